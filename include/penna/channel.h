@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * channel.h: the shared memory between a traced process and the collector. This header is the specification.
+ *
+ * Why: the memory belongs to both sides, so that after the death of the process at any instruction every committed record
+ * is in the recording. One process makes one channel in a memfd; a fork or exec makes a new one.
+ * Invariant: a chunk is written by one thread at a time, and read by the collector only after that thread has given it
+ * away or died.
+ *
+ *   0        +-----------------------------+
+ *            | penna_channel               |  identity, geometry, counters                       one page
+ *   free_at  +-----------------------------+
+ *            | u64 bitmap[chunks / 64]     |  bit set = chunk is free
+ *   full_at  +-----------------------------+
+ *            | penna_ring of u32           |  numbers of full chunks, many writers, the collector reads
+ *   hash_at  +-----------------------------+
+ *            | u32 hash[hash_slots]        |  node id, 0 = empty                                 sparse
+ *   nodes_at +-----------------------------+
+ *            | penna_stack_node[max_nodes] |  the stack tree; node 0 is the root                 sparse
+ *   chunks_at+-----------------------------+  aligned to 64 KiB
+ *            | chunks, 64 KiB each         |                                                     sparse
+ *            +-----------------------------+
+ *
+ * Life of a chunk, and who makes each step:
+ *
+ *   free --[thread: clears its bit, acquire]--> written --[thread: number into the ring, release]--> full
+ *   full --[collector: copies, zeroes, sets the bit, release]--> free
+ *   written --[thread is gone; collector]--> free
+ *
+ * A record's place is reserved by adding to the thread's cursor, so that a signal handler on the same thread gets the
+ * next one; a record that is not committed when its chunk is full makes the collector come back to that chunk later.
+ */
+#ifndef PENNA_CHANNEL_H
+#define PENNA_CHANNEL_H
+
+#include "penna/event.h"
+
+enum { PENNA_ABI_VERSION = 1 };
+#define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
+
+enum {
+  PENNA_CHUNK_BITS = 16,
+  PENNA_CHUNK_BYTES = 1 << PENNA_CHUNK_BITS,
+  PENNA_CHUNK_HEADER_BYTES = 128,
+  PENNA_MAX_CHUNKS = 1 << 16,
+  PENNA_MAX_STACK_DEPTH = 256
+};
+
+/* Where a chunk starts; then its records. As a CTF packet: packet header (magic, stream), packet context (the rest). */
+struct penna_chunk {
+  uint32_t ctf_magic; /* 0xC1FC1FC1; 0 = never opened. Written last when a chunk is opened, release */
+  uint32_t stream;    /* 0 */
+  uint64_t time_begin;
+  uint64_t time_end;         /* 0 until it is given away */
+  uint64_t content_bits;     /* header and records; 0 until it is given away */
+  uint64_t packet_bits;      /* PENNA_CHUNK_BYTES * 8 */
+  uint64_t events_discarded; /* by this thread so far */
+  uint32_t tid;
+  uint32_t thread_serial; /* number of the thread in this process, from 1: tids are used again, serials are not */
+  uint64_t sequence;      /* of this chunk among those of the thread, from 0 */
+  uint32_t pc_high;       /* upper half of the pc in every call record of this chunk */
+  uint32_t generation;    /* of the module map when it was opened */
+  uint8_t reserved[56];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_chunk) == PENNA_CHUNK_HEADER_BYTES, "penna_chunk is 128 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_chunk, time_begin) == 8, "penna_chunk.time_begin");
+PENNA_STATIC_ASSERT(offsetof(struct penna_chunk, events_discarded) == 40, "penna_chunk.events_discarded");
+PENNA_STATIC_ASSERT(offsetof(struct penna_chunk, tid) == 48, "penna_chunk.tid");
+PENNA_STATIC_ASSERT(offsetof(struct penna_chunk, sequence) == 56, "penna_chunk.sequence");
+PENNA_STATIC_ASSERT(offsetof(struct penna_chunk, pc_high) == 64, "penna_chunk.pc_high");
+#define PENNA_CTF_MAGIC UINT32_C(0xC1FC1FC1)
+
+/* A frame of a stack: the path from a node to the root lists the return addresses from the innermost to the outermost.
+ * `pc` is written last (release): zero means that the node is not there yet.
+ *
+ *   63        48 47                                    0
+ *  +------------+---------------------------------------+
+ *  | generation |        return address                 |  pc_generation
+ *  +------------+-----------------+---------------------+
+ *  |  depth              |         parent               |
+ *  +---------------------+------------------------------+  */
+struct penna_stack_node {
+  uint64_t pc_generation;
+  uint32_t parent;
+  uint32_t depth_flags; /* bits 0..15 depth from the root, 16..23 for a node of depth 1: penna_stack_end */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_stack_node) == 16, "penna_stack_node is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_stack_node, parent) == 8, "penna_stack_node.parent");
+
+/* How the walk of a stack ended; part of the outermost frame's node. */
+enum penna_stack_end {
+  PENNA_STACK_COMPLETE = 0,
+  PENNA_STACK_DEPTH_LIMIT = 1,
+  PENNA_STACK_NO_RULE = 2,   /* code without usable unwind information */
+  PENNA_STACK_BAD_MEMORY = 3 /* a frame outside the thread's stack */
+};
+
+/* Counters that the target adds to, and nobody else. All relaxed: they are sums, and order nothing. */
+struct penna_counters {
+  uint64_t lost[PENNA_CLASS_COUNT];   /* events for which there was no room */
+  uint64_t blocked_ticks;             /* time that threads waited for room */
+  uint64_t threads;                   /* thread serials given so far */
+  uint64_t stacks_truncated[4];       /* walks that ended so, by penna_stack_end */
+  uint64_t stack_tree_full;           /* stacks that could not be stored: their records have stack 0 */
+  uint64_t sites_armed;               /* points patched */
+  uint64_t sites_refused;             /* points that could not be patched */
+  uint64_t modules_unknown;           /* code addresses for which no module was found */
+  uint64_t in_handler;                /* events lost because they came while the agent itself was at work */
+  uint64_t reserved[7];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
+
+/* The first page of a channel. Written by the target before it hands the memfd over, then constant but for the parts
+ * marked as shared. The collector copies it once and checks the copy. */
+struct penna_channel {
+  uint64_t magic;
+  uint32_t version; /* PENNA_ABI_VERSION */
+  uint32_t pid;
+  uint64_t total_bytes;
+  uint32_t chunk_count;   /* multiple of 64 */
+  uint32_t backlog_limit; /* full chunks that may wait for the collector before threads must wait or drop */
+  uint64_t free_at, full_at, hash_at, nodes_at, chunks_at;
+  uint32_t hash_slots; /* power of two */
+  uint32_t max_nodes;
+  uint64_t time_begin;
+  uint64_t start_cost_ticks; /* what starting the agent took */
+
+  /* Shared, each on a cache line of its own. */
+  uint32_t node_count __attribute__((aligned(64)));     /* target adds; nodes below it may be there */
+  uint32_t freed_generation __attribute__((aligned(64))); /* futex: collector adds after giving chunks back */
+  uint32_t free_waiters;                                /* target: threads that wait for it */
+  uint32_t backlog __attribute__((aligned(64)));        /* full chunks on their way: target adds, collector subtracts */
+  struct penna_counters counters __attribute__((aligned(64)));
+};
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_channel.node_count");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, freed_generation) == 192, "penna_channel.freed_generation");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, backlog) == 256, "penna_channel.backlog");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, counters) == 320, "penna_channel.counters");
+PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
+
+/* One page made by the recorder and mapped by every process of the recording.
+ * `bell`: a futex on which the collector sleeps; a thread that gives a chunk away adds one, and wakes it when
+ * `collector_sleeps` is set. `recorder`: the word of a robust futex that the recorder holds while it lives: the kernel sets
+ * FUTEX_OWNER_DIED (bit 30) in it when the recorder dies, however it dies. */
+struct penna_doorbell {
+  uint32_t bell __attribute__((aligned(64)));
+  uint32_t collector_sleeps;
+  uint8_t recorder[64] __attribute__((aligned(64))); /* a pthread_mutex_t; its first word is the futex */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 128, "penna_doorbell is 128 bytes");
+
+/* ---- Rendezvous ----------------------------------------------------------------------------------------------------
+ * A Unix stream socket, named in the environment by PENNA_SOCKET. The target connects; the recorder sends penna_config
+ * with the descriptor of the doorbell; the target answers penna_hello with the descriptor of its channel; both close.
+ */
+#define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"
+
+enum penna_on_full {
+  PENNA_ON_FULL_BLOCK = 0,
+  PENNA_ON_FULL_DROP = 1,
+};
+
+struct penna_config {
+  uint64_t magic; /* PENNA_CHANNEL_MAGIC */
+  uint32_t version;
+  uint32_t classes;       /* bit mask of penna_event_class */
+  uint32_t on_full;       /* penna_on_full */
+  uint32_t backlog_limit; /* chunks */
+  uint32_t chunk_count;
+  uint32_t max_nodes;
+  uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
+  uint32_t reserved;
+  char point_patterns[472]; /* globs "provider:name", each ended by a zero; an empty one ends the list; none = all */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 512, "penna_config is 512 bytes");
+
+struct penna_hello {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t pid;
+  uint32_t parent;
+  uint32_t after_exec; /* 1: a new program; 0: a fork of a traced one */
+  uint64_t channel_bytes;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_hello) == 32, "penna_hello is 32 bytes");
+
+#endif

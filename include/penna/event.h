@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * event.h: the records that a traced program writes, as they lie in a chunk (see channel.h) and in a recording.
+ *
+ * Why so small: a record is stamped and stored on the hot path of somebody else's program. A call takes one 8-byte
+ * store, which commits itself. All other records are committed by the release store of their 8-byte header.
+ * Invariant: a record can be decoded with nothing but itself and the header of the chunk that it lies in.
+ *
+ * Little-endian, 8-byte aligned; a chunk is zero beyond its last record, and no committed header is zero.
+ * Laid out as CTF 1.8 events: a header whose first two bits choose between a compact and a full form.
+ * Bump PENNA_ABI_VERSION (channel.h) when anything here changes.
+ */
+#ifndef PENNA_EVENT_H
+#define PENNA_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define PENNA_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define PENNA_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+/* ---- Headers -------------------------------------------------------------------------------------------------------
+ *
+ * Call record: the header is the whole record.
+ *
+ *   63                    32 31                     2 1   0
+ *  +------------------------+------------------------+-----+
+ *  |   pc, low 32 bits      |   time, low 30 bits    | tag |   tag = entry or exit
+ *  +------------------------+------------------------+-----+
+ *
+ * Full record: header, then `words` - 1 words of payload, chosen by `kind`.
+ *
+ *   63                               16 15     8 7     2 1   0
+ *  +-----------------------------------+--------+-------+-----+
+ *  |        time, low 48 bits          | words  | kind  | tag |   tag = full, or busy while it is being written
+ *  +-----------------------------------+--------+-------+-----+
+ *
+ * Time: ticks of the channel's clock. A reader takes the first value at or after the chunk's time_begin that has these
+ * low bits; the writer uses the call form only within 2^30 ticks of time_begin, and a new chunk within 2^47.
+ * In a record written by a nested signal handler, time may lie before that of the record in front of it, and in one
+ * interrupted by a handler, after that of the record behind it; never before time_begin (a reader may see "just
+ * before" as a value near 2^30 or 2^48, see penna_extend_time).
+ * pc: the upper 32 bits are the chunk's pc_high.
+ */
+enum penna_tag {
+  PENNA_TAG_FULL = 0,  /* a zero word is no record: every kind is > 0 */
+  PENNA_TAG_ENTRY = 1, /* a function was entered; pc = its first instruction */
+  PENNA_TAG_EXIT = 2,  /* it was left; pc as on entry */
+  PENNA_TAG_BUSY = 3,  /* a full record whose writer has not finished: skip `words`, count it as torn */
+};
+
+enum { PENNA_CALL_TIME_BITS = 30, PENNA_FULL_TIME_BITS = 48, PENNA_MAX_RECORD_WORDS = 255 };
+
+/* Kinds of full records. The payload struct of each is below. */
+enum penna_kind {
+  PENNA_KIND_PAD = 1,            /* nothing: space that was reserved but not needed */
+  PENNA_KIND_CALL_ENTRY = 2,     /* penna_call: as PENNA_TAG_ENTRY, when its compact form does not fit */
+  PENNA_KIND_CALL_EXIT = 3,      /* penna_call */
+  PENNA_KIND_ALLOC = 4,          /* penna_alloc: a block came to life; stamped after the real call */
+  PENNA_KIND_ALLOC_LARGE = 5,    /* penna_alloc_large: the same with a size of 4 GiB or more */
+  PENNA_KIND_FREE = 6,           /* penna_free: a block is about to die; stamped before the real call */
+  PENNA_KIND_REALLOC_FAILED = 7, /* penna_free: the FREE of family realloc just before it did not happen */
+  PENNA_KIND_LOCK = 8,           /* penna_lock: taken without waiting; stamped after */
+  PENNA_KIND_LOCK_WAIT = 9,      /* penna_lock_wait: a wait ended; stamped at its end */
+  PENNA_KIND_UNLOCK = 10,        /* penna_lock: given back; stamped before */
+  PENNA_KIND_LOCK_BUSY = 11,     /* penna_lock: a trylock found it taken */
+  PENNA_KIND_COND_WAIT = 12,     /* penna_cond_wait: the mutex is held again; an UNLOCK stands before the wait */
+  PENNA_KIND_POINT = 13,         /* penna_point: an armed static point was passed */
+  PENNA_KIND_MODULE = 14,        /* penna_module: code was mapped; comes before the first record that names it */
+  PENNA_KIND_SITE = 15,          /* penna_site_info: describes the points that carry its id */
+  PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on */
+  PENNA_KIND_LOST = 17,          /* penna_lost: this thread could not record something since its last record */
+  PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
+  PENNA_KIND_COUNT = 19
+};
+
+/* What the four kinds of event are called on command lines and in masks. */
+enum penna_event_class { PENNA_CALLS = 0, PENNA_ALLOC = 1, PENNA_LOCKS = 2, PENNA_POINTS = 3, PENNA_CLASS_COUNT = 4 };
+
+/* ---- Payloads (after the 8-byte header) --------------------------------------------------------------------------- */
+
+struct penna_call {
+  uint64_t pc;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_call) == 8, "penna_call is 8 bytes");
+
+/* Which function made or ended a block; in the upper byte of the address word. */
+enum penna_alloc_family {
+  PENNA_FAMILY_MALLOC = 0,
+  PENNA_FAMILY_CALLOC = 1,
+  PENNA_FAMILY_REALLOC = 2,
+  PENNA_FAMILY_ALIGNED = 3, /* aligned_alloc, memalign, posix_memalign, valloc, pvalloc */
+  PENNA_FAMILY_COUNT = 4
+};
+
+/*   63      56 55                                   0
+ *  +----------+--------------------------------------+
+ *  |  family  |              address                 |
+ *  +----------+--------------------------------------+
+ *  |  size, 32 bits     |    stack id, 32 bits       |
+ *  +--------------------+----------------------------+  */
+struct penna_alloc {
+  uint64_t address_family;
+  uint32_t stack; /* node of the stack tree (channel.h); 0 = unknown */
+  uint32_t size;  /* bytes asked for */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_alloc) == 16, "penna_alloc is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_alloc, stack) == 8, "penna_alloc.stack");
+
+struct penna_alloc_large {
+  uint64_t address_family;
+  uint32_t stack;
+  uint32_t reserved;
+  uint64_t size;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_alloc_large) == 24, "penna_alloc_large is 24 bytes");
+
+struct penna_free {
+  uint64_t address_family;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_free) == 8, "penna_free is 8 bytes");
+
+#define PENNA_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+
+struct penna_lock {
+  uint64_t lock; /* address of the mutex */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_lock) == 8, "penna_lock is 8 bytes");
+
+enum penna_wait_end {
+  PENNA_WAIT_GOT = 0,     /* the lock is held */
+  PENNA_WAIT_TIMEOUT = 1, /* timed out: the lock is not held (a timed out COND_WAIT holds it) */
+  PENNA_WAIT_ERROR = 2,   /* another error: the lock is not held */
+  PENNA_WAIT_OWNER_DIED = 3
+};
+
+struct penna_lock_wait {
+  uint64_t lock;
+  uint64_t begin;  /* full time at which it was asked for */
+  uint32_t stack;  /* of the waiter */
+  uint32_t owner;  /* tid that held it when the wait began; 0 = unknown */
+  uint32_t end;    /* penna_wait_end */
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_lock_wait) == 32, "penna_lock_wait is 32 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_lock_wait, stack) == 16, "penna_lock_wait.stack");
+
+struct penna_cond_wait {
+  uint64_t lock;      /* the mutex, held again at the time of the record */
+  uint64_t condition; /* address of the condition variable */
+  uint64_t begin;     /* full time at which the wait began */
+  uint32_t stack;
+  uint32_t end; /* penna_wait_end */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_cond_wait) == 32, "penna_cond_wait is 32 bytes");
+
+/* The values of the arguments follow, in the order and by the types of the site: an 8-byte word for each number or
+ * pointer (sign- or zero-extended; float as the bits of a double); for a string a word {u32 length in bytes,
+ * u32 flags (1 = cut)} and then its bytes, padded with zeros to 8. */
+struct penna_point {
+  uint32_t site; /* id given by a SITE record of this process */
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_point) == 8, "penna_point is 8 bytes");
+
+enum penna_arg_type {
+  PENNA_ARG_INT = 1,     /* signed integer, also enum */
+  PENNA_ARG_UINT = 2,    /* unsigned integer */
+  PENNA_ARG_FLOAT = 3,   /* float or double */
+  PENNA_ARG_POINTER = 4, /* an address, shown in hex */
+  PENNA_ARG_STRING = 5,  /* bytes, copied */
+  PENNA_ARG_BOOL = 6,
+  PENNA_ARG_CHAR = 7
+};
+enum { PENNA_STRING_CUT = 1, PENNA_MAX_STRING = 255, PENNA_MAX_ARGS = 12 };
+
+/* Followed by `path_bytes` of path, padded with zeros to 8. */
+struct penna_module {
+  uint64_t bias;  /* run-time address - address in the file */
+  uint64_t start; /* the mapped range, [start, end) */
+  uint64_t end;
+  uint32_t generation; /* grows with each dlclose; a later module replaces older ones where they overlap */
+  uint16_t path_bytes;
+  uint16_t build_id_bytes; /* 0..32 */
+  uint8_t build_id[32];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_module) == 64, "penna_module is 64 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module.build_id");
+
+/* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for
+ * each argument its name ("" when it has none). */
+struct penna_site_info {
+  uint32_t site;
+  uint32_t line;
+  uint64_t address;     /* run-time address of the site's code */
+  uint16_t text_bytes;  /* of the strings, without padding */
+  uint8_t arg_count;
+  uint8_t reserved;
+  uint8_t arg_types[PENNA_MAX_ARGS]; /* penna_arg_type */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_site_info) == 32, "penna_site_info is 32 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_site_info, arg_types) == 20, "penna_site_info.arg_types");
+
+struct penna_thread {
+  char name[16]; /* as of the kernel: at most 15 bytes and a zero */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_thread) == 16, "penna_thread is 16 bytes");
+
+struct penna_lost {
+  uint32_t count[PENNA_CLASS_COUNT]; /* events of each class since the thread's last record */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_lost) == 16, "penna_lost is 16 bytes");
+
+struct penna_blocked {
+  uint64_t ticks;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
+
+/* ---- Building and taking apart headers ---------------------------------------------------------------------------- */
+
+static inline uint64_t penna_full_header(uint32_t kind, uint32_t words, uint64_t time) {
+  return (uint64_t)(time << 16) | (uint64_t)words << 8 | (uint64_t)kind << 2 | PENNA_TAG_FULL;
+}
+static inline uint64_t penna_call_header(uint32_t tag, uint64_t pc, uint64_t time) {
+  return pc << 32 | (uint32_t)(time << 2) | tag;
+}
+static inline uint32_t penna_header_tag(uint64_t header) { return header & 3; }
+static inline uint32_t penna_header_kind(uint64_t header) { return (header >> 2) & 63; }
+static inline uint32_t penna_header_words(uint64_t header) { return (header >> 8) & 255; }
+
+/* The full time of a record whose header holds the low `bits` of it. Values up to a 16th of the range before `begin`
+ * are taken as such (a handler that ran while its chunk was being opened), all others lie after it. */
+static inline uint64_t penna_extend_time(uint64_t begin, uint64_t low, uint32_t bits) {
+  uint64_t range = UINT64_C(1) << bits;
+  uint64_t ahead = (low - begin) & (range - 1);
+  return ahead >= range - (range >> 4) ? begin + ahead - range : begin + ahead;
+}
+static inline uint64_t penna_header_time(uint64_t header, uint64_t begin) {
+  uint32_t tag = penna_header_tag(header);
+  return tag == PENNA_TAG_ENTRY || tag == PENNA_TAG_EXIT
+             ? penna_extend_time(begin, (uint32_t)header >> 2, PENNA_CALL_TIME_BITS)
+             : penna_extend_time(begin, header >> 16, PENNA_FULL_TIME_BITS);
+}
+
+#endif
