@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// ModuleMap: which module held an address at a time.
+//
+// Why time: dlclose and dlopen put another library at the same address. Invariant: a later announcement hides earlier
+// ones where they overlap, from its time on. Memory n log n, a look-up log^2 n, whatever the input.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "recording/types.h"
+
+namespace penna {
+
+class ModuleMap {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  ModuleMap() = default;
+  explicit ModuleMap(std::span<const Module> modules);
+
+  // Index (into `modules`) of the last one announced at or before `ticks` that holds `pc`. When all that hold it were
+  // announced later (another thread announced it a moment after), the first of them. kNone: nothing was ever there.
+  // For a return address look up pc - 1.
+  uint32_t find(uint64_t pc, uint64_t ticks) const;
+  // The same by the generation that a stack node carries (16 bits, channel.h) instead of time.
+  uint32_t find_generation(uint64_t pc, uint16_t generation) const;
+
+ private:
+  struct Entry {
+    uint64_t ticks;
+    uint32_t generation;
+    uint32_t module;
+  };
+  template <typename Before>
+  uint32_t search(uint64_t pc, Before before) const;
+  void insert(size_t node, size_t low, size_t high, size_t from, size_t to, const Entry& entry);
+
+  std::vector<uint64_t> bounds_;          // of the elementary ranges, ascending
+  std::vector<std::vector<Entry>> tree_;  // a segment tree over them; entries of a node in order of announcement
+};
+
+}  // namespace penna

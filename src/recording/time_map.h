@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// TimeMap: ticks to nanoseconds, piecewise linear between the clock triplets of a recording.
+//
+// Why piecewise: the rate of the TSC as anyone states it is off by parts in a million; over an hour that is milliseconds.
+// Invariant: monotonic() never decreases when ticks grow.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "recording/types.h"
+
+namespace penna {
+
+class TimeMap {
+ public:
+  TimeMap() = default;  // one tick = 1 ns
+  // In any order; triplets on which ticks or monotonic time go backwards are left out. `ticks_per_second` (0 = unknown,
+  // 1e9 is assumed) is used where there are less than two.
+  TimeMap(std::span<const ClockTriplet> clocks, uint64_t ticks_per_second);
+
+  // Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME; outside the triplets by the rate of the nearest piece. Ticks from
+  // an untrusted record may be anything: the result is then held within +- 2^62.
+  int64_t monotonic_ns(uint64_t ticks) const;
+  int64_t realtime_ns(uint64_t ticks) const;
+  // The length of a span of ticks that began at `ticks`.
+  int64_t duration_ns(uint64_t begin, uint64_t end) const { return monotonic_ns(end) - monotonic_ns(begin); }
+  double ns_per_tick() const;  // over all
+
+ private:
+  struct Piece {
+    uint64_t ticks;
+    int64_t monotonic, realtime;
+    double monotonic_rate, realtime_rate;  // ns a tick
+  };
+  const Piece& piece(uint64_t ticks) const;
+  std::vector<Piece> pieces_{{0, 0, 0, 1.0, 1.0}};
+  double rate_ = 1.0;
+};
+
+}  // namespace penna

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The contents of a recording's blocks as plain values: what the writer takes and the reader gives.
+//
+// Why: one vocabulary for both sides. Invariant: passive data; whatever comes from a file or a target is unchecked text
+// and numbers, but every container in it is bounded by the size of what it was read from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "penna/channel.h"
+#include "penna/event.h"
+
+namespace penna {
+
+// One moment on three clocks. Ticks are those of penna_now(); nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
+struct ClockTriplet {
+  uint64_t ticks = 0;
+  uint64_t monotonic_ns = 0;
+  uint64_t realtime_ns = 0;
+};
+
+struct Session {
+  std::string penna_version;
+  std::vector<std::string> command;  // as given to penna record; empty when attached
+  uint32_t command_cut = 0;          // arguments left out because the list was too long
+  std::string cwd;
+  std::string host;
+  std::string kernel;                // release and version, as of uname
+  std::string machine;               // "x86_64"
+  std::string cpu;                   // model name
+  std::vector<std::string> options;  // of the recorder, for people
+  uint32_t cpu_count = 0;
+  uint32_t page_size = 0;
+  uint32_t recorder_pid = 0;
+  uint32_t classes = 0;           // bit mask of penna_event_class that were asked for
+  uint64_t ticks_per_second = 0;  // as the kernel or the CPU says; 0 = unknown
+  uint32_t clock_flags = 0;       // SessionClock
+  ClockTriplet start;
+};
+enum SessionClock : uint32_t { kClockInvariant = 1 /* the CPU promises a constant rate in all states */ };
+
+struct Process {
+  uint32_t number = 0;  // in this recording; pids are used again, numbers are not
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  bool after_exec = false;  // a new program in the process of the same pid before it; else a fork or the first
+  std::string executable;
+  std::vector<std::string> command;
+  uint32_t command_cut = 0;
+  uint64_t start_ticks = 0;
+};
+
+enum class EndKind : uint32_t {
+  kUnknown = 0,
+  kExited = 1,    // code = exit status
+  kSignaled = 2,  // code = signal
+  kExec = 3,      // became another program: the next process of the same pid
+  kStopped = 4,   // it goes on: the recording was stopped
+};
+
+struct ProcessEnd {
+  uint32_t number = 0;
+  uint64_t end_ticks = 0;
+  EndKind how = EndKind::kUnknown;
+  int32_t code = 0;
+  penna_counters counters{};  // as the target left them
+};
+
+struct Thread {
+  uint32_t serial = 0;  // in its process, from 1 (penna_chunk.thread_serial)
+  uint32_t tid = 0;
+  std::string name;
+  uint64_t ticks = 0;  // from when on it has this name
+};
+
+struct Module {
+  uint64_t bias = 0;   // run-time address - address in the file
+  uint64_t start = 0;  // [start, end)
+  uint64_t end = 0;
+  uint32_t generation = 0;
+  std::vector<uint8_t> build_id;
+  std::string path;
+  uint64_t ticks = 0;  // from when on it is there
+};
+
+struct SiteArgument {
+  uint8_t type = 0;  // penna_arg_type; other values: unknown, 8 bytes
+  std::string name;  // may be empty
+};
+
+struct Site {
+  uint32_t id = 0;
+  uint32_t line = 0;
+  uint64_t address = 0;
+  std::string provider;
+  std::string name;
+  std::string file;
+  std::vector<SiteArgument> arguments;
+};
+
+// What became of the events of one thread, or (thread_serial 0) what belongs to no thread of the process. Sums since the
+// start; a later one for the same thread replaces the earlier.
+struct Health {
+  uint32_t thread_serial = 0;
+  std::array<uint64_t, PENNA_CLASS_COUNT> stored{};  // events handed to the file
+  std::array<uint64_t, PENNA_CLASS_COUNT> lost{};    // told by LOST records and the target's counters
+  uint64_t chunks = 0;
+  uint64_t torn = 0;           // records begun and never finished
+  uint64_t holes = 0;          // reserved places in which nothing was written
+  uint64_t abandoned = 0;      // chunks taken from a thread that was gone
+  uint64_t damaged = 0;        // chunks that could not be taken apart to their end
+  uint64_t unknown = 0;        // records of an unknown kind
+  uint64_t blocked_ticks = 0;  // waited for room
+};
+
+// The recorder on itself. A later one replaces the earlier.
+struct CollectorHealth {
+  uint64_t chunks = 0;  // drained
+  uint64_t raw_bytes = 0;
+  uint64_t processes = 0;
+  uint64_t refused_channels = 0;  // processes whose channel could not be trusted or mapped
+  uint64_t max_backlog = 0;       // most full chunks that waited at one time
+  uint64_t cpu_ns = 0;            // used by the recorder
+  std::array<uint64_t, PENNA_CLASS_COUNT>
+      event_cost_ps{};             // measured cost of one event in the target; 0 = not measured
+  std::vector<std::string> notes;  // sentences for the user: what was not recorded, and why
+};
+
+}  // namespace penna

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// RecordingWriter: writes a recording block by block.
+//
+// Why: whatever was written is readable after a crash at any instruction. Invariant: the file ends at the end of a whole
+// block after every call; a block that could not be written whole is taken back, and its events are counted as lost in
+// the file itself.
+// Not thread-safe: one thread at a time. The caller ignores SIGXFSZ (else a file size limit kills it).
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "recording/records.h"
+#include "recording/types.h"
+
+namespace penna {
+
+struct WriterOptions {
+  bool overwrite = false;  // else an existing file is an error
+  int zstd_level = 1;
+  bool columns = true;  // chunks as columns (layout::Codec::kColumns): smaller, and no slower
+  // Test seam: pwrite(2).
+  ssize_t (*pwrite)(int fd, const void* data, size_t size, off_t offset) = nullptr;
+};
+
+class RecordingWriter {
+ public:
+  // A new file, readable by its owner only. The error says what stands in the way.
+  static Result<RecordingWriter> create(const std::string& path, const WriterOptions& options = {});
+  RecordingWriter(RecordingWriter&&) noexcept;
+  RecordingWriter& operator=(RecordingWriter&&) noexcept;
+  ~RecordingWriter();  // without finish(): the file stays as a crash would leave it
+
+  // Each gives an error once when writing begins to fail, and again after it had recovered and fails anew; in between a
+  // failed write counts silently (failed(), lost()). Metadata that failed is kept (at most 16 MiB) and written before
+  // the next block that works: a recording that lost chunks to a full disk still has its names.
+  // Text over 64 KiB and lists that do not fit a block are cut; `command_cut` says how far.
+  Result<> write_session(const Session& session);
+  Result<> write_clock(const ClockTriplet& clock);
+  Result<> write_process(const Process& process);
+  Result<> write_process_end(const ProcessEnd& end);
+  Result<> write_threads(uint32_t process, std::span<const Thread> threads);
+  Result<> write_modules(uint32_t process, std::span<const Module> modules);
+  Result<> write_sites(uint32_t process, std::span<const Site> sites);
+  // Nodes first_id, first_id + 1, ...: of any number. Those with pc_generation 0 are not there yet; writing them again
+  // later, filled in, is fine.
+  Result<> write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes);
+  // `chunk`: a copy, as given to scan_chunk, whose result is `summary`. Only its content is stored, as it is.
+  Result<> write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
+  Result<> write_health(uint32_t process, std::span<const Health> health);
+  Result<> write_collector(const CollectorHealth& health);
+
+  // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. An error means that the
+  // recording is as good as after a crash: readable, without index.
+  Result<> finish();
+
+  bool failed() const;  // the last write did not work
+  // Events that were handed to write_chunk() and are not in the file.
+  const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const;
+  uint64_t file_bytes() const;
+  uint64_t chunk_raw_bytes() const;     // before compression, of chunks in the file
+  uint64_t chunk_stored_bytes() const;  // after, with block headers
+  const std::string& path() const;
+
+ private:
+  struct State;
+  explicit RecordingWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace penna
