@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# Sourced first by every script of tests/e2e. Starts in an empty directory of its own, removed at the end.
+#   penna ARGS...             the binary under test ($PENNA)
+#   build_c NAME [OPT...]     compiles NAME.c (or .cc) here, or of tests/programs, to ./NAME; -finstrument-functions is up to you
+#   run CMD...                runs it: $out, $err and $status tell how it went; never ends the script
+#   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
+#   need PACKAGE...           installs the Debian packages that are missing, or fails
+set -euo pipefail
+export LC_ALL=C NO_COLOR=1
+unset LD_PRELOAD PENNA_OPTIONS 2>/dev/null || true
+: "${PENNA_SOURCE:=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")}"
+: "${PENNA:=$PENNA_SOURCE/build/release/bin/penna}"
+[ -x "$PENNA" ] || { echo "FAIL: no penna at $PENNA; run ./run build"; exit 1; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/penna-e2e.XXXXXX")
+trap 'status=$?; cd /; rm -rf "$work"; exit $status' EXIT
+cd "$work"
+
+fail() { echo "FAIL: $*" >&2; [ -z "${out:-}${err:-}" ] || printf -- '--- out\n%s\n--- err\n%s\n' "${out:-}" "${err:-}" >&2; exit 1; }
+penna() { "$PENNA" "$@"; }
+
+run() {
+  status=0
+  "$@" >out.txt 2>err.txt </dev/null || status=$?
+  out=$(<out.txt) err=$(<err.txt)
+}
+
+# expect_eq WANT GOT [WHAT]
+expect_eq() { [ "$1" = "$2" ] || fail "${3:-value}: expected '$1', got '$2'"; }
+# expect_contains TEXT PART; PART is literal.
+expect_contains() { [[ $1 == *"$2"* ]] || fail "expected '$2' in: $1"; }
+expect_missing() { [[ $1 != *"$2"* ]] || fail "did not expect '$2' in: $1"; }
+# expect_match TEXT REGEX (extended, any line)
+expect_match() { grep -Eq -- "$2" <<<"$1" || fail "expected a line that matches '$2' in: $1"; }
+
+# normalize < TEXT: what differs from run to run becomes a word.
+normalize() {
+  sed -E 's/0x[0-9a-f]+/ADDR/g; s/\b(pid|tid|PID|TID)[ =:]+[0-9]+/\1 N/g; s/[0-9]+(\.[0-9]+)? ?(ns|us|µs|ms|s)\b/TIME/g;
+          s/\.[0-9]+\.penna/.PID.penna/g; s/[ \t]+$//'
+}
+
+# build_c NAME [OPTIONS...]: NAME.c or NAME.cc -> ./NAME, as a user would: -O1 -g unless told otherwise.
+build_c() {
+  local name=$1 source compiler=gcc
+  shift
+  for source in "$name.c" "$name.cc" "$PENNA_SOURCE/tests/programs/$name.c" "$PENNA_SOURCE/tests/programs/$name.cc"; do
+    [ ! -e "$source" ] || break
+  done
+  case $source in *.cc) compiler='g++ -std=c++20' ;; esac
+  # shellcheck disable=SC2086
+  $compiler -O1 -g -D_GNU_SOURCE -I"$PENNA_SOURCE/include" "$source" -o "$name" "$@" -pthread ||
+    fail "$source does not compile"
+}
+
+need() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+      { "$PENNA_SOURCE/tools/install-packages" --package "$package" || fail "needs the Debian package $package"; }
+  done
+}
