@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// x86-64 as the unwinder sees it. https://gitlab.com/x86-psABIs/x86-64-ABI, section 3.2 and 6.2 (DWARF numbers, CFA).
+//
+// `call` pushes the return address, so the CFA (the caller's sp after the return) is one word above it: the return
+// address of every frame lies at CFA - 8. DWARF numbers: rbp 6, rsp 7, return address 16.
+// A signal frame, seen from the restorer that the handler returns to (sp points at the ucontext then):
+//
+//   sp +   0  uc_flags, uc_link, uc_stack      (40 bytes)
+//   sp +  40  gregs: r8 … r15 (64), rdi 104, rsi 112, rbp 120, rbx 128, rdx 136, rax 144, rcx 152, rsp 160, rip 168
+//
+// Invariant: nothing here calls libc or touches errno.
+#pragma once
+
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penna::unwind {
+
+// Where a walk starts: the innermost frame to report.
+struct Registers {
+  uintptr_t pc = 0;
+  uintptr_t sp = 0;
+  uintptr_t fp = 0;
+  bool exact = false;  // pc is an interrupted instruction; false: pc is a return address, its call lies before it
+};
+
+struct Arch {
+  static constexpr uint64_t kDwarfFp = 6, kDwarfSp = 7, kDwarfReturn = 16;
+  static constexpr int64_t kReturnFromCfa = -8;  // the return address is at CFA + this
+  static constexpr int64_t kSignalFp = 120, kSignalSp = 160, kSignalPc = 168;  // from sp in the restorer
+  static constexpr int kPcBits = 48;  // user addresses lie below 2^47, or 2^56 for who asks for them: those are not cached
+};
+static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RBP * 8 == Arch::kSignalFp);
+static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8 == Arch::kSignalSp);
+static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RIP * 8 == Arch::kSignalPc);
+
+// The caller of the function that this is inlined into. Asking for the frame address makes the compiler keep a frame
+// pointer in that function, whatever its flags.
+[[gnu::always_inline]] inline Registers caller_registers() {
+  const auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
+  return {reinterpret_cast<uintptr_t>(__builtin_return_address(0)), reinterpret_cast<uintptr_t>(frame + 2), frame[0],
+          false};
+}
+
+// The interrupted frame, from the third argument of an SA_SIGINFO handler.
+inline Registers interrupted_registers(const ucontext_t& context) {
+  const auto& registers = context.uc_mcontext.gregs;
+  return {static_cast<uintptr_t>(registers[REG_RIP]), static_cast<uintptr_t>(registers[REG_RSP]),
+          static_cast<uintptr_t>(registers[REG_RBP]), true};
+}
+
+// The thread control block: glibc puts it on top of the stacks that it makes.
+inline uintptr_t thread_pointer() {
+  uintptr_t value;
+  asm("mov %%fs:0, %0" : "=r"(value));
+  return value;
+}
+
+// True when the 8 bytes at `address` (aligned) can be read. rt_sigprocmask copies its set from user memory before it
+// rejects the invalid `how`: EFAULT says unreadable, EINVAL readable; the mask stays. No seccomp filter forbids it.
+inline bool raw_probe(uintptr_t address) {
+  long result;
+  register long size asm("r10") = 8;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(long{SYS_rt_sigprocmask}), "D"(~0L), "S"(address), "d"(0L), "r"(size)
+               : "rcx", "r11", "memory");
+  constexpr long kInvalid = -22;
+  return result == kInvalid;
+}
+
+inline constexpr size_t kLongestCall = 7;
+
+// True when a call instruction may end at `code`; reads the kLongestCall bytes before it.
+inline bool preceded_by_call(const uint8_t* code) {
+  if (code[-5] == 0xe8) return true;  // call rel32
+  constexpr int kLengths[] = {2, 3, 4, 6, 7};  // ff /2: call through a register or memory
+  for (int length : kLengths)
+    if (code[-length] == 0xff && (code[-length + 1] & 0x38) == 0x10) return true;
+  return false;
+}
+
+// The target of a direct call that ends at `code`, or 0.
+inline uintptr_t direct_call_target(const uint8_t* code) {
+  if (code[-5] != 0xe8) return 0;
+  int32_t distance;
+  __builtin_memcpy(&distance, code - 4, sizeof distance);
+  return reinterpret_cast<uintptr_t>(code) + static_cast<uintptr_t>(intptr_t{distance});
+}
+
+}  // namespace penna::unwind

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// ThreadMemory: what a thread remembers of its last stack, so that the next walk only visits what changed.
+//
+// A walk is a sequence of states S0, S1, …, Sn from the innermost frame to the outermost, S = (pc, sp, fp). The step
+// from Si to Si+1 depends on Si, on the rule of Si.pc and on the memory words that the rule reads, on nothing else.
+// So: if a new walk reaches a state equal to a remembered Si, no rule was forgotten since (generation), and every word
+// that the remembered steps from Si outwards read still holds its value, then the new walk would take the same steps.
+// The words are: the return address of each frame; the saved fp, where some outer rule counts from the value that it
+// restores (`kNeedsFp`: else a stale fp changes nothing, and equality of fp is not asked for either); the word behind a
+// CFA that is loaded; three words of a signal frame. Reading them cannot fault: all lie in one stack range that is also
+// the current one; a walk that crosses stacks is not remembered.
+//
+// Order: index 0 is the outermost frame, so that the known part is a prefix and new frames are appended.
+//
+//   words:   [ of frame 0 | of frame 1 | … ]   frames[i].word_end = end of the words of frames 0 … i
+//
+// Size: about 64 KiB of address space a thread, of which a stack of 25 frames touches three pages.
+// Invariant: frames[0 … count) and their words describe one walk completely, at every instruction (a nested walk in a
+// signal handler may start anywhere). Memory is given zeroed; zero is the empty state. One thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "unwind/stack_map.h"
+
+namespace penna::unwind {
+
+// How a walk ended. Small, so that it can serve as the pc of a marker frame (see Options::mark_truncation).
+enum class End : uint8_t {
+  complete = 0,     // the outermost frame was reached
+  depth_limit = 1,  // more frames than the limit
+  no_rule = 2,      // a frame without CFI, and no frame pointer that can be trusted
+  unsupported = 3,  // CFI that needs registers we do not track
+  bad_memory = 4,   // a rule led outside the stack, or backwards
+  tree_full = 5,    // intern() gave 0: node is 0
+  interrupted = 6,  // signal handlers walked on this thread's memory again and again meanwhile: node is 0
+};
+
+struct Frame {
+  enum Flag : uint8_t {
+    kExact = 1,    // pc is an interrupted instruction
+    kNeedsFp = 2,  // this step or an outer one depends on the value of fp
+    kGuessed = 4,  // (scratch only) stepped by an unproven frame pointer
+  };
+  uintptr_t pc, sp, fp;
+  uint32_t node;      // in frames: the interned node; in scratch: the bits of the Rule that led outwards
+  uint16_t word_end;  // in frames only
+  uint8_t flags;
+  uint8_t guessed;    // in frames: how many steps from here outwards were guessed, at most 255
+};
+static_assert(sizeof(Frame) == 32);
+
+struct Word {
+  const uintptr_t* address;
+  uintptr_t value;
+};
+
+struct ThreadMemory {
+  static constexpr size_t kMaxFrames = 768;   // remembered: a deep recursion may go beyond a fresh walk's limit
+  static constexpr size_t kMaxFresh = 512;    // frames of one walk without memory
+  static constexpr size_t kMaxWords = 2 * kMaxFrames;
+
+  uint32_t count;       // remembered frames
+  uint32_t generation;  // of the rule cache when they were walked
+  uint32_t sequence;    // of walks begun: tells an interrupted walk that another one ran in between
+  End end;              // how the remembered walk ended
+  StackRange range;     // where all remembered words lie
+  StackMap stacks;
+  Word words[kMaxWords];
+  Frame frames[kMaxFrames];
+  Frame scratch[kMaxFresh];  // the new frames of the walk in progress, innermost first
+};
+
+}  // namespace penna::unwind

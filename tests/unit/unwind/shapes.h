@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Functions whose frames have all the shapes that compilers make; built once for every optimisation level.
+//
+// A shape does something to its frame, then calls chain.next(chain), then uses what it did (so that nothing is a tail
+// call and nothing is optimised away). What next does is the test's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+struct Chain {
+  void (*next)(Chain&) = nullptr;
+  void* context = nullptr;
+  uint64_t sum = 0;  // keeps the compiler honest
+};
+
+using Shape = void (*)(Chain&);
+
+struct Shapes {
+  const char* build;   // flags, for messages
+  const Shape* first;
+  size_t count;
+};
+
+// All builds of the shapes.
+extern "C" const Shapes* penna_test_shapes(size_t* count);
