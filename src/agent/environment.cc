@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// See environment.h.
+#include "agent/environment.h"
+
+#include "agent/text.h"
+#include "penna/channel.h"
+
+extern "C" char** environ;
+
+namespace penna::agent {
+namespace {
+
+constexpr char kPreload[] = "LD_PRELOAD=";
+constexpr char kSocket[] = PENNA_SOCKET_VARIABLE "=";
+
+char socket_path[128];
+char library_path[1024];
+
+bool starts_with(const char* text, const char* prefix, size_t length) {
+  return text_compare(text, prefix, length) == 0;
+}
+
+// Where entry `prefix` is in `list`; null when it is not.
+char** find_entry(char** list, const char* prefix, size_t length) {
+  for (; *list != nullptr; ++list)
+    if (starts_with(*list, prefix, length)) return list;
+  return nullptr;
+}
+
+void remove_entry(char** entry) {
+  for (; *entry != nullptr; ++entry) entry[0] = entry[1];
+}
+
+// LD_PRELOAD=AGENT[:REST] becomes LD_PRELOAD=REST, or nothing.
+void strip_preload() {
+  char** entry = find_entry(environ, kPreload, sizeof kPreload - 1);
+  if (entry == nullptr) return;
+  char* value = *entry + sizeof kPreload - 1;
+  size_t first = 0;
+  while (value[first] != '\0' && value[first] != ':' && value[first] != ' ') ++first;
+  if (first == 0 || first >= sizeof library_path) return;
+  __builtin_memcpy(library_path, value, first);
+  library_path[first] = '\0';
+  if (value[first] == '\0') {
+    remove_entry(entry);
+  } else {
+    size_t rest = text_length(value + first + 1);
+    __builtin_memmove(value, value + first + 1, rest + 1);
+  }
+}
+
+}  // namespace
+
+bool take_from_environment() {
+  if (environ == nullptr) return false;
+  char** entry = find_entry(environ, kSocket, sizeof kSocket - 1);
+  if (entry == nullptr) return false;
+  const char* path = *entry + sizeof kSocket - 1;
+  size_t length = text_length(path);
+  if (length == 0 || length >= sizeof socket_path) return false;
+  __builtin_memcpy(socket_path, path, length + 1);
+  remove_entry(entry);
+  strip_preload();
+  return true;
+}
+
+const char* recorder_socket() { return socket_path[0] != '\0' ? socket_path : nullptr; }
+
+const char* agent_path() { return library_path; }
+
+ExecEnvironment exec_environment_size(char* const* from) {
+  ExecEnvironment size{3, sizeof kPreload + sizeof kSocket + text_length(socket_path) + text_length(library_path) + 2};
+  for (; from != nullptr && *from != nullptr; ++from) {
+    ++size.pointers;
+    if (starts_with(*from, kPreload, sizeof kPreload - 1)) size.bytes += text_length(*from);
+  }
+  return size;
+}
+
+char** make_exec_environment(char* const* from, char** pointers, char* text) {
+  const char* preloaded = nullptr;
+  size_t count = 0;
+  for (; from != nullptr && *from != nullptr; ++from) {
+    if (starts_with(*from, kSocket, sizeof kSocket - 1)) continue;
+    if (preloaded == nullptr && starts_with(*from, kPreload, sizeof kPreload - 1))
+      preloaded = *from + sizeof kPreload - 1;
+    else
+      pointers[count++] = *from;
+  }
+  pointers[count++] = text;
+  text = text_append(text, kPreload);
+  text = text_append(text, library_path);
+  if (preloaded != nullptr && *preloaded != '\0') {
+    text = text_append(text, ":");
+    text = text_append(text, preloaded);
+  }
+  *text++ = '\0';
+  pointers[count++] = text;
+  text = text_append(text, kSocket);
+  text = text_append(text, socket_path);
+  *text = '\0';
+  pointers[count] = nullptr;
+  return pointers;
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What the recorder put into the environment, and how it gets into the programs that this one starts.
+//
+// Why hidden: a program that prints or compares its environment must not see us. So the agent takes its variables out
+// before main, and puts them into every environment that is handed to an exec.
+// Invariant: the target sees LD_PRELOAD as its user set it, and no PENNA_SOCKET.
+#pragma once
+
+#include <stddef.h>
+
+namespace penna::agent {
+
+// Takes our variables out of `environ`, once; false when there are none, or before libc knows its environment.
+bool take_from_environment();
+
+// The path of the recorder's socket; null when this program is not being recorded.
+const char* recorder_socket();
+
+// The path by which this agent was preloaded.
+const char* agent_path();
+
+// An environment for a new program: `from` with our variables, built in place of the caller's stack or any other storage.
+// sizes() says how much is needed: `pointers` entries and `bytes` characters.
+struct ExecEnvironment {
+  size_t pointers = 0;
+  size_t bytes = 0;
+};
+ExecEnvironment exec_environment_size(char* const* from);
+char** make_exec_environment(char* const* from, char** pointers, char* text);
+
+}  // namespace penna::agent

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Follows the target into the programs that it starts: every exec gets our variables into its environment.
+//
+// Why here and not by leaving them in `environ`: see environment.h. system() and popen() start their shell inside libc,
+// so for them the command becomes: our variables, then `exec sh -c` of the same command under the same name.
+// Invariant: only the stack of the caller is used: these run in vfork children and in signal handlers.
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "agent/environment.h"
+#include "agent/lifecycle.h"
+#include "agent/real.h"
+#include "agent/sys.h"
+#include "agent/text.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+extern "C" char** environ;
+
+namespace penna::agent {
+namespace {
+
+bool following() {
+  if (real.execve == nullptr) resolve_real_functions();
+  return recorder_socket() != nullptr && agent_path()[0] != '\0';
+}
+
+// Calls start(environment) with our variables added to `from`. The new environment lies on the stack: an exec never
+// comes back when it works, and a spawn has copied it when it does.
+template <typename Start>
+int with_our_environment(char* const* from, Start start) {
+  if (!following()) return start(from);
+  ExecEnvironment size = exec_environment_size(from);
+  if (size.pointers > 16384 || size.bytes > 65536) return start(from);  // rather not followed than out of stack
+  auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
+  auto* text = static_cast<char*>(__builtin_alloca(size.bytes));
+  return start(make_exec_environment(from, pointers, text));
+}
+
+// Appends `text` as one word of a shell command.
+char* append_quoted(char* to, const char* text) {
+  *to++ = '\'';
+  for (; *text != '\0'; ++text) {
+    if (*text == '\'')
+      to = text_append(to, "'\\''");
+    else
+      *to++ = *text;
+  }
+  *to++ = '\'';
+  return to;
+}
+
+// Memory that is neither the target's heap nor its stack, given back at the end of the scope.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) : bytes_(bytes) {
+    long got = sys(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!sys_failed(got)) memory_ = reinterpret_cast<char*>(got);
+  }
+  ~Scratch() {
+    if (memory_ != nullptr) sys(SYS_munmap, reinterpret_cast<long>(memory_), static_cast<long>(bytes_));
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  char* memory() const { return memory_; }
+
+ private:
+  size_t bytes_;
+  char* memory_ = nullptr;
+};
+
+// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays "sh".
+template <typename Start>
+auto with_our_command(const char* command, Start start) {
+  if (command == nullptr || !following()) return start(command);
+  const char* preloaded = "";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (text_compare(*entry, "LD_PRELOAD=", 11) == 0) preloaded = *entry + 11;
+  size_t quoted = 4 * (text_length(command) + text_length(preloaded) + text_length(agent_path()) +
+                       text_length(recorder_socket()));
+  Scratch scratch(quoted + 128);
+  if (scratch.memory() == nullptr) return start(command);
+  char* to = text_append(scratch.memory(), "LD_PRELOAD=");
+  to = append_quoted(to, agent_path());
+  if (*preloaded != '\0') to = append_quoted(text_append(to, ":"), preloaded);
+  to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
+  to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
+  *text_append(to, " sh") = '\0';
+  return start(scratch.memory());
+}
+
+// The arguments of execl and its kin as an array on the stack of the caller.
+#define PENNA_COLLECT_ARGUMENTS(argv, first)                                                 \
+  va_list count_list, list;                                                                  \
+  va_start(count_list, first);                                                               \
+  size_t argument_count = 0;                                                                 \
+  for (const char* a = first; a != nullptr; a = va_arg(count_list, const char*)) ++argument_count; \
+  va_end(count_list);                                                                        \
+  auto** argv = static_cast<char**>(__builtin_alloca((argument_count + 1) * sizeof(char*))); \
+  argv[0] = const_cast<char*>(first);                                                        \
+  va_start(list, first);                                                                     \
+  for (size_t i = 1; i <= argument_count; ++i) argv[i] = va_arg(list, char*)
+
+}  // namespace
+}  // namespace penna::agent
+
+using namespace penna::agent;
+
+PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
+  return with_our_environment(envp, [=](char* const* e) { return real.execve(path, argv, e); });
+}
+
+PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
+
+PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
+  return with_our_environment(envp, [=](char* const* e) { return real.execvpe(file, argv, e); });
+}
+
+PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
+
+PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
+  return with_our_environment(envp, [=](char* const* e) { return real.fexecve(fd, argv, e); });
+}
+
+PENNA_EXPORT int execl(const char* path, const char* first, ...) {
+  PENNA_COLLECT_ARGUMENTS(argv, first);
+  va_end(list);
+  return execve(path, argv, environ);
+}
+
+PENNA_EXPORT int execlp(const char* file, const char* first, ...) {
+  PENNA_COLLECT_ARGUMENTS(argv, first);
+  va_end(list);
+  return execvpe(file, argv, environ);
+}
+
+PENNA_EXPORT int execle(const char* path, const char* first, ...) {
+  PENNA_COLLECT_ARGUMENTS(argv, first);
+  auto** envp = va_arg(list, char**);
+  va_end(list);
+  return execve(path, argv, envp);
+}
+
+PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                             const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return with_our_environment(envp,
+                              [=](char* const* e) { return real.posix_spawn(pid, path, actions, attributes, argv, e); });
+}
+
+PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                              const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return with_our_environment(envp,
+                              [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); });
+}
+
+PENNA_EXPORT int system(const char* command) {
+  return with_our_command(command, [](const char* c) { return real.system(c); });
+}
+
+PENNA_EXPORT FILE* popen(const char* command, const char* mode) {
+  return with_our_command(command, [=](const char* c) { return real.popen(c, mode); });
+}

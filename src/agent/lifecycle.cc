@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// See lifecycle.h. The steps of start() are those of the rendezvous in penna/channel.h.
+#include "agent/lifecycle.h"
+
+#include <linux/memfd.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "agent/environment.h"
+#include "agent/modules.h"
+#include "agent/real.h"
+#include "agent/rendezvous.h"
+#include "agent/stacks.h"
+#include "agent/sys.h"
+#include "agent/writer.h"
+
+namespace penna::agent {
+
+Process process;
+__thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0};
+
+namespace {
+
+bool met_before;          // this process, or the one that it was forked from, has met a recorder
+bool environment_taken;
+pthread_key_t exit_key;
+bool exit_key_valid;
+
+// Runs when a thread that has recorded something ends. Later destructors may record again: enter_thread() then sets the
+// key once more, and libc comes back here.
+void thread_exits(void*) {
+  if (process.channel == nullptr) return;
+  close_chunk();
+  release_thread_state();
+}
+
+// A forked child inherits the thread that called fork, with a cursor into its parent's chunk.
+void forget_parent() {
+  thread.cursor = kNoChunk;
+  thread.sequence = 0;
+  thread.discarded = 0;
+  thread.serial = 0;
+  thread.tid = 0;
+  for (uint32_t& count : thread.lost_class) count = 0;
+  forget_last_stack();
+}
+
+// MADV_WIPEONFORK must be set before the first fork; without it (before Linux 4.14) a child would corrupt its parent.
+bool protect_from_fork() {
+  return !sys_failed(sys(SYS_madvise, reinterpret_cast<long>(&process), sizeof process, MADV_WIPEONFORK));
+}
+
+bool start() {
+  bool forked = met_before;
+  if (!environment_taken) environment_taken = take_from_environment();
+  if (recorder_socket() == nullptr || !resolve_real_functions()) return false;
+  uint64_t began = penna_now();
+  if (forked)
+    forget_parent();
+  else if (!protect_from_fork())
+    return false;
+  Rendezvous meeting;
+  if (!meet_recorder(recorder_socket(), !forked, &meeting)) return false;
+
+  process.channel = meeting.channel;
+  process.doorbell = meeting.doorbell;
+  auto* base = reinterpret_cast<uint8_t*>(meeting.channel);
+  process.chunks = base + meeting.channel->chunks_at;
+  process.free_bitmap = reinterpret_cast<uint64_t*>(base + meeting.channel->free_at);
+  process.stack_hash = reinterpret_cast<uint32_t*>(base + meeting.channel->hash_at);
+  process.stack_nodes = reinterpret_cast<penna_stack_node*>(base + meeting.channel->nodes_at);
+  process.hash_mask = meeting.channel->hash_slots - 1;
+  process.max_nodes = meeting.channel->max_nodes;
+  process.chunk_count = meeting.channel->chunk_count;
+  process.backlog_limit = meeting.channel->backlog_limit;
+  process.stack_depth = meeting.config.stack_depth;
+  process.on_full = meeting.config.on_full;
+  if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
+  met_before = true;
+
+  announce_modules(forked);
+  //POINTS start_points(meeting.config, forked);
+  meeting.channel->start_cost_ticks = penna_now() - began;
+  // Release: from here on other threads use all of the above.
+  __atomic_store_n(&process.armed, kStarted | (meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1)) |
+                                       (code_may_change() ? kCheckModules : 0),
+                   __ATOMIC_RELEASE);
+  return true;
+}
+
+__attribute__((constructor)) void agent_loaded() {
+  if (armed() == 0) after_fork_or_start();
+  pthread_atfork(nullptr, nullptr, [] {
+    if (armed() == 0) after_fork_or_start();
+  });
+}
+
+}  // namespace
+
+uint32_t after_fork_or_start() {
+  // One thread starts; others, and handlers that come meanwhile, find the agent inert.
+  uint32_t none = 0;
+  if (!libc_is_ready()) return 0;
+  if (__atomic_compare_exchange_n(&process.armed, &none, kStarted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) start();
+  return armed();
+}
+
+bool recorder_alive() {
+  uint32_t owner = __atomic_load_n(reinterpret_cast<uint32_t*>(process.doorbell->recorder), __ATOMIC_RELAXED);
+  return (owner & 0x3fffffff) != 0 && (owner & 0x40000000) == 0;  // FUTEX_TID_MASK, FUTEX_OWNER_DIED
+}
+
+void stop_recording() {
+  __atomic_fetch_and(&process.armed, ~((1u << PENNA_CLASS_COUNT) - 1), __ATOMIC_RELAXED);
+  //POINTS stop_points();
+}
+
+bool enter_thread() {
+  // Keys below 32 live in the thread's own descriptor: setting them neither allocates nor locks.
+  if (exit_key_valid && exit_key < 32 && pthread_getspecific(exit_key) == nullptr) pthread_setspecific(exit_key, &thread);
+  if (thread.serial != 0 || process.channel == nullptr) return false;
+  thread.serial = static_cast<uint32_t>(__atomic_add_fetch(&process.channel->counters.threads, 1, __ATOMIC_RELAXED));
+  thread.tid = static_cast<uint32_t>(sys(SYS_gettid));
+  thread.pc_high = main_program_high();
+  return true;
+}
+
+}  // namespace penna::agent

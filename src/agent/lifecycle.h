@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The agent's life in a process: meets the recorder, survives fork, knows when to be silent.
+//
+// Invariant: everything here is async-signal-safe, takes no lock and leaves errno alone. Without a recorder that answers,
+// the agent is inert: its hooks cost one test.
+#pragma once
+
+#include "agent/state.h"
+
+namespace penna::agent {
+
+// False once the recorder has ended, in whatever way: the kernel marks the robust futex that it holds.
+bool recorder_alive();
+
+// Stops recording for good in this process. Chunks that are in the channel stay there.
+void stop_recording();
+
+// Makes the current thread known to the channel; true when it was not before. Also arms the destructor that hands its
+// chunk over when the thread ends.
+bool enter_thread();
+
+}  // namespace penna::agent

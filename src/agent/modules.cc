@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// See modules.h.
+#include "agent/modules.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include "agent/real.h"
+#include "agent/stacks.h"
+#include "agent/sys.h"
+#include "agent/text.h"
+#include "agent/writer.h"
+
+namespace penna::agent {
+namespace {
+
+constexpr uint32_t kMaxModules = 512;
+constexpr uint32_t kMaxPath = 1024;
+
+enum ModuleState : uint32_t { kUnused, kFilling, kMapped, kGone };
+
+struct Module {
+  uint32_t state;  // ModuleState; release after the rest was filled
+  uint32_t generation;
+  uintptr_t bias, start, end;
+  uint16_t build_id_bytes, path_bytes;
+  uint8_t build_id[32];
+  char path[kMaxPath];
+};
+
+Module modules[kMaxModules];
+uint32_t module_count;  // grows only; entries are filled after their number is taken
+uint32_t last_found;    // where the last look-up ended: most end there again
+bool dlopen_was_called;
+
+bool is_mapped(const Module& module) {
+  return __atomic_load_n(&module.state, __ATOMIC_ACQUIRE) == kMapped;  // pairs with the release in remember()
+}
+
+bool contains(const Module& module, uintptr_t pc) {
+  return is_mapped(module) && pc >= module.start && pc < module.end;
+}
+
+uint32_t known_modules() {
+  uint32_t count = __atomic_load_n(&module_count, __ATOMIC_RELAXED);
+  return count < kMaxModules ? count : kMaxModules;
+}
+
+bool is_known(uintptr_t pc) {
+  if (contains(modules[__atomic_load_n(&last_found, __ATOMIC_RELAXED)], pc)) return true;
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    if (!contains(modules[i], pc)) continue;
+    __atomic_store_n(&last_found, i, __ATOMIC_RELAXED);
+    return true;
+  }
+  return false;
+}
+
+// The build-id note among the notes of [at, at + size).
+void read_build_id(Module& module, uintptr_t at, size_t size) {
+  size_t offset = 0;
+  while (offset + sizeof(ElfW(Nhdr)) <= size) {
+    const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at + offset);
+    size_t name_end = offset + sizeof *note + ((note->n_namesz + 3) & ~size_t{3});
+    size_t end = name_end + ((note->n_descsz + 3) & ~size_t{3});
+    if (end > size || end <= offset) return;
+    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz <= sizeof module.build_id) {
+      module.build_id_bytes = static_cast<uint16_t>(note->n_descsz);
+      __builtin_memcpy(module.build_id, reinterpret_cast<const void*>(at + name_end), note->n_descsz);
+      return;
+    }
+    offset = end;
+  }
+}
+
+// Reads the program headers where the first segment has brought them. Our own process's memory, mapped by its loader.
+void read_notes(Module& module) {
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(module.start);
+  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return;
+  if (header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096) return;
+  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module.start + header->e_phoff);
+  for (int i = 0; i < header->e_phnum && module.build_id_bytes == 0; ++i) {
+    uintptr_t at = module.bias + segment[i].p_vaddr;
+    if (segment[i].p_type == PT_NOTE && at >= module.start && at + segment[i].p_memsz <= module.end)
+      read_build_id(module, at, segment[i].p_memsz);
+  }
+}
+
+void set_path(Module& module, const char* name) {
+  if (name != nullptr && name[0] != '\0') {
+    size_t length = text_length(name);
+    if (length > kMaxPath) length = 0;
+    __builtin_memcpy(module.path, name, length);
+    module.path_bytes = static_cast<uint16_t>(length);
+    return;
+  }
+  long got = sys(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(module.path), kMaxPath);
+  module.path_bytes = sys_failed(got) ? 0 : static_cast<uint16_t>(got);
+}
+
+void tell(const Module& module) {
+  uint32_t path_words = (module.path_bytes + 7u) / 8;
+  Record record = begin_record(PENNA_KIND_MODULE, 1 + sizeof(penna_module) / 8 + path_words, kNoClass, penna_now());
+  if (!record) return;
+  penna_module told{module.bias,       module.start,          module.end, module.generation, module.path_bytes,
+                    module.build_id_bytes, {}};
+  __builtin_memcpy(told.build_id, module.build_id, sizeof told.build_id);
+  __builtin_memcpy(record.words + 1, &told, sizeof told);
+  __builtin_memcpy(record.words + 1 + sizeof told / 8, module.path, module.path_bytes);
+  record.commit();
+}
+
+// A slot nobody else fills: that of a module which is gone, or a new one. Null when there is none left.
+Module* take_slot() {
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    uint32_t gone = kGone;
+    if (__atomic_compare_exchange_n(&modules[i].state, &gone, kFilling, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return &modules[i];
+  }
+  uint32_t number = __atomic_fetch_add(&module_count, 1, __ATOMIC_RELAXED);
+  if (number < kMaxModules) return &modules[number];
+  __atomic_store_n(&module_count, kMaxModules, __ATOMIC_RELAXED);
+  return nullptr;
+}
+
+void remember(const dl_find_object& found) {
+  Module* slot = take_slot();
+  if (slot == nullptr) {
+    if (process.channel != nullptr)
+      __atomic_fetch_add(&process.channel->counters.modules_unknown, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  Module& module = *slot;
+  module.build_id_bytes = 0;
+  module.generation = __atomic_load_n(&process.generation, __ATOMIC_RELAXED);
+  module.bias = found.dlfo_link_map->l_addr;
+  module.start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  module.end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
+  set_path(module, found.dlfo_link_map->l_name);
+  read_notes(module);
+  __atomic_store_n(&module.state, kMapped, __ATOMIC_RELEASE);  // pairs with is_mapped()
+  tell(module);
+}
+
+// After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one.
+bool forget_unmapped() {
+  bool any = false;
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    dl_find_object found;
+    if (!is_mapped(modules[i])) continue;
+    if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
+        reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end)
+      continue;
+    __atomic_store_n(&modules[i].state, kGone, __ATOMIC_RELEASE);
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+void announce_modules(bool forked) {
+  if (forked) {
+    for (uint32_t i = 0; i < known_modules(); ++i)
+      if (is_mapped(modules[i])) tell(modules[i]);
+    return;
+  }
+  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+    dl_find_object found;
+    if (map->l_ld != nullptr && _dl_find_object(map->l_ld, &found) == 0) remember(found);
+  }
+}
+
+void ensure_module(const dl_find_object& found) {
+  if (!is_known(reinterpret_cast<uintptr_t>(found.dlfo_map_start))) remember(found);
+}
+
+void ensure_module(uintptr_t pc) {
+  dl_find_object found;
+  if (!is_known(pc) && _dl_find_object(reinterpret_cast<void*>(pc), &found) == 0) remember(found);
+}
+
+bool code_may_change() { return dlopen_was_called; }
+
+uint32_t main_program_high() { return static_cast<uint32_t>(modules[0].start >> 32); }
+
+void for_each_module(void (*visit)(uintptr_t bias, uintptr_t start, uintptr_t end)) {
+  for (uint32_t i = 0; i < known_modules(); ++i)
+    if (is_mapped(modules[i])) visit(modules[i].bias, modules[i].start, modules[i].end);
+}
+
+// Called by the wrapper of dlopen below, before the real one.
+extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen() {
+  dlopen_was_called = true;
+  if (armed() != 0) __atomic_fetch_or(&process.armed, kCheckModules, __ATOMIC_RELAXED);
+  if (real.dlopen == nullptr) resolve_real_functions();
+  return reinterpret_cast<void*>(real.dlopen);
+}
+
+}  // namespace penna::agent
+
+// dlopen searches by the RUNPATH of whoever calls it, which it knows by its return address: so the wrapper must jump to
+// the real function, with the caller's return address on top of the stack and its arguments in place.
+__asm__(
+    ".text\n"
+    ".globl dlopen\n"
+    ".type dlopen, @function\n"
+    "dlopen:\n"
+    "  .cfi_startproc\n"
+    "  endbr64\n"
+    "  push %rdi\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  push %rsi\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  sub $8, %rsp\n"
+    "  .cfi_adjust_cfa_offset 8\n"
+    "  call penna_agent_before_dlopen\n"
+    "  add $8, %rsp\n"
+    "  .cfi_adjust_cfa_offset -8\n"
+    "  pop %rsi\n"
+    "  .cfi_adjust_cfa_offset -8\n"
+    "  pop %rdi\n"
+    "  .cfi_adjust_cfa_offset -8\n"
+    "  jmp *%rax\n"
+    "  .cfi_endproc\n"
+    ".size dlopen, . - dlopen\n");
+
+extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
+  using namespace penna::agent;
+  if (real.dlclose == nullptr) resolve_real_functions();
+  int error = real.dlclose(handle);
+  if (forget_unmapped()) {
+    __atomic_fetch_add(&process.generation, 1, __ATOMIC_RELAXED);
+    forget_unwind_rules();
+  }
+  return error;
+}

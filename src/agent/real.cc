@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// See real.h.
+#include "agent/real.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+extern "C" char** environ;
+
+namespace penna::agent {
+
+RealFunctions real;
+
+namespace {
+
+enum Progress : uint32_t { kNotYet, kAtWork, kDone };
+uint32_t progress;
+
+// glibc before 2.36 gives dlsym callers the oldest version of the condition variables, which has another layout.
+void* find(const char* name) {
+  if (name[0] == 'p' && __builtin_strncmp(name, "pthread_cond_", 13) == 0)
+    if (void* versioned = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
+  return dlsym(RTLD_NEXT, name);
+}
+
+struct EarlyBlock {
+  size_t bytes;
+  size_t padding;
+};
+
+alignas(64) char early_memory[64 << 10];
+size_t early_used;
+
+}  // namespace
+
+bool resolve_real_functions() {
+  uint32_t seen = kNotYet;
+  if (!__atomic_compare_exchange_n(&progress, &seen, kAtWork, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+    return seen == kDone;
+#define PENNA_REAL(name, result, arguments) real.name = reinterpret_cast<result(*) arguments>(find(#name));
+#include "agent/real.inc"
+#undef PENNA_REAL
+  __atomic_store_n(&progress, kDone, __ATOMIC_RELEASE);  // pairs with the acquire above
+  return true;
+}
+
+bool libc_is_ready() { return environ != nullptr; }
+
+void* early_alloc(size_t bytes, size_t alignment) {
+  if (alignment < sizeof(EarlyBlock)) alignment = sizeof(EarlyBlock);
+  size_t whole = (bytes + sizeof(EarlyBlock) + 2 * alignment) & ~size_t{15};
+  if (bytes > sizeof early_memory || whole > sizeof early_memory) return nullptr;
+  size_t at = __atomic_fetch_add(&early_used, whole, __ATOMIC_RELAXED);
+  if (at + whole > sizeof early_memory) return nullptr;
+  auto address = reinterpret_cast<uintptr_t>(early_memory + at) + sizeof(EarlyBlock);
+  address = (address + alignment - 1) & ~(alignment - 1);
+  auto* block = reinterpret_cast<EarlyBlock*>(address) - 1;
+  block->bytes = bytes;
+  return block + 1;  // static memory: zero
+}
+
+bool is_early(const void* block) {
+  return static_cast<size_t>(static_cast<const char*>(block) - early_memory) < sizeof early_memory;
+}
+
+size_t early_size(const void* block) { return (static_cast<const EarlyBlock*>(block) - 1)->bytes; }
+
+}  // namespace penna::agent

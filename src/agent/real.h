@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The functions that the agent stands in front of: the next definitions after ours, in the order of the dynamic linker.
+//
+// Why a table: which functions are replaced reads off one list, real.inc. Invariant: after resolve_real_functions()
+// has returned true, no entry is null that libc 2.34 or later defines.
+#pragma once
+
+#include <pthread.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+
+namespace penna::agent {
+
+struct RealFunctions {
+#define PENNA_REAL(name, result, arguments) result(*name) arguments;
+#include "agent/real.inc"
+#undef PENNA_REAL
+};
+
+extern RealFunctions real;
+
+// Looks all of them up, once. False while another caller (or an outer frame of this one) is at it: dlsym may allocate,
+// and what it asks for meanwhile comes from early_alloc(). Uses dlsym: not for signal handlers before start-up.
+bool resolve_real_functions();
+
+// True once libc has been initialised far enough for a rendezvous.
+bool libc_is_ready();
+
+// Memory for the few requests that come before malloc is known. Never given back. Null when used up.
+void* early_alloc(size_t bytes, size_t alignment);
+bool is_early(const void* block);
+size_t early_size(const void* block);
+
+}  // namespace penna::agent

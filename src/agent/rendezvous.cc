@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// See rendezvous.h, and "Rendezvous" in penna/channel.h.
+#include "agent/rendezvous.h"
+
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "agent/sys.h"
+#include "agent/text.h"
+#include "penna/clock.h"
+#include "penna/ring.h"
+
+namespace penna::agent {
+namespace {
+
+// A descriptor of our own, closed at the end of the scope: the target never sees it.
+struct Descriptor {
+  long fd = -1;
+  explicit Descriptor(long opened) : fd(opened) {}
+  ~Descriptor() {
+    if (fd >= 0) sys(SYS_close, fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  explicit operator bool() const { return fd >= 0; }
+};
+
+union Control {
+  cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+long connect_to(const char* path) {
+  long fd = sys(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  *text_append(address.sun_path, path) = '\0';
+  timeval patience{2, 0};
+  sys(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
+  sys(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
+  if (sys(SYS_connect, fd, reinterpret_cast<long>(&address), sizeof address) == 0) return fd;
+  sys(SYS_close, fd);
+  return -1;
+}
+
+// Receives the recorder's wishes; returns the doorbell's descriptor, or -1.
+long receive_config(long socket, penna_config* config) {
+  iovec part{config, sizeof *config};
+  Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  long got = sys(SYS_recvmsg, socket, reinterpret_cast<long>(&message), MSG_CMSG_CLOEXEC | MSG_WAITALL);
+  if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return -1;
+  int fd;
+  __builtin_memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+  bool good = got == sizeof *config && config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION &&
+              config->chunk_count >= 64 && config->chunk_count <= PENNA_MAX_CHUNKS && config->chunk_count % 64 == 0 &&
+              config->max_nodes >= 1024 && config->max_nodes <= (1u << 26) && config->stack_depth >= 1 &&
+              config->stack_depth <= PENNA_MAX_STACK_DEPTH;
+  if (good) return fd;
+  sys(SYS_close, fd);
+  return -1;
+}
+
+bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
+  iovec part{const_cast<penna_hello*>(&hello), sizeof hello};
+  Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  control.header.cmsg_level = SOL_SOCKET;
+  control.header.cmsg_type = SCM_RIGHTS;
+  control.header.cmsg_len = CMSG_LEN(sizeof(int));
+  int fd = static_cast<int>(channel_fd);
+  __builtin_memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+  return sys(SYS_sendmsg, socket, reinterpret_cast<long>(&message), MSG_NOSIGNAL) == sizeof hello;
+}
+
+uint64_t page_up(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
+
+// Where everything lies; see the drawing in penna/channel.h. Two hash slots a node keep the probes short.
+penna_channel plan_channel(const penna_config& config) {
+  penna_channel plan{};
+  plan.magic = PENNA_CHANNEL_MAGIC;
+  plan.version = PENNA_ABI_VERSION;
+  plan.pid = static_cast<uint32_t>(sys(SYS_getpid));
+  plan.chunk_count = config.chunk_count;
+  plan.backlog_limit = config.backlog_limit;
+  plan.max_nodes = config.max_nodes;
+  plan.hash_slots = 1;
+  while (plan.hash_slots < config.max_nodes * 2) plan.hash_slots *= 2;
+  uint32_t ring_slots = 1;
+  while (ring_slots < config.chunk_count) ring_slots *= 2;
+  plan.free_at = 4096;
+  plan.full_at = plan.free_at + page_up(config.chunk_count / 8);
+  plan.hash_at = plan.full_at + page_up(penna_ring_bytes(ring_slots, sizeof(uint32_t)));
+  plan.nodes_at = plan.hash_at + page_up(uint64_t{plan.hash_slots} * sizeof(uint32_t));
+  uint64_t nodes_end = plan.nodes_at + uint64_t{plan.max_nodes} * sizeof(penna_stack_node);
+  plan.chunks_at = (nodes_end + PENNA_CHUNK_BYTES - 1) & ~uint64_t{PENNA_CHUNK_BYTES - 1};
+  plan.total_bytes = plan.chunks_at + uint64_t{plan.chunk_count} * PENNA_CHUNK_BYTES;
+  plan.node_count = 1;  // the root
+  plan.time_begin = penna_now();
+  return plan;
+}
+
+// Maps the channel so that its chunks lie at multiples of their size: a record finds its chunk by masking.
+uint8_t* map_aligned(long fd, uint64_t bytes) {
+  uint64_t room = bytes + PENNA_CHUNK_BYTES;
+  long got = sys(SYS_mmap, 0, static_cast<long>(room), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (sys_failed(got)) return nullptr;
+  auto begin = static_cast<uint64_t>(got);
+  uint64_t at = (begin + PENNA_CHUNK_BYTES - 1) & ~uint64_t{PENNA_CHUNK_BYTES - 1};
+  long mapped = sys(SYS_mmap, static_cast<long>(at), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_FIXED, fd, 0);
+  if (at > begin) sys(SYS_munmap, static_cast<long>(begin), static_cast<long>(at - begin));
+  uint64_t tail = begin + room - (at + bytes);
+  if (tail > 0) sys(SYS_munmap, static_cast<long>(at + bytes), static_cast<long>(tail));
+  if (!sys_failed(mapped)) return reinterpret_cast<uint8_t*>(at);
+  sys(SYS_munmap, static_cast<long>(at), static_cast<long>(bytes));
+  return nullptr;
+}
+
+bool fits_limits(uint64_t bytes) {
+  constexpr int kLimits[] = {RLIMIT_FSIZE, RLIMIT_AS};  // exceeding the first would raise SIGXFSZ
+  for (int limit : kLimits) {
+    rlimit64 found{};
+    if (sys_failed(sys(SYS_prlimit64, 0, limit, 0, reinterpret_cast<long>(&found)))) return false;
+    if (found.rlim_cur != RLIM64_INFINITY && found.rlim_cur / 4 < bytes) return false;
+  }
+  return true;
+}
+
+uint8_t* make_channel(const penna_channel& plan, long fd) {
+  if (sys_failed(sys(SYS_ftruncate, fd, static_cast<long>(plan.total_bytes)))) return nullptr;
+  // Sealed: the collector must be able to trust that the size stays.
+  if (sys_failed(sys(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) return nullptr;
+  uint8_t* base = map_aligned(fd, plan.total_bytes);
+  if (base == nullptr) return nullptr;
+  __builtin_memcpy(base, &plan, sizeof plan);
+  __builtin_memset(base + plan.free_at, 0xff, plan.chunk_count / 8);
+  uint32_t ring_slots = 1;
+  while (ring_slots < plan.chunk_count) ring_slots *= 2;
+  penna_ring_init(reinterpret_cast<penna_ring*>(base + plan.full_at), ring_slots, sizeof(uint32_t));
+  return base;
+}
+
+}  // namespace
+
+bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result) {
+  Descriptor socket(connect_to(socket_path));
+  if (!socket) return false;
+  Descriptor doorbell_fd(receive_config(socket.fd, &result->config));
+  if (!doorbell_fd) return false;
+  long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, doorbell_fd.fd, 0);
+  if (sys_failed(doorbell)) return false;
+
+  // With little memory allowed, fewer chunks rather than no recording.
+  penna_channel plan = plan_channel(result->config);
+  while (!fits_limits(plan.total_bytes) && result->config.chunk_count > 64) {
+    result->config.chunk_count = (result->config.chunk_count / 4 + 63) & ~63u;
+    result->config.max_nodes = result->config.max_nodes / 4 > 1024 ? result->config.max_nodes / 4 : 1024;
+    if (result->config.backlog_limit > result->config.chunk_count / 2)
+      result->config.backlog_limit = result->config.chunk_count / 2;
+    plan = plan_channel(result->config);
+  }
+  Descriptor memory(fits_limits(plan.total_bytes)
+                        ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"), MFD_CLOEXEC | MFD_ALLOW_SEALING)
+                        : -1);
+  uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
+  penna_hello hello{PENNA_CHANNEL_MAGIC,      PENNA_ABI_VERSION, plan.pid, static_cast<uint32_t>(sys(SYS_getppid)),
+                    after_exec ? 1u : 0u,     plan.total_bytes};
+  if (base != nullptr && send_hello(socket.fd, hello, memory.fd)) {
+    result->channel = reinterpret_cast<penna_channel*>(base);
+    result->doorbell = reinterpret_cast<penna_doorbell*>(doorbell);
+    return true;
+  }
+  if (base != nullptr) sys(SYS_munmap, reinterpret_cast<long>(base), static_cast<long>(plan.total_bytes));
+  sys(SYS_munmap, doorbell, 4096);
+  return false;
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// What the agent knows of its process and of the current thread.
+//
+// Why two kinds of storage: `process` lies on a page that the kernel empties in a forked child (MADV_WIPEONFORK), so a
+// child can never write into the chunks of its parent, whatever way it was made. `thread` is the one thread-local
+// variable, small because it is taken from every thread's stack.
+// Invariant: process.armed == 0 means that this process has not met a recorder yet; see after_fork_or_start().
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "penna/channel.h"
+
+namespace penna::agent {
+
+// Bits of Process::armed beside those of penna_event_class.
+inline constexpr uint32_t kStarted = 1u << 8;        // the rendezvous has been tried
+inline constexpr uint32_t kCheckModules = 1u << 9;   // code may have been mapped that no MODULE record names
+inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
+
+struct alignas(4096) Process {
+  uint32_t armed;             // classes being recorded, and the bits above; relaxed
+  uint32_t generation;        // of the module map; grows with each unmapping
+  uint8_t* chunks;            // where chunk 0 begins
+  penna_channel* channel;     // null when no recorder answered
+  penna_doorbell* doorbell;
+  uint64_t* free_bitmap;
+  uint32_t* stack_hash;
+  penna_stack_node* stack_nodes;
+  uint32_t hash_mask;
+  uint32_t max_nodes;
+  uint32_t chunk_count;
+  uint32_t backlog_limit;
+  uint32_t stack_depth;
+  uint32_t on_full;           // penna_on_full
+};
+
+struct ThreadState;  // thread_state.h: the larger part, from a pool
+
+// Thread::cursor: {chunk number, offset of the next record}; an offset at or past the end means that a chunk is wanted.
+inline constexpr uint64_t kNoChunk = uint64_t{UINT32_MAX} << 32 | PENNA_CHUNK_BYTES;
+
+struct Thread {
+  uint64_t cursor;
+  ThreadState* state;
+  uint64_t sequence;    // of the next chunk
+  uint64_t discarded;   // events lost by this thread
+  uint32_t serial;      // 0 = not yet known to the channel
+  uint32_t pc_high;     // of the last call that was recorded in long form
+  uint32_t lost_class[PENNA_CLASS_COUNT];  // not yet told in a LOST record
+  uint32_t tid;
+};
+
+extern Process process;
+extern __thread Thread thread __attribute__((tls_model("initial-exec")));
+
+inline uint32_t armed() { return __atomic_load_n(&process.armed, __ATOMIC_RELAXED); }
+
+// Meets the recorder, or finds again that there is none. Called with armed() == 0: before the first event of a program,
+// and of a forked child. Async-signal-safe. Returns the new armed().
+uint32_t after_fork_or_start();
+
+// True when events of this class are to be recorded now. The one test on the way of every event.
+__attribute__((always_inline)) inline bool recording(penna_event_class event_class) {
+  uint32_t bits = armed();
+  if (__builtin_expect(bits == 0, 0)) bits = after_fork_or_start();
+  return (bits & class_bit(event_class)) != 0;
+}
+
+}  // namespace penna::agent
