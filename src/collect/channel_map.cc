@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// See channel_map.h.
+#include "collect/channel_map.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "penna/ring.h"
+
+namespace penna {
+namespace {
+
+uint32_t ring_slots_for(uint32_t chunks) {
+  uint32_t slots = 1;
+  while (slots < chunks) slots *= 2;
+  return slots;
+}
+
+// Do the parts lie one behind the other, aligned, inside `size`? All sums are of values below 2^48: no overflow.
+bool geometry_adds_up(const penna_channel& c, uint64_t size) {
+  constexpr uint64_t kLimit = uint64_t{1} << 48;
+  for (uint64_t at : {c.free_at, c.full_at, c.hash_at, c.nodes_at, c.chunks_at, c.total_bytes})
+    if (at >= kLimit || at % 4096 != 0) return false;
+  bool counts = c.chunk_count >= 64 && c.chunk_count <= PENNA_MAX_CHUNKS && c.chunk_count % 64 == 0 &&
+                c.hash_slots <= (1u << 28) && c.max_nodes >= 1 && c.max_nodes <= (1u << 26);
+  if (!counts || c.chunks_at % PENNA_CHUNK_BYTES != 0) return false;
+  uint64_t ring_bytes = penna_ring_bytes(ring_slots_for(c.chunk_count), sizeof(uint32_t));
+  return c.free_at >= sizeof(penna_channel) && c.free_at + c.chunk_count / 8 <= c.full_at &&
+         c.full_at + ring_bytes <= c.hash_at && c.hash_at + uint64_t{c.hash_slots} * 4 <= c.nodes_at &&
+         c.nodes_at + uint64_t{c.max_nodes} * sizeof(penna_stack_node) <= c.chunks_at &&
+         c.chunks_at + uint64_t{c.chunk_count} * PENNA_CHUNK_BYTES <= c.total_bytes && c.total_bytes <= size;
+}
+
+bool is_zero(const uint8_t* page, size_t bytes) {
+  return page[0] == 0 && std::memcmp(page, page + 1, bytes - 1) == 0;
+}
+
+}  // namespace
+
+Result<ChannelMap> ChannelMap::map(const Fd& memory) {
+  int seals = ::fcntl(memory.get(), F_GET_SEALS);
+  struct stat status {};
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || ::fstat(memory.get(), &status) != 0)
+    return Error{"a process offered memory whose size is not sealed; it is not recorded"};
+  auto size = static_cast<uint64_t>(status.st_size);
+  if (size < 4096 || size > (uint64_t{1} << 40))
+    return Error{fmt::format("a process offered a channel of {} bytes; it is not recorded", size)};
+  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (data == MAP_FAILED)
+    return Error{fmt::format("cannot map the channel of a process: {}; it is not recorded", errno_text(errno))};
+  ChannelMap map;
+  map.memory_ = Mapping(data, size);
+  std::memcpy(&map.geometry_, data, sizeof map.geometry_);
+  const penna_channel& geometry = map.geometry_;
+  if (geometry.magic != PENNA_CHANNEL_MAGIC || geometry.version != PENNA_ABI_VERSION)
+    return Error{"a process runs another version of libpenna-agent.so; it is not recorded"};
+  if (!geometry_adds_up(geometry, size))
+    return Error{"a process offered a channel whose parts do not fit together; it is not recorded"};
+  map.ring_slots_ = ring_slots_for(geometry.chunk_count);
+  return map;
+}
+
+penna_counters ChannelMap::counters() const {
+  penna_counters copy;
+  std::memcpy(&copy, &shared()->counters, sizeof copy);
+  return copy;
+}
+
+bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
+  return penna_ring_read_checked(reinterpret_cast<penna_ring*>(at(geometry_.full_at)), ring_slots_, sizeof(uint32_t),
+                                 chunk_untrusted) != 0;
+}
+
+uint8_t* ChannelMap::chunk_data(uint32_t chunk) const {
+  PENNA_CHECK(chunk < geometry_.chunk_count);
+  return at(geometry_.chunks_at + (uint64_t{chunk} << PENNA_CHUNK_BITS));
+}
+
+size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
+  constexpr size_t kPage = 4096;
+  const uint8_t* from = chunk_data(chunk);
+  const auto* header = reinterpret_cast<const penna_chunk*>(from);
+  // Acquire: pairs with the release in open_chunk(); the records' own acquire is that of the ring, or the thread's death.
+  if (__atomic_load_n(&header->ctf_magic, __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
+  size_t content = static_cast<size_t>(std::min<uint64_t>(header->content_bits / 8, PENNA_CHUNK_BYTES));
+  if (content >= sizeof(penna_chunk)) {
+    std::memcpy(to, from, content);
+    return content;
+  }
+  // Still being written: no record is longer than half a page, so after a page of zeros there is nothing more, and the
+  // pages behind it stay untouched (a look would make the kernel allocate them).
+  size_t copied = 0;
+  do {
+    std::memcpy(to + copied, from + copied, kPage);
+    copied += kPage;
+  } while (copied < PENNA_CHUNK_BYTES && !is_zero(to + copied - kPage, kPage));
+  return copied;
+}
+
+void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
+  std::memset(chunk_data(chunk), 0, std::min<size_t>(bytes, PENNA_CHUNK_BYTES));
+  auto* bitmap = reinterpret_cast<uint64_t*>(at(geometry_.free_at));
+  // Release: pairs with the acquire in take_free_chunk(): who takes the chunk finds it zeroed.
+  __atomic_fetch_or(bitmap + chunk / 64, uint64_t{1} << (chunk % 64), __ATOMIC_RELEASE);
+  penna_channel* channel = shared();
+  if (was_full) __atomic_fetch_sub(&channel->backlog, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&channel->freed_generation, 1, __ATOMIC_SEQ_CST);  // pairs with the acquire in obtain_chunk()
+  if (__atomic_load_n(&channel->free_waiters, __ATOMIC_SEQ_CST) != 0)
+    ::syscall(SYS_futex, &channel->freed_generation, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool ChannelMap::is_free(uint32_t chunk) const {
+  const auto* bitmap = reinterpret_cast<const uint64_t*>(at(geometry_.free_at));
+  return (__atomic_load_n(bitmap + chunk / 64, __ATOMIC_ACQUIRE) >> (chunk % 64) & 1) != 0;
+}
+
+uint32_t ChannelMap::free_chunks() const {
+  const auto* bitmap = reinterpret_cast<const uint64_t*>(at(geometry_.free_at));
+  uint32_t count = 0;
+  for (uint32_t word = 0; word < geometry_.chunk_count / 64; ++word)
+    count += static_cast<uint32_t>(__builtin_popcountll(__atomic_load_n(bitmap + word, __ATOMIC_RELAXED)));
+  return count;
+}
+
+uint32_t ChannelMap::node_count() const {
+  // Acquire: nodes below it were taken before; each is published by its own pc_generation.
+  return std::min(__atomic_load_n(&shared()->node_count, __ATOMIC_ACQUIRE), geometry_.max_nodes);
+}
+
+penna_stack_node ChannelMap::node(uint32_t id) const {
+  PENNA_CHECK(id < geometry_.max_nodes);
+  const auto* node = reinterpret_cast<const penna_stack_node*>(at(geometry_.nodes_at)) + id;
+  penna_stack_node copy{};
+  copy.pc_generation = __atomic_load_n(&node->pc_generation, __ATOMIC_ACQUIRE);  // pairs with the release in intern()
+  copy.parent = node->parent;
+  copy.depth_flags = node->depth_flags;
+  return copy;
+}
+
+}  // namespace penna

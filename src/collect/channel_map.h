@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// ChannelMap: the collector's view of one process's channel (penna/channel.h).
+//
+// Why a type: the target can write anything into this memory at any time. Everything that says where things are is
+// copied once and checked; only the copy is used. Invariant: all accessors stay inside the mapping, whatever the target does.
+#pragma once
+
+#include <cstdint>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "penna/channel.h"
+
+namespace penna {
+
+class ChannelMap {
+ public:
+  // Maps the memfd that a target sent. Fails unless its size is sealed and its geometry adds up.
+  static Result<ChannelMap> map(const Fd& memory);
+
+  const penna_channel& geometry() const { return geometry_; }  // trusted copy; its shared parts are stale
+  penna_counters counters() const;                             // a snapshot of the live ones
+
+  // The number of the next full chunk, or false. The number may be out of range: check it.
+  bool next_full_chunk(uint32_t* chunk_untrusted);
+
+  // Copies as much of a chunk as has been written into `to` (PENNA_CHUNK_BYTES); returns the bytes copied, 0 for a
+  // chunk that was never opened.
+  size_t copy_chunk(uint32_t chunk, uint8_t* to) const;
+
+  // Zeroes the first `bytes` of a chunk and gives it back to the target. `was_full`: it came through the ring.
+  void free_chunk(uint32_t chunk, size_t bytes, bool was_full);
+
+  bool is_free(uint32_t chunk) const;
+  uint32_t free_chunks() const;
+
+  // Number of stack nodes handed out so far, at most max_nodes.
+  uint32_t node_count() const;
+  // A copy of a node; pc_generation == 0 when it is not there (yet).
+  penna_stack_node node(uint32_t id) const;
+
+ private:
+  uint8_t* at(uint64_t offset) const { return memory_.data() + offset; }
+  uint8_t* chunk_data(uint32_t chunk) const;
+  penna_channel* shared() const { return reinterpret_cast<penna_channel*>(memory_.data()); }
+
+  Mapping memory_;
+  penna_channel geometry_{};
+  uint32_t ring_slots_ = 0;
+};
+
+}  // namespace penna

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// See clocks.h.
+#include "collect/clocks.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/file.h"
+#include "penna/clock.h"
+
+namespace penna {
+namespace {
+
+uint64_t nanoseconds(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The value of the first "name : value" line of /proc/cpuinfo.
+std::string cpuinfo_value(std::string_view text, std::string_view name) {
+  size_t at = text.find(name);
+  if (at == std::string_view::npos) return {};
+  size_t colon = text.find(':', at), end = text.find('\n', at);
+  if (colon == std::string_view::npos || end == std::string_view::npos || colon + 2 > end) return {};
+  return std::string(text.substr(colon + 2, end - colon - 2));
+}
+
+}  // namespace
+
+ClockTriplet read_clocks() {
+  ClockTriplet best;
+  uint64_t best_gap = UINT64_MAX;
+  for (int i = 0; i < 10; ++i) {
+    uint64_t before = penna_now();
+    uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC);
+    uint64_t realtime = nanoseconds(CLOCK_REALTIME);
+    uint64_t gap = penna_now() - before;
+    if (gap >= best_gap) continue;
+    best_gap = gap;
+    best = {before + gap / 3, monotonic, realtime};
+  }
+  return best;
+}
+
+Session describe_host() {
+  Session session;
+  utsname names{};
+  ::uname(&names);
+  session.host = names.nodename;
+  session.kernel = std::string(names.release) + " " + names.version;
+  session.machine = names.machine;
+  if (auto text = read_file("/proc/cpuinfo")) {
+    session.cpu = cpuinfo_value(*text, "model name");
+    std::string flags = cpuinfo_value(*text, "flags");
+    if (flags.find("constant_tsc") != std::string::npos && flags.find("nonstop_tsc") != std::string::npos)
+      session.clock_flags |= kClockInvariant;
+  }
+  session.cpu_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  session.page_size = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
+  session.recorder_pid = static_cast<uint32_t>(::getpid());
+  session.start = read_clocks();
+  return session;
+}
+
+}  // namespace penna

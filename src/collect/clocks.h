@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// One moment on three clocks, and what is known of the counter behind penna_now().
+#pragma once
+
+#include "recording/types.h"
+
+namespace penna {
+
+// The closest of several readings of ticks and kernel clocks (ticks, clock, ticks: the pair with the smallest gap).
+ClockTriplet read_clocks();
+
+// Where we are: host, kernel, CPU, clock; everything of a Session that does not come from the command line.
+Session describe_host();
+
+}  // namespace penna

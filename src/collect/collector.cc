@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// See collector.h.
+#include "collect/collector.h"
+
+#include <time.h>
+
+#include <utility>
+
+#include "collect/clocks.h"
+#include "penna/clock.h"
+
+namespace penna {
+namespace {
+
+// Chunks of one process before the others get their turn.
+constexpr size_t kTurn = 64;
+
+uint64_t thread_cpu_ns() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
+}  // namespace
+
+Collector::Collector(RecordingWriter writer, Doorbell& doorbell) : writer_(std::move(writer)), doorbell_(doorbell) {}
+
+Collector::~Collector() {
+  if (thread_.joinable()) (void)stop();
+}
+
+void Collector::start() { thread_ = std::thread(&Collector::run, this); }
+
+void Collector::tell(News news) {
+  {
+    std::lock_guard hold(mutex_);
+    news_.push_back(std::move(news));
+  }
+  doorbell_.ring();
+}
+
+void Collector::add(Process process, ChannelMap channel) {
+  News news{};
+  news.kind = News::kAdd;
+  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid);
+  news.process = std::move(process);
+  tell(std::move(news));
+}
+
+void Collector::end(uint32_t number, EndKind how, int code) {
+  News news{};
+  news.kind = News::kEnd;
+  news.number = number;
+  news.how = how;
+  news.code = code;
+  news.ticks = penna_now();
+  tell(std::move(news));
+}
+
+void Collector::note(std::string sentence, bool refused) {
+  News news{};
+  news.kind = News::kNote;
+  news.sentence = std::move(sentence);
+  news.refused = refused;
+  tell(std::move(news));
+}
+
+Result<> Collector::stop() {
+  {
+    std::lock_guard hold(mutex_);
+    stopping_ = true;
+  }
+  doorbell_.ring();
+  thread_.join();
+  return outcome_;
+}
+
+void Collector::run() {
+  for (;;) {
+    uint32_t bell = doorbell_.seen();
+    bool stopping = take_news();
+    bool worked = drain_all();
+    write_clock_sometimes();
+    if (stopping) break;
+    if (!worked) doorbell_.wait(bell);
+  }
+  for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
+  (void)writer_.write_clock(read_clocks());
+  health_.processes = totals_.processes;
+  health_.raw_bytes = totals_.raw_bytes;
+  health_.cpu_ns = thread_cpu_ns();
+  (void)writer_.write_collector(health_);
+  outcome_ = writer_.finish();
+}
+
+// Takes over what other threads have told; true when this is the end.
+bool Collector::take_news() {
+  std::vector<News> news;
+  bool stopping;
+  {
+    std::lock_guard hold(mutex_);
+    news.swap(news_);
+    stopping = stopping_;
+  }
+  for (News& one : news) apply(one);
+  return stopping;
+}
+
+void Collector::apply(News& news) {
+  switch (news.kind) {
+    case News::kAdd:
+      ++totals_.processes;
+      if (totals_.processes == 1) totals_.start_cost_ticks = news.drain->start_cost_ticks();
+      (void)writer_.write_process(news.process);
+      drains_.push_back(std::move(news.drain));
+      break;
+    case News::kEnd:
+      for (size_t i = 0; i < drains_.size(); ++i) {
+        if (drains_[i]->number() != news.number) continue;
+        end_process(i, news.how, news.code, news.ticks, true);
+        drains_.erase(drains_.begin() + static_cast<ptrdiff_t>(i));
+        break;
+      }
+      break;
+    case News::kNote:
+      health_.refused_channels += news.refused ? 1 : 0;
+      if (health_.notes.size() < 1000) health_.notes.push_back(std::move(news.sentence));
+      break;
+  }
+}
+
+bool Collector::drain_all() {
+  size_t taken = 0;
+  for (auto& drain : drains_) {
+    taken += drain->drain(writer_, kTurn);
+    drain->reclaim(writer_);
+  }
+  return taken != 0;
+}
+
+void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone) {
+  ProcessDrain& drain = *drains_[index];
+  drain.finish(writer_, gone, how, code, ticks);
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
+    totals_.stored[i] += drain.stored()[i];
+    totals_.lost[i] += drain.lost()[i];
+  }
+  totals_.threads_blocked_ticks += drain.blocked_ticks();
+  totals_.torn += drain.torn();
+  totals_.raw_bytes += drain.raw_bytes();
+  health_.chunks += drain.chunks();
+  health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
+}
+
+// A reader interpolates between these: one a second is plenty.
+void Collector::write_clock_sometimes() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  if (last_clock_ns_ != 0 && ns - last_clock_ns_ < 1'000'000'000) return;
+  last_clock_ns_ = ns;
+  (void)writer_.write_clock(read_clocks());
+}
+
+}  // namespace penna

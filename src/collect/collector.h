@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Collector: one thread that drains the channels of all processes of a recording.
+//
+// Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
+// Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell; nobody polls.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "collect/doorbell.h"
+#include "collect/process_drain.h"
+#include "recording/writer.h"
+
+namespace penna {
+
+// Sums over all processes, for the last lines of a recording.
+struct CollectorTotals {
+  std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
+  uint64_t processes = 0, threads_blocked_ticks = 0, torn = 0, raw_bytes = 0;
+  uint64_t start_cost_ticks = 0;  // of the first process
+};
+
+class Collector {
+ public:
+  Collector(RecordingWriter writer, Doorbell& doorbell);
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  void start();
+  // A process has handed over its channel. Its number must be new.
+  void add(Process process, ChannelMap channel);
+  // A process is gone, or became another program.
+  void end(uint32_t number, EndKind how, int code);
+  // How many processes had to be refused, and other sentences for the recording's health.
+  void note(std::string sentence, bool refused);
+  // Drains everything, ends processes that are still there as kStopped, and closes the recording. The error is that of
+  // the file; totals() holds in any case.
+  Result<> stop();
+
+  const CollectorTotals& totals() const { return totals_; }  // after stop()
+  const RecordingWriter& writer() const { return writer_; }  // after stop()
+
+ private:
+  struct News {
+    enum Kind { kAdd, kEnd, kNote } kind;
+    Process process;
+    std::unique_ptr<ProcessDrain> drain;
+    uint32_t number = 0;
+    EndKind how = EndKind::kUnknown;
+    int code = 0;
+    std::string sentence;
+    bool refused = false;
+    uint64_t ticks = 0;
+  };
+
+  void tell(News news);
+  void run();
+  bool take_news();
+  void apply(News& news);
+  bool drain_all();
+  void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
+  void write_clock_sometimes();
+
+  RecordingWriter writer_;
+  Doorbell& doorbell_;
+  std::mutex mutex_;  // guards news_ and stopping_
+  std::vector<News> news_;
+  bool stopping_ = false;
+  std::vector<std::unique_ptr<ProcessDrain>> drains_;
+  CollectorHealth health_;
+  CollectorTotals totals_;
+  uint64_t last_clock_ns_ = 0;
+  Result<> outcome_ = ok();
+  std::thread thread_;
+};
+
+}  // namespace penna

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// ProcessDrain: moves what one process has recorded from its channel into the recording.
+//
+// Invariant: a chunk goes into the recording at most once and then back to the target; what was committed before the
+// target's death is in the recording after finish().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collect/channel_map.h"
+#include "recording/records.h"
+#include "recording/types.h"
+#include "recording/writer.h"
+
+namespace penna {
+
+class ProcessDrain {
+ public:
+  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid);
+
+  uint32_t number() const { return number_; }
+  uint32_t pid() const { return pid_; }
+
+  // Moves up to `limit` full chunks; returns how many. Writing errors are the writer's to remember: chunks are given
+  // back to the target all the same, and counted as lost.
+  size_t drain(RecordingWriter& writer, size_t limit);
+
+  // Takes the chunks of threads that are gone, when few chunks are left for others.
+  void reclaim(RecordingWriter& writer);
+
+  // The process is gone, or the recording ends: takes what is left, and writes its end and its health.
+  // `gone`: no thread of it can write any more.
+  void finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks);
+
+  const std::array<uint64_t, PENNA_CLASS_COUNT>& stored() const { return stored_; }
+  const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
+  uint64_t chunks() const { return chunk_count_; }
+  uint64_t raw_bytes() const { return raw_bytes_; }
+  uint64_t torn() const { return torn_; }
+  uint64_t max_backlog() const { return max_backlog_; }
+  uint64_t start_cost_ticks() const { return channel_.geometry().start_cost_ticks; }
+  uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
+
+ private:
+  bool take(RecordingWriter& writer, uint32_t chunk, bool was_full, bool writer_gone);
+  void store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary, bool abandoned);
+  void write_descriptions(RecordingWriter& writer);
+  void write_new_stacks(RecordingWriter& writer);
+
+  ChannelMap channel_;
+  uint32_t number_;
+  uint32_t pid_;
+  std::vector<uint8_t> buffer_;         // one chunk
+  std::vector<uint32_t> unfinished_;    // full chunks in which a record is still being written
+  std::map<uint32_t, Health> health_;   // by thread serial
+  std::vector<Module> modules_;         // met in the current chunk, not yet written
+  std::vector<Site> sites_;
+  std::vector<Thread> threads_;
+  uint32_t nodes_written_ = 0;
+  std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
+  std::array<uint64_t, PENNA_CLASS_COUNT> stored_{};
+  std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};
+  uint64_t chunk_count_ = 0, raw_bytes_ = 0, torn_ = 0, max_backlog_ = 0;
+};
+
+}  // namespace penna

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// See server.h.
+#include "collect/server.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/file.h"
+#include "penna/clock.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kMaxPeers = 4096;  // that have connected and not yet answered
+
+union Control {
+  cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+// The words of /proc/PID/cmdline.
+std::vector<std::string> command_of(uint32_t pid) {
+  std::vector<std::string> words;
+  auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
+  if (!text) return words;
+  for (size_t at = 0; at < text->size();) {
+    size_t end = std::min(text->find('\0', at), text->size());
+    words.push_back(text->substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::string executable_of(uint32_t pid) {
+  char path[4096];
+  ssize_t got = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
+  return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
+}
+
+// How a process ended; known for our own children only. Leaves it to be waited for.
+std::pair<EndKind, int> end_of(int pidfd) {
+  siginfo_t info{};
+  if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+    return {EndKind::kUnknown, 0};
+  return {info.si_code == CLD_EXITED ? EndKind::kExited : EndKind::kSignaled, info.si_status};
+}
+
+// The hello of a peer and the descriptor that came with it; an empty Fd when it is not one.
+Fd receive_hello(int socket, penna_hello* hello) {
+  iovec part{hello, sizeof *hello};
+  Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  Fd memory;
+  for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
+    if (part_of->cmsg_level != SOL_SOCKET || part_of->cmsg_type != SCM_RIGHTS) continue;
+    if (part_of->cmsg_len < CMSG_LEN(sizeof(int))) continue;
+    int fd;
+    std::memcpy(&fd, CMSG_DATA(part_of), sizeof fd);
+    memory = Fd(fd);
+  }
+  bool good = got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
+              hello->version == PENNA_ABI_VERSION;
+  return good ? std::move(memory) : Fd();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::create(const penna_config& config, int doorbell_fd, Collector& collector) {
+  std::unique_ptr<Server> server(new Server(config, doorbell_fd, collector));
+  PENNA_TRY(server->listen());
+  return server;
+}
+
+Server::Server(const penna_config& config, int doorbell_fd, Collector& collector)
+    : config_(config), doorbell_fd_(doorbell_fd), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+
+Server::~Server() {
+  if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
+  if (!directory_.empty()) ::rmdir(directory_.c_str());
+}
+
+Result<> Server::listen() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  for (const char* parent : {runtime, static_cast<const char*>("/tmp")}) {
+    if (parent == nullptr || *parent == '\0' || std::strlen(parent) > 64) continue;  // sun_path holds 108 bytes
+    std::string pattern = fmt::format("{}/penna-XXXXXX", parent);
+    if (::mkdtemp(pattern.data()) == nullptr) continue;  // mode 0700
+    directory_ = pattern;
+    break;
+  }
+  if (directory_.empty())
+    return Error{fmt::format("cannot make a directory for the recorder's socket in $XDG_RUNTIME_DIR or /tmp: {}",
+                             errno_text(errno))};
+  socket_path_ = directory_ + "/socket";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, socket_path_.c_str(), socket_path_.size() + 1);
+  listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_ || ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(socket_path_.c_str(), 0600) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0)
+    return Error{fmt::format("cannot listen at {}: {}", socket_path_, errno_text(errno))};
+  watch(listener_.get());
+  return ok();
+}
+
+void Server::watch(int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+void Server::work() {
+  epoll_event events[64];
+  int count = ::epoll_wait(epoll_.get(), events, 64, 0);
+  for (int i = 0; i < count; ++i) {
+    int fd = events[i].data.fd;
+    if (fd == listener_.get())
+      accept_peers();
+    else if (peers_.count(fd) != 0)
+      hear(fd);
+    else if (auto found = pid_of_fd_.find(fd); found != pid_of_fd_.end())
+      bury(found->second);
+  }
+}
+
+void Server::accept_peers() {
+  for (;;) {
+    Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
+    if (peer.uid != ::geteuid() && ::geteuid() != 0) continue;
+    if (peers_.size() >= kMaxPeers || !send_config(socket)) continue;
+    int fd = socket.get();
+    watch(fd);
+    peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid)};
+  }
+}
+
+bool Server::send_config(const Fd& socket) const {
+  iovec part{const_cast<penna_config*>(&config_), sizeof config_};
+  Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  control.header.cmsg_level = SOL_SOCKET;
+  control.header.cmsg_type = SCM_RIGHTS;
+  control.header.cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(&control.header), &doorbell_fd_, sizeof doorbell_fd_);
+  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof config_);
+}
+
+// A peer has answered, or has gone.
+void Server::hear(int fd) {
+  Peer peer = std::move(peers_[fd]);
+  peers_.erase(fd);
+  penna_hello hello{};
+  Fd memory = receive_hello(fd, &hello);
+  if (memory) admit(peer, hello, std::move(memory));
+}
+
+void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
+  auto channel = ChannelMap::map(memory);
+  if (!channel) {
+    collector_.note(fmt::format("pid {}: {}", peer.pid, channel.error().text), true);
+    return;
+  }
+  if (auto before = living_.find(peer.pid); before != living_.end()) {
+    collector_.end(before->second.number, EndKind::kExec, 0);
+    pid_of_fd_.erase(before->second.pidfd.get());
+    living_.erase(before);
+  }
+  Process process;
+  process.number = next_number_++;
+  process.pid = peer.pid;
+  process.parent_pid = hello.parent;
+  process.after_exec = hello.after_exec != 0;
+  process.executable = executable_of(peer.pid);
+  process.command = command_of(peer.pid);
+  process.start_ticks = channel->geometry().time_begin;
+  collector_.add(process, std::move(*channel));
+
+  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  if (!pidfd) {  // gone already
+    collector_.end(process.number, EndKind::kUnknown, 0);
+    return;
+  }
+  ::fcntl(pidfd.get(), F_SETFD, FD_CLOEXEC);
+  watch(pidfd.get());
+  pid_of_fd_[pidfd.get()] = peer.pid;
+  living_[peer.pid] = {process.number, std::move(pidfd)};
+}
+
+void Server::bury(uint32_t pid) {
+  auto found = living_.find(pid);
+  if (found == living_.end()) return;
+  auto [how, code] = end_of(found->second.pidfd.get());
+  collector_.end(found->second.number, how, code);
+  pid_of_fd_.erase(found->second.pidfd.get());
+  living_.erase(found);
+}
+
+}  // namespace penna

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Server: where traced processes meet the recorder ("Rendezvous" in penna/channel.h), and who of them still lives.
+//
+// Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "collect/collector.h"
+#include "penna/channel.h"
+
+namespace penna {
+
+class Server {
+ public:
+  // Listens in a directory of its own that only this user can enter. `doorbell_fd` goes to every process.
+  static Result<std::unique_ptr<Server>> create(const penna_config& config, int doorbell_fd, Collector& collector);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  const std::string& socket_path() const { return socket_path_; }
+  int fd() const { return epoll_.get(); }  // readable when there is something for work()
+  void work();
+  size_t living() const { return living_.size(); }  // recorded processes that have not ended
+  uint32_t recorded() const { return next_number_; }
+
+ private:
+  struct Peer {
+    Fd socket;
+    uint32_t pid = 0;
+  };
+  struct Living {
+    uint32_t number = 0;
+    Fd pidfd;
+  };
+
+  Server(const penna_config& config, int doorbell_fd, Collector& collector);
+  Result<> listen();
+  void watch(int fd);
+  void accept_peers();
+  bool send_config(const Fd& socket) const;
+  void hear(int fd);
+  void admit(const Peer& peer, const penna_hello& hello, Fd memory);
+  void bury(uint32_t pid);
+
+  penna_config config_;
+  int doorbell_fd_;
+  Collector& collector_;
+  Fd epoll_, listener_;
+  std::string directory_, socket_path_;
+  std::map<int, Peer> peers_;           // by descriptor
+  std::map<uint32_t, Living> living_;   // by pid
+  std::map<int, uint32_t> pid_of_fd_;   // pidfd -> pid
+  uint32_t next_number_ = 0;
+};
+
+}  // namespace penna
