@@ -39,7 +39,7 @@
  *  +-----------------------------------+--------+-------+-----+
  *
  * Time: ticks of the channel's clock. A reader takes the first value at or after the chunk's time_begin that has these
- * low bits; the writer uses the call form only within 2^30 ticks of time_begin, and a new chunk within 2^47.
+ * low bits; the writer uses the call form only within 2^29 ticks of time_begin, and a full one within 2^47.
  * In a record written by a nested signal handler, time may lie before that of the record in front of it, and in one
  * interrupted by a handler, after that of the record behind it; never before time_begin (a reader may see "just
  * before" as a value near 2^30 or 2^48, see penna_extend_time).

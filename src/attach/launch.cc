@@ -17,6 +17,14 @@
 namespace penna {
 namespace {
 
+ssize_t read_retrying(int fd, void* to, size_t bytes) {
+  ssize_t got;
+  do got = ::read(fd, to, bytes);
+  while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// Only returns when the exec failed.
 void become(const std::vector<std::string>& command, const std::string& agent, const std::string& socket_path) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   std::string preload = preloaded != nullptr && *preloaded != '\0' ? agent + ":" + preloaded : agent;
@@ -30,41 +38,49 @@ void become(const std::vector<std::string>& command, const std::string& agent, c
 
 }  // namespace
 
-Launched launch(const std::vector<std::string>& command, const std::string& agent, const std::string& socket_path,
-                const sigset_t& signals, LaunchError* error) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    *error = {125, fmt::format("cannot make a pipe: {}", errno_text(errno))};
-    return {};
-  }
-  Fd reading(ends[0]), writing(ends[1]);
+Result<Launch> Launch::prepare(const std::vector<std::string>& command, const std::string& agent,
+                               const std::string& socket_path, const sigset_t& signals) {
+  int go[2], result[2];
+  if (::pipe2(go, O_CLOEXEC) != 0) return Error{fmt::format("cannot make a pipe: {}", errno_text(errno))};
+  Fd go_reading(go[0]), go_writing(go[1]);
+  if (::pipe2(result, O_CLOEXEC) != 0) return Error{fmt::format("cannot make a pipe: {}", errno_text(errno))};
+  Fd result_reading(result[0]), result_writing(result[1]);
+
   pid_t pid = ::fork();
+  if (pid < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
   if (pid == 0) {
+    go_writing.reset();
+    char start;
+    if (read_retrying(go_reading.get(), &start, 1) != 1) ::_exit(125);  // the recorder gave up, or died
     ::sigprocmask(SIG_SETMASK, &signals, nullptr);
     become(command, agent, socket_path);
     int cause = errno;
-    (void)!::write(writing.get(), &cause, sizeof cause);
+    (void)!::write(result_writing.get(), &cause, sizeof cause);
     ::_exit(127);
   }
-  if (pid < 0) {
-    *error = {125, fmt::format("cannot start a process: {}", errno_text(errno))};
-    return {};
-  }
-  writing.reset();
-  // The pipe closes when the exec works, and carries errno when it does not.
+  Launch launch;
+  launch.name_ = command[0];
+  launch.pid_ = pid;
+  launch.pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  launch.go_ = std::move(go_writing);
+  launch.result_ = std::move(result_reading);
+  return launch;
+}
+
+Launch::~Launch() {
+  if (!go_) return;
+  go_.reset();
+  ::waitpid(pid_, nullptr, 0);
+}
+
+bool Launch::start(LaunchError* error) {
+  (void)!::write(go_.get(), "", 1);
+  go_.reset();
   int cause = 0;
-  ssize_t got;
-  do got = ::read(reading.get(), &cause, sizeof cause);
-  while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof cause)) {
-    ::waitpid(pid, nullptr, 0);
-    *error = {cause == ENOENT ? 127 : 126, fmt::format("cannot run {}: {}", command[0], errno_text(cause))};
-    return {};
-  }
-  Launched result;
-  result.pid = pid;
-  result.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  return result;
+  if (read_retrying(result_.get(), &cause, sizeof cause) != static_cast<ssize_t>(sizeof cause)) return true;
+  ::waitpid(pid_, nullptr, 0);
+  *error = {cause == ENOENT ? 127 : 126, fmt::format("cannot run {}: {}", name_, errno_text(cause))};
+  return false;
 }
 
 }  // namespace penna

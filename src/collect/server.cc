@@ -81,40 +81,43 @@ Fd receive_hello(int socket, penna_hello* hello) {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::create(const penna_config& config, int doorbell_fd, Collector& collector) {
-  std::unique_ptr<Server> server(new Server(config, doorbell_fd, collector));
-  PENNA_TRY(server->listen());
-  return server;
-}
-
-Server::Server(const penna_config& config, int doorbell_fd, Collector& collector)
-    : config_(config), doorbell_fd_(doorbell_fd), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
-
-Server::~Server() {
-  if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
+SocketDirectory::~SocketDirectory() {
+  if (!socket_.empty()) ::unlink(socket_.c_str());
   if (!directory_.empty()) ::rmdir(directory_.c_str());
 }
 
-Result<> Server::listen() {
+Result<std::string> SocketDirectory::create() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   for (const char* parent : {runtime, static_cast<const char*>("/tmp")}) {
     if (parent == nullptr || *parent == '\0' || std::strlen(parent) > 64) continue;  // sun_path holds 108 bytes
     std::string pattern = fmt::format("{}/penna-XXXXXX", parent);
     if (::mkdtemp(pattern.data()) == nullptr) continue;  // mode 0700
     directory_ = pattern;
-    break;
+    return socket_ = directory_ + "/socket";
   }
-  if (directory_.empty())
-    return Error{fmt::format("cannot make a directory for the recorder's socket in $XDG_RUNTIME_DIR or /tmp: {}",
-                             errno_text(errno))};
-  socket_path_ = directory_ + "/socket";
+  return Error{fmt::format("cannot make a directory for the recorder's socket in $XDG_RUNTIME_DIR or /tmp: {}",
+                           errno_text(errno))};
+}
+
+Result<std::unique_ptr<Server>> Server::listen(const std::string& socket_path, const penna_config& config,
+                                               int doorbell_fd, Collector& collector) {
+  std::unique_ptr<Server> server(new Server(config, doorbell_fd, collector));
+  PENNA_TRY(server->bind_to(socket_path));
+  return server;
+}
+
+Server::Server(const penna_config& config, int doorbell_fd, Collector& collector)
+    : config_(config), doorbell_fd_(doorbell_fd), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+
+Result<> Server::bind_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, socket_path_.c_str(), socket_path_.size() + 1);
+  if (path.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", path)};
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_ || ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(socket_path_.c_str(), 0600) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0)
-    return Error{fmt::format("cannot listen at {}: {}", socket_path_, errno_text(errno))};
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0)
+    return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
   watch(listener_.get());
   return ok();
 }

@@ -16,15 +16,29 @@
 
 namespace penna {
 
+// A directory that only this user can enter, for one socket; both are removed at the end.
+class SocketDirectory {
+ public:
+  SocketDirectory() = default;
+  ~SocketDirectory();
+  SocketDirectory(const SocketDirectory&) = delete;
+  SocketDirectory& operator=(const SocketDirectory&) = delete;
+
+  // In $XDG_RUNTIME_DIR or /tmp. Gives the path of the socket that may be made there.
+  Result<std::string> create();
+
+ private:
+  std::string directory_, socket_;
+};
+
 class Server {
  public:
-  // Listens in a directory of its own that only this user can enter. `doorbell_fd` goes to every process.
-  static Result<std::unique_ptr<Server>> create(const penna_config& config, int doorbell_fd, Collector& collector);
-  ~Server();
+  // Listens at `socket_path`, in a SocketDirectory. `doorbell_fd` goes to every process.
+  static Result<std::unique_ptr<Server>> listen(const std::string& socket_path, const penna_config& config,
+                                                int doorbell_fd, Collector& collector);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  const std::string& socket_path() const { return socket_path_; }
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
@@ -41,7 +55,7 @@ class Server {
   };
 
   Server(const penna_config& config, int doorbell_fd, Collector& collector);
-  Result<> listen();
+  Result<> bind_to(const std::string& path);
   void watch(int fd);
   void accept_peers();
   bool send_config(const Fd& socket) const;
@@ -53,7 +67,6 @@ class Server {
   int doorbell_fd_;
   Collector& collector_;
   Fd epoll_, listener_;
-  std::string directory_, socket_path_;
   std::map<int, Peer> peers_;           // by descriptor
   std::map<uint32_t, Living> living_;   // by pid
   std::map<int, uint32_t> pid_of_fd_;   // pidfd -> pid

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// See cmd_record.h. The steps of a recording, one a line, in cmd_record() at the end.
+#include "cli/cmd_record.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "attach/launch.h"
+#include "base/file.h"
+#include "cli/record_notes.h"
+#include "collect/clocks.h"
+#include "collect/collector.h"
+#include "collect/doorbell.h"
+#include "collect/server.h"
+
+namespace penna {
+namespace {
+
+constexpr int kOurFailure = 125;
+
+int fail(const std::string& text) {
+  fmt::print(stderr, "penna: {}\n", text);
+  return kOurFailure;
+}
+
+// Signals that we take from a descriptor. The program gets the mask that we were started with.
+class Signals {
+ public:
+  Signals() {
+    sigset_t ours;
+    ::sigemptyset(&ours);
+    for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaddset(&ours, signal);
+    ::sigprocmask(SIG_BLOCK, &ours, &before_);
+    fd_ = Fd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  const sigset_t& before() const { return before_; }
+  int fd() const { return fd_.get(); }
+  // The next signal, or an empty one.
+  signalfd_siginfo next() const {
+    signalfd_siginfo info{};
+    if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) info = {};
+    return info;
+  }
+
+ private:
+  sigset_t before_{};
+  Fd fd_;
+};
+
+// libpenna-agent.so beside us: ../lib as built and as installed. PENNA_AGENT names another one.
+Result<std::string> find_agent() {
+  if (const char* named = std::getenv("PENNA_AGENT"); named != nullptr && *named != '\0') return std::string(named);
+  char self[4096];
+  ssize_t got = ::readlink("/proc/self/exe", self, sizeof self);
+  if (got <= 0) return Error{"cannot find out where penna lies: is /proc mounted?"};
+  auto folder = std::filesystem::path(std::string(self, static_cast<size_t>(got))).parent_path().parent_path();
+  for (const char* below : {"lib", "lib/penna", "lib/x86_64-linux-gnu/penna"}) {
+    std::string candidate = (folder / below / "libpenna-agent.so").string();
+    if (::access(candidate.c_str(), R_OK) == 0) return candidate;
+  }
+  return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
+}
+
+penna_config config_for(const RecordOptions& options) {
+  penna_config config{};
+  config.magic = PENNA_CHANNEL_MAGIC;
+  config.version = PENNA_ABI_VERSION;
+  config.classes = options.classes;
+  config.on_full = options.on_full;
+  uint32_t pool = options.pool_mib * ((1 << 20) / PENNA_CHUNK_BYTES);
+  config.backlog_limit = pool;
+  // Beside the chunks on their way every thread holds one, most of which is never touched: room for 3,000 threads.
+  config.chunk_count = std::min<uint32_t>((pool + 3072 + 63) & ~63u, PENNA_MAX_CHUNKS);
+  config.max_nodes = 1 << 20;
+  config.stack_depth = options.stack_depth;
+  size_t at = 0;
+  for (const std::string& pattern : options.point_patterns) {
+    if (at + pattern.size() + 2 > sizeof config.point_patterns) break;  // parse_record() has checked the sum
+    std::memcpy(config.point_patterns + at, pattern.c_str(), pattern.size() + 1);
+    at += pattern.size() + 1;
+  }
+  return config;
+}
+
+// CMD.PID.penna in the current directory; with a number when that exists and may not be overwritten.
+Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid) {
+  if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
+  std::string name = std::filesystem::path(options.command[0]).filename().string();
+  std::string base = fmt::format("{}.{}", name.empty() ? "recording" : name, pid);
+  std::string path = base + ".penna";
+  for (int i = 1; !options.force && ::access(path.c_str(), F_OK) == 0; ++i) path = fmt::format("{}.{}.penna", base, i);
+  return RecordingWriter::create(path, {.overwrite = options.force});
+}
+
+void write_session(RecordingWriter& writer, const RecordOptions& options) {
+  Session session = describe_host();
+  session.penna_version = PENNA_VERSION;
+  session.command = options.command;
+  session.classes = options.classes;
+  std::error_code unknown;
+  session.cwd = std::filesystem::current_path(unknown).string();
+  session.options.push_back(fmt::format("on-full={}", options.on_full == PENNA_ON_FULL_BLOCK ? "block" : "drop"));
+  session.options.push_back(fmt::format("pool={} MiB", options.pool_mib));
+  session.options.push_back(fmt::format("stack-depth={}", options.stack_depth));
+  for (const std::string& pattern : options.point_patterns) session.options.push_back("event=" + pattern);
+  (void)writer.write_session(session);
+}
+
+// Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
+// Returns the program's wait status.
+int follow(Server& server, const Signals& signals, const Launch& program, const RecordOptions& options) {
+  int status = 0;
+  bool running = true, told = false;
+  while (running || server.living() > 0) {
+    pollfd fds[] = {{server.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {running ? program.pidfd() : -1, POLLIN, 0}};
+    int ready = ::poll(fds, 3, running || told ? -1 : 1000);
+    if (ready == 0 && !told) {
+      told = true;
+      if (!options.quiet)
+        fmt::print(stderr, "penna: {} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording\n",
+                   options.command[0], server.living());
+    }
+    server.work();
+    for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
+      int number = static_cast<int>(signal.ssi_signo);
+      if (number == SIGPIPE || number == SIGXFSZ) continue;
+      if (!running) return status;
+      // What the terminal sends, it sends to the program too; what comes from a process was meant for the program.
+      if (signal.ssi_code != SI_KERNEL) ::kill(program.pid(), number);
+    }
+    if (running && (fds[2].revents & POLLIN) != 0) {
+      server.work();  // looks at how it ended, before the wait below takes that away
+      while (::waitpid(program.pid(), &status, 0) < 0 && errno == EINTR) {
+      }
+      running = false;
+    }
+  }
+  return status;
+}
+
+// As the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
+int end_like(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  int number = WTERMSIG(status);
+  rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::fflush(nullptr);
+  ::signal(number, SIG_DFL);
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, number);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  ::raise(number);
+  return 128 + number;  // a signal that does not kill us, such as a real-time one beyond our libc
+}
+
+}  // namespace
+
+int cmd_record(const RecordOptions& options) {
+  auto agent = find_agent();
+  if (!agent) return fail(agent.error().text);
+  auto doorbell = Doorbell::create();
+  if (!doorbell) return fail(doorbell.error().text);
+
+  Signals signals;
+  SocketDirectory directory;
+  auto socket_path = directory.create();
+  if (!socket_path) return fail(socket_path.error().text);
+  auto program = Launch::prepare(options.command, *agent, *socket_path, signals.before());
+  if (!program) return fail(program.error().text);
+  auto writer = create_recording(options, program->pid());
+  if (!writer) return fail(writer.error().text);
+  std::string path = writer->path();
+  write_session(*writer, options);
+
+  ClockTriplet start = read_clocks();
+  Collector collector(std::move(*writer), *doorbell);
+  auto server = Server::listen(*socket_path, config_for(options), doorbell->fd(), collector);
+  if (!server) return fail(server.error().text);
+  collector.start();
+  // From here on the program runs, and nothing of ours may keep it from ending as it likes.
+  LaunchError trouble;
+  if (!program->start(&trouble)) {
+    (void)collector.stop();
+    ::unlink(path.c_str());
+    fmt::print(stderr, "penna: {}\n", trouble.text);
+    return trouble.exit_code;
+  }
+  int status = follow(**server, signals, *program, options);
+  std::string unrecorded = why_unrecorded(options.command[0], (*server)->recorded());
+  if (!unrecorded.empty()) collector.note(unrecorded, false);
+  auto closed = collector.stop();
+
+  if (!closed) fmt::print(stderr, "penna: {}\n", closed.error().text);
+  if (!options.quiet) print_closing_lines({path, start, read_clocks()}, collector, unrecorded);
+  if (options.short_report && closed) print_short_report(path);
+  return end_like(status);
+}
+
+}  // namespace penna

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What penna record says at its end: at most six lines, each beginning with "penna: ", to stderr.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "collect/collector.h"
+#include "recording/types.h"
+
+namespace penna {
+
+struct RecordingTimes {
+  std::string path;
+  ClockTriplet begin, end;
+};
+
+// File, time and events; what was lost; what it cost; what was not recorded; the next command.
+void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
+
+// Why `command` could not be recorded, as a sentence; empty when `processes` have been, or when it is not known.
+std::string why_unrecorded(const std::string& command, uint32_t processes);
+
+}  // namespace penna
