@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The argument values of a point: taken out of an untrusted payload by the types of its site.
+//
+// Invariant: never reads outside the payload; a value that is not there says so instead of being made up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recording/reader.h"
+
+namespace penna {
+
+struct ArgumentValue {
+  uint8_t type = 0;      // penna_arg_type; 0 or unknown: `bits` is all that is known
+  bool present = false;  // false: the payload ended before it
+  bool cut = false;      // a string that was longer when it was recorded
+  uint64_t bits = 0;     // the word, for all but strings
+  std::string_view text;  // of a string: raw bytes of the program, maybe no UTF-8. Valid as long as the record
+
+  bool is_text() const { return type == PENNA_ARG_STRING; }
+  bool is_number() const { return type == PENNA_ARG_INT || type == PENNA_ARG_UINT || type == PENNA_ARG_FLOAT; }
+  int64_t as_int() const { return static_cast<int64_t>(bits); }
+  uint64_t as_uint() const { return bits; }
+  double as_float() const;   // of PENNA_ARG_FLOAT
+  double as_number() const;  // of any numeric type, as its nearest double
+};
+
+struct DecodedPoint {
+  std::vector<ArgumentValue> values;  // as many as the site has arguments; without a site one for each word
+  bool malformed = false;             // the payload is shorter or longer than the site says
+};
+
+// `site` may be null: not described in the recording. Reuses out's memory.
+void decode_arguments(const Site* site, const Record& record, DecodedPoint& out);
+
+// "42", "-1", "2.5", "0x7f00", "true", "'c'", the string itself as it is (for quoting see the views), "?" when not present.
+std::string argument_text(const ArgumentValue& value);
+
+// "provider:name", or "[unknown site 7]" for null.
+std::string site_name(const Site* site, uint32_t id);
+
+}  // namespace penna

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// CallTree: calls by the path that led to them: one node for each chain of callers.
+//
+// Usage: as Calls. With `by_thread` every thread has a root of its own.
+// Invariant: parents come before their children; a node's `total` is its `self` plus the totals of its children.
+// Memory: at most kMaxNodes; calls that would need more are added to their caller and counted in folded().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/call_matcher.h"
+#include "model/code_map.h"
+#include "model/events.h"
+
+namespace penna {
+
+struct CallNode {
+  uint32_t parent = 0;      // 0 = a root; node 0 is the root of all and no function
+  uint32_t thread = kNoIndex;  // by_thread: of every node; else kNoIndex
+  FunctionId function = 0;
+  uint32_t depth = 0;       // 1 for the outermost functions
+  uint64_t calls = 0;
+  uint64_t total = 0;       // ticks, inclusive
+  uint64_t self = 0;
+};
+
+class CallTree {
+ public:
+  static constexpr size_t kMaxNodes = 1 << 22;
+  CallTree(const Recording& recording, const CodeMap& map, bool by_thread);
+  ~CallTree();
+
+  void operator()(const Event& event) {
+    if (event.record.is_call()) add(event);
+  }
+  void finish();
+
+  const std::vector<CallNode>& nodes() const { return nodes_; }
+  std::vector<std::vector<uint32_t>> children() const;  // by node, most total time first
+  const FunctionTable& functions() const { return functions_; }
+  uint64_t folded() const { return folded_; }
+
+ private:
+  struct ThreadState;
+  struct Observer;
+  void add(const Event& event);
+  uint32_t child(uint32_t parent, FunctionId function, uint32_t thread);
+
+  const CodeMap& map_;
+  bool by_thread_;
+  FunctionTable functions_;
+  std::vector<CallNode> nodes_;
+  tsl::robin_map<uint64_t, uint32_t> children_;  // parent << 32 | function (or thread, below node 0) -> node
+  std::vector<std::unique_ptr<ThreadState>> threads_;
+  uint64_t folded_ = 0;
+};
+
+}  // namespace penna

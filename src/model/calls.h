@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Calls: how often each function was called, and how long it took, over all threads and for each.
+//
+// Usage:  Calls calls(recording, map); for_each_thread_event(recording, filter, calls); calls.finish();
+// Streaming; threads may come merged or one after the other, each in its own order.
+// All durations are ticks: nanoseconds = ticks * recording.time().ns_per_tick().
+// Invariant: a function's `total` counts recursion once (its outermost calls only); the sum of all `self` is the time that
+// threads spent in recorded functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/call_matcher.h"
+#include "model/code_map.h"
+#include "model/distribution.h"
+#include "model/events.h"
+
+namespace penna {
+
+struct FunctionCalls {
+  FunctionId function = 0;
+  uint64_t calls = 0;
+  uint64_t total = 0;  // inclusive time of the outermost calls
+  uint64_t self = 0;   // without the calls it made
+  uint64_t unwound = 0, open = 0;  // of `calls`: those whose own exit was not seen; their time goes to where they were cut
+  Distribution duration;  // inclusive, of every call, recursive ones too: min, max, average, percentile(0.5), (0.99)
+};
+
+struct ThreadFunctionCalls {
+  FunctionId function = 0;
+  uint64_t calls = 0, total = 0, self = 0, min = 0, max = 0;
+};
+
+class Calls {
+ public:
+  // Both must outlive it.
+  Calls(const Recording& recording, const CodeMap& map);
+  ~Calls();
+
+  void operator()(const Event& event) {
+    if (event.record.is_call()) add(event);
+  }
+  void finish();  // closes what is open, at the last event of its thread. Then the results are there.
+
+  const FunctionTable& functions() const { return functions_; }
+  std::vector<const FunctionCalls*> by_total() const;  // all that were called, most time first
+  const FunctionCalls& of(FunctionId function) const { return totals_[function]; }
+  std::vector<ThreadFunctionCalls> of_thread(uint32_t thread) const;  // most total time first
+  const CallCounts& counts() const { return counts_; }         // over all threads
+  CallCounts thread_counts(uint32_t thread) const;
+
+ private:
+  struct ThreadState;
+  struct Observer;
+  void add(const Event& event);
+  ThreadState& state(const Event& event);
+
+  const Recording& recording_;
+  const CodeMap& map_;
+  FunctionTable functions_;
+  std::vector<FunctionCalls> totals_;                  // by function
+  std::vector<std::unique_ptr<ThreadState>> threads_;  // by thread; null without calls
+  CallCounts counts_;
+};
+
+}  // namespace penna

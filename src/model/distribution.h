@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Distribution: count, sum, minimum, maximum and percentiles of durations or sizes, in little memory.
+//
+// Buckets as of HdrHistogram (http://hdrhistogram.org): each power of two is cut into 32 equal ones, so that the middle
+// of a bucket is at most 1/64 = 1.6 % away from any value in it; values below 64 are exact.
+// Invariant: the memory follows the powers of two between the smallest and the largest value: 256 bytes each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace penna {
+
+class Distribution {
+ public:
+  void add(uint64_t value) {
+    ++count_;
+    if (__builtin_add_overflow(sum_, value, &sum_)) sum_ = UINT64_MAX;
+    if (value < min_) min_ = value;
+    if (value > max_) max_ = value;
+    const uint32_t bucket = bucket_of(value) - first_;
+    if (bucket < counts_.size()) {
+      ++counts_[bucket];
+    } else {
+      grow_and_count(value);
+    }
+  }
+  void merge(const Distribution& other);
+
+  uint64_t count() const { return count_; }
+  uint64_t sum() const { return sum_; }  // stays at 2^64 - 1 once it is there
+  uint64_t min() const { return count_ == 0 ? 0 : min_; }
+  uint64_t max() const { return max_; }
+  double average() const { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
+  // The smallest recorded value that at least `share` (0..1) of all values do not exceed, within 1.6 %. 0 when empty.
+  uint64_t percentile(double share) const;
+
+ private:
+  static constexpr uint32_t kSubBits = 5;
+  // Values below 2^(kSubBits + 1) have a bucket each.
+  static uint32_t bucket_of(uint64_t value) {
+    if (value < (2u << kSubBits)) return static_cast<uint32_t>(value);
+    const uint32_t shift = 63 - kSubBits - static_cast<uint32_t>(__builtin_clzll(value));
+    return (shift << kSubBits) + static_cast<uint32_t>(value >> shift);
+  }
+  static uint64_t middle_of(uint32_t bucket);
+  void grow_and_count(uint64_t value);
+
+  uint64_t count_ = 0, sum_ = 0, min_ = UINT64_MAX, max_ = 0;
+  uint32_t first_ = 0;            // bucket of counts_[0], a multiple of 32
+  std::vector<uint64_t> counts_;  // a multiple of 32
+};
+
+}  // namespace penna

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Event, EventFilter, and ThreadCursor: the events of one thread in the order in which it wrote them.
+//
+// Why apart from events.h: it decodes chunk by chunk and knows nothing of other threads.
+// Invariant: holds one decoded chunk at a time; event().time never decreases.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recording/reader.h"
+
+namespace penna {
+
+inline constexpr uint32_t kNoIndex = UINT32_MAX;  // "any" or "none" where an index is expected
+
+// One event. `record` points into the cursor's chunk: valid during the visit.
+struct Event {
+  uint32_t process = 0;  // index into recording.processes()
+  uint32_t thread = 0;   // index into recording.threads()
+  uint64_t time = 0;     // ticks; what record.time says, raised to that of the event in front of it in the thread
+  Record record;
+};
+
+// Bits of EventFilter::classes: those of penna_event_class, and one for records that are no events.
+inline constexpr uint32_t kCallEvents = 1u << PENNA_CALLS;
+inline constexpr uint32_t kAllocEvents = 1u << PENNA_ALLOC;  // also REALLOC_FAILED
+inline constexpr uint32_t kLockEvents = 1u << PENNA_LOCKS;
+inline constexpr uint32_t kPointEvents = 1u << PENNA_POINTS;
+inline constexpr uint32_t kOtherRecords = 1u << PENNA_CLASS_COUNT;  // MODULE, SITE, THREAD, LOST, BLOCKED, unknown kinds
+inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
+inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
+
+// The bit of a kind of record.
+uint32_t class_bit(uint32_t kind);
+
+// Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,
+// allocations, locks) with halves: they count them as unmatched.
+struct EventFilter {
+  uint32_t classes = kEventClasses;
+  uint32_t process = kNoIndex;  // only this one
+  uint32_t thread = kNoIndex;   // only this one
+  uint64_t begin = 0;           // ticks, [begin, end)
+  uint64_t end = std::numeric_limits<uint64_t>::max();
+  bool wants_thread(const Recording& recording, uint32_t index) const;
+};
+
+class ThreadCursor {
+ public:
+  ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter);
+
+  // The next event that passes the filter in event(), or false at the end. No event() before the first next().
+  bool next() {
+    while (in_chunk_) {
+      if (!records_.next(event_.record)) {
+        if (!next_chunk()) return false;
+        continue;
+      }
+      if (event_.record.time > event_.time) event_.time = event_.record.time;
+      if (all_ || passes()) return true;
+    }
+    return next_chunk() && next();
+  }
+  const Event& event() const { return event_; }
+
+  // A time before which next() will give nothing: for a merge, before the thread is opened.
+  uint64_t earliest() const;
+
+  uint64_t chunks() const { return chunks_; }
+  uint64_t unreadable() const { return unreadable_; }
+  uint64_t damaged() const { return damaged_; }
+  uint64_t torn() const;
+  uint64_t holes() const;
+  const std::string& first_error() const { return first_error_; }
+
+ private:
+  bool next_chunk();
+  bool wanted(size_t chunk) const;
+  bool passes() const;
+  void close_chunk();
+
+  const Recording& recording_;
+  EventFilter filter_;
+  std::span<const ChunkRef> refs_;
+  size_t at_ = 0;  // next of refs_
+  std::vector<uint8_t> bytes_;
+  RecordCursor records_;
+  bool in_chunk_ = false;
+  bool all_ = false;  // every record of this chunk passes
+  Event event_;
+  uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;
+  std::string first_error_;
+};
+
+}  // namespace penna

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The events of a recording, in time order over all threads or thread by thread.
+//
+// Usage:  for_each_event(recording, filter, [&](const Event& event) { switch (event.record.kind) {...} });
+// A visitor that returns bool ends the walk with false. One pass, one decoded chunk (64 KiB) for each thread that is being
+// merged: a thread is opened when its first event is due, and closed after its last.
+// Invariant: within a thread, events keep the order in which they were written, and their times never decrease (a nested
+// signal handler may have stamped slightly back: such times are raised to that of the event in front).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "model/event_cursor.h"
+
+namespace penna {
+
+// What a walk could not see. Add it to what is shown to the user.
+struct WalkReport {
+  uint64_t events = 0;            // given to the visitor
+  uint64_t chunks = 0;            // decoded
+  uint64_t unreadable = 0;        // chunks whose block could not be read
+  uint64_t damaged = 0;           // chunks that could not be taken apart to their end
+  uint64_t torn = 0;              // records never finished, in the chunks that were decoded
+  uint64_t holes = 0;             // places reserved in which nothing was written
+  std::string first_error;        // of the first unreadable chunk
+  bool stopped = false;           // by the visitor
+  void add(const ThreadCursor& cursor);  // of a finished thread
+};
+
+namespace detail {
+// Calls the visitor; false = stop.
+template <typename Visit>
+inline bool visit_event(Visit& visit, const Event& event) {
+  if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const Event&>, bool>) {
+    return visit(event);
+  } else {
+    visit(event);
+    return true;
+  }
+}
+
+// The threads of a merge, ordered by the time of their next event. Threads wait unopened until they are due.
+class MergeQueue {
+ public:
+  MergeQueue(const Recording& recording, const EventFilter& filter);
+  // The thread whose next event is the earliest, ready to be read; null at the end. Of equal times the lower thread.
+  ThreadCursor* top();
+  // Events of the top thread before this time come before those of all others.
+  uint64_t runner_up() const { return runner_up_; }
+  // After reading on in the top thread: puts it in its new place, or takes it out when it is at its end.
+  void sift(WalkReport& report);
+  void finish(WalkReport& report);  // counts the threads that were not read to the end
+
+ private:
+  struct Entry {
+    uint64_t time;
+    uint32_t thread;
+    bool operator<(const Entry& other) const { return time != other.time ? time < other.time : thread < other.thread; }
+  };
+  void down(size_t at);
+  void set_runner_up();
+
+  const Recording& recording_;
+  EventFilter filter_;
+  std::vector<Entry> heap_;  // smallest first
+  std::vector<std::unique_ptr<ThreadCursor>> cursors_;  // by thread; null before it is due and after its end
+  uint64_t runner_up_ = 0;
+};
+}  // namespace detail
+
+// All events that pass the filter, in time order. Events of equal time come by thread index, and within a thread as
+// written; no order between kinds is made up.
+template <typename Visit>
+WalkReport for_each_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
+  WalkReport report;
+  detail::MergeQueue queue(recording, filter);
+  while (ThreadCursor* cursor = queue.top()) {
+    const uint64_t limit = queue.runner_up();
+    do {
+      ++report.events;
+      if (!detail::visit_event(visit, cursor->event())) report.stopped = true;
+    } while (!report.stopped && cursor->next() && cursor->event().time < limit);
+    if (report.stopped) break;
+    queue.sift(report);
+  }
+  queue.finish(report);
+  return report;
+}
+
+// The same without merging: all events of the first thread, then of the next. Faster, for what looks at threads alone.
+template <typename Visit>
+WalkReport for_each_thread_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
+  WalkReport report;
+  for (uint32_t thread = 0; thread < recording.threads().size() && !report.stopped; ++thread) {
+    if (!filter.wants_thread(recording, thread)) continue;
+    ThreadCursor cursor(recording, thread, filter);
+    while (cursor.next()) {
+      ++report.events;
+      if (!detail::visit_event(visit, cursor.event())) {
+        report.stopped = true;
+        break;
+      }
+    }
+    report.add(cursor);
+  }
+  return report;
+}
+
+}  // namespace penna

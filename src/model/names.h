@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Names: what addresses and stacks are called: "compute", "libfoo.so+0x1234", "[unknown] 0x7f00", "counter_lock".
+//
+// Why: every view shows the same names, each file is asked once, and how many had none is counted.
+// Invariant: every address has a name, if only its number. References stay valid as long as Names. Not thread-safe.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/code_map.h"
+#include "model/symbol_source.h"
+
+namespace penna {
+
+struct NameFrame {
+  std::string function;         // demangled, or the fall-back
+  std::string file;             // source; may be empty
+  uint32_t line = 0;            // 0 = unknown
+  bool inlined = false;         // into the frame behind it
+  bool named = false;           // false: `function` is a fall-back
+  ModuleId module = kNoModule;
+};
+using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
+
+// Why a stack goes no further out.
+enum class StackEnd : uint8_t {
+  kComplete,    // reached the thread's first frame
+  kDepthLimit,  // deeper than was asked for
+  kNoRule,      // code without usable unwind information
+  kBadMemory,   // a frame outside the thread's stack
+  kCut,         // outer frames are missing from the recording
+  kUnknown,     // no stack was recorded, or none of it is here
+};
+const char* stack_end_text(StackEnd end);  // "" for kComplete; else a few words for behind the last frame
+
+struct NamedStack {
+  std::vector<const NameFrame*> frames;  // innermost first, inlined ones included
+  StackEnd end = StackEnd::kUnknown;
+};
+
+// How well the names of one file are known. Counts are of different addresses that were asked for.
+struct ModuleNames {
+  ModuleId module = kNoModule;  // kNoModule: addresses in no known module
+  std::string path;
+  uint64_t addresses = 0;
+  uint64_t unnamed = 0;
+  uint64_t without_line = 0;
+  std::string problem;  // a sentence with the next step; empty when all is well
+};
+
+class Names {
+ public:
+  // `recording` and `symbols` must outlive it.
+  Names(const Recording& recording, SymbolSource& symbols);
+  ~Names();
+
+  const CodeMap& map() const { return map_; }
+
+  const NameFrames& at(const CodePlace& place);
+  // A function, by the address of its first instruction as in a call record.
+  const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) { return at(map_.locate(process, pc, ticks)); }
+  // A frame of a stack, by its return address.
+  const NameFrames& frame(uint32_t process, uint64_t pc, uint16_t generation) {
+    return at(map_.locate_return(process, pc, generation));
+  }
+  // The name of the function itself, not of one inlined into it.
+  const std::string& function_name(uint32_t process, uint64_t pc, uint64_t ticks) {
+    return function(process, pc, ticks).back().function;
+  }
+  const std::string& function_name(const CodePlace& place) { return at(place).back().function; }
+
+  NamedStack stack(uint32_t process, uint32_t stack);
+  // The innermost frame of a stack, for one-line views; null when there is none.
+  const NameFrame* leaf(uint32_t process, uint32_t stack);
+
+  // A variable: "counter_lock" in the program itself, "libfoo.so`table+8" in a library, "0x7f..." anywhere else.
+  std::string data(uint32_t process, uint64_t address, uint64_t ticks);
+
+  // Of every file that was asked for something, those with most unnamed addresses first.
+  std::vector<ModuleNames> modules();
+
+ private:
+  struct Count {
+    uint64_t addresses = 0, unnamed = 0, without_line = 0;
+  };
+  NameFrames resolve(const CodePlace& place);
+
+  const Recording& recording_;
+  SymbolSource& symbols_;
+  CodeMap map_;
+  std::vector<ModuleId> main_modules_;  // by process: of its program
+  std::vector<Count> counts_;           // by module; the last is of unknown addresses
+  tsl::robin_map<CodePlace, std::unique_ptr<const NameFrames>, CodePlaceHash> cache_;
+};
+
+}  // namespace penna

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Points: how often each static point was passed, and with which values.
+//
+// Usage:  Points points(recording); for_each_thread_event(recording, {.classes = kPointEvents}, points);
+// Order between threads does not matter. Sites that read the same in source (name, file, line, arguments) are one, however
+// many copies inlining, fork or dlopen made.
+// Memory: for each site, at most kMaxStrings different strings for each argument; more are counted together.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/arguments.h"
+#include "model/events.h"
+
+namespace penna {
+
+struct ArgumentStats {
+  std::string name;  // "" when it has none
+  uint8_t type = 0;  // penna_arg_type
+  uint64_t count = 0;  // values seen
+  // Numbers, pointers, bools, chars. min and max hold the bits of the value, to be read by `type`.
+  uint64_t min_bits = 0, max_bits = 0;
+  double sum = 0;          // of numbers, bools and chars
+  uint64_t not_finite = 0;  // floats that are NaN or infinite: not in min, max, sum
+  double average() const;
+  ArgumentValue min() const;
+  ArgumentValue max() const;
+  // Strings.
+  uint64_t cut = 0;
+  uint64_t other = 0;  // strings that were not counted one by one, because there were too many different ones
+  tsl::robin_map<std::string, uint64_t> strings;
+  std::vector<std::pair<std::string, uint64_t>> top_strings(size_t count) const;  // most frequent first
+};
+
+struct PointStats {
+  const Site* site = nullptr;  // null: hits of an id that nobody described
+  uint32_t id = 0;             // of the first hit
+  uint64_t hits = 0;
+  uint64_t malformed = 0;  // hits whose values do not fit the site
+  uint64_t first_time = 0, last_time = 0;  // ticks
+  std::vector<ArgumentStats> arguments;
+  // Hits a second between first and last; 0 with less than two hits.
+  double rate(const Recording& recording) const;
+};
+
+class Points {
+ public:
+  static constexpr size_t kMaxStrings = 1000;
+  explicit Points(const Recording& recording);  // must outlive it
+
+  void operator()(const Event& event) {
+    if (event.record.kind == PENNA_KIND_POINT) add(event);
+  }
+
+  const std::vector<PointStats>& all() const { return points_; }  // in order of first hit
+  std::vector<const PointStats*> by_hits() const;                  // most first
+  uint64_t hits() const { return hits_; }
+  uint64_t malformed() const;
+  uint64_t without_site() const;
+
+ private:
+  void add(const Event& event);
+  uint32_t index_of(uint32_t process, uint32_t id);
+
+  const Recording& recording_;
+  std::vector<PointStats> points_;
+  tsl::robin_map<uint64_t, uint32_t> by_id_;          // process << 32 | id
+  tsl::robin_map<std::string, uint32_t> by_source_;   // name, file, line, arguments
+  DecodedPoint decoded_;
+  uint64_t hits_ = 0;
+};
+
+}  // namespace penna

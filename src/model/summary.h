@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Summary: what a recording holds, from its metadata alone: no chunk is decoded.
+//
+// Invariant: every number is what the file says; what is missing is marked, not guessed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recording/reader.h"
+
+namespace penna {
+
+using EventCounts = std::array<uint64_t, PENNA_CLASS_COUNT>;
+const char* class_name(uint32_t event_class);  // "calls", "alloc", "locks", "points"
+
+struct ThreadSummary {
+  uint32_t thread = 0;   // index
+  uint32_t process = 0;  // index
+  uint32_t tid = 0;
+  std::string name;      // the last; "" when it has none
+  EventCounts events{};  // in the file
+  EventCounts lost{};
+  uint64_t first_time = 0, last_time = 0;  // ticks of its first and last record; 0 without records
+  uint64_t chunks = 0;
+  uint64_t missing_chunks = 0;  // gaps in the numbers of its chunks
+  uint64_t torn = 0, holes = 0, damaged = 0;
+  uint64_t blocked_ticks = 0;   // it waited for room
+  bool has_health = false;      // false: lost, holes and blocked_ticks are not known
+  uint64_t total_events() const;
+};
+
+struct ProcessSummary {
+  uint32_t process = 0;  // index
+  uint32_t number = 0, pid = 0, parent_pid = 0;
+  uint32_t parent = UINT32_MAX;  // index of the process it was forked from or that ran the exec; UINT32_MAX = not here
+  bool after_exec = false;
+  std::string name;              // last part of the executable's path
+  std::vector<std::string> command;
+  EventCounts events{}, lost{};
+  uint64_t first_time = 0, last_time = 0;  // ticks: its begin and end, or those of its records where these are not known
+  uint32_t threads = 0;
+  bool ended = false;
+  EndKind how = EndKind::kUnknown;
+  int32_t code = 0;
+  std::string end_text;  // "exited with 7", "killed by SIGSEGV", "became another program", "went on", "unknown"
+};
+
+struct Summary {
+  std::vector<ProcessSummary> processes;  // by index
+  std::vector<ThreadSummary> threads;     // by index
+  EventCounts events{}, lost{};
+  uint64_t first_time = 0, last_time = 0;  // ticks
+  int64_t duration_ns = 0;
+  uint64_t total_events() const;
+  uint64_t total_lost() const;
+};
+
+Summary summarize(const Recording& recording);
+
+// The process that each process was forked from (index), UINT32_MAX when there is none in the recording. Processes that
+// came from an exec have the one that ran it. Always an earlier one: following it ends.
+std::vector<uint32_t> process_parents(const Recording& recording);
+
+}  // namespace penna

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// SymbolSource: what the model wants to know of symbols, as an interface.
+//
+// Why an interface: tests name addresses without ELF files. make_symbol_source() gives the real one, over src/symbols.
+// Invariant: answers never change for the same question; an empty answer means "no name", never an error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace penna {
+
+struct SymbolFile {
+  const std::string& path;
+  std::span<const uint8_t> build_id;
+};
+
+struct SourceFrame {
+  std::string function;  // demangled; never empty
+  std::string file;      // may be empty
+  uint32_t line = 0;     // 0 = unknown
+  bool inlined = false;  // into the frame behind it
+};
+
+struct DataSymbol {
+  std::string name;
+  uint64_t offset = 0;  // of the address in it
+};
+
+class SymbolSource {
+ public:
+  virtual ~SymbolSource() = default;
+  // The frames at a code address of the file, the innermost inlined one first; empty when it has no name.
+  virtual std::vector<SourceFrame> code(const SymbolFile& file, uint64_t address) = 0;
+  // The variable that holds the address.
+  virtual std::optional<DataSymbol> data(const SymbolFile& file, uint64_t address) = 0;
+  // What is wrong with the names of this file, as a sentence with the next step; empty when all is well.
+  virtual std::string problem(const SymbolFile& file) = 0;
+};
+
+struct SymbolOptions {
+  bool inlined = true;           // inlined frames and lines from DWARF (slower)
+  bool demangle = true;
+  std::string symfs;             // look below this directory instead of /
+  std::vector<std::string> debug_directories;  // besides /usr/lib/debug
+};
+std::unique_ptr<SymbolSource> make_symbol_source(const SymbolOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Timeline: what happened in a thread, line by line, nested as the calls were: the model of `penna replay`.
+//
+// Usage:  for_each_timeline_line(recording, thread, {}, [&](const TimelineLine& line) { ...; return true; });
+// The visitor may return bool: false ends the walk at once, so that `replay | head` reads no more than it shows.
+// Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later.
+// Memory: the open calls and the locks held.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/call_matcher.h"
+#include "model/events.h"
+
+namespace penna {
+
+enum class LineKind : uint8_t {
+  kEnter,          // f() {                    pc
+  kLeave,          // } /* f */                pc, begin, duration, end
+  kLeaf,           // f();                     pc, begin, duration: nothing else happened inside
+  kStrayExit,      // an exit without entry    pc
+  kAllocation,     //                          address, size, family, stack
+  kFree,           //                          address, family
+  kReallocFailed,  //                          address: the kFree before it did not happen
+  kLock,           // taken without waiting    address
+  kLockWait,       // a wait for it ended      address, begin, duration, wait_end, owner, stack
+  kLockBusy,       // trylock failed           address
+  kUnlock,         //                          address, begin, duration of the hold (0 when its begin is unknown)
+  kConditionWait,  // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
+  kPoint,          //                          decode_arguments(recording.site(process, site), *record)
+  kThreadName,     //                          decode_thread_name(*record)
+  kLost,           //                          record->as<penna_lost>()
+  kBlocked,        //                          duration: the thread waited for room in the recorder's memory
+};
+
+struct TimelineLine {
+  LineKind kind = LineKind::kEnter;
+  uint32_t process = 0, thread = 0;  // indices
+  uint32_t depth = 0;     // open calls around it; kEnter and its kLeave have the same
+  uint64_t time = 0;      // ticks
+  uint64_t begin = 0;     // ticks, where it has a duration; else = time
+  uint64_t duration = 0;  // ticks
+  CallEnd end = CallEnd::kExit;  // kLeave
+  uint64_t pc = 0;
+  uint64_t address = 0;
+  uint64_t lock = 0;
+  uint64_t size = 0;
+  uint32_t family = 0;    // penna_alloc_family; may be unknown
+  uint32_t stack = 0;     // for Names::stack() and leaf(); 0 = none
+  uint32_t owner = 0;     // tid that held the lock; 0 = unknown
+  uint32_t wait_end = 0;  // penna_wait_end; may be unknown
+  uint32_t site = 0;      // id
+  const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf; valid during the visit
+};
+
+struct TimelineOptions {
+  EventFilter filter{.classes = kAllRecords};
+  bool fold_leaves = true;    // kLeaf instead of kEnter and kLeave; holds an entry back until the next event
+  bool keep_open = true;      // at the end a kLeave (CallEnd::kOpen) for every call that was not left
+};
+
+// The state machine of one thread. on_line(const TimelineLine&) -> bool: false = no more lines, please.
+class Timeline {
+ public:
+  Timeline(uint32_t process, uint32_t thread, bool fold_leaves)
+      : process_(process), thread_(thread), fold_leaves_(fold_leaves) {}
+
+  // Up to kMaxLines lines for an event; unwinding can make more, so they go out one by one.
+  template <typename OnLine>
+  bool add(const Event& event, OnLine&& on_line);
+  template <typename OnLine>
+  bool finish(uint64_t time, OnLine&& on_line);
+
+  const CallCounts& calls() const { return matcher_.counts(); }
+
+ private:
+  template <typename OnLine>
+  struct Emit;
+  template <typename OnLine>
+  bool flush(OnLine& on_line);
+  TimelineLine line(LineKind kind, uint64_t time) const;
+  // The line of a record that is no call; false when it makes none.
+  bool describe(const Event& event, TimelineLine& out);
+  void hold(uint64_t lock, uint64_t time);
+
+  struct Held {
+    uint64_t since = 0;
+    uint32_t depth = 0;
+  };
+  uint32_t process_, thread_;
+  bool fold_leaves_;
+  CallMatcher matcher_;
+  bool pending_ = false;  // the innermost call's kEnter was not given out yet
+  tsl::robin_map<uint64_t, Held> held_;
+};
+
+}  // namespace penna
+
+#include "model/timeline_walk.h"
