@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// CsvWriter: comma separated values as of RFC 4180, with \n as line end.
+//
+// Usage:  CsvWriter csv(sink); csv.field("name"); csv.field(12); csv.end_row(); csv.finish();
+// Invariant: a reader that knows quotes gets back the very bytes that went in, whatever they are.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "export/text_sink.h"
+
+namespace penna {
+
+class CsvWriter {
+ public:
+  explicit CsvWriter(TextSink sink) : out_(std::move(sink)) {}
+
+  void field(std::string_view text);  // quoted when it must be
+  void field(const char* text) { field(std::string_view(text)); }
+  void field(int64_t number);
+  void field(uint64_t number);
+  void field(int number) { field(static_cast<int64_t>(number)); }
+  void field(uint32_t number) { field(static_cast<uint64_t>(number)); }
+  void field(double number);
+  void empty() { separate(); }
+  void address(uint64_t value);
+  void end_row();
+
+  bool ok() const { return out_.ok(); }
+  bool finish() { return out_.flush(); }
+
+ private:
+  void separate();
+  TextBuffer out_;
+  bool in_row_ = false;
+};
+
+}  // namespace penna

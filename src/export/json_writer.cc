@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// See json_writer.h.
+#include "export/json_writer.h"
+
+#include <cmath>
+
+#include "base/check.h"
+
+namespace penna {
+namespace {
+
+// Bytes of the valid UTF-8 sequence at text[at] (Unicode 15, table 3-7); 0 when there is none.
+size_t utf8_size(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint8_t{0}; };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  const uint8_t lead = byte(0), second = byte(1);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return continues(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    const bool in_range = second >= (lead == 0xe0 ? 0xa0 : 0x80) && second <= (lead == 0xed ? 0x9f : 0xbf);
+    return in_range && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    const bool in_range = second >= (lead == 0xf0 ? 0x90 : 0x80) && second <= (lead == 0xf4 ? 0x8f : 0xbf);
+    return in_range && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+bool is_plain(char c) {
+  return static_cast<uint8_t>(c) >= 0x20 && static_cast<uint8_t>(c) < 0x7f && c != '"' && c != '\\';
+}
+
+}  // namespace
+
+void JsonWriter::separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (has_elements_.empty()) return;
+  if (has_elements_.back()) out_.character(',');
+  has_elements_.back() = true;
+}
+
+void JsonWriter::open(char bracket) {
+  separate();
+  out_.character(bracket);
+  has_elements_.push_back(false);
+}
+
+void JsonWriter::close(char bracket) {
+  PENNA_CHECK(!has_elements_.empty() && !after_key_);
+  has_elements_.pop_back();
+  const char text[1] = {bracket};
+  out_.text({text, 1});
+}
+
+void JsonWriter::key(std::string_view name) {
+  separate();
+  quoted(name);
+  out_.character(':');
+  after_key_ = true;
+}
+
+void JsonWriter::quoted(std::string_view text) {
+  out_.character('"');
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_plain(text[end])) ++end;
+    out_.text(text.substr(at, end - at));
+    if ((at = end) == text.size()) break;
+    const char c = text[at];
+    const size_t size = utf8_size(text, at);
+    if (c == '"' || c == '\\') {
+      out_.character('\\');
+      out_.character(c);
+    } else if (c == '\n') {
+      out_.text("\\n");
+    } else if (size == 1) {
+      out_.format("\\u{:04x}", static_cast<unsigned>(c));
+    } else if (size == 0) {
+      out_.text("\xef\xbf\xbd");
+    } else {
+      out_.text(text.substr(at, size));
+    }
+    at += size == 0 ? 1 : size;
+  }
+  out_.character('"');
+}
+
+void JsonWriter::value(std::string_view text) {
+  separate();
+  quoted(text);
+}
+
+void JsonWriter::value(int64_t number) {
+  separate();
+  out_.format("{}", number);
+}
+
+void JsonWriter::value(uint64_t number) {
+  separate();
+  out_.format("{}", number);
+}
+
+void JsonWriter::value(double number) {
+  if (!std::isfinite(number)) return null();
+  separate();
+  out_.format("{}", number);
+}
+
+void JsonWriter::value(bool truth) {
+  separate();
+  out_.text(truth ? "true" : "false");
+}
+
+void JsonWriter::null() {
+  separate();
+  out_.text("null");
+}
+
+void JsonWriter::thousandths(int64_t value) {
+  separate();
+  const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+  out_.format("{}{}.{:03}", value < 0 ? "-" : "", magnitude / 1000, magnitude % 1000);
+}
+
+void JsonWriter::address(uint64_t value) {
+  separate();
+  out_.format("\"{:#x}\"", value);
+}
+
+void JsonWriter::new_line() {
+  if (!has_elements_.empty() && has_elements_.back()) {
+    out_.text(",\n");
+    has_elements_.back() = false;  // the comma is written
+  } else {
+    out_.text("\n");
+  }
+}
+
+bool JsonWriter::finish() {
+  PENNA_CHECK(has_elements_.empty() && !after_key_);
+  out_.character('\n');
+  return out_.flush();
+}
+
+}  // namespace penna

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// TextSink and TextBuffer: where exported text goes, a large piece at a time.
+//
+// Why: an export is as long as its recording; neither a string nor a call a line will do.
+// Invariant: after the sink refused once it is never called again, and ok() stays false.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace penna {
+
+// Takes the next piece of text. False: nobody can take more (the reader left, the disk is full), stop.
+using TextSink = std::function<bool(std::string_view)>;
+
+// Collects text and hands it on in pieces of about 64 KiB. flush() at the end; the destructor does not.
+class TextBuffer {
+ public:
+  explicit TextBuffer(TextSink sink) : sink_(std::move(sink)) {}
+
+  void text(std::string_view piece) {
+    buffer_.append(piece.data(), piece.data() + piece.size());
+    if (buffer_.size() >= kPiece) flush();
+  }
+  void character(char c) { buffer_.push_back(c); }
+  template <typename... Args>
+  void format(fmt::format_string<Args...> pattern, Args&&... args) {
+    fmt::format_to(std::back_inserter(buffer_), pattern, std::forward<Args>(args)...);
+  }
+  bool flush() {
+    if (ok_ && buffer_.size() != 0) ok_ = sink_({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+    return ok_;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  static constexpr size_t kPiece = 64 << 10;
+  TextSink sink_;
+  fmt::memory_buffer buffer_;
+  bool ok_ = true;
+};
+
+}  // namespace penna

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Prints a report as text: aligned columns, human units, frames indented below their row.
+//
+// Why a sink: a report can be long and its reader may leave (| head); what is printed need never be in memory at once.
+// Invariant: names from the recording reach the sink only as printable() text; colour sequences are ours alone.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "report/table.h"
+
+namespace penna {
+
+// Takes the next piece of text. False: nobody can take more, stop.
+using TextSink = std::function<bool(std::string_view)>;
+
+struct TextStyle {
+  bool color = false;
+  size_t width = 0;  // columns of the terminal; 0: no terminal, nothing is cut
+};
+
+// Each gives false when the sink did.
+bool print_report(const Report& report, const TextStyle& style, const TextSink& sink);
+bool print_table(const Table& table, const TextStyle& style, const TextSink& sink);
+
+// A cell as text, not yet aligned.
+std::string cell_text(const Cell& cell, CellKind kind);
+
+// Wraps text in a colour when the style has colours.
+enum class Tint { kNone, kBold, kDim, kWarn, kTime, kName };
+std::string tinted(std::string_view text, Tint tint, const TextStyle& style);
+
+}  // namespace penna

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// See table.h.
+#include "report/table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "base/check.h"
+
+namespace penna {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// "total" of "total_ns": what people call a column.
+std::string plain_key(const TableColumn& column) {
+  for (std::string_view unit : {"_ns", "_bytes"}) {
+    const std::string_view key = column.key;
+    if (key.size() > unit.size() && key.substr(key.size() - unit.size()) == unit)
+      return std::string(key.substr(0, key.size() - unit.size()));
+  }
+  return column.key;
+}
+
+std::optional<size_t> find_column(const Table& table, const std::string& name) {
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const TableColumn& column = table.columns[i];
+    if (name == column.key || name == plain_key(column) || name == lower(column.title)) return i;
+  }
+  return std::nullopt;
+}
+
+std::string column_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const TableColumn& column : table.columns) names.push_back(plain_key(column));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_number(const Cell& cell) {
+  return std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
+double as_double(const Cell& cell) {
+  const auto* whole = std::get_if<int64_t>(&cell);
+  return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(cell);
+}
+
+// True when a < b. Neither is empty. Numbers come before text, should a column ever hold both.
+bool less(const Cell& a, const Cell& b) {
+  if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b))
+    return std::get<int64_t>(a) < std::get<int64_t>(b);
+  if (is_number(a) && is_number(b)) return as_double(a) < as_double(b);
+  if (is_number(a) != is_number(b)) return is_number(a);
+  return std::get<std::string>(a) < std::get<std::string>(b);
+}
+
+}  // namespace
+
+TableRow& Table::add(std::vector<Cell> cells) {
+  PENNA_CHECK(cells.size() == columns.size());
+  rows.push_back({std::move(cells), {}});
+  return rows.back();
+}
+
+Cell number(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
+
+Result<> sort_table(Table& table, std::string_view order) {
+  const size_t colon = order.find(':');
+  const std::string name = lower(order.substr(0, colon));
+  const std::string direction = colon == std::string_view::npos ? "" : lower(order.substr(colon + 1));
+  if (!direction.empty() && direction != "asc" && direction != "desc")
+    return Error{fmt::format("Cannot sort in direction '{}': write {}:asc or {}:desc.", direction, name, name)};
+  const std::optional<size_t> index = find_column(table, name);
+  if (!index)
+    return Error{fmt::format("There is no column '{}' to sort by: choose one of {}.", name, column_names(table))};
+
+  const bool rising = direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc";
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& left, const TableRow& right) {
+    const Cell &a = left.cells[*index], &b = right.cells[*index];
+    const bool a_empty = std::holds_alternative<std::monostate>(a), b_empty = std::holds_alternative<std::monostate>(b);
+    if (a_empty || b_empty) return !a_empty && b_empty;
+    return rising ? less(a, b) : less(b, a);
+  });
+  return ok();
+}
+
+void keep_top(Table& table, size_t count) {
+  if (count == 0 || table.rows.size() <= count) return;
+  table.rows_left_out += table.rows.size() - count;
+  table.rows.resize(count);
+}
+
+}  // namespace penna

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// See text.h. UTF-8 as in Unicode 15 table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
+#include "report/text.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <vector>
+
+namespace penna {
+namespace {
+
+struct Range {
+  uint32_t first, last;
+};
+
+// Combining marks and wide characters, coarsely by block: enough to keep columns straight for names that people write.
+constexpr Range kCombining[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},  {0x64b, 0x65f},
+                                {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
+constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
+                           {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6},
+                           {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+
+template <size_t kCount>
+bool within(uint32_t code, const Range (&ranges)[kCount]) {
+  for (const Range& range : ranges)
+    if (code >= range.first && code <= range.last) return true;
+  return false;
+}
+
+size_t width_of(uint32_t code) {
+  if (code < 0x300) return 1;
+  return within(code, kCombining) ? 0 : within(code, kWide) ? 2 : 1;
+}
+
+bool is_harmful(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);  // direction overrides
+}
+
+}  // namespace
+
+Utf8 decode_utf8(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint32_t{0}; };
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const uint32_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4) return {kNotUtf8, 1};
+  uint32_t code = lead & (0x7fu >> size);
+  for (uint32_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {kNotUtf8, 1};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
+  if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {kNotUtf8, 1};
+  return {code, size};
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const Utf8 character = decode_utf8(text, at);
+    if (character.code == kNotUtf8 || is_harmful(character.code)) {
+      for (size_t i = 0; i < character.size; ++i)
+        fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<uint8_t>(text[at + i]));
+    } else {
+      result.append(text.substr(at, character.size));
+    }
+    at += character.size;
+  }
+  return result;
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8 character = decode_utf8(text, at);
+    width += width_of(character.code);
+    at += character.size;
+  }
+  return width;
+}
+
+std::string cut_middle(std::string_view text, size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  const bool head_only = width < 5;
+  const size_t left = head_only ? width : (width - 3 + 1) / 2;
+  const size_t right = head_only ? 0 : width - 3 - left;
+
+  size_t head = 0;
+  for (size_t used = 0; head < text.size();) {
+    const Utf8 character = decode_utf8(text, head);
+    used += width_of(character.code);
+    if (used > left) break;
+    head += character.size;
+  }
+  // The tail: drop characters from the left until the rest fits.
+  size_t tail = head, rest = display_width(text.substr(head));
+  while (tail < text.size() && rest > right) {
+    const Utf8 character = decode_utf8(text, tail);
+    rest -= width_of(character.code);
+    tail += character.size;
+  }
+  return std::string(text.substr(0, head)) + (head_only ? "" : "...") + std::string(text.substr(tail));
+}
+
+}  // namespace penna

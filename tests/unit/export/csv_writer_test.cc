@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// CsvWriter: quoting as of RFC 4180.
+#include "export/csv_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penna {
+namespace {
+
+template <typename Write>
+std::string written(Write&& write) {
+  std::string text;
+  CsvWriter csv([&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  write(csv);
+  EXPECT_TRUE(csv.finish());
+  return text;
+}
+
+std::string one(std::string_view text) {
+  return written([&](CsvWriter& csv) { csv.field(text); });
+}
+
+TEST(CsvWriter, RowsAndNumbers) {
+  EXPECT_EQ(written([](CsvWriter& csv) {
+              csv.field("time");
+              csv.empty();
+              csv.field(INT64_MIN);
+              csv.end_row();
+              csv.field(UINT64_MAX);
+              csv.field(1.25);
+              csv.address(0xabc);
+              csv.end_row();
+            }),
+            "time,,-9223372036854775808\n18446744073709551615,1.25,0xabc\n");
+}
+
+TEST(CsvWriter, QuotesOnlyWhatMustBe) {
+  EXPECT_EQ(one("plain text"), "plain text");
+  EXPECT_EQ(one(""), "");
+  EXPECT_EQ(one("a,b"), "\"a,b\"");
+  EXPECT_EQ(one("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(one("\""), "\"\"\"\"");
+  EXPECT_EQ(one("two\nlines\r"), "\"two\nlines\r\"");
+  EXPECT_EQ(one(" lead"), "\" lead\"");
+  EXPECT_EQ(one("std::map<int, long>"), "\"std::map<int, long>\"");
+}
+
+}  // namespace
+}  // namespace penna

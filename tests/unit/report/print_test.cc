@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// How a report looks: alignment, units, cutting, colour.
+#include "report/print.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/text.h"
+
+namespace penna {
+namespace {
+
+Table sample() {
+  Table table;
+  table.key = "alloc";
+  table.title = "Allocations";
+  table.details_key = "stack";
+  table.columns = {{"bytes", "BYTES", CellKind::kBytes, false},
+                   {"count", "COUNT", CellKind::kCount, false},
+                   {"share", "SHARE", CellKind::kPercent, false},
+                   {"function", "FUNCTION", CellKind::kText, true}};
+  table.add({int64_t{1234567}, int64_t{1000}, 98.0, std::string("grow")}).details = {{"grow", "(a.c:3) [app]"},
+                                                                                     {"main", ""}};
+  table.add({int64_t{12}, std::monostate{}, 2.0, std::string("std::vector<std::pair<int, long>>::push_back(int)")});
+  return table;
+}
+
+std::string text_of(const Report& report, const TextStyle& style = {}) {
+  std::string text;
+  EXPECT_TRUE(print_report(report, style, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  }));
+  return text;
+}
+
+TEST(Print, AlignsNumbersRightAndTextLeft) {
+  EXPECT_EQ(text_of({{"Head."}, {sample()}, {"Tail."}, {"Something was lost."}}),
+            "Head.\n"
+            "\n"
+            "Allocations\n"
+            "  BYTES  COUNT   SHARE  FUNCTION\n"
+            "1.23 MB  1,000  98.0 %  grow\n"
+            "      grow (a.c:3) [app]\n"
+            "      main\n"
+            "   12 B      -   2.0 %  std::vector<std::pair<int, long>>::push_back(int)\n"
+            "\n"
+            "Tail.\n"
+            "\n"
+            "Something was lost.\n");
+}
+
+TEST(Print, FitsATerminalByCuttingNames) {
+  const std::string text = text_of({{}, {sample()}, {}, {}}, {false, 45});
+  EXPECT_THAT(text, testing::HasSubstr("   12 B      -   2.0 %  std::vect...back(int)\n"));
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    EXPECT_LE(display_width(text.substr(at, text.find('\n', at) - at)), 45u);
+}
+
+TEST(Print, NarrowTerminalsKeepSomethingOfEveryName) {
+  EXPECT_THAT(text_of({{}, {sample()}, {}, {}}, {false, 3}), testing::HasSubstr("std::ve...k(int)"));
+}
+
+TEST(Print, SaysWhatIsLeftOut) {
+  Table table = sample();
+  keep_top(table, 1);
+  EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("\n1 more (-n 0 shows all)\n"));
+}
+
+TEST(Print, ColoursOnlyWhenAsked) {
+  const Report report{{}, {sample()}, {}, {"Lost."}};
+  EXPECT_EQ(text_of(report).find('\x1b'), std::string::npos);
+  EXPECT_THAT(text_of(report, {true, 0}), testing::HasSubstr("\x1b[33mLost.\x1b[0m\n"));
+}
+
+TEST(Print, NamesCannotSendEscapeSequences) {
+  Table table = sample();
+  table.rows[0].cells[3] = std::string("\x1b[2J");
+  table.rows[0].details[0] = {"\x1b]0;owned\x07", "\n"};
+  EXPECT_EQ(text_of({{"\x1b[1m"}, {table}, {}, {}}).find('\x1b'), std::string::npos);
+}
+
+TEST(Print, StopsWhenNobodyReads) {
+  int pieces = 0;
+  EXPECT_FALSE(print_report({{"a", "b"}, {sample()}, {}, {}}, {}, [&](std::string_view) { return ++pieces < 2; }));
+  EXPECT_EQ(pieces, 2);
+}
+
+}  // namespace
+}  // namespace penna
