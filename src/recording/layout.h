@@ -37,7 +37,7 @@ inline constexpr uint32_t kMaxRawBytes = 1 << 20;  // of a block's payload: boun
 
 // A payload other than a chunk may expand at most so far: raw <= stored * kMaxExpansion + kFreeExpansion. Writers store
 // it plain otherwise. Metadata stays in memory, so this bounds a reader by the size of the file.
-inline constexpr uint32_t kMaxExpansion = 64;
+inline constexpr uint32_t kMaxExpansion = 32;
 inline constexpr uint32_t kFreeExpansion = 4096;
 
 //   0   +----------------------+
@@ -129,7 +129,7 @@ struct BlockHeader {
   uint32_t process;  // number of the process in this recording; 0 where it has no meaning
   uint32_t raw_bytes;
   uint32_t stored_bytes;
-  uint64_t sequence;
+  uint64_t sequence;  // a gap means that blocks are missing
   uint64_t payload_sum;
   uint64_t head_sum;
 };

@@ -24,17 +24,19 @@ class ModuleMap {
   // announced later (another thread announced it a moment after), the first of them. kNone: nothing was ever there.
   // For a return address look up pc - 1.
   uint32_t find(uint64_t pc, uint64_t ticks) const;
-  // The same by the generation that a stack node carries (16 bits, channel.h) instead of time.
+  // The same by the generation that a stack node carries (channel.h) instead of time. It has 16 bits: after 65,536
+  // dlcloses in one process the answer may be an earlier module of the same place.
   uint32_t find_generation(uint64_t pc, uint16_t generation) const;
 
  private:
   struct Entry {
     uint64_t ticks;
     uint32_t generation;
+    uint32_t rank;  // in the order of announcement
     uint32_t module;
   };
-  template <typename Before>
-  uint32_t search(uint64_t pc, Before before) const;
+  template <typename Known>
+  uint32_t search(uint64_t pc, Known known) const;
   void insert(size_t node, size_t low, size_t high, size_t from, size_t to, const Entry& entry);
 
   std::vector<uint64_t> bounds_;          // of the elementary ranges, ascending

@@ -22,16 +22,29 @@
 namespace penna {
 
 // The class of events a kind of record belongs to; PENNA_CLASS_COUNT for those that are no events (modules, names, ...).
-// A failed realloc is none: it takes back the event in front of it.
-penna_event_class classify(uint32_t kind);
+// Exactly the records that a target counts as an event of that class when it has no room for them.
+inline constexpr std::array<uint8_t, 64> kClassOfKind = [] {
+  std::array<uint8_t, 64> classes{};
+  for (auto& value : classes) value = PENNA_CLASS_COUNT;
+  classes[PENNA_KIND_CALL_ENTRY] = classes[PENNA_KIND_CALL_EXIT] = PENNA_CALLS;
+  classes[PENNA_KIND_ALLOC] = classes[PENNA_KIND_ALLOC_LARGE] = PENNA_ALLOC;
+  classes[PENNA_KIND_FREE] = classes[PENNA_KIND_REALLOC_FAILED] = PENNA_ALLOC;
+  classes[PENNA_KIND_LOCK] = classes[PENNA_KIND_LOCK_WAIT] = classes[PENNA_KIND_UNLOCK] = PENNA_LOCKS;
+  classes[PENNA_KIND_LOCK_BUSY] = classes[PENNA_KIND_COND_WAIT] = PENNA_LOCKS;
+  classes[PENNA_KIND_POINT] = PENNA_POINTS;
+  return classes;
+}();
+inline penna_event_class classify(uint32_t kind) {
+  return kind < kClassOfKind.size() ? static_cast<penna_event_class>(kClassOfKind[kind]) : PENNA_CLASS_COUNT;
+}
 
 // A record in place. Valid as long as the chunk's bytes.
 struct Record {
   uint32_t kind = 0;  // penna_kind; both forms of a call come as PENNA_KIND_CALL_ENTRY and _EXIT; may be unknown
   uint32_t payload_bytes = 0;
-  uint64_t time = 0;                 // ticks, whole
-  uint64_t pc = 0;                   // of a call; else 0
-  const uint8_t* payload = nullptr;  // null for a compact call
+  uint64_t time = 0;  // ticks, whole
+  uint64_t pc = 0;    // of a call; else 0
+  const uint8_t* payload = nullptr;
 
   bool is_call() const { return kind == PENNA_KIND_CALL_ENTRY || kind == PENNA_KIND_CALL_EXIT; }
 
@@ -40,7 +53,10 @@ struct Record {
   template <typename T>
   T as() const {
     T value{};
-    std::memcpy(&value, payload, payload_bytes < sizeof(T) ? payload_bytes : sizeof(T));
+    if (payload_bytes >= sizeof(T)) [[likely]]
+      std::memcpy(&value, payload, sizeof(T));
+    else if (payload_bytes != 0)
+      std::memcpy(&value, payload, payload_bytes);
     return value;
   }
   // What follows the payload struct T: a module's path, a site's strings, a point's arguments.
@@ -67,25 +83,87 @@ class RecordCursor {
   size_t position() const { return at_; }  // of the next record
 
   uint32_t torn() const { return torn_; }            // records begun and not finished (busy)
-  uint32_t holes() const { return holes_; }          // runs of zero words between records: reserved, nothing written
+  uint32_t holes() const { return holes_; }          // runs of zero words: reserved, nothing written
   size_t first_open() const { return first_open_; }  // offset of the first torn record or hole; content_end() if none
   bool damaged() const { return damaged_; }          // next() stopped at position() because of an impossible header
 
  private:
   bool next_full(uint64_t header, Record& record);
-  bool fail();
+  bool pass_over(uint64_t header);
+  void note_open() { first_open_ = first_open_ < at_ ? first_open_ : at_; }
 
   const uint8_t* data_;
   size_t at_ = 0;
   size_t end_ = 0;
-  uint64_t time_begin_ = 0;
-  uint64_t pc_high_ = 0;  // already shifted
+  uint64_t pc_high_ = 0;  // shifted into place
   uint32_t torn_ = 0;
   uint32_t holes_ = 0;
   size_t first_open_ = 0;
   bool damaged_ = false;
   penna_chunk header_{};
 };
+
+inline uint64_t load_word(const uint8_t* from) {
+  uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+inline bool RecordCursor::next(Record& record) {
+  while (at_ < end_) {
+    uint64_t header = load_word(data_ + at_);
+    uint32_t tag = penna_header_tag(header);
+    if (tag == PENNA_TAG_ENTRY || tag == PENNA_TAG_EXIT) [[likely]] {
+      static_assert(PENNA_KIND_CALL_ENTRY == PENNA_TAG_ENTRY + 1 && PENNA_KIND_CALL_EXIT == PENNA_TAG_EXIT + 1);
+      at_ += sizeof header;
+      record.kind = tag + 1;
+      record.payload_bytes = 0;
+      record.time = penna_extend_time(header_.time_begin, static_cast<uint32_t>(header) >> 2, PENNA_CALL_TIME_BITS);
+      record.pc = pc_high_ | header >> 32;
+      record.payload = data_ + at_;
+      return true;
+    }
+    if (next_full(header, record)) return true;
+    if (!pass_over(header)) return false;
+  }
+  return false;
+}
+
+// Payload bytes that a committed record of each known kind has at least.
+inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
+  std::array<uint8_t, 64> bytes{};
+  bytes[PENNA_KIND_CALL_ENTRY] = bytes[PENNA_KIND_CALL_EXIT] = sizeof(penna_call);
+  bytes[PENNA_KIND_ALLOC] = sizeof(penna_alloc);
+  bytes[PENNA_KIND_ALLOC_LARGE] = sizeof(penna_alloc_large);
+  bytes[PENNA_KIND_FREE] = bytes[PENNA_KIND_REALLOC_FAILED] = sizeof(penna_free);
+  bytes[PENNA_KIND_LOCK] = bytes[PENNA_KIND_UNLOCK] = bytes[PENNA_KIND_LOCK_BUSY] = sizeof(penna_lock);
+  bytes[PENNA_KIND_LOCK_WAIT] = sizeof(penna_lock_wait);
+  bytes[PENNA_KIND_COND_WAIT] = sizeof(penna_cond_wait);
+  bytes[PENNA_KIND_POINT] = sizeof(penna_point);
+  bytes[PENNA_KIND_MODULE] = sizeof(penna_module);
+  bytes[PENNA_KIND_SITE] = sizeof(penna_site_info);
+  bytes[PENNA_KIND_THREAD] = sizeof(penna_thread);
+  bytes[PENNA_KIND_LOST] = sizeof(penna_lost);
+  bytes[PENNA_KIND_BLOCKED] = sizeof(penna_blocked);
+  return bytes;
+}();
+static_assert(PENNA_KIND_COUNT == 19, "a new kind needs its size in kPayloadBytes and its class in classify()");
+
+// A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
+inline bool RecordCursor::next_full(uint64_t header, Record& record) {
+  uint32_t kind = penna_header_kind(header);
+  size_t bytes = size_t{penna_header_words(header)} * 8;
+  if (penna_header_tag(header) != PENNA_TAG_FULL || kind <= PENNA_KIND_PAD || bytes > end_ - at_ ||
+      bytes < 8u + kPayloadBytes[kind])
+    return false;
+  record.kind = kind;
+  record.payload_bytes = static_cast<uint32_t>(bytes - 8);
+  record.time = penna_extend_time(header_.time_begin, header >> 16, PENNA_FULL_TIME_BITS);
+  record.payload = data_ + at_ + 8;
+  record.pc = record.is_call() ? load_word(record.payload) : 0;
+  at_ += bytes;
+  return true;
+}
 
 // One pass over a chunk: what the collector must know of it.
 struct ChunkSummary {
@@ -106,7 +184,31 @@ struct ChunkSummary {
 // `visit(const Record&)`, where given, sees every record on the way: the collector picks modules, sites and names.
 ChunkSummary scan_chunk(std::span<const uint8_t> chunk);
 template <typename Visit>
-ChunkSummary scan_chunk(std::span<const uint8_t> chunk, Visit&& visit);
+ChunkSummary scan_chunk(std::span<const uint8_t> chunk, Visit&& visit) {
+  RecordCursor in(chunk);
+  std::array<uint32_t, PENNA_CLASS_COUNT + 1> events{};
+  uint64_t low = UINT64_MAX, high = 0;
+  ChunkSummary summary;
+  Record record;
+  while (in.next(record)) {
+    ++events[kClassOfKind[record.kind]];
+    ++summary.records;
+    summary.unknown += record.kind >= PENNA_KIND_COUNT;
+    low = record.time < low ? record.time : low;
+    high = record.time > high ? record.time : high;
+    visit(static_cast<const Record&>(record));
+  }
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) summary.events[i] = events[i];
+  summary.content_bytes = in.content_end();
+  summary.torn = in.torn();
+  summary.holes = in.holes();
+  summary.first_open = in.first_open();
+  summary.damaged = in.damaged();
+  summary.damaged_at = in.position();
+  summary.time_begin = summary.records != 0 ? low : in.header().time_begin;
+  summary.time_end = summary.records != 0 ? high : in.header().time_begin;
+  return summary;
+}
 
 // Records that describe something, as values. Empty when the payload contradicts itself.
 std::optional<Module> decode_module(const Record& record);

@@ -32,6 +32,7 @@ struct Session {
   std::string machine;               // "x86_64"
   std::string cpu;                   // model name
   std::vector<std::string> options;  // of the recorder, for people
+  uint32_t options_cut = 0;
   uint32_t cpu_count = 0;
   uint32_t page_size = 0;
   uint32_t recorder_pid = 0;
@@ -127,6 +128,7 @@ struct CollectorHealth {
   std::array<uint64_t, PENNA_CLASS_COUNT>
       event_cost_ps{};             // measured cost of one event in the target; 0 = not measured
   std::vector<std::string> notes;  // sentences for the user: what was not recorded, and why
+  uint32_t notes_cut = 0;
 };
 
 }  // namespace penna

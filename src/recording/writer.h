@@ -40,7 +40,7 @@ class RecordingWriter {
   // Each gives an error once when writing begins to fail, and again after it had recovered and fails anew; in between a
   // failed write counts silently (failed(), lost()). Metadata that failed is kept (at most 16 MiB) and written before
   // the next block that works: a recording that lost chunks to a full disk still has its names.
-  // Text over 64 KiB and lists that do not fit a block are cut; `command_cut` says how far.
+  // Text over 32 KiB and lists over 256 KiB are cut; `command_cut` says how many arguments are missing.
   Result<> write_session(const Session& session);
   Result<> write_clock(const ClockTriplet& clock);
   Result<> write_process(const Process& process);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The frame of a block: building it, and telling a valid one from any other bytes. Shared by writer and reader.
+//
+// Invariant: parse_block() accepts nothing whose sizes break a limit of layout.h, so who has a BlockRef may allocate by it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "recording/layout.h"
+
+namespace penna {
+
+inline constexpr size_t kFrameBytes = sizeof(layout::BlockHeader) + sizeof(layout::ChunkHead);  // the longest
+
+// A block whose header (not payload) has been checked.
+struct BlockRef {
+  uint64_t offset = 0;  // in the file
+  layout::BlockHeader header{};
+  layout::ChunkHead head{};  // zero for other types than chunks
+
+  layout::BlockType type() const { return static_cast<layout::BlockType>(header.type); }
+  uint64_t frame_bytes() const { return sizeof header + header.head_bytes; }
+  uint64_t end() const { return offset + frame_bytes() + header.stored_bytes; }
+};
+
+uint64_t payload_sum(std::span<const uint8_t> stored);
+uint64_t head_sum(const layout::BlockHeader& header, const layout::ChunkHead& head);
+
+// Sizes, codec and type agree with each other and with the limits.
+bool within_limits(const layout::BlockHeader& header);
+
+// The frame at the start of `bytes`; empty when it is none, or `bytes` is too short to hold it. `offset` goes into the
+// result.
+std::optional<BlockRef> parse_block(std::span<const uint8_t> bytes, uint64_t offset);
+
+}  // namespace penna

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Compression of block payloads.
+//
+// Why level 1: the recorder shares the machine with its target. Invariant: decompress(compress(x)) == x, bit by bit, and
+// a stored payload is never longer than the raw one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "recording/layout.h"
+
+namespace penna {
+
+// Owns a compression context of zstd, made once (some 600 KiB). One thread at a time.
+class Compressor {
+ public:
+  Compressor(int level, bool columns);
+  Compressor(Compressor&&) noexcept;
+  Compressor& operator=(Compressor&&) noexcept;
+  ~Compressor();
+
+  // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids it.
+  layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// False when `stored` is not exactly `raw_bytes` (<= kMaxRawBytes) of payload in this codec. Thread-safe.
+bool decompress(layout::Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8_t>& raw);
+
+}  // namespace penna

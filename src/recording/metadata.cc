@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// See metadata.h.
+//
+// Each payload is one list of fields, walked by a Putter to encode and by a Getter to decode.
+#include "recording/metadata.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "base/bytes.h"
+
+namespace penna {
+namespace {
+
+class Putter {
+ public:
+  template <typename T>
+  void number(const T& value) {
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+    out_.put(value);
+  }
+  void flag(bool value) { out_.put(static_cast<uint32_t>(value)); }
+  void text(std::string_view text) { out_.string(text.substr(0, kMaxTextBytes)); }
+  void bytes(const Bytes& value) { text({reinterpret_cast<const char*>(value.data()), value.size()}); }
+
+  // u32 count, strings, u32 how many were left out.
+  void list(const std::vector<std::string>& list, uint32_t cut) {
+    size_t size = 0, count = 0;
+    for (; count < list.size(); ++count) {
+      size += sizeof(uint32_t) + std::min(list[count].size(), kMaxTextBytes);
+      if (size > kMaxListBytes) break;
+    }
+    number(static_cast<uint32_t>(count));
+    for (size_t i = 0; i < count; ++i) text(list[i]);
+    number(static_cast<uint32_t>(cut + list.size() - count));
+  }
+  // u32 count, u64 each: a reader that knows fewer or more classes still finds the next field.
+  void classes(const std::array<uint64_t, PENNA_CLASS_COUNT>& values) {
+    number(uint32_t{PENNA_CLASS_COUNT});
+    for (uint64_t value : values) number(value);
+  }
+  // u32 size, then the struct.
+  template <typename T>
+  void raw(const T& value) {
+    number(static_cast<uint32_t>(sizeof value));
+    out_.put(value);
+  }
+  void arguments(const std::vector<SiteArgument>& arguments) {
+    size_t count = std::min<size_t>(arguments.size(), PENNA_MAX_ARGS);
+    number(static_cast<uint32_t>(count));
+    for (size_t i = 0; i < count; ++i) {
+      number(arguments[i].type);
+      text(arguments[i].name);
+    }
+  }
+  Bytes release() { return out_.release(); }
+
+ private:
+  ByteWriter out_;
+};
+
+class Getter {
+ public:
+  explicit Getter(ByteSpan bytes) : in_(bytes) {}
+
+  template <typename T>
+  void number(T& value) {
+    value = in_.get<T>();
+  }
+  void flag(bool& value) { value = in_.u32() != 0; }
+  void text(std::string& text) { text = in_.string(); }
+  void bytes(Bytes& value) {
+    auto from = in_.take(in_.u32());
+    value.assign(from.begin(), from.end());
+  }
+  void list(std::vector<std::string>& list, uint32_t& cut) {
+    for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) list.emplace_back(in_.string());
+    cut = in_.u32();
+  }
+  void classes(std::array<uint64_t, PENNA_CLASS_COUNT>& values) {
+    uint32_t count = in_.u32();
+    for (uint32_t i = 0; i < count && in_.ok(); ++i) {
+      uint64_t value = in_.u64();
+      if (i < values.size()) values[i] = value;
+    }
+  }
+  template <typename T>
+  void raw(T& value) {
+    auto from = in_.take(in_.u32());
+    if (!from.empty()) std::memcpy(&value, from.data(), std::min(from.size(), sizeof value));
+  }
+  void arguments(std::vector<SiteArgument>& arguments) {
+    for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) {
+      uint8_t type = in_.u8();
+      arguments.push_back({type, std::string(in_.string())});
+    }
+  }
+  bool ok() const { return in_.ok(); }
+
+ private:
+  ByteCursor in_;
+};
+
+// ---- The fields, in the order of the file. V is the struct, const for the Putter. docs/format.md repeats them.
+
+template <typename A, typename V>
+void clock_fields(A& a, V& clock) {
+  a.number(clock.ticks);
+  a.number(clock.monotonic_ns);
+  a.number(clock.realtime_ns);
+}
+
+template <typename A, typename V>
+void session_fields(A& a, V& session) {
+  a.text(session.penna_version);
+  a.list(session.command, session.command_cut);
+  a.text(session.cwd);
+  a.text(session.host);
+  a.text(session.kernel);
+  a.text(session.machine);
+  a.text(session.cpu);
+  a.list(session.options, session.options_cut);
+  a.number(session.cpu_count);
+  a.number(session.page_size);
+  a.number(session.recorder_pid);
+  a.number(session.classes);
+  a.number(session.ticks_per_second);
+  a.number(session.clock_flags);
+  clock_fields(a, session.start);
+}
+
+template <typename A, typename V>
+void process_fields(A& a, V& process) {
+  a.number(process.pid);
+  a.number(process.parent_pid);
+  a.flag(process.after_exec);
+  a.number(process.start_ticks);
+  a.text(process.executable);
+  a.list(process.command, process.command_cut);
+}
+
+template <typename A, typename V>
+void process_end_fields(A& a, V& end) {
+  a.number(end.end_ticks);
+  a.number(end.how);
+  a.number(end.code);
+  a.raw(end.counters);
+}
+
+template <typename A, typename V>
+void collector_fields(A& a, V& health) {
+  a.number(health.chunks);
+  a.number(health.raw_bytes);
+  a.number(health.processes);
+  a.number(health.refused_channels);
+  a.number(health.max_backlog);
+  a.number(health.cpu_ns);
+  a.classes(health.event_cost_ps);
+  a.list(health.notes, health.notes_cut);
+}
+
+template <typename A, typename V>
+void entry_fields(A& a, V& entry) {
+  using T = std::remove_const_t<V>;
+  if constexpr (std::is_same_v<T, Thread>) {
+    a.number(entry.serial);
+    a.number(entry.tid);
+    a.number(entry.ticks);
+    a.text(entry.name);
+  } else if constexpr (std::is_same_v<T, Module>) {
+    a.number(entry.bias);
+    a.number(entry.start);
+    a.number(entry.end);
+    a.number(entry.ticks);
+    a.number(entry.generation);
+    a.bytes(entry.build_id);
+    a.text(entry.path);
+  } else if constexpr (std::is_same_v<T, Site>) {
+    a.number(entry.id);
+    a.number(entry.line);
+    a.number(entry.address);
+    a.text(entry.provider);
+    a.text(entry.name);
+    a.text(entry.file);
+    a.arguments(entry.arguments);
+  } else {
+    static_assert(std::is_same_v<T, Health>);
+    a.number(entry.thread_serial);
+    a.classes(entry.stored);
+    a.classes(entry.lost);
+    a.number(entry.chunks);
+    a.number(entry.torn);
+    a.number(entry.holes);
+    a.number(entry.abandoned);
+    a.number(entry.damaged);
+    a.number(entry.unknown);
+    a.number(entry.blocked_ticks);
+  }
+}
+
+template <typename T>
+Bytes encode_one(const T& value) {
+  Putter fields;
+  entry_fields(fields, value);
+  Bytes body = fields.release();
+  ByteWriter out;
+  out.put(static_cast<uint32_t>(body.size()));
+  out.bytes(body);
+  return out.release();
+}
+
+template <typename T>
+bool decode_all(ByteSpan payload, std::vector<T>& values) {
+  ByteCursor in(payload);
+  while (in.remaining() > 0) {
+    auto entry = in.take(in.u32());
+    Getter fields(entry);
+    T value;
+    entry_fields(fields, value);
+    if (!in.ok() || !fields.ok()) return false;
+    values.push_back(std::move(value));
+  }
+  return true;
+}
+
+}  // namespace
+
+Bytes encode_session(const Session& session) {
+  Putter fields;
+  session_fields(fields, session);
+  return fields.release();
+}
+Bytes encode_clock(const ClockTriplet& clock) {
+  Putter fields;
+  clock_fields(fields, clock);
+  return fields.release();
+}
+Bytes encode_process(const Process& process) {
+  Putter fields;
+  process_fields(fields, process);
+  return fields.release();
+}
+Bytes encode_process_end(const ProcessEnd& end) {
+  Putter fields;
+  process_end_fields(fields, end);
+  return fields.release();
+}
+Bytes encode_collector(const CollectorHealth& health) {
+  Putter fields;
+  collector_fields(fields, health);
+  return fields.release();
+}
+Bytes encode_entry(const Thread& thread) { return encode_one(thread); }
+Bytes encode_entry(const Module& module) { return encode_one(module); }
+Bytes encode_entry(const Site& site) { return encode_one(site); }
+Bytes encode_entry(const Health& health) { return encode_one(health); }
+
+std::optional<Session> decode_session(ByteSpan payload) {
+  Getter fields(payload);
+  Session session;
+  session_fields(fields, session);
+  return fields.ok() ? std::optional(std::move(session)) : std::nullopt;
+}
+std::optional<ClockTriplet> decode_clock(ByteSpan payload) {
+  Getter fields(payload);
+  ClockTriplet clock;
+  clock_fields(fields, clock);
+  return fields.ok() ? std::optional(clock) : std::nullopt;
+}
+std::optional<Process> decode_process(ByteSpan payload, uint32_t number) {
+  Getter fields(payload);
+  Process process;
+  process_fields(fields, process);
+  process.number = number;
+  return fields.ok() ? std::optional(std::move(process)) : std::nullopt;
+}
+std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number) {
+  Getter fields(payload);
+  ProcessEnd end;
+  process_end_fields(fields, end);
+  end.number = number;
+  if (end.how > EndKind::kStopped) end.how = EndKind::kUnknown;
+  return fields.ok() ? std::optional(end) : std::nullopt;
+}
+std::optional<CollectorHealth> decode_collector(ByteSpan payload) {
+  Getter fields(payload);
+  CollectorHealth health;
+  collector_fields(fields, health);
+  return fields.ok() ? std::optional(std::move(health)) : std::nullopt;
+}
+
+bool decode_entries(ByteSpan payload, std::vector<Thread>& threads) { return decode_all(payload, threads); }
+bool decode_entries(ByteSpan payload, std::vector<Module>& modules) { return decode_all(payload, modules); }
+bool decode_entries(ByteSpan payload, std::vector<Site>& sites) { return decode_all(payload, sites); }
+bool decode_entries(ByteSpan payload, std::vector<Health>& health) { return decode_all(payload, health); }
+
+}  // namespace penna

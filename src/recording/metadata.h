@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Payloads of metadata blocks: values (types.h) to bytes and back. docs/format.md lists the fields.
+//
+// Why by hand: a dozen structs need no schema compiler, and each list of fields serves both directions. Invariant: decoding takes any bytes, and gives an empty
+// result or a value not larger than they are; encoding cuts what would not fit a block.
+//
+// Entries (threads, modules, sites, health) are stored as {u32 bytes, fields}, one after the other, to the end of the
+// payload: fields added later go to the end of an entry.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "recording/layout.h"
+#include "recording/types.h"
+
+namespace penna {
+
+using Bytes = std::vector<uint8_t>;
+using ByteSpan = std::span<const uint8_t>;
+
+inline constexpr size_t kMaxTextBytes = 32 << 10;   // of one string
+inline constexpr size_t kMaxListBytes = 256 << 10;  // of a list of strings
+// The longest payload is that of a session (two lists, six strings); the longest entry that of a site.
+static_assert(2 * kMaxListBytes + 6 * kMaxTextBytes < layout::kMaxRawBytes - 4096);
+static_assert((3 + PENNA_MAX_ARGS) * kMaxTextBytes < layout::kMaxRawBytes - 4096);
+
+Bytes encode_session(const Session& session);
+Bytes encode_clock(const ClockTriplet& clock);
+Bytes encode_process(const Process& process);
+Bytes encode_process_end(const ProcessEnd& end);
+Bytes encode_collector(const CollectorHealth& health);
+// One entry, with its length in front.
+Bytes encode_entry(const Thread& thread);
+Bytes encode_entry(const Module& module);
+Bytes encode_entry(const Site& site);
+Bytes encode_entry(const Health& health);
+
+// `number` comes from the block's header.
+std::optional<Session> decode_session(ByteSpan payload);
+std::optional<ClockTriplet> decode_clock(ByteSpan payload);
+std::optional<Process> decode_process(ByteSpan payload, uint32_t number);
+std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number);
+std::optional<CollectorHealth> decode_collector(ByteSpan payload);
+// Appends the entries; false when one of them contradicts itself (those before it are kept).
+bool decode_entries(ByteSpan payload, std::vector<Thread>& threads);
+bool decode_entries(ByteSpan payload, std::vector<Module>& modules);
+bool decode_entries(ByteSpan payload, std::vector<Site>& sites);
+bool decode_entries(ByteSpan payload, std::vector<Health>& health);
+
+}  // namespace penna

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+// See reader.h.
+//
+// open(): check the file's header, find the blocks, take in the metadata, number processes and threads, sort the chunks.
+#include "recording/reader.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "base/file.h"
+#include "recording/block.h"
+#include "recording/codec.h"
+#include "recording/metadata.h"
+#include "recording/scan.h"
+#include "recording/stack_store.h"
+
+namespace penna {
+
+using layout::BlockType;
+
+namespace {
+
+// What is known of a process while blocks are read, by its number.
+struct Gathered {
+  RecordedProcess process;
+  StackStore stacks;
+  std::vector<Thread> names;
+  std::vector<Health> health;
+  std::map<uint32_t, uint32_t> tids;  // of threads, by serial
+};
+
+}  // namespace
+
+struct Recording::State {
+  std::string path;
+  BlockFile file;
+  layout::FileHeader header{};
+  std::optional<layout::InPlace> in_place;
+  bool finished = false;
+  Damage damage;
+  Session session;
+  CollectorHealth collector;
+  std::vector<ClockTriplet> clocks;
+  TimeMap time;
+  std::vector<RecordedProcess> processes;
+  std::vector<StackStore> stacks;      // by process
+  std::vector<ModuleMap> module_maps;  // by process
+  std::vector<RecordedThread> threads;
+  std::vector<ChunkRef> chunks;
+  std::vector<size_t> first_chunk;  // by thread, and one behind the last
+
+  Result<> read_header();
+  FoundBlocks find_blocks();
+  void read_blocks(const std::vector<BlockRef>& blocks);
+  bool take_in(const BlockRef& block, ByteSpan payload);
+  bool take_in_stacks(uint32_t process, ByteSpan payload);
+  void number_all();
+  void add_threads(uint32_t process, Gathered& gathered);
+  void add_chunks();
+
+  std::map<uint32_t, Gathered> gathered;  // only during open()
+  std::vector<BlockRef> chunk_blocks;
+};
+
+// ---- Opening
+
+Result<Recording> Recording::open(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
+  if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file, so it is no recording", path)};
+
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->file = BlockFile(std::move(fd), static_cast<uint64_t>(status.st_size));
+  if (auto header = state->read_header(); !header) return header.error();
+  FoundBlocks found = state->find_blocks();
+  state->read_blocks(found.blocks);
+  state->number_all();
+  state->add_chunks();
+  state->time = TimeMap(state->clocks, state->session.ticks_per_second);
+  return Recording(std::move(state));
+}
+
+Result<> Recording::State::read_header() {
+  auto header_read = file.read_struct<layout::FileHeader>(0);
+  if (header_read && header_read->magic != layout::kFileMagic)
+    return Error{fmt::format("{} is not a recording made by penna record", path)};
+  if (!header_read || file.size() < layout::kBlocksAt)
+    return Error{
+        fmt::format("{} has {} bytes, too few for a recording: it was cut right at its start", path, file.size())};
+  header = *header_read;
+  bool valid = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum)) == header.checksum;
+  if (valid && header.version != layout::kVersion)
+    return Error{
+        fmt::format("{} has format {} and this penna reads format {}: use the penna that recorded it, or a newer one",
+                    path, header.version, layout::kVersion)};
+  in_place = file.read_struct<layout::InPlace>(layout::kInPlaceAt);
+  if (in_place && XXH3_64bits(&*in_place, offsetof(layout::InPlace, checksum)) != in_place->checksum) in_place.reset();
+  damage.header = !valid || !in_place;
+  return ok();
+}
+
+// The index says where everything is; without a usable one the file is walked.
+FoundBlocks Recording::State::find_blocks() {
+  std::optional<layout::Trailer> trailer;
+  uint64_t index_at = in_place ? in_place->index_at : 0;
+  if (index_at == 0 && (trailer = read_trailer(file, file.size()))) index_at = trailer->index_at;
+  finished = in_place ? in_place->finished == 1 : trailer.has_value();
+  if (index_at != 0) {
+    if (auto found = blocks_by_index(file, layout::kBlocksAt, index_at)) {
+      damage.bytes = found->bytes_skipped;
+      return std::move(*found);
+    }
+    damage.index = true;
+  }
+  FoundBlocks found = blocks_by_walk(file, layout::kBlocksAt);
+  damage.blocks = found.blocks_missing;
+  damage.bytes = found.bytes_skipped;
+  damage.cut = found.cut;
+  return found;
+}
+
+void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
+  Bytes stored, payload;
+  for (const BlockRef& block : blocks) {
+    if (block.type() == BlockType::kChunk) {
+      chunk_blocks.push_back(block);
+      gathered[block.header.process].tids.emplace(block.head.thread_serial, block.head.tid);
+      continue;
+    }
+    if (block.header.type == 0 || block.type() > BlockType::kIndex) {
+      ++damage.unknown_blocks;
+      continue;
+    }
+    // The frame is read again: by the index, only the entry's copy of it has been seen.
+    auto frame = file.block_at(block.offset);
+    bool good = frame && frame->end() == block.end() && frame->header.type == block.header.type &&
+                file.read_payload(*frame, stored, payload) && take_in(*frame, payload);
+    if (!good) {
+      ++damage.blocks;
+      damage.bytes += block.end() - block.offset;
+    }
+  }
+}
+
+bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
+  uint32_t number = block.header.process;
+  auto assign = [](auto& field, auto&& decoded) {
+    if (!decoded) return false;
+    field = std::move(*decoded);
+    return true;
+  };
+  switch (block.type()) {
+    case BlockType::kSession: return assign(session, decode_session(payload));
+    case BlockType::kCollector: return assign(collector, decode_collector(payload));
+    case BlockType::kClock: return assign(clocks.emplace_back(), decode_clock(payload)) || (clocks.pop_back(), false);
+    case BlockType::kProcess:
+      return gathered[number].process.announced |=
+             assign(gathered[number].process.process, decode_process(payload, number));
+    case BlockType::kProcessEnd:
+      if (auto end = decode_process_end(payload, number)) return gathered[number].process.end = *end, true;
+      return false;
+    case BlockType::kThread: return decode_entries(payload, gathered[number].names);
+    case BlockType::kModule: return decode_entries(payload, gathered[number].process.modules);
+    case BlockType::kSite: return decode_entries(payload, gathered[number].process.sites);
+    case BlockType::kHealth: return decode_entries(payload, gathered[number].health);
+    case BlockType::kStacks: return take_in_stacks(number, payload);
+    case BlockType::kChunk:
+    case BlockType::kIndex: break;
+  }
+  return true;
+}
+
+bool Recording::State::take_in_stacks(uint32_t process, ByteSpan payload) {
+  uint64_t first = 0;
+  if (payload.size() < sizeof first) return false;
+  std::memcpy(&first, payload.data(), sizeof first);
+  payload = payload.subspan(sizeof first);
+  if (first > UINT32_MAX || payload.size() % sizeof(penna_stack_node) != 0) return false;
+  std::vector<penna_stack_node> nodes(payload.size() / sizeof(penna_stack_node));
+  if (!nodes.empty()) std::memcpy(nodes.data(), payload.data(), payload.size());
+  gathered[process].stacks.add(static_cast<uint32_t>(first), nodes);
+  return true;
+}
+
+// Gives processes and threads their indices. From here on nothing is numbered by what the file says.
+void Recording::State::number_all() {
+  for (auto& [number, one] : gathered) {
+    auto& sites = one.process.sites;
+    std::reverse(sites.begin(), sites.end());  // the last description of an id stands
+    std::stable_sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.id < b.id; });
+    sites.erase(std::unique(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.id == b.id; }),
+                sites.end());
+    std::stable_sort(one.process.modules.begin(), one.process.modules.end(),
+                     [](const Module& a, const Module& b) { return a.ticks < b.ticks; });
+    one.process.process.number = number;
+    module_maps.emplace_back(one.process.modules);
+    stacks.push_back(std::move(one.stacks));
+    processes.push_back(std::move(one.process));
+    add_threads(static_cast<uint32_t>(processes.size() - 1), one);
+  }
+}
+
+void Recording::State::add_threads(uint32_t process, Gathered& one) {
+  std::map<uint32_t, RecordedThread> by_serial;
+  for (auto [serial, tid] : one.tids) by_serial[serial].tid = tid;
+  std::stable_sort(one.names.begin(), one.names.end(),
+                   [](const Thread& a, const Thread& b) { return a.ticks < b.ticks; });
+  for (Thread& name : one.names) {
+    RecordedThread& thread = by_serial[name.serial];
+    thread.tid = name.tid;
+    if (!name.name.empty()) thread.name = name.name;
+    thread.names.push_back(std::move(name));
+  }
+  for (const Health& health : one.health) {
+    if (health.thread_serial == 0) {
+      processes[process].health = health;
+      continue;
+    }
+    by_serial[health.thread_serial].health = health;
+    by_serial[health.thread_serial].has_health = true;
+  }
+  for (auto& [serial, thread] : by_serial) {
+    thread.process = process;
+    thread.serial = serial;
+    processes[process].threads.push_back(static_cast<uint32_t>(threads.size()));
+    threads.push_back(std::move(thread));
+  }
+}
+
+void Recording::State::add_chunks() {
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> thread_index;  // by number of the process and serial
+  for (uint32_t i = 0; i < threads.size(); ++i)
+    thread_index[{processes[threads[i].process].process.number, threads[i].serial}] = i;
+  for (const BlockRef& block : chunk_blocks) {
+    ChunkRef chunk;
+    chunk.thread = thread_index.at({block.header.process, block.head.thread_serial});
+    chunk.process = threads[chunk.thread].process;
+    chunk.sequence = block.head.chunk_sequence;
+    chunk.time_begin = block.head.time_begin;
+    chunk.time_end = block.head.time_end;
+    std::copy(std::begin(block.head.events), std::end(block.head.events), chunk.events.begin());
+    chunk.torn = block.head.torn;
+    chunk.damaged = block.head.damaged != 0;
+    chunk.offset = block.offset;
+    chunk.raw_bytes = block.header.raw_bytes;
+    chunk.stored_bytes = block.header.stored_bytes;
+    chunks.push_back(chunk);
+  }
+  std::sort(chunks.begin(), chunks.end(), [](const ChunkRef& a, const ChunkRef& b) {
+    return std::tie(a.thread, a.sequence, b.offset) < std::tie(b.thread, b.sequence, a.offset);
+  });
+  // Of those with one sequence the last written comes first, and stands.
+  chunks.erase(std::unique(chunks.begin(), chunks.end(),
+                           [](const ChunkRef& a, const ChunkRef& b) {
+                             return a.thread == b.thread && a.sequence == b.sequence;
+                           }),
+               chunks.end());
+  first_chunk.assign(threads.size() + 1, chunks.size());
+  for (size_t i = chunks.size(); i-- > 0;) first_chunk[chunks[i].thread] = i;
+  for (size_t thread = threads.size(); thread-- > 0;)
+    first_chunk[thread] = std::min(first_chunk[thread], first_chunk[thread + 1]);
+  gathered.clear();
+  chunk_blocks = {};
+}
+
+// ---- Reading
+
+Result<> Recording::read_chunk(const ChunkRef& chunk, std::vector<uint8_t>& out) const {
+  thread_local Bytes stored;
+  auto block = state_->file.block_at(chunk.offset);
+  if (!block || block->type() != BlockType::kChunk || block->header.raw_bytes != chunk.raw_bytes ||
+      block->header.stored_bytes != chunk.stored_bytes || block->head.chunk_sequence != chunk.sequence)
+    return Error{
+        fmt::format("{}: the block at offset {} is damaged: its header does not agree with its checksum or the index",
+                    state_->path, chunk.offset)};
+  if (!state_->file.read_payload(*block, stored, out))
+    return Error{fmt::format("{}: the block at offset {} is damaged: {} bytes of records cannot be shown", state_->path,
+                             chunk.offset, chunk.raw_bytes)};
+  return ok();
+}
+
+std::optional<StackNode> Recording::stack_node(uint32_t process, uint32_t id) const {
+  const StackStore& store = state_->stacks[process];
+  const penna_stack_node* node = store.find(id);
+  if (node == nullptr) return std::nullopt;
+  StackNode result;
+  result.pc = node->pc_generation & ((uint64_t{1} << 48) - 1);
+  result.generation = static_cast<uint16_t>(node->pc_generation >> 48);
+  result.depth = static_cast<uint16_t>(node->depth_flags);
+  result.parent = node->parent;
+  result.end = static_cast<uint8_t>(node->depth_flags >> 16);
+  if (node->parent == 0) return result;
+  const penna_stack_node* parent = store.find(node->parent);
+  if (parent == nullptr || (parent->depth_flags & 0xffff) >= result.depth) {
+    result.parent = 0;
+    result.cut = true;
+  }
+  return result;
+}
+
+Recording::Recording(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Recording::Recording(Recording&&) noexcept = default;
+Recording& Recording::operator=(Recording&&) noexcept = default;
+Recording::~Recording() = default;
+
+const std::string& Recording::path() const { return state_->path; }
+uint64_t Recording::file_bytes() const { return state_->file.size(); }
+uint64_t Recording::created_ns() const { return state_->header.created; }
+std::array<uint8_t, 16> Recording::identity() const { return std::to_array(state_->header.identity); }
+bool Recording::is_finished() const { return state_->finished; }
+const Damage& Recording::damage() const { return state_->damage; }
+std::optional<layout::InPlace> Recording::write_failures() const { return state_->in_place; }
+const Session& Recording::session() const { return state_->session; }
+std::span<const ClockTriplet> Recording::clocks() const { return state_->clocks; }
+const TimeMap& Recording::time() const { return state_->time; }
+std::span<const RecordedProcess> Recording::processes() const { return state_->processes; }
+std::span<const RecordedThread> Recording::threads() const { return state_->threads; }
+const ModuleMap& Recording::module_map(uint32_t process) const { return state_->module_maps[process]; }
+const CollectorHealth& Recording::collector() const { return state_->collector; }
+uint64_t Recording::stack_node_count(uint32_t process) const { return state_->stacks[process].count(); }
+std::span<const ChunkRef> Recording::chunks() const { return state_->chunks; }
+
+std::span<const ChunkRef> Recording::chunks(uint32_t thread) const {
+  size_t first = state_->first_chunk[thread];
+  return chunks().subspan(first, state_->first_chunk[thread + 1] - first);
+}
+
+const Site* Recording::site(uint32_t process, uint32_t id) const {
+  const auto& sites = state_->processes[process].sites;
+  auto found = std::lower_bound(sites.begin(), sites.end(), id,
+                                [](const Site& site, uint32_t value) { return site.id < value; });
+  return found != sites.end() && found->id == id ? &*found : nullptr;
+}
+
+std::string Damage::text() const {
+  if (!any()) return "";
+  std::string what;
+  auto add = [&what](std::string part) { what += (what.empty() ? "" : ", ") + part; };
+  if (blocks != 0) add(fmt::format("{} block{} lost", blocks, blocks == 1 ? "" : "s"));
+  if (bytes != 0) add(fmt::format("{} bytes skipped", bytes));
+  if (cut) add("its end is cut off");
+  if (header) add("its header is damaged");
+  if (index) add("its index is damaged");
+  return fmt::format("The recording is damaged: {}; everything else in it is shown.", what);
+}
+
+}  // namespace penna

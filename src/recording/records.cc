@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// See records.h. Here: what is off the hot path.
+#include "recording/records.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace penna {
+namespace {
+
+// Behind the last word of `chunk` that is not zero.
+size_t last_word(const uint8_t* chunk, size_t end) {
+  while (end > sizeof(penna_chunk) && load_word(chunk + end - 8) == 0) end -= 8;
+  return end;
+}
+
+size_t content_of(const penna_chunk& header, const uint8_t* chunk, size_t size) {
+  size &= ~size_t{7};
+  uint64_t told = header.content_bits / 8;
+  if (told == 0) return last_word(chunk, size);
+  return static_cast<size_t>(std::clamp<uint64_t>(told & ~uint64_t{7}, sizeof(penna_chunk), size));
+}
+
+std::string_view text_of(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Cuts the next zero-terminated string off `text`.
+std::optional<std::string> take_string(std::string_view& text) {
+  size_t length = text.find('\0');
+  if (length == std::string_view::npos) return std::nullopt;
+  std::string result(text.substr(0, length));
+  text.remove_prefix(length + 1);
+  return result;
+}
+
+}  // namespace
+
+RecordCursor::RecordCursor(std::span<const uint8_t> chunk) : data_(chunk.data()) {
+  if (chunk.size() < sizeof(penna_chunk)) {
+    damaged_ = true;
+    return;
+  }
+  std::memcpy(&header_, data_, sizeof header_);
+  pc_high_ = uint64_t{header_.pc_high} << 32;
+  end_ = content_of(header_, data_, std::min<size_t>(chunk.size(), PENNA_CHUNK_BYTES));
+  at_ = sizeof(penna_chunk);
+  first_open_ = end_;
+}
+
+// `header` at at_ begins no record to show: a hole, padding, a torn record, or damage (false).
+bool RecordCursor::pass_over(uint64_t header) {
+  if (header == 0) {
+    note_open();
+    ++holes_;
+    while (at_ < end_ && load_word(data_ + at_) == 0) at_ += 8;
+    return true;
+  }
+  uint32_t kind = penna_header_kind(header);
+  size_t bytes = size_t{penna_header_words(header)} * 8;
+  bool busy = penna_header_tag(header) == PENNA_TAG_BUSY;
+  if (bytes == 0 || bytes > end_ - at_ || kind == 0 || (!busy && kind != PENNA_KIND_PAD)) {
+    damaged_ = true;
+    return false;
+  }
+  if (busy) {
+    note_open();
+    ++torn_;
+  }
+  at_ += bytes;
+  return true;
+}
+
+ChunkSummary scan_chunk(std::span<const uint8_t> chunk) {
+  return scan_chunk(chunk, [](const Record&) {});
+}
+
+std::optional<Module> decode_module(const Record& record) {
+  auto info = record.as<penna_module>();
+  auto path = text_of(record.after<penna_module>());
+  if (record.payload_bytes < sizeof info || info.start >= info.end || info.path_bytes > path.size() ||
+      info.build_id_bytes > sizeof info.build_id)
+    return std::nullopt;
+  Module module;
+  module.bias = info.bias;
+  module.start = info.start;
+  module.end = info.end;
+  module.generation = info.generation;
+  module.build_id.assign(info.build_id, info.build_id + info.build_id_bytes);
+  module.path = path.substr(0, info.path_bytes);
+  module.ticks = record.time;
+  return module;
+}
+
+std::optional<Site> decode_site(const Record& record) {
+  auto info = record.as<penna_site_info>();
+  auto text = text_of(record.after<penna_site_info>());
+  if (record.payload_bytes < sizeof info || info.text_bytes > text.size() || info.arg_count > PENNA_MAX_ARGS)
+    return std::nullopt;
+  text = text.substr(0, info.text_bytes);
+  Site site;
+  site.id = info.site;
+  site.line = info.line;
+  site.address = info.address;
+  for (std::string* field : {&site.provider, &site.name, &site.file}) {
+    auto value = take_string(text);
+    if (!value) return std::nullopt;
+    *field = std::move(*value);
+  }
+  for (int i = 0; i < info.arg_count; ++i) {
+    auto name = take_string(text);
+    if (!name) return std::nullopt;
+    site.arguments.push_back({info.arg_types[i], std::move(*name)});
+  }
+  return site;
+}
+
+std::string decode_thread_name(const Record& record) {
+  auto info = record.as<penna_thread>();
+  return {info.name, strnlen(info.name, sizeof info.name)};
+}
+
+}  // namespace penna

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Finding the blocks of a file: by its index, or by walking from block to block and looking for the next one after damage.
+//
+// Why both: the index makes a big recording open at once; the walk reads what a crash, a full disk or a bad sector left.
+// Invariant: time and memory are bounded by the size of the file, whatever is in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/fd.h"
+#include "recording/block.h"
+#include "recording/metadata.h"
+
+namespace penna {
+
+// A file read by offset. Thread-safe.
+class BlockFile {
+ public:
+  BlockFile() = default;
+  BlockFile(Fd fd, uint64_t size) : fd_(std::move(fd)), size_(size) {}
+
+  uint64_t size() const { return size_; }  // when it was opened: it may have become shorter
+  // As many of out.size() bytes as there are.
+  size_t read(uint64_t offset, std::span<uint8_t> out) const;
+  template <typename T>
+  std::optional<T> read_struct(uint64_t offset) const {
+    T value;
+    if (read(offset, {reinterpret_cast<uint8_t*>(&value), sizeof value}) != sizeof value) return std::nullopt;
+    return value;
+  }
+  std::optional<BlockRef> block_at(uint64_t offset) const;
+  // The payload as it is stored, checked, in `stored`; false when it cannot be read or its checksum is wrong.
+  bool read_stored(const BlockRef& block, Bytes& stored) const;
+  // The same, decompressed.
+  bool read_payload(const BlockRef& block, Bytes& stored, Bytes& payload) const;
+
+ private:
+  Fd fd_;
+  uint64_t size_ = 0;
+};
+
+struct FoundBlocks {
+  std::vector<BlockRef> blocks;  // by offset; without index blocks; payloads unchecked
+  uint64_t bytes_skipped = 0;    // that belong to no block
+  uint64_t blocks_missing = 0;   // by the gaps in their sequence
+  bool cut = false;              // the last block is not whole
+};
+
+// What the index says, when it says where every byte of the file belongs; else empty.
+std::optional<FoundBlocks> blocks_by_index(const BlockFile& file, uint64_t blocks_at, uint64_t index_at);
+
+// Walks over the file from `blocks_at`.
+FoundBlocks blocks_by_walk(const BlockFile& file, uint64_t blocks_at);
+
+// The trailer at the end of the file, when it is a valid one.
+std::optional<layout::Trailer> read_trailer(const BlockFile& file, uint64_t end);
+
+}  // namespace penna

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+// See writer.h.
+//
+// The only step that can fail is append(): it puts one whole block at the end of the file, or leaves the file as it was.
+#include "recording/writer.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+#include "base/check.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "recording/block.h"
+#include "recording/codec.h"
+#include "recording/metadata.h"
+
+namespace penna {
+
+using layout::BlockType;
+using layout::ChunkHead;
+
+namespace {
+
+constexpr size_t kMaxPendingBytes = 16 << 20;
+constexpr size_t kEntryBlockBytes = 256 << 10;  // entries are gathered into blocks of about this size
+constexpr size_t kStackBlockNodes = 32 << 10;   // 512 KiB
+constexpr size_t kIndexBlockEntries = 8 << 10;  // 640 KiB
+
+template <typename T>
+std::span<const uint8_t> bytes_of(const T& value) {
+  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
+}
+
+uint64_t realtime_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+layout::FileHeader new_file_header() {
+  layout::FileHeader header{};
+  header.magic = layout::kFileMagic;
+  header.version = layout::kVersion;
+  header.size = layout::kBlocksAt;
+  header.created = realtime_now();
+  if (getrandom(header.identity, sizeof header.identity, GRND_NONBLOCK) < 0)
+    std::memcpy(header.identity, &header.created, sizeof header.created);
+  header.checksum = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum));
+  return header;
+}
+
+// Opens an empty regular file for us alone.
+Result<Fd> open_new(const std::string& path, bool overwrite) {
+  // O_NONBLOCK: opening a FIFO by mistake must not hang.
+  int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (overwrite ? 0 : O_EXCL);
+  Fd fd(::open(path.c_str(), flags, 0600));
+  if (!fd && errno == EEXIST)
+    return Error{fmt::format("{} exists already: choose another name with -o, or pass --force to replace it", path)};
+  if (!fd) return Error{fmt::format("cannot create {}: {}", path, errno_text(errno))};
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return Error{fmt::format("{} is not a regular file, and a recording has to be one: choose another with -o", path)};
+  // Told by the reader, too: who holds the lock is still recording.
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
+  if (status.st_size != 0 && ::ftruncate(fd.get(), 0) != 0)
+    return Error{fmt::format("cannot replace {}: {}", path, errno_text(errno))};
+  if ((status.st_mode & 077) != 0 && ::fchmod(fd.get(), 0600) != 0)
+    return Error{fmt::format("cannot make {} private: {}", path, errno_text(errno))};
+  return fd;
+}
+
+}  // namespace
+
+struct RecordingWriter::State {
+  struct Pending {
+    BlockType type;
+    uint32_t process;
+    Bytes payload;
+  };
+
+  State(Fd file, std::string name, const WriterOptions& options)
+      : fd(std::move(file)),
+        path(std::move(name)),
+        compressor(options.zstd_level, options.columns),
+        do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {}
+
+  Fd fd;
+  std::string path;
+  Compressor compressor;
+  ssize_t (*do_pwrite)(int, const void*, size_t, off_t);
+
+  uint64_t end = 0;       // of the last whole block
+  uint64_t sequence = 0;  // of the next block
+  uint64_t chunk_raw = 0, chunk_stored = 0;
+  bool failed = false;
+  bool finished = false;
+  layout::InPlace in_place{};
+  std::array<uint64_t, PENNA_CLASS_COUNT> lost{};
+  std::vector<layout::IndexEntry> index;
+  std::deque<Pending> pending;
+  size_t pending_bytes = 0;
+  Bytes stored, frame;  // reused
+
+  int write_at(std::span<const uint8_t> bytes, uint64_t offset);
+  int append(BlockType type, uint32_t process, const ChunkHead* head, ByteSpan payload);
+  int append_pending();
+  void cut_to_end();
+  int write_in_place();
+  void count_lost(const ChunkHead* head, size_t raw_bytes);
+  Result<> outcome(int error);
+  Result<> metadata(BlockType type, uint32_t process, Bytes payload);
+  template <typename T>
+  Result<> entries(BlockType type, uint32_t process, std::span<const T> values);
+  int append_index(uint64_t blocks);
+};
+
+// 0, or an errno. A short write goes on: the next one tells why.
+int RecordingWriter::State::write_at(std::span<const uint8_t> bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    ssize_t got = do_pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0) return ENOSPC;
+    bytes = bytes.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+  return 0;
+}
+
+int RecordingWriter::State::append(BlockType type, uint32_t process, const ChunkHead* head, ByteSpan payload) {
+  layout::BlockHeader header{};
+  header.magic = layout::kBlockMagic;
+  header.type = static_cast<uint8_t>(type);
+  header.codec = static_cast<uint8_t>(compressor.compress(type, payload, stored));
+  header.head_bytes = head != nullptr ? sizeof *head : 0;
+  header.process = process;
+  header.raw_bytes = static_cast<uint32_t>(payload.size());
+  header.stored_bytes = static_cast<uint32_t>(stored.size());
+  header.sequence = sequence;
+  header.payload_sum = payload_sum(stored);
+  header.head_sum = head_sum(header, head != nullptr ? *head : ChunkHead{});
+  PENNA_CHECK(within_limits(header));
+
+  frame.clear();
+  auto add = [this](ByteSpan bytes) { frame.insert(frame.end(), bytes.begin(), bytes.end()); };
+  add(bytes_of(header));
+  if (head != nullptr) add(bytes_of(*head));
+  add(stored);
+  if (int error = write_at(frame, end)) {
+    cut_to_end();
+    return error;
+  }
+  if (type != BlockType::kIndex)
+    index.push_back({end, header.type, header.codec, header.head_bytes, process, header.raw_bytes, header.stored_bytes,
+                     head != nullptr ? *head : ChunkHead{}});
+  if (type == BlockType::kChunk) {
+    chunk_raw += payload.size();
+    chunk_stored += frame.size();
+  }
+  end += frame.size();
+  ++sequence;
+  return 0;
+}
+
+// Nothing half written stays. Should this fail too, the next block overwrites it, and a reader skips what is left of it.
+void RecordingWriter::State::cut_to_end() {
+  if (::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) return;
+}
+
+int RecordingWriter::State::append_pending() {
+  while (!pending.empty()) {
+    const Pending& block = pending.front();
+    if (int error = append(block.type, block.process, nullptr, block.payload)) return error;
+    pending_bytes -= block.payload.size();
+    pending.pop_front();
+  }
+  return 0;
+}
+
+// The 128 bytes exist since create(), so this works on a full disk. 0, or an errno.
+int RecordingWriter::State::write_in_place() {
+  in_place.checksum = XXH3_64bits(&in_place, offsetof(layout::InPlace, checksum));
+  return write_at(bytes_of(in_place), layout::kInPlaceAt);
+}
+
+void RecordingWriter::State::count_lost(const ChunkHead* head, size_t raw_bytes) {
+  if (head != nullptr)
+    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost[i] += head->events[i];
+  std::copy(lost.begin(), lost.end(), in_place.lost);
+  ++in_place.lost_blocks;
+  in_place.lost_bytes += raw_bytes;
+}
+
+// Turns the errno of a write into what the caller is told: an error when writing begins to fail.
+Result<> RecordingWriter::State::outcome(int error) {
+  bool began = error != 0 && !failed;
+  failed = error != 0;
+  if (error == 0) return ok();
+  if (in_place.error == 0) in_place.error = static_cast<uint32_t>(error);
+  (void)write_in_place();  // when even this fails, the caller's own count is all there is
+  if (!began) return ok();
+  return Error{
+      fmt::format("cannot write to {}: {}; events are dropped and counted until writing works again: make room, or "
+                  "stop the recording",
+                  path, errno_text(error))};
+}
+
+Result<> RecordingWriter::State::metadata(BlockType type, uint32_t process, Bytes payload) {
+  PENNA_CHECK(!finished);
+  int error = append_pending();
+  if (error == 0) error = append(type, process, nullptr, payload);
+  if (error != 0) {
+    if (pending_bytes + payload.size() > kMaxPendingBytes) {
+      count_lost(nullptr, payload.size());
+    } else {
+      pending_bytes += payload.size();
+      pending.push_back({type, process, std::move(payload)});
+    }
+  }
+  return outcome(error);
+}
+
+template <typename T>
+Result<> RecordingWriter::State::entries(BlockType type, uint32_t process, std::span<const T> values) {
+  Bytes payload;
+  Result<> result = ok();
+  auto flush = [&] {
+    if (payload.empty()) return;
+    auto written = metadata(type, process, std::move(payload));
+    if (!written) result = std::move(written);
+    payload.clear();
+  };
+  for (const T& value : values) {
+    Bytes entry = encode_entry(value);
+    if (payload.size() + entry.size() > kEntryBlockBytes) flush();
+    payload.insert(payload.end(), entry.begin(), entry.end());
+  }
+  flush();
+  return result;
+}
+
+Result<RecordingWriter> RecordingWriter::create(const std::string& path, const WriterOptions& options) {
+  Fd fd = PENNA_TRY(open_new(path, options.overwrite));
+  auto state = std::make_unique<State>(std::move(fd), path, options);
+  auto header = new_file_header();
+  int error = state->write_at(bytes_of(header), 0);
+  if (error == 0) error = state->write_in_place();
+  if (error != 0) return Error{fmt::format("cannot write to {}: {}", path, errno_text(error))};
+  state->end = layout::kBlocksAt;
+  return RecordingWriter(std::move(state));
+}
+
+RecordingWriter::RecordingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RecordingWriter::RecordingWriter(RecordingWriter&&) noexcept = default;
+RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = default;
+RecordingWriter::~RecordingWriter() = default;
+
+Result<> RecordingWriter::write_session(const Session& session) {
+  return state_->metadata(BlockType::kSession, 0, encode_session(session));
+}
+Result<> RecordingWriter::write_clock(const ClockTriplet& clock) {
+  return state_->metadata(BlockType::kClock, 0, encode_clock(clock));
+}
+Result<> RecordingWriter::write_process(const Process& process) {
+  return state_->metadata(BlockType::kProcess, process.number, encode_process(process));
+}
+Result<> RecordingWriter::write_process_end(const ProcessEnd& end) {
+  return state_->metadata(BlockType::kProcessEnd, end.number, encode_process_end(end));
+}
+Result<> RecordingWriter::write_threads(uint32_t process, std::span<const Thread> threads) {
+  return state_->entries(BlockType::kThread, process, threads);
+}
+Result<> RecordingWriter::write_modules(uint32_t process, std::span<const Module> modules) {
+  return state_->entries(BlockType::kModule, process, modules);
+}
+Result<> RecordingWriter::write_sites(uint32_t process, std::span<const Site> sites) {
+  return state_->entries(BlockType::kSite, process, sites);
+}
+Result<> RecordingWriter::write_health(uint32_t process, std::span<const Health> health) {
+  return state_->entries(BlockType::kHealth, process, health);
+}
+Result<> RecordingWriter::write_collector(const CollectorHealth& health) {
+  return state_->metadata(BlockType::kCollector, 0, encode_collector(health));
+}
+
+Result<> RecordingWriter::write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes) {
+  Result<> result = ok();
+  while (!nodes.empty()) {
+    auto part = nodes.first(std::min(nodes.size(), kStackBlockNodes));
+    nodes = nodes.subspan(part.size());
+    uint32_t next_id = first_id + static_cast<uint32_t>(part.size());
+    for (; !part.empty() && part.back().pc_generation == 0; part = part.first(part.size() - 1)) {
+    }
+    for (; !part.empty() && part.front().pc_generation == 0; part = part.subspan(1)) ++first_id;
+    if (!part.empty()) {
+      Bytes payload(sizeof(uint64_t) + part.size_bytes());
+      uint64_t first = first_id;
+      std::memcpy(payload.data(), &first, sizeof first);
+      std::memcpy(payload.data() + sizeof first, part.data(), part.size_bytes());
+      auto written = state_->metadata(BlockType::kStacks, process, std::move(payload));
+      if (!written) result = std::move(written);
+    }
+    first_id = next_id;
+  }
+  return result;
+}
+
+Result<> RecordingWriter::write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  PENNA_CHECK(!state_->finished);
+  PENNA_CHECK(summary.content_bytes >= sizeof(penna_chunk) && summary.content_bytes <= chunk.size());
+  auto content = chunk.first(summary.content_bytes);
+  penna_chunk header;
+  std::memcpy(&header, content.data(), sizeof header);
+  ChunkHead head{};
+  head.thread_serial = header.thread_serial;
+  head.tid = header.tid;
+  head.chunk_sequence = header.sequence;
+  head.time_begin = summary.time_begin;
+  head.time_end = summary.time_end;
+  std::copy(summary.events.begin(), summary.events.end(), head.events);
+  head.torn = summary.torn + summary.holes;
+  head.damaged = summary.damaged ? 1 : 0;
+
+  int error = state_->append_pending();
+  if (error == 0) error = state_->append(BlockType::kChunk, process, &head, content);
+  if (error != 0) state_->count_lost(&head, content.size());
+  return state_->outcome(error);
+}
+
+// 0, or an errno. `blocks`: those in front of the index.
+int RecordingWriter::State::append_index(uint64_t blocks) {
+  uint64_t index_at = end;
+  for (size_t i = 0; i < index.size(); i += kIndexBlockEntries) {
+    auto part = std::span(index).subspan(i, std::min(kIndexBlockEntries, index.size() - i));
+    if (int error =
+            append(BlockType::kIndex, 0, nullptr, {reinterpret_cast<const uint8_t*>(part.data()), part.size_bytes()}))
+      return error;
+  }
+  layout::Trailer trailer{layout::kTrailerMagic, index_at, blocks, 0};
+  trailer.checksum = XXH3_64bits(&trailer, offsetof(layout::Trailer, checksum));
+  if (int error = write_at(bytes_of(trailer), end)) return error;
+  end += sizeof trailer;
+  in_place.index_at = index_at;
+  return 0;
+}
+
+Result<> RecordingWriter::finish() {
+  State& state = *state_;
+  PENNA_CHECK(!state.finished);
+  state.finished = true;
+  int error = state.append_pending();
+  for (const auto& block : state.pending) state.count_lost(nullptr, block.payload.size());
+  uint64_t end_of_blocks = state.end;
+  if (error == 0) error = state.append_index(state.sequence);
+  if (error != 0) state.end = end_of_blocks;
+  state.cut_to_end();
+  if (error == 0) {
+    state.in_place.finished = 1;
+    state.in_place.end = state.end;
+    error = state.write_in_place();
+  }
+  state.failed = error != 0;
+  if (error == 0) return ok();
+  (void)state.outcome(error);
+  return Error{
+      fmt::format("cannot finish {}: {}; it can be read, but opens more slowly", state.path, errno_text(error))};
+}
+
+bool RecordingWriter::failed() const { return state_->failed; }
+const std::array<uint64_t, PENNA_CLASS_COUNT>& RecordingWriter::lost() const { return state_->lost; }
+uint64_t RecordingWriter::file_bytes() const { return state_->end; }
+uint64_t RecordingWriter::chunk_raw_bytes() const { return state_->chunk_raw; }
+uint64_t RecordingWriter::chunk_stored_bytes() const { return state_->chunk_stored; }
+const std::string& RecordingWriter::path() const { return state_->path; }
+
+}  // namespace penna
