@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// See demangle.h.
+#include "symbols/demangle.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+namespace penna {
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+}
+
+// Reads the <seq-id> of "S_", "S1A_", "T_", "T2_" behind its letter at `at`; false when it is something else ("St").
+bool read_reference(std::string_view text, size_t at, size_t* index, size_t* end) {
+  size_t value = 0, i = at + 1;
+  for (; i < text.size() && text[i] != '_'; ++i) {
+    char c = text[i];
+    if (i - at > 6) return false;
+    if (c >= '0' && c <= '9') {
+      value = value * 36 + static_cast<size_t>(c - '0');
+    } else if (c >= 'A' && c <= 'Z') {
+      value = value * 36 + static_cast<size_t>(c - 'A' + 10);
+    } else {
+      return false;
+    }
+  }
+  if (i >= text.size()) return false;
+  *index = i == at + 1 ? 0 : value + 1;
+  *end = i + 1;
+  return true;
+}
+
+// Takes "operator…" at the start of `rest`: its signs must not be read as brackets. Appends it to `out` and returns the
+// characters taken.
+size_t take_operator(std::string_view rest, std::string* out) {
+  static constexpr std::array<std::string_view, 12> kSigns = {"()", "[]", "<=>", "<<=", ">>=", "->*",
+                                                              "<<", ">>", "<=",  ">=",  "->",  "<"};
+  size_t size = 8;
+  for (std::string_view sign : kSigns) {
+    if (rest.substr(8, sign.size()) == sign) {
+      size = 8 + sign.size();
+      break;
+    }
+  }
+  if (size == 8) {  // operator new[], operator bool, operator+: up to what follows
+    size = rest.substr(8, 1) == ">" ? 9 : std::min(rest.find_first_of("(<", 8), rest.size());
+  }
+  out->append(rest.substr(0, size));
+  if (rest.substr(size, 2) == " <") ++size;  // "operator< <int>": the blank ends no return type
+  return size;
+}
+
+// Skips a bracket pair that opens at `at`; returns the position behind its end (or the end of the text).
+size_t skip_brackets(std::string_view text, size_t at) {
+  size_t depth = 0;
+  for (size_t i = at; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
+      ++i;
+      continue;
+    }
+    if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == '>' || c == ']' || c == '}') && --depth == 0) return i + 1;
+  }
+  return text.size();
+}
+
+}  // namespace
+
+uint64_t demangled_size_bound(std::string_view raw) {
+  // A component S<n>_ was complete before anything referred to n or a later one, so it is no larger than all the text
+  // up to the first such reference. `known` holds these sizes, by rising n.
+  struct Known {
+    size_t index;
+    uint64_t size;
+  };
+  std::array<Known, 64> known{};
+  size_t known_count = 0;
+  uint64_t total = 0;
+  for (size_t i = 0; i < raw.size();) {
+    size_t index = 0, end = 0;
+    if ((raw[i] != 'S' && raw[i] != 'T') || !read_reference(raw, i, &index, &end)) {
+      // "St" and its kin stand for up to 80 letters of standard library names.
+      total += raw[i] == 'S' ? 80 : 1;
+      ++i;
+      continue;
+    }
+    if (raw[i] == 'T') {
+      total *= 2;  // a template argument: no larger than all there is
+    } else {
+      size_t at = 0;
+      while (at < known_count && known[at].index < index) ++at;
+      if (at == known_count) {
+        if (known_count == known.size()) return UINT64_MAX;
+        known[known_count++] = {index, total};
+      }
+      total += known[at].size;
+    }
+    if (total > kDemangleLimit) return total;
+    i = end;
+  }
+  return total + raw.size();
+}
+
+std::string simple_name(std::string_view full) {
+  // "vtable for X", "non-virtual thunk to X::f()": what is in front stays.
+  for (std::string_view link : {" for ", " thunk to "}) {
+    size_t at = full.find(link);
+    if (at == std::string_view::npos || full.find_first_of("<(") < at) continue;
+    return std::string(full.substr(0, at + link.size())) + simple_name(full.substr(at + link.size()));
+  }
+  std::string out;
+  bool after_parameters = false;
+  for (size_t i = 0; i < full.size();) {
+    std::string_view rest = full.substr(i);
+    bool in_word = !out.empty() && is_word(out.back());
+    if (rest.substr(0, 8) == "operator" && !in_word && (rest.size() == 8 || !is_word(rest[8]))) {
+      i += take_operator(rest, &out);
+    } else if (rest.substr(0, 21) == "(anonymous namespace)") {
+      out += rest.substr(0, 21);
+      i += 21;
+    } else if (rest[0] == '{') {  // "{lambda(int)#2}" is "{lambda#2}"
+      size_t end = skip_brackets(rest, 0), open = rest.find('(');
+      out += rest.substr(0, std::min(open, end));
+      if (open < end) out += rest.substr(skip_brackets(rest, open), end - skip_brackets(rest, open));
+      i += end;
+    } else if (rest[0] == '(' || rest[0] == '<' || rest.substr(0, 5) == "[abi:") {
+      after_parameters = rest[0] == '(';
+      i += skip_brackets(rest, 0);
+    } else if (rest[0] == '[') {
+      break;  // "[clone .cold]"
+    } else if (rest[0] == ' ') {
+      // Behind parameters it starts a qualifier (" const", " &&", " [clone"); elsewhere it ends a return type.
+      if (!after_parameters) out.clear();
+      ++i;
+      if (after_parameters && i < full.size() && full[i] != '[') {
+        while (i < full.size() && (is_word(full[i]) || full[i] == '&')) ++i;
+      }
+    } else {
+      after_parameters = false;
+      out += rest[0];
+      ++i;
+    }
+  }
+  return out.empty() ? std::string(full) : out;
+}
+
+std::string demangle(std::string_view raw, Demangle style) {
+  if (style == Demangle::kNo) return std::string(raw);
+  std::string name(raw.substr(0, raw.find('@')));
+  if (name.empty()) return std::string(raw);
+  if (name.compare(0, 2, "_Z") != 0 && name.compare(0, 3, "__Z") != 0) return name;
+  if (demangled_size_bound(name) > kDemangleLimit) return name;
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  if (status != 0 || text == nullptr) return name;
+  return style == Demangle::kSimple ? simple_name(text.get()) : std::string(text.get());
+}
+
+}  // namespace penna

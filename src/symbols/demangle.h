@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Names for people: C++ symbol names demangled in full, in short, or not at all.
+//
+// Why a guard: a mangled name of a hundred letters can stand for gigabytes of text (each substitution may hold the one
+// before it twice). Invariant: a name whose expansion could exceed kDemangleLimit is left as it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace penna {
+
+enum class Demangle : uint8_t {
+  kNo,      // _ZN2ns3BoxIlE3getEl
+  kSimple,  // ns::Box::get
+  kFull,    // ns::Box<long>::get(long)
+};
+
+// An upper bound, in characters, for the text of a mangled name above which it is not demangled.
+inline constexpr uint64_t kDemangleLimit = uint64_t{1} << 24;
+
+// The name to show. Names that are not C++, or cannot be demangled, come back unchanged, but without symbol version
+// ("cfree@GLIBC_2.2.5" is "cfree") in every style but kNo.
+std::string demangle(std::string_view raw, Demangle style);
+
+// Upper bound of the demangled size of an Itanium-mangled name (C++ ABI, 5.1.10: <substitution>).
+uint64_t demangled_size_bound(std::string_view raw);
+
+// A demangled name without parameters and template arguments, for example
+// "std::vector<int>::push_back(int const&)" is "std::vector::push_back"; lambdas keep a short "{lambda}" with number.
+std::string simple_name(std::string_view full);
+
+}  // namespace penna

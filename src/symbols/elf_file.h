@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// ElfFile: one opened ELF program, shared library or separate debug file, with its sections and build-id.
+//
+// Why: libelf hands out raw tables of a file that nobody vouches for; here every size is checked once.
+// Invariant: section names and contents point into the file's mapping and live as long as the ElfFile.
+// Limit: the file is mapped; like every mapping reader, we die if somebody truncates it in place while we read it.
+#pragma once
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace penna {
+
+using BuildId = std::vector<uint8_t>;
+
+struct AddressRange {
+  uint64_t begin = 0;  // ELF virtual addresses
+  uint64_t end = 0;    // exclusive
+  bool contains(uint64_t address) const { return address >= begin && address < end; }
+};
+
+struct ElfSection {
+  std::string_view name;
+  size_t index = 0;
+  uint32_t type = 0;   // SHT_*
+  uint64_t flags = 0;  // SHF_*
+  uint64_t address = 0;
+  uint64_t size = 0;  // as the header claims; contents() gives what is there
+  uint32_t link = 0;
+  uint64_t entry_size = 0;
+  bool allocated() const { return (flags & SHF_ALLOC) != 0; }
+  bool executable() const { return (flags & SHF_EXECINSTR) != 0; }
+  // SHF_ALLOC sections: the addresses they take; empty when the header's sum overflows.
+  AddressRange range() const {
+    return address + size < address ? AddressRange{} : AddressRange{address, address + size};
+  }
+};
+
+// Movable, not copyable. All const members may be called from one thread at a time (libelf caches inside).
+class ElfFile {
+ public:
+  // Opens a regular file (no fifo, no device) of type ET_EXEC or ET_DYN. Errors: cannot open, not ELF, damaged.
+  static Result<ElfFile> open(const std::string& path);
+  // The same over bytes that are already here; `name` stands for the path in errors.
+  static Result<ElfFile> from_memory(std::string name, std::vector<uint8_t> bytes);
+
+  const std::string& path() const { return path_; }
+  Elf* handle() const { return elf_.get(); }
+  const GElf_Ehdr& header() const { return header_; }
+  const BuildId& build_id() const { return build_id_; }  // empty when it has none
+  std::span<const ElfSection> sections() const { return sections_; }
+  std::span<const GElf_Phdr> segments() const { return segments_; }
+
+  const ElfSection* section(std::string_view name) const;
+  const ElfSection* section_of_type(uint32_t type) const;
+  // True when the named section has bytes in this file (a stripped or debug-only file keeps some as SHT_NOBITS).
+  bool has_contents(std::string_view name) const;
+  // Contents in this machine's byte order (for tables) or as in the file (raw); null or empty when they are not there.
+  Elf_Data* data(const ElfSection& section) const;
+  std::span<const uint8_t> raw(const ElfSection& section) const;
+  // The string at `offset` of string section `index`; null when it is outside or has no end.
+  const char* string(uint32_t section_index, size_t offset) const {
+    return elf_strptr(elf_.get(), section_index, offset);
+  }
+
+  // Where code can be: executable sections, or executable segments when there are no sections.
+  const std::vector<AddressRange>& code_ranges() const { return code_; }
+  // Where anything can be: the PT_LOAD segments.
+  const std::vector<AddressRange>& load_ranges() const { return load_; }
+
+ private:
+  struct EndElf {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+  ElfFile() = default;
+  Result<> read_headers();
+  void read_build_id();
+  bool take_build_id(Elf_Data* notes);
+
+  std::string path_;
+  Fd fd_;                       // declared before elf_: libelf needs it until elf_end
+  std::vector<uint8_t> bytes_;  // only from_memory
+  std::unique_ptr<Elf, EndElf> elf_;
+  GElf_Ehdr header_{};
+  BuildId build_id_;
+  std::vector<ElfSection> sections_;
+  std::vector<GElf_Phdr> segments_;
+  std::vector<AddressRange> code_, load_;
+};
+
+// The one of `ranges` (sorted, disjoint) that holds the address; null when none does.
+const AddressRange* range_of(const std::vector<AddressRange>& ranges, uint64_t address);
+
+// "93ac61ec…" in lower case; empty for an empty id.
+std::string build_id_text(std::span<const uint8_t> build_id);
+
+}  // namespace penna

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// See symbol_file.h.
+#include "symbols/symbol_file.h"
+
+#include <fmt/core.h>
+#include <sys/auxv.h>
+
+#include "symbols/plt.h"
+
+namespace penna {
+namespace {
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// A file that was deleted while it was mapped is recorded as the kernel names it.
+std::string without_deleted(const std::string& path) {
+  constexpr std::string_view kMark = " (deleted)";
+  bool marked = path.size() > kMark.size() && path.compare(path.size() - kMark.size(), kMark.size(), kMark) == 0;
+  return marked ? path.substr(0, path.size() - kMark.size()) : path;
+}
+
+// The kernel's vdso as it is mapped into this process: on the machine of the recording it is the recorded one.
+Result<ElfFile> open_vdso() {
+  auto base = ::getauxval(AT_SYSINFO_EHDR);
+  if (base == 0) return Error{"[vdso] cannot be read: this process has none"};
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(base);
+  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header->e_phoff);
+  uint64_t size = header->e_shoff + uint64_t{header->e_shnum} * header->e_shentsize;
+  for (int i = 0; i < header->e_phnum; ++i) {
+    if (segments[i].p_type == PT_LOAD) size = std::max(size, segments[i].p_offset + segments[i].p_filesz);
+  }
+  const auto* bytes = reinterpret_cast<const uint8_t*>(base);
+  return ElfFile::from_memory("[vdso]", std::vector<uint8_t>(bytes, bytes + size));
+}
+
+// The module's own file, verified; the error says why it cannot serve.
+Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, const DebugSearch& search) {
+  auto file = path == "[vdso]" ? open_vdso() : ElfFile::open(search.symfs + path);
+  // Outside of symfs only what proves to be the recorded file is taken.
+  if (!file && !search.symfs.empty() && !module.build_id.empty()) {
+    auto here = ElfFile::open(path);
+    if (here && here->build_id() == module.build_id) return here;
+  }
+  if (!file) return file;
+  if (!module.build_id.empty() && file->build_id() != module.build_id) {
+    return Error{
+        fmt::format("{} was rebuilt since the recording (it is build {}, recorded was {}): keep the old file, or "
+                    "name its folder with --debug-dir or --symfs",
+                    file->path(), file->build_id().empty() ? "without id" : build_id_text(file->build_id()),
+                    build_id_text(module.build_id))};
+  }
+  return file;
+}
+
+bool has_symtab(const ElfFile& file) {
+  const ElfSection* section = file.section_of_type(SHT_SYMTAB);
+  return section != nullptr && section->size != 0;
+}
+
+bool has_dwarf(const ElfFile& file) { return file.has_contents(".debug_info") || file.has_contents(".zdebug_info"); }
+
+}  // namespace
+
+Result<std::unique_ptr<SymbolFile>> SymbolFile::open(const ModuleFile& module, const SymbolOptions& options) {
+  std::unique_ptr<SymbolFile> result(new SymbolFile(options));
+  std::string path = without_deleted(module.path);
+  auto file = open_module(module, path, options.search);
+  if (file) {
+    BuildId id = file->build_id();
+    result->main_ = std::move(*file);
+    result->load(path, id, true);
+    return result;
+  }
+  auto debug = find_debug_file(path, module.build_id, nullptr, options.search);
+  if (!debug) return file.error();
+  result->debug_ = std::move(debug);
+  result->load(path, module.build_id, false);
+  return result;
+}
+
+Result<std::unique_ptr<SymbolFile>> SymbolFile::from_memory(std::string name, std::vector<uint8_t> bytes,
+                                                            const SymbolOptions& options) {
+  auto file = ElfFile::from_memory(name, std::move(bytes));
+  if (!file) return file.error();
+  std::unique_ptr<SymbolFile> result(new SymbolFile(options));
+  result->main_ = std::move(*file);
+  result->load(name, {}, false);
+  return result;
+}
+
+void SymbolFile::load(const std::string& path, const BuildId& build_id, bool search) {
+  searched_ = search || !main_;
+  bool complete = main_ && has_symtab(*main_) && has_dwarf(*main_);
+  if (search && !complete) debug_ = find_debug_file(path, build_id, &*main_, options_.search);
+  bool symbols = (main_ && has_symtab(*main_)) || (debug_ && has_symtab(*debug_));
+  if (main_ && !symbols) mini_ = unpack_minidebug(*main_);
+  load_symbols();
+  set_status(path, !main_);
+}
+
+void SymbolFile::load_symbols() {
+  for (const std::optional<ElfFile>* file : {&main_, &debug_, &mini_}) {
+    if (!*file) continue;
+    // The debug file repeats the symbols of the main one.
+    if (file == &debug_ && main_ && has_symtab(*main_)) continue;
+    if (const ElfSection* section = (*file)->section_of_type(SHT_SYMTAB)) table_.add(**file, *section);
+  }
+  if (main_) {
+    if (const ElfSection* section = main_->section_of_type(SHT_DYNSYM)) table_.add(*main_, *section);
+    add_plt_symbols(*main_, &table_);
+  }
+  table_.finish(shape());
+}
+
+void SymbolFile::set_status(const std::string& path, bool alone) {
+  std::string name = base_name(path);
+  bool dwarf = (main_ && has_dwarf(*main_)) || (debug_ && has_dwarf(*debug_));
+  bool symtab = mini_ || (main_ && has_symtab(*main_)) || (debug_ && has_symtab(*debug_));
+  bool any = !table_.functions().empty();
+  if (debug_) status_.debug_file = debug_->path();
+  if (dwarf) {
+    status_.level = SymbolLevel::kDwarf;
+  } else if (symtab && any) {
+    status_.level = SymbolLevel::kSymbols;
+    status_.advice = fmt::format("{} has no line information: build it with -g, or install its -dbgsym package", name);
+  } else if (any) {
+    status_.level = SymbolLevel::kDynamic;
+    status_.advice = fmt::format(
+        "{} is stripped, only its exported functions have names: install its -dbgsym package "
+        "or pass --debug-dir",
+        name);
+  } else {
+    status_.advice = fmt::format("{} has no symbols: install its -dbgsym package or pass --debug-dir", name);
+  }
+  if (alone && status_.advice.empty()) {
+    status_.advice = fmt::format("{} is gone or was rebuilt: its names come from {}", name, status_.debug_file);
+  }
+}
+
+void SymbolFile::open_dwarf() {
+  dwarf_opened_ = true;
+  const ElfFile* file = main_ && has_dwarf(*main_) ? &*main_ : debug_ && has_dwarf(*debug_) ? &*debug_ : nullptr;
+  if (file == nullptr) return;
+  std::string missing;
+  if (searched_) alt_ = find_alt_file(*file, options_.search, &missing);
+  auto units = DwarfUnits::open(*file, alt_ ? &*alt_ : nullptr, shape().code_ranges());
+  if (units == nullptr) {
+    status_.level = SymbolLevel::kSymbols;
+    status_.advice = fmt::format("the DWARF of {} is damaged: its names come from the symbol table", file->path());
+    return;
+  }
+  if (!missing.empty()) {
+    status_.advice = fmt::format(
+        "the DWARF of {} needs {}, which is missing: install the same -dbgsym package again or "
+        "pass --debug-dir",
+        file->path(), missing);
+  }
+  dwarf_ = std::make_unique<DwarfFrames>(std::move(units));
+}
+
+std::string_view SymbolFile::keep(std::string text) { return strings_.emplace_back(std::move(text)); }
+
+std::string_view SymbolFile::display(const char* linkage_name) {
+  auto [entry, added] = displayed_.try_emplace(linkage_name);
+  if (!added) return entry->second;
+  std::string text = demangle_budget_ == 0 ? std::string(linkage_name) : demangle(linkage_name, options_.demangle);
+  demangle_budget_ -= std::min(demangle_budget_, text.size());
+  return entry.value() = keep(std::move(text));
+}
+
+std::string_view SymbolFile::display(const RawSymbol& symbol) {
+  if (symbol.kind != SymbolKind::kPlt) return display(symbol.name.data());
+  // Keyed by the entry itself: the name without "@plt" may be displayed too.
+  auto found = displayed_.find(&symbol);
+  if (found != displayed_.end()) return found->second;
+  auto text = keep(std::string(display(symbol.name.data())) + "@plt");
+  displayed_[&symbol] = text;
+  return text;
+}
+
+std::optional<Symbol> SymbolFile::find(uint64_t address) {
+  const RawSymbol* symbol = table_.function_at(address);
+  if (symbol == nullptr) return {};
+  return Symbol{display(*symbol), symbol->name, symbol->start, symbol->size, symbol->kind, symbol->binding};
+}
+
+FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
+  FrameName name;
+  name.line = frame.line;
+  name.inlined = frame.inlined;
+  if (frame.file != nullptr) name.file = frame.file;  // libdw keeps it as long as dwarf_ lives
+  // A real function is called what the symbol table calls it, so that a name does not depend on debug information;
+  // but foo.cold, which starts elsewhere, is foo.
+  const RawSymbol* symbol = frame.inlined ? nullptr : table_.function_at(frame.entry != 0 ? frame.entry : address);
+  bool unnamed = frame.linkage_name == nullptr && frame.name.empty();
+  if (symbol != nullptr && (unnamed || symbol->start == frame.entry)) {
+    name.function = display(*symbol);
+  } else if (frame.linkage_name != nullptr) {
+    name.function = display(frame.linkage_name);
+  } else if (!unnamed) {
+    name.function = keep(options_.demangle == Demangle::kSimple ? simple_name(frame.name) : frame.name);
+  }
+  return name;
+}
+
+std::vector<FrameName> SymbolFile::frames(uint64_t address, bool call_site) {
+  if (call_site) --address;
+  std::vector<FrameName> names;
+  if (!dwarf_opened_) open_dwarf();
+  if (dwarf_ != nullptr) {
+    for (const DwarfFrame& frame : dwarf_->find(address)) names.push_back(name_frame(frame, address));
+  }
+  if (names.empty()) {
+    if (const RawSymbol* symbol = table_.function_at(address)) names.push_back({display(*symbol), {}, 0, false});
+  }
+  return names;
+}
+
+std::optional<ObjectName> SymbolFile::find_object(uint64_t address) {
+  const RawSymbol* symbol = table_.object_at(address);
+  if (symbol == nullptr) return {};
+  return ObjectName{display(*symbol), address - symbol->start, symbol->size};
+}
+
+std::vector<Symbol> SymbolFile::functions() {
+  std::vector<Symbol> all;
+  all.reserve(table_.functions().size());
+  for (const RawSymbol& symbol : table_.functions()) {
+    all.push_back({display(symbol), symbol.name, symbol.start, symbol.size, symbol.kind, symbol.binding});
+  }
+  return all;
+}
+
+}  // namespace penna

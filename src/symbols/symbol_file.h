@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// SymbolFile: names for the addresses of one module of a recording, read after the fact from its files on disk.
+//
+// Why: recordings keep addresses only; a name must come from the very build that ran, or not at all.
+// Invariant: every name comes from a file whose build-id is the recorded one (when one was recorded).
+//
+// Addresses are ELF virtual addresses: the caller subtracts the recorded load bias from run-time addresses.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "symbols/debug_files.h"
+#include "symbols/demangle.h"
+#include "symbols/dwarf_frames.h"
+#include "symbols/symbol_table.h"
+
+namespace penna {
+
+// A module as the recording names it.
+struct ModuleFile {
+  std::string path;  // absolute; "[vdso]" for the kernel's
+  BuildId build_id;  // empty: it had none, and nothing is verified
+};
+
+struct SymbolOptions {
+  DebugSearch search;
+  Demangle demangle = Demangle::kFull;
+};
+
+// All string_views in these live as long as the SymbolFile that gave them.
+struct Symbol {
+  std::string_view name;  // for people: demangled, without version, with "@plt"
+  std::string_view raw;   // as in the file
+  uint64_t start = 0;
+  uint64_t size = 0;
+  SymbolKind kind = SymbolKind::kFunction;
+  SymbolBinding binding = SymbolBinding::kGlobal;
+};
+
+struct FrameName {
+  std::string_view function;  // empty: no symbol covers the address
+  std::string_view file;      // empty: unknown
+  uint32_t line = 0;          // 0: unknown
+  bool inlined = false;       // the call of this function was inlined into the next frame
+};
+
+struct ObjectName {
+  std::string_view name;
+  uint64_t offset = 0;  // of the address within the object
+  uint64_t size = 0;    // of the object
+};
+
+enum class SymbolLevel : uint8_t {
+  kNone,     // no names at all
+  kDynamic,  // exported functions only: the module is stripped
+  kSymbols,  // all functions, no file and line
+  kDwarf,    // all functions, inlined calls, file and line
+};
+
+struct ModuleStatus {
+  SymbolLevel level = SymbolLevel::kNone;
+  std::string debug_file;  // the separate debug file in use; empty: none
+  std::string advice;      // one sentence: what is missing and what to do; empty: nothing is
+};
+
+// Thread-compatible: one thread at a time per object (look-ups fill caches), any number of objects in parallel.
+class SymbolFile {
+ public:
+  // Opens the module and verifies it. When its file is gone or was rebuilt, its debug file found by build-id serves
+  // alone; when there is none either, the error says so.
+  static Result<std::unique_ptr<SymbolFile>> open(const ModuleFile& module, const SymbolOptions& options);
+  // Over bytes: for the vdso, and for fuzzing. Searches no debug files.
+  static Result<std::unique_ptr<SymbolFile>> from_memory(std::string name, std::vector<uint8_t> bytes,
+                                                         const SymbolOptions& options);
+
+  // The function over the address; nothing when it lies outside of all.
+  std::optional<Symbol> find(uint64_t address);
+  // The calls over the address, innermost inlined one first; one frame without line when there is no DWARF; empty when
+  // nothing is known. `call_site`: the address is a return address, so the instruction before it is meant.
+  std::vector<FrameName> frames(uint64_t address, bool call_site);
+  // The global or static variable over the address.
+  std::optional<ObjectName> find_object(uint64_t address);
+  // All functions by address, one a start address, PLT entries included.
+  std::vector<Symbol> functions();
+
+  const ModuleStatus& status() const { return status_; }
+
+ private:
+  explicit SymbolFile(const SymbolOptions& options) : options_(options) {}
+  void load(const std::string& path, const BuildId& build_id, bool search);
+  void load_symbols();
+  void set_status(const std::string& path, bool alone);
+  void open_dwarf();
+  const ElfFile& shape() const { return main_ ? *main_ : *debug_; }  // the file whose sections count
+  std::string_view display(const RawSymbol& symbol);
+  std::string_view display(const char* linkage_name);
+  std::string_view keep(std::string text);
+  FrameName name_frame(const DwarfFrame& frame, uint64_t address);
+
+  SymbolOptions options_;
+  std::optional<ElfFile> main_, debug_, mini_, alt_;
+  SymbolTable table_;
+  bool searched_ = false;
+  bool dwarf_opened_ = false;
+  std::unique_ptr<DwarfFrames> dwarf_;
+  ModuleStatus status_;
+  std::deque<std::string> strings_;
+  tsl::robin_map<const void*, std::string_view> displayed_;  // by the raw name's place in its file
+  size_t demangle_budget_ = size_t{256} << 20;               // characters; then names stay raw
+};
+
+}  // namespace penna
