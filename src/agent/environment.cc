@@ -16,14 +16,10 @@ constexpr char kSocket[] = PENNA_SOCKET_VARIABLE "=";
 char socket_path[128];
 char library_path[1024];
 
-bool starts_with(const char* text, const char* prefix, size_t length) {
-  return text_compare(text, prefix, length) == 0;
-}
-
 // Where entry `prefix` is in `list`; null when it is not.
 char** find_entry(char** list, const char* prefix, size_t length) {
   for (; *list != nullptr; ++list)
-    if (starts_with(*list, prefix, length)) return list;
+    if (text_begins(*list, prefix, length)) return list;
   return nullptr;
 }
 
@@ -72,7 +68,7 @@ ExecEnvironment exec_environment_size(char* const* from) {
   ExecEnvironment size{3, sizeof kPreload + sizeof kSocket + text_length(socket_path) + text_length(library_path) + 2};
   for (; from != nullptr && *from != nullptr; ++from) {
     ++size.pointers;
-    if (starts_with(*from, kPreload, sizeof kPreload - 1)) size.bytes += text_length(*from);
+    if (text_begins(*from, kPreload, sizeof kPreload - 1)) size.bytes += text_length(*from);
   }
   return size;
 }
@@ -81,8 +77,8 @@ char** make_exec_environment(char* const* from, char** pointers, char* text) {
   const char* preloaded = nullptr;
   size_t count = 0;
   for (; from != nullptr && *from != nullptr; ++from) {
-    if (starts_with(*from, kSocket, sizeof kSocket - 1)) continue;
-    if (preloaded == nullptr && starts_with(*from, kPreload, sizeof kPreload - 1))
+    if (text_begins(*from, kSocket, sizeof kSocket - 1)) continue;
+    if (preloaded == nullptr && text_begins(*from, kPreload, sizeof kPreload - 1))
       preloaded = *from + sizeof kPreload - 1;
     else
       pointers[count++] = *from;

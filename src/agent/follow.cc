@@ -77,7 +77,7 @@ auto with_our_command(const char* command, Start start) {
   if (command == nullptr || !following()) return start(command);
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    if (text_compare(*entry, "LD_PRELOAD=", 11) == 0) preloaded = *entry + 11;
+    if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
   size_t quoted = 4 * (text_length(command) + text_length(preloaded) + text_length(agent_path()) +
                        text_length(recorder_socket()));
   Scratch scratch(quoted + 128);

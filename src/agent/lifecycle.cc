@@ -56,7 +56,7 @@ bool protect_from_fork() {
 bool start() {
   bool forked = met_before;
   if (!environment_taken) environment_taken = take_from_environment();
-  if (recorder_socket() == nullptr || !resolve_real_functions()) return false;
+  if (recorder_socket() == nullptr) return false;
   uint64_t began = penna_now();
   if (forked)
     forget_parent();
@@ -103,7 +103,7 @@ __attribute__((constructor)) void agent_loaded() {
 uint32_t after_fork_or_start() {
   // One thread starts; others, and handlers that come meanwhile, find the agent inert.
   uint32_t none = 0;
-  if (!libc_is_ready()) return 0;
+  if (!libc_is_ready() || !resolve_real_functions()) return 0;
   if (__atomic_compare_exchange_n(&process.armed, &none, kStarted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) start();
   return armed();
 }

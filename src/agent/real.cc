@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
+#include "agent/text.h"
+
 extern "C" char** environ;
 
 namespace penna::agent {
@@ -18,7 +20,7 @@ uint32_t progress;
 
 // glibc before 2.36 gives dlsym callers the oldest version of the condition variables, which has another layout.
 void* find(const char* name) {
-  if (name[0] == 'p' && __builtin_strncmp(name, "pthread_cond_", 13) == 0)
+  if (text_begins(name, "pthread_cond_wait", 18) || text_begins(name, "pthread_cond_timedwait", 23))
     if (void* versioned = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
   return dlsym(RTLD_NEXT, name);
 }

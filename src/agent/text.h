@@ -12,11 +12,11 @@ inline size_t text_length(const char* text) {
   return length;
 }
 
-// Zero when the first `length` characters are the same and neither text ends before.
-inline int text_compare(const char* a, const char* b, size_t length) {
+// True when `text` begins with the first `length` characters of `prefix`, which may count the zero at its end.
+inline bool text_begins(const char* text, const char* prefix, size_t length) {
   for (size_t i = 0; i < length; ++i)
-    if (a[i] != b[i] || a[i] == '\0') return 1;
-  return 0;
+    if (text[i] != prefix[i]) return false;
+  return true;
 }
 
 // Copies `from` without its zero; returns where the next character goes.

@@ -77,6 +77,8 @@ penna_counters ChannelMap::counters() const {
   return copy;
 }
 
+uint64_t ChannelMap::start_cost_ticks() const { return __atomic_load_n(&shared()->start_cost_ticks, __ATOMIC_RELAXED); }
+
 bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
   return penna_ring_read_checked(reinterpret_cast<penna_ring*>(at(geometry_.full_at)), ring_slots_, sizeof(uint32_t),
                                  chunk_untrusted) != 0;

@@ -110,7 +110,6 @@ void Collector::apply(News& news) {
   switch (news.kind) {
     case News::kAdd:
       ++totals_.processes;
-      if (totals_.processes == 1) totals_.start_cost_ticks = news.drain->start_cost_ticks();
       (void)writer_.write_process(news.process);
       drains_.push_back(std::move(news.drain));
       break;
@@ -145,6 +144,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
     totals_.stored[i] += drain.stored()[i];
     totals_.lost[i] += drain.lost()[i];
   }
+  if (drain.number() == 0) totals_.start_cost_ticks = drain.start_cost_ticks();
   totals_.threads_blocked_ticks += drain.blocked_ticks();
   totals_.torn += drain.torn();
   totals_.raw_bytes += drain.raw_bytes();

@@ -42,7 +42,7 @@ class ProcessDrain {
   uint64_t raw_bytes() const { return raw_bytes_; }
   uint64_t torn() const { return torn_; }
   uint64_t max_backlog() const { return max_backlog_; }
-  uint64_t start_cost_ticks() const { return channel_.geometry().start_cost_ticks; }
+  uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
 
  private:
