@@ -2,7 +2,10 @@
 // See print.h.
 #include "report/print.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "report/text.h"
@@ -13,24 +16,45 @@ namespace {
 
 constexpr size_t kGap = 2;            // spaces between columns
 constexpr size_t kSmallestText = 16;  // a text column is never cut below this
-constexpr size_t kDetailIndent = 6;
+constexpr size_t kDetailIndent = 6;   // of frames below their row
 
 bool is_left(const TableColumn& column) { return column.kind == CellKind::kText; }
 
-// The texts of a table and the width of each column.
+// A detail cut to `room` columns: the name first; where it is gets what is left, at most half when both are long.
+struct FittedDetail {
+  std::string text, where;
+  size_t width() const { return display_width(text) + (where.empty() ? 0 : 1 + display_width(where)); }
+  std::string tint(const TextStyle& style) const {
+    return where.empty() ? text : text + " " + tinted(where, Tint::kDim, style);
+  }
+};
+FittedDetail fit(const TableDetail& detail, size_t room, const TextStyle& style) {
+  FittedDetail fitted{printable(detail.text), printable(detail.where)};
+  if (style.width == 0) return fitted;
+  const size_t where_room = fitted.where.empty() ? 0 : std::min(display_width(fitted.where) + 1, room / 2);
+  fitted.text = cut_middle(fitted.text, room - where_room);
+  const size_t rest = room - display_width(fitted.text);
+  fitted.where = rest > 1 ? cut_middle(fitted.where, rest - 1) : "";
+  return fitted;
+}
+
+// The columns of a table that text shows, with their widths and the texts of all rows.
 struct Layout {
-  std::vector<std::vector<std::string>> texts;  // by row
+  std::vector<const TableColumn*> columns;
   std::vector<size_t> widths;
+  std::vector<std::vector<std::string>> texts;  // by row
 };
 
 // Takes width from the columns that may be cut, the widest first, until the row fits.
-void shrink(const Table& table, size_t terminal, std::vector<size_t>& widths) {
+void shrink(Layout& layout, size_t terminal) {
+  std::vector<size_t>& widths = layout.widths;
   size_t total = kGap * (widths.size() - 1);
   for (size_t width : widths) total += width;
   while (total > terminal) {
     size_t widest = widths.size();
     for (size_t i = 0; i < widths.size(); ++i)
-      if (table.columns[i].cut && widths[i] > kSmallestText && (widest == widths.size() || widths[i] > widths[widest]))
+      if (layout.columns[i]->cut && widths[i] > kSmallestText &&
+          (widest == widths.size() || widths[i] > widths[widest]))
         widest = i;
     if (widest == widths.size()) return;
     const size_t less = std::min(total - terminal, widths[widest] - kSmallestText);
@@ -39,54 +63,90 @@ void shrink(const Table& table, size_t terminal, std::vector<size_t>& widths) {
   }
 }
 
+bool in_row(const Table& table, const TableRow& row) { return table.details_in_row && !row.details.empty(); }
+
 Layout lay_out(const Table& table, const TextStyle& style) {
   Layout layout;
-  for (const TableColumn& column : table.columns) layout.widths.push_back(display_width(column.title));
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].machine_only) continue;
+    shown.push_back(i);
+    layout.columns.push_back(&table.columns[i]);
+    layout.widths.push_back(display_width(table.columns[i].title));
+  }
   for (const TableRow& row : table.rows) {
     std::vector<std::string>& texts = layout.texts.emplace_back();
-    for (size_t i = 0; i < table.columns.size(); ++i) {
-      texts.push_back(cell_text(row.cells[i], table.columns[i].kind));
-      layout.widths[i] = std::max(layout.widths[i], display_width(texts.back()));
+    for (size_t i = 0; i < shown.size(); ++i) {
+      const bool detail = i + 1 == shown.size() && in_row(table, row);
+      texts.push_back(cell_text(row.cells[shown[i]], layout.columns[i]->kind));
+      const size_t width = detail ? fit(row.details[0], 0, {}).width() : display_width(texts.back());
+      layout.widths[i] = std::max(layout.widths[i], width);
     }
   }
-  if (style.width != 0) shrink(table, style.width, layout.widths);
+  if (style.width != 0 && !layout.widths.empty()) shrink(layout, style.width);
   return layout;
 }
 
 // Columns side by side; text to the left, numbers to the right, no spaces at the end.
-std::string line_of(const Table& table, const std::vector<std::string>& texts, const std::vector<size_t>& widths,
-                    const TextStyle& style, bool title) {
-  std::string line;
-  size_t owed = 0;  // spaces, paid when something follows
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const std::string text = table.columns[i].cut && style.width != 0 ? cut_middle(texts[i], widths[i]) : texts[i];
-    const size_t width = display_width(text);
-    const size_t room = widths[i] > width ? widths[i] - width : 0;
-    if (i != 0) owed += kGap;
-    if (!is_left(table.columns[i])) owed += room;
-    if (!text.empty()) {
-      line.append(owed, ' ');
-      owed = 0;
-      line += tinted(text, title ? Tint::kBold : Tint::kNone, style);
+class LineWriter {
+ public:
+  LineWriter(const Layout& layout, const TextStyle& style) : layout_(layout), style_(style) {}
+
+  void put(const std::string& text, Tint tint) { put(text, tinted(text, tint, style_)); }
+  void put(const std::string& plain, const std::string& coloured) {
+    const size_t width = display_width(plain);
+    const size_t room = layout_.widths[at_] > width ? layout_.widths[at_] - width : 0;
+    const bool left = is_left(*layout_.columns[at_]);
+    if (at_ != 0) owed_ += kGap;
+    if (!left) owed_ += room;
+    if (!plain.empty()) {
+      line_.append(std::exchange(owed_, 0), ' ');
+      line_ += coloured;
     }
-    if (is_left(table.columns[i])) owed += room;
+    if (left) owed_ += room;
+    ++at_;
   }
-  return line + "\n";
+  size_t room() const { return layout_.widths[at_]; }
+  bool may_cut() const { return layout_.columns[at_]->cut && style_.width != 0; }
+  std::string take() { return std::move(line_) + "\n"; }
+
+ private:
+  const Layout& layout_;
+  const TextStyle& style_;
+  std::string line_;
+  size_t at_ = 0;
+  size_t owed_ = 0;  // spaces, paid when something follows
+};
+
+std::string title_line(const Layout& layout, const TextStyle& style) {
+  LineWriter line(layout, style);
+  for (const TableColumn* column : layout.columns) line.put(column->title, Tint::kBold);
+  return line.take();
 }
 
-std::string detail_line(const TableDetail& detail, const TextStyle& style) {
-  std::string text = printable(detail.text), where = printable(detail.where);
-  if (style.width != 0) {
-    const size_t room = std::max(style.width, kDetailIndent + kSmallestText) - kDetailIndent;
-    // The name first: where it is gets what is left, and goes when that is too little to say anything.
-    const size_t where_room = where.empty() ? 0 : std::min(display_width(where) + 1, room / 2);
-    text = cut_middle(text, room - where_room);
-    if (!where.empty()) where = cut_middle(where, room - display_width(text) - 1);
+std::string row_lines(const Table& table, size_t index, const Layout& layout, const TextStyle& style) {
+  const TableRow& row = table.rows[index];
+  const bool detail_first = in_row(table, row);
+  const std::vector<std::string>& texts = layout.texts[index];
+  LineWriter line(layout, style);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (i + 1 == texts.size() && detail_first) {
+      const FittedDetail fitted = fit(row.details[0], line.room(), style);
+      line.put(fitted.text + std::string(fitted.width() - display_width(fitted.text), ' '), fitted.tint(style));
+    } else {
+      line.put(line.may_cut() ? cut_middle(texts[i], line.room()) : texts[i], Tint::kNone);
+    }
   }
-  std::string line(kDetailIndent, ' ');
-  line += text;
-  if (!where.empty()) line += " " + tinted(where, Tint::kDim, style);
-  return line + "\n";
+  std::string lines = line.take();
+
+  const size_t room = std::max(style.width, kDetailIndent + kSmallestText) - kDetailIndent;
+  size_t shown = detail_first ? 1 : 0;
+  for (; shown < std::min(row.details.size(), table.most_details); ++shown)
+    lines += std::string(kDetailIndent, ' ') + fit(row.details[shown], room, style).tint(style) + "\n";
+  if (shown < row.details.size())
+    lines += std::string(kDetailIndent, ' ') +
+             tinted(fmt::format("... {} more", row.details.size() - shown), Tint::kDim, style) + "\n";
+  return lines;
 }
 
 bool print_sentences(const std::vector<std::string>& sentences, Tint tint, const TextStyle& style,
@@ -121,14 +181,9 @@ std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
 bool print_table(const Table& table, const TextStyle& style, const TextSink& sink) {
   if (!table.title.empty() && !sink(tinted(printable(table.title), Tint::kBold, style) + "\n")) return false;
   const Layout layout = lay_out(table, style);
-  std::vector<std::string> titles;
-  for (const TableColumn& column : table.columns) titles.push_back(column.title);
-  if (!table.rows.empty() && !sink(line_of(table, titles, layout.widths, style, true))) return false;
-  for (size_t i = 0; i < table.rows.size(); ++i) {
-    std::string lines = line_of(table, layout.texts[i], layout.widths, style, false);
-    for (const TableDetail& detail : table.rows[i].details) lines += detail_line(detail, style);
-    if (!sink(lines)) return false;
-  }
+  if (!table.rows.empty() && !sink(title_line(layout, style))) return false;
+  for (size_t i = 0; i < table.rows.size(); ++i)
+    if (!sink(row_lines(table, i, layout, style))) return false;
   if (table.rows_left_out == 0) return true;
   const std::string more = count_text(static_cast<int64_t>(table.rows_left_out)) + " more (-n 0 shows all)\n";
   return sink(tinted(more, Tint::kDim, style));

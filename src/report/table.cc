@@ -62,40 +62,60 @@ bool less(const Cell& a, const Cell& b) {
   return std::get<std::string>(a) < std::get<std::string>(b);
 }
 
+struct SortOrder {
+  size_t column = 0;
+  bool rising = false;
+};
+
+Result<SortOrder> find_order(const Table& table, std::string_view order) {
+  const size_t colon = order.find(':');
+  const std::string name = lower(order.substr(0, colon));
+  const std::string direction = colon == std::string_view::npos ? "" : lower(order.substr(colon + 1));
+  if (!direction.empty() && direction != "asc" && direction != "desc")
+    return Error{fmt::format("cannot sort in direction '{}': write {}:asc or {}:desc", direction, name, name)};
+  const std::optional<size_t> index = find_column(table, name);
+  if (!index)
+    return Error{fmt::format("there is no column '{}' to sort by: choose one of {}", name, column_names(table))};
+  return SortOrder{*index, direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc"};
+}
+
+void sort_rows(Table& table, const SortOrder& by) {
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& left, const TableRow& right) {
+    const Cell &a = left.cells[by.column], &b = right.cells[by.column];
+    const bool a_empty = std::holds_alternative<std::monostate>(a), b_empty = std::holds_alternative<std::monostate>(b);
+    if (a_empty || b_empty) return !a_empty && b_empty;
+    return by.rising ? less(a, b) : less(b, a);
+  });
+}
+
 }  // namespace
 
-TableRow& Table::add(std::vector<Cell> cells) {
+TableRow& Table::add(std::vector<Cell> cells, uint32_t source) {
   PENNA_CHECK(cells.size() == columns.size());
-  rows.push_back({std::move(cells), {}});
+  rows.push_back({std::move(cells), {}, source});
   return rows.back();
 }
 
 Cell number(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
 
-Result<> sort_table(Table& table, std::string_view order) {
-  const size_t colon = order.find(':');
-  const std::string name = lower(order.substr(0, colon));
-  const std::string direction = colon == std::string_view::npos ? "" : lower(order.substr(colon + 1));
-  if (!direction.empty() && direction != "asc" && direction != "desc")
-    return Error{fmt::format("Cannot sort in direction '{}': write {}:asc or {}:desc.", direction, name, name)};
-  const std::optional<size_t> index = find_column(table, name);
-  if (!index)
-    return Error{fmt::format("There is no column '{}' to sort by: choose one of {}.", name, column_names(table))};
-
-  const bool rising = direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc";
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& left, const TableRow& right) {
-    const Cell &a = left.cells[*index], &b = right.cells[*index];
-    const bool a_empty = std::holds_alternative<std::monostate>(a), b_empty = std::holds_alternative<std::monostate>(b);
-    if (a_empty || b_empty) return !a_empty && b_empty;
-    return rising ? less(a, b) : less(b, a);
-  });
+Result<> select_rows(Table& table, std::string_view order, size_t top) {
+  bool completed = false;
+  const auto complete_all = [&] {
+    if (table.complete && !completed)
+      for (TableRow& row : table.rows) table.complete(row);
+    completed = true;
+  };
+  if (!order.empty()) {
+    const SortOrder by = PENNA_TRY(find_order(table, order));
+    if (table.columns[by.column].kind == CellKind::kText) complete_all();
+    sort_rows(table, by);
+  }
+  if (top != 0 && table.rows.size() > top) {
+    table.rows_left_out += table.rows.size() - top;
+    table.rows.resize(top);
+  }
+  complete_all();
   return ok();
-}
-
-void keep_top(Table& table, size_t count) {
-  if (count == 0 || table.rows.size() <= count) return;
-  table.rows_left_out += table.rows.size() - count;
-  table.rows.resize(count);
 }
 
 }  // namespace penna

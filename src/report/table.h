@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -28,7 +29,8 @@ struct TableColumn {
   std::string key;    // in CSV, JSON and --sort: "total_ns"
   std::string title;  // over the column of text: "TOTAL"
   CellKind kind = CellKind::kText;
-  bool cut = false;  // of a text column: on a terminal its cells may be cut to fit
+  bool cut = false;           // of a text column: on a terminal its cells may be cut to fit
+  bool machine_only = false;  // in CSV and JSON, and to sort by; not in text
 };
 
 // Empty (nothing is known: "-", "", null), a whole number (count, bytes, nanoseconds, address as its bits), a fraction
@@ -44,18 +46,23 @@ struct TableDetail {
 struct TableRow {
   std::vector<Cell> cells;
   std::vector<TableDetail> details;  // the frames of a stack, innermost first
+  uint32_t source = 0;               // what Table::complete needs to know it by
 };
 
 struct Table {
-  std::string key;          // in JSON: "locks"
-  std::string title;        // over the table; may be empty
-  std::string details_key;  // in CSV and JSON, what TableRow::details are: "stack"; empty: there are none
+  std::string key;              // in JSON: "locks"
+  std::string title;            // over the table; may be empty
+  std::string details_key;      // in CSV and JSON, what TableRow::details are: "stack"; empty: they are for text only
+  bool details_in_row = false;  // in text, the first detail stands in its row, in place of the last column's cell
+  size_t most_details = SIZE_MAX;  // lines of details of a row in text; what is left out is told
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
-  uint64_t rows_left_out = 0;  // by keep_top(), told below the table
+  uint64_t rows_left_out = 0;  // by select_rows(), told below the table
+  // Fills the text cells and details of a row. Looking up names is slow: only for the rows that are shown.
+  std::function<void(TableRow&)> complete;
 
   // A new row at the end; PENNA_CHECKs the number of cells.
-  TableRow& add(std::vector<Cell> cells);
+  TableRow& add(std::vector<Cell> cells, uint32_t source = 0);
 };
 
 // A report: sentences, tables, sentences.
@@ -70,11 +77,9 @@ struct Report {
 Cell number(uint64_t value);
 inline Cell number(int64_t value) { return value; }
 
-// Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case). Without a
-// direction numbers fall and text rises. Empty cells come last; equal rows keep their order. The error names the columns.
-Result<> sort_table(Table& table, std::string_view order);
-
-// Keeps the first `count` rows; 0 keeps all.
-void keep_top(Table& table, size_t count);
+// Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case), keeps the first
+// `top` rows (0: all) and completes them. Without a direction numbers fall and text rises; without a column the order
+// stays. Empty cells come last; equal rows keep their order. The error names the columns.
+Result<> select_rows(Table& table, std::string_view order, size_t top);
 
 }  // namespace penna

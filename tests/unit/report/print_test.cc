@@ -61,9 +61,25 @@ TEST(Print, NarrowTerminalsKeepSomethingOfEveryName) {
   EXPECT_THAT(text_of({{}, {sample()}, {}, {}}, {false, 3}), testing::HasSubstr("std::ve...k(int)"));
 }
 
+TEST(Print, StacksCanBeginInTheirRow) {
+  Table table = sample();
+  table.title.clear();
+  table.details_in_row = true;
+  table.columns[1].machine_only = true;
+  table.rows[0].details.push_back({"_start", "[app]"});
+  EXPECT_EQ(text_of({{}, {table}, {}, {}}),
+            "  BYTES   SHARE  FUNCTION\n"
+            "1.23 MB  98.0 %  grow (a.c:3) [app]\n"
+            "      main\n"
+            "      _start [app]\n"
+            "   12 B   2.0 %  std::vector<std::pair<int, long>>::push_back(int)\n");
+  table.most_details = 2;
+  EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("      main\n      ... 1 more\n"));
+}
+
 TEST(Print, SaysWhatIsLeftOut) {
   Table table = sample();
-  keep_top(table, 1);
+  ASSERT_TRUE(select_rows(table, "", 1));
   EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("\n1 more (-n 0 shows all)\n"));
 }
 

@@ -27,36 +27,57 @@ std::vector<std::string> names(const Table& table) {
   return result;
 }
 
-TEST(SortTable, NumbersFallTextRisesEmptyIsLast) {
+TEST(SelectRows, NumbersFallTextRisesEmptyIsLast) {
   Table table = sample();
-  ASSERT_TRUE(sort_table(table, "total_ns"));
+  ASSERT_TRUE(select_rows(table, "total_ns", 0));
   EXPECT_THAT(names(table), ElementsAre("c", "b", "d", "a"));
-  ASSERT_TRUE(sort_table(table, "total:asc"));  // without its unit
+  ASSERT_TRUE(select_rows(table, "total:asc", 0));  // without its unit
   EXPECT_THAT(names(table), ElementsAre("b", "d", "c", "a"));
-  ASSERT_TRUE(sort_table(table, "NAME"));
+  ASSERT_TRUE(select_rows(table, "NAME", 0));
   EXPECT_THAT(names(table), ElementsAre("a", "b", "c", "d"));
-  ASSERT_TRUE(sort_table(table, "name:desc"));
+  ASSERT_TRUE(select_rows(table, "name:desc", 0));
+  EXPECT_THAT(names(table), ElementsAre("d", "c", "b", "a"));
+  ASSERT_TRUE(select_rows(table, "", 0));
   EXPECT_THAT(names(table), ElementsAre("d", "c", "b", "a"));
 }
 
-TEST(SortTable, UnknownColumnsAreAnsweredWithTheKnownOnes) {
+TEST(SelectRows, UnknownColumnsAreAnsweredWithTheKnownOnes) {
   Table table = sample();
-  const auto column = sort_table(table, "size");
+  const auto column = select_rows(table, "size", 0);
   ASSERT_FALSE(column);
-  EXPECT_THAT(column.error().text, HasSubstr("choose one of name, total."));
-  const auto direction = sort_table(table, "total:up");
+  EXPECT_THAT(column.error().text, HasSubstr("choose one of name, total"));
+  const auto direction = select_rows(table, "total:up", 0);
   ASSERT_FALSE(direction);
   EXPECT_THAT(direction.error().text, HasSubstr("total:asc"));
-  EXPECT_FALSE(sort_table(table, ""));
+  EXPECT_FALSE(select_rows(table, ":asc", 0));
 }
 
-TEST(KeepTop, CountsWhatItLeavesOut) {
+TEST(SelectRows, CountsWhatItLeavesOut) {
   Table table = sample();
-  keep_top(table, 0);
+  ASSERT_TRUE(select_rows(table, "", 0));
   EXPECT_EQ(table.rows.size(), 4u);
-  keep_top(table, 3);
+  ASSERT_TRUE(select_rows(table, "", 3));
   EXPECT_EQ(table.rows.size(), 3u);
   EXPECT_EQ(table.rows_left_out, 1u);
+}
+
+// Names are looked up for what is shown; for all rows only when they decide on the order.
+TEST(SelectRows, CompletesOnlyWhatIsShown) {
+  Table table = sample();
+  int completed = 0;
+  table.complete = [&](TableRow& row) {
+    ++completed;
+    row.cells[0] = std::string(1, static_cast<char>('z' - row.source));
+  };
+  for (uint32_t i = 0; i < 4; ++i) table.rows[i].source = i;
+  Table by_number = table;
+  ASSERT_TRUE(select_rows(by_number, "total", 2));
+  EXPECT_EQ(completed, 2);
+  EXPECT_THAT(names(by_number), ElementsAre("x", "z"));
+  completed = 0;
+  ASSERT_TRUE(select_rows(table, "name", 2));
+  EXPECT_EQ(completed, 4);
+  EXPECT_THAT(names(table), ElementsAre("w", "x"));
 }
 
 TEST(Number, IsHeldAtTheMaximum) {
