@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * each.h: the preprocessor's loops: counts the arguments of a point and does something with each of them.
+ * Invariant: every list ends with one argument more than is used (`~`), so that no variadic list is ever empty.
+ */
+#ifndef PENNA_DETAIL_EACH_H
+#define PENNA_DETAIL_EACH_H
+
+#define PENNA_CONCAT_(a, b) a##b
+#define PENNA_CONCAT(a, b) PENNA_CONCAT_(a, b)
+#define PENNA_STRING_(x) #x
+#define PENNA_STRING_OF(x) PENNA_STRING_(x)
+
+/* clang-format off */
+/* How many follow provider and name: 0 to 12. */
+#define PENNA_ARG_COUNT(...) \
+  PENNA_15TH(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, a_point_has_a_provider_and_a_name, ~)
+#define PENNA_15TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, count, ...) count
+
+#define PENNA_NOTHING()
+#define PENNA_COMMA() ,
+#define PENNA_SPACE() " "
+
+/* PENNA_EACH(n)(m, s, a, b, ..., ~) is m(0, a) s() m(1, b) ... */
+#define PENNA_EACH(n) PENNA_CONCAT(PENNA_EACH_, n)
+#define PENNA_EACH_0(m, s, ...)
+#define PENNA_EACH_1(m, s, a, ...) m(0, a)
+#define PENNA_EACH_2(m, s, a, b, ...) m(0, a) s() m(1, b)
+#define PENNA_EACH_3(m, s, a, b, c, ...) m(0, a) s() m(1, b) s() m(2, c)
+#define PENNA_EACH_4(m, s, a, b, c, d, ...) m(0, a) s() m(1, b) s() m(2, c) s() m(3, d)
+#define PENNA_EACH_5(m, s, a, b, c, d, e, ...) PENNA_EACH_4(m, s, a, b, c, d, ~) s() m(4, e)
+#define PENNA_EACH_6(m, s, a, b, c, d, e, f, ...) PENNA_EACH_4(m, s, a, b, c, d, ~) s() m(4, e) s() m(5, f)
+#define PENNA_EACH_7(m, s, a, b, c, d, e, f, g, ...) PENNA_EACH_6(m, s, a, b, c, d, e, f, ~) s() m(6, g)
+#define PENNA_EACH_8(m, s, a, b, c, d, e, f, g, h, ...) \
+  PENNA_EACH_6(m, s, a, b, c, d, e, f, ~) s() m(6, g) s() m(7, h)
+#define PENNA_EACH_9(m, s, a, b, c, d, e, f, g, h, i, ...) \
+  PENNA_EACH_8(m, s, a, b, c, d, e, f, g, h, ~) s() m(8, i)
+#define PENNA_EACH_10(m, s, a, b, c, d, e, f, g, h, i, j, ...) \
+  PENNA_EACH_8(m, s, a, b, c, d, e, f, g, h, ~) s() m(8, i) s() m(9, j)
+#define PENNA_EACH_11(m, s, a, b, c, d, e, f, g, h, i, j, k, ...) \
+  PENNA_EACH_10(m, s, a, b, c, d, e, f, g, h, i, j, ~) s() m(10, k)
+#define PENNA_EACH_12(m, s, a, b, c, d, e, f, g, h, i, j, k, l, ...) \
+  PENNA_EACH_10(m, s, a, b, c, d, e, f, g, h, i, j, ~) s() m(10, k) s() m(11, l)
+/* For what needs only the numbers. */
+#define PENNA_EACH_OF(n, m, s) PENNA_EACH(n)(m, s, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * point_abi.h: what a point leaves in a binary, and how its cold block and the recorder talk. This header is the
+ * specification; point.h writes these structs, by assembler directives, and the agent reads them.
+ *
+ * Why PC-relative: the tables lie in read-only pages and need no relocation, in executables (PIE or not), shared
+ * libraries, plugins and static programs alike. A field called `x_at` holds target - address of the field.
+ * Invariant: a site's code is never written by anyone but the agent, and only in the first 5 bytes of its slot.
+ */
+#ifndef PENNA_POINT_ABI_H
+#define PENNA_POINT_ABI_H
+
+#include "penna/event.h"
+
+enum { PENNA_POINT_ABI_VERSION = 1 };
+
+/* What a site does when it is armed. */
+enum penna_site_kind { PENNA_SITE_EVENT = 1 };
+
+/* Section `penna_sites`: one record for each copy of a site in the machine code (inlined twice = two records). They
+ * share the state, and with it the id.
+ *
+ *        +---------+---------+---------+---------+
+ *   0    | slot_at | cold_at | text_at | state_at|
+ *        +---------+---------+---------+---------+
+ *   16   | line    |n |k |len|      types        |   n arg_count, k kind
+ *        +---------+---------+---------+---------+  */
+struct penna_point_site {
+  int32_t slot_at;  /* a PENNA_SLOT_BYTES nop, inside an aligned 8-byte word */
+  int32_t cold_at;  /* where the armed slot jumps to */
+  int32_t text_at;  /* the strings of penna_site_info */
+  int32_t state_at; /* penna_point_state */
+  uint32_t line;
+  uint8_t arg_count;
+  uint8_t kind; /* penna_site_kind */
+  uint16_t text_bytes;
+  uint64_t types; /* penna_arg_type of argument i in bits 4i..4i+3 */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_site) == 32, "penna_point_site is 32 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, line) == 16, "penna_point_site.line");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, arg_count) == 20, "penna_point_site.arg_count");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, text_bytes) == 22, "penna_point_site.text_bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 24, "penna_point_site.types");
+
+/* In the module's zeroed data; the agent writes it before it arms the first slot, and not again. */
+struct penna_point_state {
+  uint32_t id;       /* in records; 0 = never armed */
+  uint8_t words;     /* of a whole record, when no argument is a string */
+  uint8_t arg_count;
+  uint16_t reserved;
+  uint64_t types; /* as in the site */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 16, "penna_point_state is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, types) == 8, "penna_point_state.types");
+
+/* Where the cold blocks of a module enter the recorder; one for each module, hidden, filled by the agent.
+ *
+ * Both are entered by a jump with the address to go on at in the first scratch register, and keep every other register,
+ * the vector state and the red zone: a site costs its function neither a frame nor a saved register. On x86-64:
+ *             in                                     out
+ *   reserve   rax return, r11 state                  r10 record, or 0 when there was no room (counted); r11 its header
+ *   values    rax return, r11 state, r10 values
+ * After reserve, the cold block stores a word for each argument from record[2] on, then the header to record[0]
+ * (release: this commits). Values: a word for each argument; for a string two, its address and a limit.
+ */
+struct penna_point_entries {
+  uint64_t reserve;
+  uint64_t values;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_entries) == 16, "penna_point_entries is 16 bytes");
+
+/* The limit of a string: how many bytes may be read; with this bit, a zero byte ends it before. */
+#define PENNA_TEXT_ENDS_AT_ZERO (UINT64_C(1) << 63)
+
+/* Description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent finds
+ * the points of a module. A constructor of each module hands it to penna_agent_module_loaded, when there is an agent:
+ * this is how modules are found that are loaded later. */
+enum { PENNA_NOTE_MODULE = 0x50 };
+struct penna_point_module {
+  uint32_t version;   /* PENNA_POINT_ABI_VERSION */
+  int32_t sites_at;   /* first penna_point_site */
+  int32_t end_at;     /* behind the last one */
+  int32_t entries_at; /* penna_point_entries */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module is 16 bytes");
+
+#endif
