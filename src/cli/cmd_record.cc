@@ -18,6 +18,7 @@
 
 #include "attach/launch.h"
 #include "base/file.h"
+#include "base/say.h"
 #include "cli/record_notes.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
@@ -30,7 +31,7 @@ namespace {
 constexpr int kOurFailure = 125;
 
 int fail(const std::string& text) {
-  fmt::print(stderr, "penna: {}\n", text);
+  say(text);
   return kOurFailure;
 }
 
@@ -128,8 +129,8 @@ int follow(Server& server, const Signals& signals, const Launch& program, const 
     if (ready == 0 && !told) {
       told = true;
       if (!options.quiet)
-        fmt::print(stderr, "penna: {} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording\n",
-                   options.command[0], server.living());
+        say(fmt::format("{} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
+                        options.command[0], server.living()));
     }
     server.work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
@@ -194,15 +195,18 @@ int cmd_record(const RecordOptions& options) {
   if (!program->start(&trouble)) {
     (void)collector.stop();
     ::unlink(path.c_str());
-    fmt::print(stderr, "penna: {}\n", trouble.text);
+    say(trouble.text);
     return trouble.exit_code;
   }
   int status = follow(**server, signals, *program, options);
-  std::string unrecorded = why_unrecorded(options.command[0], (*server)->recorded());
-  if (!unrecorded.empty()) collector.note(unrecorded, false);
+  std::string unrecorded;
+  if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) {
+    unrecorded = why_unrecorded(options.command[0]);
+    collector.note(unrecorded, false);
+  }
   auto closed = collector.stop();
 
-  if (!closed) fmt::print(stderr, "penna: {}\n", closed.error().text);
+  if (!closed) say(closed.error().text);
   if (!options.quiet) print_closing_lines({path, start, read_clocks()}, collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);

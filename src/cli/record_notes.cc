@@ -4,8 +4,14 @@
 
 #include <fmt/core.h>
 
-#include <array>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/say.h"
 #include "symbols/elf_facts.h"
 
 namespace penna {
@@ -32,33 +38,64 @@ std::string list_counts(const std::array<uint64_t, PENNA_CLASS_COUNT>& counts) {
   return text.empty() ? "no events" : text;
 }
 
+// The file that the shell would run for `command`.
+std::string find_program(const std::string& command) {
+  if (command.find('/') != std::string::npos) return command;
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    size_t end = std::min(rest.find(':'), rest.size());
+    std::string candidate = fmt::format("{}/{}", rest.substr(0, end), command);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return command;
+}
+
 }  // namespace
 
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
   const CollectorTotals& totals = collector.totals();
   const RecordingWriter& writer = collector.writer();
-  double seconds = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns) / 1e9;
-  double ns_per_tick = seconds * 1e9 / static_cast<double>(times.end.ticks - times.begin.ticks + 1);
+  double ns = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns);
+  double ms_per_tick = ns / static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
-  uint64_t lost_sum = 0;
+  uint64_t lost_sum = 0, on_disk_lost = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     stored[i] = totals.stored[i] - writer.lost()[i];
     lost[i] = totals.lost[i] + writer.lost()[i];
     lost_sum += lost[i];
+    on_disk_lost += writer.lost()[i];
   }
-  fmt::print(stderr, "penna: {}: {}, {:.3f} s, {} process{}\n", times.path, human_bytes(writer.file_bytes()), seconds,
-             totals.processes, totals.processes == 1 ? "" : "es");
-  fmt::print(stderr, "penna: {}; {}{}\n", list_counts(stored), lost_sum == 0 ? "0 lost" : "LOST: " + list_counts(lost),
-             totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn));
-  fmt::print(stderr, "penna: start-up cost {:.2f} ms, {:.1f} ms waited for room\n",
-             static_cast<double>(totals.start_cost_ticks) * ns_per_tick / 1e6,
-             static_cast<double>(totals.threads_blocked_ticks) * ns_per_tick / 1e6);
-  if (!unrecorded.empty()) fmt::print(stderr, "penna: {}\n", unrecorded);
-  fmt::print(stderr, "penna: next: penna report {}\n", times.path);
+  say(fmt::format("{}: {}, {:.3f} s, {} process{}", times.path, human_bytes(writer.file_bytes()), ns / 1e9,
+                  totals.processes, totals.processes == 1 ? "" : "es"));
+  say(fmt::format("{}; {}{}", list_counts(stored),
+                  lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, list_counts(lost)),
+                  totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
+  say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
+                  static_cast<double>(totals.start_cost_ticks) * ms_per_tick,
+                  static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
+  if (on_disk_lost != 0)
+    say("some events could not be written to the file: make room on its disk, or record elsewhere with -o");
+  else if (lost_sum != 0)
+    say("events were lost because the pool was full: use --on-full=block, or a larger --pool");
+  if (!unrecorded.empty()) say(unrecorded);
+  say(fmt::format("next: penna report {}", times.path));
 }
 
-std::string why_unrecorded(const std::string& command, uint32_t processes) {
-  return processes != 0 ? std::string() : "nothing was recorded of " + command;
+std::string why_unrecorded(const std::string& command) {
+  auto facts = read_elf_facts(find_program(command));
+  if (!facts || !facts->is_elf) return fmt::format("nothing was recorded of {}: it never met the recorder", command);
+  if (facts->is_static)
+    return fmt::format("nothing was recorded of {}: it is statically linked, so no agent can be preloaded; link it dynamically",
+                       command);
+  if (facts->bits != 64 || facts->machine_name != "x86-64")
+    return fmt::format("nothing was recorded of {}: it is a {}-bit {} program, and the agent is for x86-64", command,
+                       facts->bits, facts->machine_name);
+  if (facts->setuid)
+    return fmt::format("nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the user whose rights it takes",
+                       command);
+  return fmt::format("nothing was recorded of {}: it ended, or cleared its environment, before it met the recorder", command);
 }
 
 }  // namespace penna

@@ -18,7 +18,7 @@ struct RecordingTimes {
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
 
-// Why `command` could not be recorded, as a sentence; empty when `processes` have been, or when it is not known.
-std::string why_unrecorded(const std::string& command, uint32_t processes);
+// Why the program that `command` names did not meet the recorder, as a sentence.
+std::string why_unrecorded(const std::string& command);
 
 }  // namespace penna

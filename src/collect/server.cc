@@ -193,6 +193,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     pid_of_fd_.erase(before->second.pidfd.get());
     living_.erase(before);
   }
+  met_.insert(peer.pid);
   Process process;
   process.number = next_number_++;
   process.pid = peer.pid;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/fd.h"
@@ -42,7 +43,7 @@ class Server {
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
-  uint32_t recorded() const { return next_number_; }
+  bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
 
  private:
   struct Peer {
@@ -70,6 +71,7 @@ class Server {
   std::map<int, Peer> peers_;           // by descriptor
   std::map<uint32_t, Living> living_;   // by pid
   std::map<int, uint32_t> pid_of_fd_;   // pidfd -> pid
+  std::set<uint32_t> met_;              // pids that were ever admitted
   uint32_t next_number_ = 0;
 };
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// See say.h.
+#include "base/say.h"
+
+#include <unistd.h>
+
+#include <string>
+
+namespace penna {
+
+void say(std::string_view text) {
+  std::string line = "penna: " + std::string(text) + "\n";
+  // One write: lines of ours and of the program do not mix. What cannot be written has no reader.
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace penna

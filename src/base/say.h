@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// say(): a line from penna to the user, on stderr, beginning with "penna: ".
+//
+// Why not fmt::print: a closed stderr must not end us with an exception. Invariant: never fails, never throws.
+#pragma once
+
+#include <string_view>
+
+namespace penna {
+
+void say(std::string_view text);
+
+}  // namespace penna
