@@ -178,7 +178,7 @@ class Walk {
     uint64_t window_end = window_at_ + window_.size();
     if (inside && (window_end == file_.size() || window_end - at > kFrameBytes)) return true;
     window_at_ = at;
-    window_.resize(kWindowBytes);
+    window_.resize(std::min<uint64_t>(kWindowBytes, file_.size() - at));
     window_.resize(file_.read(at, window_));
     return !window_.empty();
   }

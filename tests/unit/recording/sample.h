@@ -45,7 +45,8 @@ inline std::vector<uint8_t> slurp(const std::string& path) {
 }
 
 inline void spill(const std::string& path, const std::vector<uint8_t>& bytes) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  ::unlink(path.c_str());  // a file that is cut and rewritten would be synced to disk by ext4
+  std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
