@@ -12,20 +12,36 @@ function(penna_e2e_test name)
     ENVIRONMENT "PENNA=${CMAKE_BINARY_DIR}/bin/penna;PENNA_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()
 
-# penna_torture_program(file OPTIONS... LIBS... COMPILE...): one program of tests/torture/programs, built as users build
-# theirs: no options of ours, instrumented, optimised.
-function(penna_torture_program file)
-  cmake_parse_arguments(ARG "PLAIN" "" "COMPILE;LINK;LIBS" ${ARGN})
-  get_filename_component(name ${file} NAME_WE)
-  add_executable(torture_${name} ${file})
-  set_target_properties(torture_${name} PROPERTIES
-    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/torture POSITION_INDEPENDENT_CODE ON C_EXTENSIONS ON)
+# Programs and libraries of the torture corpus are built as users build theirs: optimised, instrumented (but for PLAIN),
+# with none of our options. They land in BUILD/torture/NAME.
+function(penna_torture_options target)
+  set_target_properties(${target} PROPERTIES PREFIX "" C_EXTENSIONS ON CXX_EXTENSIONS ON
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/torture LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/torture)
   if(NOT ARG_PLAIN)
-    target_compile_options(torture_${name} PRIVATE -finstrument-functions)
+    target_compile_options(${target} PRIVATE -finstrument-functions)
   endif()
-  target_compile_options(torture_${name} PRIVATE -O2 -g -Wall -Wextra ${ARG_COMPILE})
-  target_compile_definitions(torture_${name} PRIVATE _GNU_SOURCE)
-  target_include_directories(torture_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include)
-  target_link_options(torture_${name} PRIVATE ${ARG_LINK})
-  target_link_libraries(torture_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ${ARG_LIBS})
+  target_compile_options(${target} PRIVATE -O2 -g -Wall -Wno-unused-result -Wno-infinite-recursion ${ARG_COMPILE})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include)
+  target_link_options(${target} PRIVATE ${ARG_LINK})
+  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_NAME})
+  add_dependencies(torture_programs ${target})
+endfunction()
+
+# penna_torture_program(file [NAME name] [PLAIN] [COMPILE options...] [LINK options...])
+function(penna_torture_program file)
+  cmake_parse_arguments(ARG "PLAIN" "NAME" "COMPILE;LINK" ${ARGN})
+  if(NOT ARG_NAME)
+    get_filename_component(ARG_NAME ${file} NAME_WE)
+  endif()
+  add_executable(torture_${ARG_NAME} ${file})
+  penna_torture_options(torture_${ARG_NAME})
+endfunction()
+
+# penna_torture_library(file NAME name ...): the same, as BUILD/torture/NAME.so.
+function(penna_torture_library file)
+  cmake_parse_arguments(ARG "PLAIN" "NAME" "COMPILE;LINK" ${ARGN})
+  add_library(torture_${ARG_NAME} MODULE ${file})
+  penna_torture_options(torture_${ARG_NAME})
 endfunction()

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The cases of the torture corpus, as one table. run.py does with each what its fields say.
+
+A command's words may hold {bin} (the corpus' programs), {tmp} (an empty directory, another one for each run) and {big}
+(a file of 1 MB). What a run shows is compared after the name of its directory is taken out.
+"""
+import dataclasses
+
+EACH = ('calls', 'alloc', 'locks', 'points', 'all')
+
+
+@dataclasses.dataclass
+class Case:
+    command: list
+    kinds: tuple = EACH
+    stdin: bytes = b''      # through a pipe
+    pty: list = None        # a terminal instead: (wait for this text, then type that) pairs
+    env: dict = None        # the whole environment; None = a small usual one
+    more_env: dict = None   # added to it
+    in_shell: bool = False  # an interactive shell starts it, as ./go
+    limits: dict = None     # letter of sh's ulimit: value, for the target only
+    closed: tuple = ()      # descriptors closed before the start
+    user: str = ''          # run as this user, everything copied to where that user can read it
+    setuid: bool = False    # the program of the corpus that is run is setuid root
+    file: str = ''          # this file is waited for and compared too
+    status: int = None      # there is nothing to compare with: penna's own exit status must be this
+    says: str = ''          # one line of penna's must hold this word
+    silent: tuple = ()      # kinds in which a program of the corpus has nothing to record
+    timeout: int = 120
+
+
+def program(name, *arguments, **fields):
+    return Case(['{bin}/' + name, *arguments], **fields)
+
+
+def shell(script, **fields):
+    return Case(['/bin/sh', '-c', script], **fields)
+
+
+CASES = {}
+
+# --- How a program ends.
+for status in (0, 1, 7, 255):
+    CASES[f'exit_{status}'] = program('exit_ways', 'return', str(status))
+for way in ('exit', '_exit', 'abort', 'quick_exit', 'atexit', 'atexit-exit', 'thread', '_thread', 'main-first'):
+    CASES[f'end_{way}'] = program('exit_ways', way, '9')
+for signal in ('SEGV', 'ABRT', 'KILL', 'TERM', 'FPE', 'ILL', 'TRAP', 'INT', 'HUP', 'PIPE', 'USR1', 'OVERFLOW'):
+    CASES[f'die_{signal}'] = program('die_by', signal)
+for signal in ('SEGV', 'ABRT', 'KILL', 'TERM'):
+    CASES[f'die_{signal}_thread'] = program('die_by', signal, 'thread')
+CASES |= {
+    'shell_exit': shell('exit 7'),
+    'shell_segv': shell('kill -SEGV $$'),
+    'shell_child_dies': shell('{bin}/die_by ABRT; echo $?; {bin}/die_by SEGV thread; echo $?; exit 3'),
+    'not_found': Case(['{tmp}/no-such-program'], status=127, says='no-such-program'),
+    'not_executable': Case(['{big}'], status=126, says='big'),
+
+    # --- Input, output and terminals.
+    'stdin_cat': Case(['cat'], stdin=bytes(range(256)) * 4096),
+    'stdin_read': program('read_input', stdin=b'feather\n' * 131072, silent=('locks', 'points')),
+    'stdin_closed': program('show_self', closed=(0,)),
+    'output_closed': program('exit_ways', 'return', '4', closed=(1,)),
+    'all_closed': program('exit_ways', 'return', '4', closed=(0, 1, 2)),
+    'output_full': shell('{bin}/show_self >/dev/full; echo $?'),
+    'broken_pipe': shell('yes | head -c 100000 | wc -c; {bin}/die_by PIPE | cat'),
+    'tty_less': Case(['less', '{big}'], pty=[('line 20', ' '), ('line 40', '/line 77\n'), ('line 78', 'q')]),
+    'tty_password': program('ask_password', pty=[('Password: ', 'secret\n'), ('Name: ', 'feather\n')]),
+    'tty_interrupt': program('interrupted', 'handle', pty=[('ready', '\x03')]),
+    'tty_interrupt_default': program('interrupted', 'default', pty=[('ready', '\x03')]),
+    'tty_interrupt_ignored': program('interrupted', 'ignore', pty=[('ready', '\x03'), ('ready', 'on\n')]),
+    'tty_quit': program('interrupted', 'handle', pty=[('ready', '\x1c')]),
+    'tty_end_of_file': Case(['cat'], pty=[('', 'one\n'), ('one\r\none', '\x04')]),
+    'tty_jobs': program('interrupted', 'handle', in_shell=True,
+                        pty=[('$ ', './go\n'), ('ready', '\x1a'), ('Stopped', 'jobs\n'), ('Stopped', 'fg\n'), ('./go\r\n', '\x03'),
+                             ('signal 2', 'echo status $?\n'), ('status 3', 'exit 6\n')]),
+    'tty_shell': Case(['bash', '--norc', '--noprofile', '-i'], more_env={'PS1': '$ '},
+                      pty=[('$ ', '{bin}/interrupted handle\n'), ('ready', '\x1a'), ('Stopped', 'bg\n'), ('&', 'fg\n'),
+                           ('interrupted handle\r\n', '\x03'), ('signal 2', 'echo status $?\n'), ('status 3', 'exit 6\n')]),
+
+    # --- Trees of processes.
+    **{f'tree_{way}': program('tree', way, '3')
+       for way in ('fork', 'vfork', 'spawn', 'system', 'popen', 'execle', 'execlp', 'fork-only', 'clean-env')},
+    'daemon': program('daemon', '{tmp}/done', file='{tmp}/done'),
+    'fork_threads': program('fork_threads'),
+    'processes': program('processes', '10000', kinds=('alloc',), timeout=400),
+    'processes_some': program('processes', '200'),
+    'shell_loop': shell('i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done; echo $i'),
+    'pipeline': shell('cat {big} | sort -r | tail -n 3; (exit 5) || echo sub $?'),
+
+    # --- What a program sees of itself.
+    'close_range': program('close_all', 'range'),
+    'close_from': program('close_all', 'closefrom'),
+    'close_loop': program('close_all', 'loop'),
+    'see_self': program('show_self', 'one', 'two words', ''),
+    'see_env': Case(['env'], more_env={'ODD': 'a=b=c', 'EMPTY': ''}),
+    'see_env_child': shell('env | sort; exec env'),
+    'env_empty': Case(['env'], env={}),
+    'env_i': Case(['env', '-i', 'env']),
+    'env_i_program': Case(['env', '-i', '{bin}/show_self', 'x']),
+    'arguments_many': program('arguments', 'again', *(f'argument-{i}' for i in range(60000))),
+    'arguments_long': program('arguments', *('x' * 130000 for _ in range(8)), more_env={'LONG': 'y' * 130000}),
+    'environment_many': program('arguments', 'again', more_env={f'V{i}': str(i) for i in range(20000)}),
+    'user_preload': program('preload_user', more_env={'LD_PRELOAD': '{bin}/preload_a.so:{bin}/preload_b.so'}),
+    'user_preload_spaces': program('preload_user', more_env={'LD_PRELOAD': '{bin}/preload_b.so {bin}/preload_a.so'}),
+    'user_preload_child': shell('LD_PRELOAD={bin}/preload_a.so {bin}/preload_user; {bin}/preload_user'),
+    'user_preload_missing': Case(['env', 'LD_PRELOAD=/no/such/library.so', '{bin}/exit_ways']),
+
+    # --- Code that the tracer's hooks sit in.
+    'threads': program('threads'),
+    'dlopen_loop': program('dlopen_loop', '{bin}/plugin.so'),
+    'exceptions': program('exceptions'),
+    'terminate': program('terminate', silent=('locks', 'points')),
+    'jumps': program('jumps'),
+    'coroutines': program('coroutines'),
+    'signals': program('signals', 'safe'),
+    'signals_busy': program('signals', 'busy'),
+    'signals_alternate': program('signals', 'busy', 'alternate'),
+    'cancel': program('cancel'),
+    'handlers': program('handlers'),
+    'points': program('points'),
+    'locks': program('locks'),
+    'constructors': program('constructors'),
+    'own_malloc': program('own_malloc'),
+    'small_stack': program('small_stack'),
+
+    # --- Small limits, other users, other kinds of executable.
+    'limit_files': program('limits', 'files', limits={'n': 20}),
+    'limit_files_tight': program('limits', 'files', limits={'n': 4}),
+    'limit_memory': program('limits', 'memory', '20', limits={'v': 100_000}),
+    'limit_size': program('limits', 'size', limits={'f': 40}),
+    'limit_size_none': program('limits', 'size', limits={'f': 0}),
+    'limit_stack': program('limits', 'none', limits={'s': 256}),
+    'setuid': program('show_ids', 'argument', user='nobody', setuid=True, silent=EACH, says='setuid'),
+    'setuid_child': Case(['/bin/sh', '-c', '{bin}/show_ids x; echo $?'], user='nobody', setuid=True),
+    'other_user': program('show_ids', 'argument', user='nobody'),
+    'static': program('show_ids_static', 'argument', silent=EACH, says='static'),
+    'static_child': shell('{bin}/show_ids_static x; echo $?'),
+
+    # --- Real programs of Debian's.
+    'real_python': Case(['/usr/bin/python3', '-c',
+                         'import threading, subprocess, json, sys\n'
+                         't = [threading.Thread(target=lambda: json.dumps(list(range(2000)))) for _ in range(8)]\n'
+                         '[x.start() for x in t]; [x.join() for x in t]\n'
+                         'print(subprocess.run(["sh", "-c", "echo child; exit 3"], capture_output=True))\n'
+                         'try: 1/0\nexcept ZeroDivisionError as e: print(e)\nsys.exit(5)']),
+    'real_python_crash': Case(['/usr/bin/python3', '-X', 'faulthandler', '-c', 'import os; os.abort()']),
+    'real_sqlite': Case(['sqlite3', ':memory:',
+                         'with recursive n(i) as (select 1 union all select i+1 from n where i < 20000) '
+                         'select count(*), sum(i*i % 97), group_concat(distinct i % 7) from n;']),
+    'real_bash': Case(['bash', '-c', 'trap "echo trapped" USR1; kill -USR1 $BASHPID; '
+                       'for i in 1 2 3; do (echo $i) & done; wait; coproc cat; echo x >&${COPROC[1]}; '
+                       'read -r y <&${COPROC[0]}; echo "$y" <(echo) | cut -c1; exit 200']),
+    'real_gcc': shell('cd {tmp} && printf "int main(void){return 12;}" >a.c && gcc -O2 -o a a.c && ./a; echo $?; '
+                      'gcc -c -o b.o no-such-file.c; echo $?'),
+    'real_xz': shell('xz -T2 --block-size=100000 -c {big} | xz -dc | cksum'),
+    'real_perl': Case(['perl', '-e', 'my %h; $h{$_ % 100} .= $_ for 1..20000; print length(join "", values %h), "\n"; '
+                       'if (my $p = fork) { waitpid $p, 0; print $? >> 8, "\n" } else { exit 4 }']),
+    'real_strace': shell('strace -f -o {tmp}/log {bin}/exit_ways return 8; echo $?; grep -c "exited with 8" {tmp}/log'),
+    'real_gdb': shell('gdb -q -batch -ex run -ex bt {bin}/show_ids 2>/dev/null | grep -a "effective"'),
+    'real_timeout': Case(['timeout', '-s', 'KILL', '1', 'sleep', '20']),
+}
+

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ * The library of dlopen_loop: constructor, destructor, points and allocations of its own. */
+#include "torture.h"
+
+static char* kept;
+
+__attribute__((constructor)) static void begin(void) { kept = strdup("loaded"); }
+__attribute__((destructor)) static void end(void) { free(kept); }
+
+long plugin_call(int depth) { return work(depth) + (long)strlen(kept); }

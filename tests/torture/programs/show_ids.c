@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * Prints who it runs as: of use as a setuid program, and linked statically. */
+#include <sys/auxv.h>
+
+#include "torture.h"
+
+int main(int argc, char** argv) {
+  printf("real %d, effective %d, secure %lu, work %ld, arguments %d\n", getuid(), geteuid(), getauxval(AT_SECURE),
+         work(10), argc);
+  for (int i = 1; i < argc; i++) puts(argv[i]);
+  return 6;
+}

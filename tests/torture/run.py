@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Runs programs without and with `penna record` and compares all that one can see of them.
+
+    run.py                            every case in every kind
+    run.py --case X [--kind Y]        one of them; -v shows what was seen
+    run.py --list                     names of the cases
+    run.py --self-test                proves that each way to break a program is noticed
+Environment: PENNA (the binary), TORTURE_PROGRAMS (the folder of the built corpus).
+Compared: stdout, stderr, exit status or signal, files. Allowed to differ: lines on stderr that begin with "penna: ".
+Besides: the recording opens, and says emitted = stored + lost.
+"""
+import argparse
+import os
+import pathlib
+import pwd
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+import recording
+import terminal
+from cases import CASES, EACH, Case
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PENNA = pathlib.Path(os.environ.get('PENNA', ROOT / 'build/release/bin/penna')).absolute()
+PROGRAMS = pathlib.Path(os.environ.get('TORTURE_PROGRAMS', PENNA.parents[1] / 'torture')).absolute()
+USUAL = {'PATH': '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', 'HOME': '/tmp', 'LC_ALL': 'C', 'TERM': 'xterm',
+         'NO_COLOR': '1', 'LESSHISTFILE': '-'}
+ADDRESS = re.compile(rb'0x[0-9a-f]{6,}')
+OWN_LINE = re.compile(rb'^penna: .*?(\r?\n|\Z)', re.MULTILINE)
+
+
+class Place:
+    """Directories of one comparison, and the programs where the case's user can run them."""
+
+    def __init__(self, case):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix='torture-'))
+        self.programs, self.penna = PROGRAMS, PENNA
+        self.root.chmod(0o755)
+        self.big = self.root / 'big'
+        self.big.write_text(''.join(f'line {i} of a file to read\n' for i in range(40000)))
+        self.owner = pwd.getpwnam(case.user) if case.user else None
+        if case.user:
+            self.copy_for_user(case)
+
+    def copy_for_user(self, case):
+        """Penna, its agent and the one program, readable for everybody; the program setuid root when the case asks."""
+        for name, source in (('bin/penna', PENNA), ('lib/libpenna-agent.so', PENNA.parents[1] / 'lib/libpenna-agent.so')):
+            if source.exists():
+                (self.root / name).parent.mkdir(exist_ok=True)
+                shutil.copy(source, self.root / name)
+        self.penna, self.programs = self.root / 'bin/penna', self.root / 'programs'
+        self.programs.mkdir()
+        name = next(re.finditer(r'\{bin\}/(\w+)', ' '.join(case.command))).group(1)
+        shutil.copy(PROGRAMS / name, self.programs / name)
+        if case.setuid:
+            as_root('chown', 'root:root', str(self.programs / name))
+            as_root('chmod', '4755', str(self.programs / name))
+
+    def directory(self, name):
+        path = self.root / name
+        path.mkdir(exist_ok=True)
+        if self.owner:
+            path.chmod(0o777)
+        return path
+
+    def remove(self):
+        if self.owner:
+            as_root('rm', '-rf', str(self.root))
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def as_root(*command):
+    subprocess.run(([] if os.geteuid() == 0 else ['sudo', '-n']) + list(command), check=True)
+
+
+class Seen:
+    """What one run showed."""
+
+    def __init__(self, status, out, err, files):
+        self.status, self.out, self.files = status, OWN_LINE.sub(b'', out), files
+        self.err = OWN_LINE.sub(b'', err)
+        self.own = b''.join(m.group(0) for text in (out, err) for m in OWN_LINE.finditer(text)).decode(errors='replace')
+
+    def differences(self, other):
+        for what in ('status', 'out', 'err', 'files'):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                yield f'{what} without: {shorten(mine)}\n    {what} with:    {shorten(theirs)}'
+
+
+def shorten(value):
+    text = value if isinstance(value, (int, str)) else repr(value)
+    return text if not isinstance(text, str) or len(text) < 1500 else f'{text[:700]} ... {text[-700:]}'
+
+
+def command_of(case, place, name, recorder):
+    """The words to run, and the directory that stands for {tmp}."""
+    directory = place.directory(name)
+    names = {'{bin}': str(place.programs), '{tmp}': str(directory), '{big}': str(place.big)}
+
+    def fill(text):
+        return re.sub(r'\{(bin|tmp|big)\}', lambda m: names[m.group(0)], text)
+    words = [fill(word) for word in case.command]
+    if case.limits:
+        sets = ' && '.join(f'ulimit -{letter} {value}' for letter, value in case.limits.items())
+        words = ['/bin/sh', '-c', f'{sets} && exec "$@"', 'sh', *words]
+    words = recorder + words
+    if case.user:
+        user = place.owner
+        words = ['setpriv', f'--reuid={user.pw_uid}', f'--regid={user.pw_gid}', '--clear-groups', *words]
+        words = words if os.geteuid() == 0 else ['sudo', '-n', *words]
+    if case.closed:
+        words = ['/bin/sh', '-c', 'exec "$@" ' + ' '.join(f'{fd}>&-' for fd in case.closed), 'sh', *words]
+    if case.in_shell:
+        (directory / 'go').write_text(f'#!/bin/sh\nexec {shlex.join(words)}\n')
+        (directory / 'go').chmod(0o755)
+        words = ['/bin/sh', '-c', f'cd {directory} && PS1="$ " exec bash --norc --noprofile -i']
+    env = dict(USUAL if case.env is None else case.env)
+    env.update({key: fill(value) for key, value in (case.more_env or {}).items()})
+    script = [(fill(wait), fill(typed)) for wait, typed in case.pty or ()]
+    return words, env, directory, script
+
+
+def look(case, place, name, recorder=()):
+    words, env, directory, script = command_of(case, place, name, list(recorder))
+    if case.pty:
+        status, out = terminal.run(words, env, script, case.timeout)
+        err = b''
+    else:
+        status, out, err = run_piped(words, env, case, place.root / name)
+    files = wait_for_file(directory / pathlib.Path(case.file).name) if case.file else b''
+    # The name of the directory, and addresses that a program prints, differ in any two runs.
+    out, err, files = (ADDRESS.sub(b'ADDRESS', text.replace(str(directory).encode(), b'{tmp}'))
+                       for text in (out, err, files))
+    return Seen(status, out, err, files)
+
+
+def run_piped(words, env, case, base):
+    """Output goes to files: a daemon that keeps them open does not make us wait."""
+    with open(f'{base}.out', 'wb') as out, open(f'{base}.err', 'wb') as err:
+        child = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=out, stderr=err, process_group=0,
+                                 cwd='/')
+        try:
+            child.communicate(case.stdin, timeout=case.timeout)
+            status = child.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, 9)
+            child.wait()
+            status = f'did not end within {case.timeout} s'
+    return status, pathlib.Path(f'{base}.out').read_bytes(), pathlib.Path(f'{base}.err').read_bytes()
+
+
+def wait_for_file(path):
+    for _ in range(1000):
+        if path.exists() and path.read_bytes().endswith(b'\n'):
+            return path.read_bytes()
+        time.sleep(0.01)
+    return b'(the file did not come)'
+
+
+def compare(name, case, kind, verbose):
+    """List of what is wrong with one case in one kind."""
+    place = Place(case)
+    try:
+        target = place.directory('recordings') / f'{kind}.penna'
+        recorder = [str(place.penna), 'record', '-o', str(target), '-k', ','.join(EACH[:4]) if kind == 'all' else kind, '--']
+        if case.status is None:
+            plain = look(case, place, 'plain')
+        traced = look(case, place, 'traced', recorder)
+        if verbose:
+            print(f'{name} {kind}: status {traced.status}\nout {traced.out}\nerr {traced.err}\n{traced.own}')
+        if case.status is None:
+            wrong = list(plain.differences(traced))
+            if isinstance(plain.status, str):
+                wrong.append(f'the program itself {plain.status}')
+        else:
+            wrong = [] if traced.status == case.status else [f'status {traced.status}, expected {case.status}']
+        if case.says and not re.search(case.says, traced.own):
+            wrong.append(f'no line of penna\'s says "{case.says}": {traced.own!r}')
+        if case.status is None:
+            from_corpus = case.command[0].startswith('{bin}/') and kind not in case.silent
+            wrong += recording.problems(place.penna, target, kind if from_corpus else None)
+        return wrong
+    finally:
+        place.remove()
+
+
+def run_cases(names, kinds, verbose):
+    failed = ran = 0
+    for name in names:
+        for kind in kinds or CASES[name].kinds:
+            started = time.monotonic()
+            wrong = compare(name, CASES[name], kind, verbose)
+            ran += 1
+            failed += bool(wrong)
+            print(f'{"FAIL" if wrong else "ok  "} {name} {kind} ({time.monotonic() - started:.1f} s)', flush=True)
+            for line in wrong:
+                print('   ', line)
+    print(f'torture: {ran} comparisons, {failed} failed')
+    return 1 if failed else 0
+
+
+# Recorders that only start the program, but do one thing besides: (what, in which case, whether it must be noticed).
+SABOTAGE = {
+    'nothing': ('', 'see_self', False),
+    'own line': ('print("penna: more", file=sys.stderr, flush=True)', 'see_self', False),
+    'status': ('subprocess.run(words); sys.exit(0)', 'exit_7', True),
+    'signal': ('sys.exit(128 - subprocess.run(words).returncode)', 'die_SEGV', True),
+    'output': ('print("more", flush=True)', 'see_self', True),
+    'error output': ('print("penna", file=sys.stderr, flush=True)', 'see_self', True),
+    'descriptor': ('os.dup2(1, 9)', 'see_self', True),
+    'environment': ('os.environ["LD_PRELOAD"] = ""', 'see_env', True),
+    'signal ignored': ('signal.signal(signal.SIGUSR1, signal.SIG_IGN)', 'see_self', True),
+    'signal mask': ('signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])', 'see_self', True),
+    'limit': ('resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))', 'see_self', True),
+    'input': ('os.read(0, 1)', 'stdin_cat', True),
+    'terminal': ('os.system("stty -echo")', 'tty_password', True),
+    'argument': ('words.append("more")', 'see_self', True),
+    'daemon': ('subprocess.run(words); words = ["false"]; open(sys.argv[-1], "w").write("x\\n")', 'daemon', True),
+    'silence': ('', 'static', True),
+}
+
+
+def self_test():
+    global PENNA
+    wrong = []
+    with tempfile.TemporaryDirectory() as directory:
+        recording.problems = lambda *arguments: []
+        PENNA = pathlib.Path(directory) / 'bin' / 'penna'
+        PENNA.parent.mkdir()
+        for name, (line, case, noticed) in SABOTAGE.items():
+            PENNA.write_text('#!/usr/bin/python3 -I\nimport os, resource, signal, subprocess, sys\n'
+                             'signal.signal(signal.SIGPIPE, signal.SIG_DFL); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n'
+                             f'words = sys.argv[sys.argv.index("--") + 1:]\n{line}\nos.execvp(words[0], words)\n')
+            PENNA.chmod(stat.S_IRWXU)
+            found = compare(case, CASES[case], 'all', False)
+            if bool(found) != noticed:
+                wrong.append(f'{name}: {found if found else "not noticed"}')
+    print(f'torture --self-test: {len(SABOTAGE)} recorders, {len(wrong)} misjudged', *wrong, sep='\n  ')
+    return 1 if wrong else 0
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument('--case', action='append')
+    options.add_argument('--kind', action='append', choices=EACH)
+    options.add_argument('--list', action='store_true')
+    options.add_argument('--self-test', action='store_true')
+    options.add_argument('-v', '--verbose', action='store_true')
+    chosen = options.parse_args()
+    if chosen.list:
+        print(*CASES, sep='\n')
+        return 0
+    if chosen.self_test:
+        return self_test()
+    if not PENNA.exists():
+        sys.exit(f'torture: no penna at {PENNA}; run ./run build')
+    return run_cases(chosen.case or CASES, chosen.kind, chosen.verbose)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
