@@ -8,16 +8,18 @@
 namespace penna {
 namespace {
 
-// Behind the last word of `chunk` that is not zero.
-size_t last_word(const uint8_t* chunk, size_t end) {
+// Where the content of a chunk that was never given away ends at the latest: the last record may end in zeros, so as far
+// behind the last word that is not zero as a record can reach.
+size_t latest_end(const uint8_t* chunk, size_t size) {
+  size_t end = size;
   while (end > sizeof(penna_chunk) && load_word(chunk + end - 8) == 0) end -= 8;
-  return end;
+  return std::min(size, end + (PENNA_MAX_RECORD_WORDS - 1) * size_t{8});
 }
 
 size_t content_of(const penna_chunk& header, const uint8_t* chunk, size_t size) {
   size &= ~size_t{7};
   uint64_t told = header.content_bits / 8;
-  if (told == 0) return last_word(chunk, size);
+  if (told == 0) return latest_end(chunk, size);
   return static_cast<size_t>(std::clamp<uint64_t>(told & ~uint64_t{7}, sizeof(penna_chunk), size));
 }
 
@@ -51,9 +53,16 @@ RecordCursor::RecordCursor(std::span<const uint8_t> chunk) : data_(chunk.data())
 // `header` at at_ begins no record to show: a hole, padding, a torn record, or damage (false).
 bool RecordCursor::pass_over(uint64_t header) {
   if (header == 0) {
+    size_t behind = at_;
+    while (behind < end_ && load_word(data_ + behind) == 0) behind += 8;
+    if (behind == end_ && header_.content_bits == 0) {  // not a hole: nothing was reserved here yet
+      if (first_open_ == end_) first_open_ = at_;
+      end_ = at_;
+      return true;
+    }
     note_open();
     ++holes_;
-    while (at_ < end_ && load_word(data_ + at_) == 0) at_ += 8;
+    at_ = behind;
     return true;
   }
   uint32_t kind = penna_header_kind(header);

@@ -78,7 +78,7 @@ class RecordCursor {
 
   const penna_chunk& header() const { return header_; }
   // The end of the content in bytes from the start of the chunk: as the header says, or, where it does not say (a chunk
-  // that was never given away), behind the last word that is not zero.
+  // that was never given away), behind the last record; final only when next() has given false.
   size_t content_end() const { return end_; }
   size_t position() const { return at_; }  // of the next record
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The points of this process: finds the sites of every module, arms those that are wanted, tells the recorder about them.
+//
+// Why no copy of the tables: they lie in the modules, read-only and as long as these are mapped; we keep one entry for
+// each module. Invariant: a site's id is given once and told (SITE record) before the site is armed, and to each new
+// channel again before its first event of this thread.
+#pragma once
+
+#include <stdint.h>
+
+#include "penna/channel.h"
+#include "penna/point_abi.h"
+
+namespace penna::agent {
+
+// Called from start(), once the channel takes records. First time: finds and arms all sites that the config asks for.
+// In a forked child, whose sites are armed already: tells them to the new channel.
+void start_points(const penna_config& config, bool forked);
+
+// Puts every slot's own bytes back. Does nothing while another thread is loading or unloading a module: then a site
+// stays armed, and records nothing. Async-signal-safe.
+void stop_points();
+
+// True when `text` matches `pattern`: * any characters, ? any one, [a-z] [!a-z] one of a set, \x x itself.
+bool glob_matches(const char* pattern, const char* text);
+
+// ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
+
+struct PointRecord {
+  uint64_t* at;  // null: no room, or nobody records
+  uint64_t header;
+};
+
+// The slow half of a point, called by points_record.cc with the vector state kept: nothing was reserved yet; `at` did
+// not fit; the record at address `at` is too far in time from the beginning of its chunk.
+PointRecord reserve_point_first(const penna_point_state* state, uint32_t words, uint64_t at);
+PointRecord reserve_point_in_new_chunk(const penna_point_state* state, uint32_t words, uint64_t at);
+PointRecord reserve_point_again(const penna_point_state* state, uint32_t words, uint64_t at);
+
+}  // namespace penna::agent

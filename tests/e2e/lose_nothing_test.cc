@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// What was emitted is in the recording or counted as lost, whoever dies, whatever is full.
+//
+// A program that counts its own events in a shared file (tests/programs/emitter.c) is recorded by the real penna; then
+// target or recorder are killed at random moments, the pool is made small, or the disk full. Invariant under test:
+// done <= stored + lost <= begun for each kind of event, and = when the program came to its end.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "programs/emitter.h"
+#include "recording/reader.h"
+
+namespace penna {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The emitter under penna record, with its counters in view.
+class Emission {
+ public:
+  Emission(const std::vector<std::string>& options, int threads, uint64_t iterations) {
+    char folder[] = "/tmp/penna-lose-XXXXXX";
+    folder_ = ::mkdtemp(folder);
+    int fd = ::open(counters().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    EXPECT_EQ(::ftruncate(fd, sizeof(emitter_page)), 0);
+    page_ = static_cast<emitter_page*>(::mmap(nullptr, sizeof(emitter_page), PROT_READ, MAP_SHARED, fd, 0));
+    ::close(fd);
+    std::vector<std::string> words = {PENNA_PATH, "record", "-q", "-o", recording(), "-k", "calls,alloc,locks"};
+    words.insert(words.end(), options.begin(), options.end());
+    for (const std::string& word : {std::string("--"), std::string(EMITTER_PATH), counters(), std::to_string(threads),
+                                    std::to_string(iterations)})
+      words.push_back(word);
+    recorder_ = ::fork();
+    if (recorder_ == 0) {
+      std::vector<char*> arguments;
+      for (std::string& word : words) arguments.push_back(word.data());
+      arguments.push_back(nullptr);
+      ::execv(arguments[0], arguments.data());
+      ::_exit(99);
+    }
+  }
+  ~Emission() {
+    ::munmap(page_, sizeof *page_);
+    ::unlink(counters().c_str());
+    ::unlink(recording().c_str());
+    ::rmdir(folder_.c_str());
+  }
+  Emission(const Emission&) = delete;
+  Emission& operator=(const Emission&) = delete;
+
+  std::string counters() const { return folder_ + "/counters"; }
+  std::string recording() const { return folder_ + "/r.penna"; }
+  const emitter_page& page() const { return *page_; }
+  pid_t recorder() const { return recorder_; }
+
+  pid_t target() const {
+    for (int i = 0; i < 5000; ++i) {
+      if (uint32_t pid = __atomic_load_n(&page_->pid, __ATOMIC_ACQUIRE)) return static_cast<pid_t>(pid);
+      std::this_thread::sleep_for(1ms);
+    }
+    ADD_FAILURE() << "the emitter did not start";
+    return -1;
+  }
+  int wait() const {
+    int status = 0;
+    ::waitpid(recorder_, &status, 0);
+    return status;
+  }
+
+ private:
+  std::string folder_;
+  emitter_page* page_;
+  pid_t recorder_;
+};
+
+struct Counts {
+  uint64_t calls = 0, allocs = 0, locks = 0;           // in the recording
+  uint64_t lost[PENNA_CLASS_COUNT] = {};               // told by the recording: no room, or could not be written
+  uint64_t torn = 0;
+};
+
+// Counts the emitter's own events.
+Counts count(const Emission& run) {
+  Counts counts;
+  auto opened = Recording::open(run.recording());
+  EXPECT_TRUE(opened) << opened.error().text;
+  if (!opened) return counts;
+  std::vector<uint8_t> bytes;
+  for (const ChunkRef& chunk : opened->chunks()) {
+    auto read = opened->read_chunk(chunk, bytes);
+    EXPECT_TRUE(read) << read.error().text;
+    RecordCursor cursor(bytes);
+    Record record;
+    while (cursor.next(record)) {
+      if (record.kind == PENNA_KIND_CALL_ENTRY && record.pc == run.page().function) ++counts.calls;
+      if (record.kind == PENNA_KIND_ALLOC && record.as<penna_alloc>().size == EMITTER_BLOCK) ++counts.allocs;
+      if (record.kind != PENNA_KIND_LOCK) continue;
+      for (uint64_t lock : run.page().lock)
+        if (lock != 0 && record.as<penna_lock>().lock == lock) ++counts.locks;
+    }
+    EXPECT_FALSE(cursor.damaged());
+    counts.torn += cursor.torn();
+  }
+  for (const RecordedProcess& process : opened->processes())
+    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) counts.lost[i] += process.health.lost[i];
+  auto failures = opened->write_failures();
+  EXPECT_TRUE(failures.has_value());
+  for (int i = 0; failures && i < PENNA_CLASS_COUNT; ++i) counts.lost[i] += failures->lost[i];
+  return counts;
+}
+
+uint64_t sum_begun(const Emission& run) {
+  uint64_t sum = 0;
+  for (const emitter_thread& thread : run.page().thread) sum += thread.begun;
+  return sum;
+}
+uint64_t sum_done(const Emission& run) {
+  uint64_t sum = 0;
+  for (const emitter_thread& thread : run.page().thread) sum += thread.done;
+  return sum;
+}
+
+void expect_between(uint64_t done, uint64_t stored, uint64_t begun, const char* what) {
+  EXPECT_LE(done, stored) << what;
+  EXPECT_LE(stored, begun) << what;
+}
+
+TEST(LoseNothing, TargetKilledAtRandomMoments) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) {
+    SCOPED_TRACE(i);
+    Emission run({}, 1 + i % 3, 100'000'000);
+    pid_t target = run.target();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
+    ::kill(target, SIGKILL);
+    int status = run.wait();
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+    Counts counts = count(run);
+    expect_between(sum_done(run), counts.calls, sum_begun(run), "calls");
+    expect_between(sum_done(run), counts.allocs, sum_begun(run), "allocations");
+    expect_between(sum_done(run), counts.locks, sum_begun(run), "locks");
+    EXPECT_EQ(counts.lost[PENNA_CALLS] + counts.lost[PENNA_ALLOC] + counts.lost[PENNA_LOCKS], 0u);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(LoseNothing, RecorderKilledAtRandomMoments) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 20; ++i) {
+    SCOPED_TRACE(i);
+    // More events than the pool holds: a target that waited for a dead recorder would never end.
+    Emission run({"--pool", "4"}, 2, 300'000);
+    pid_t target = run.target();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 100'000));
+    ::kill(run.recorder(), SIGKILL);
+    run.wait();
+    for (int tries = 0; ::kill(target, 0) == 0 && !run.page().finished && tries < 3000; ++tries)
+      std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(run.page().finished, 1u) << "the target did not come to its end";
+    Counts counts = count(run);  // opens, and holds nothing that was not emitted
+    EXPECT_LE(counts.calls, sum_begun(run));
+    EXPECT_LE(counts.allocs, sum_begun(run));
+    if (HasFailure()) break;
+  }
+}
+
+void expect_exact(const Emission& run, int status) {
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  Counts counts = count(run);
+  uint64_t emitted = sum_done(run);
+  // An iteration is two events of each class. The emitter has a few of its own besides (start-up, libc), so what is
+  // stored of the emitter and what is lost in all must cover what was emitted, and more than it by a few at most.
+  struct { uint64_t stored, lost; const char* what; } kinds[] = {
+      {counts.calls, counts.lost[PENNA_CALLS], "calls"},
+      {counts.allocs, counts.lost[PENNA_ALLOC], "allocations"},
+      {counts.locks, counts.lost[PENNA_LOCKS], "locks"}};
+  for (auto& kind : kinds) {
+    EXPECT_LE(kind.stored, emitted) << kind.what;
+    EXPECT_GE(kind.stored * 2 + kind.lost, emitted) << kind.what;
+    if (kind.lost == 0) EXPECT_EQ(kind.stored, emitted) << kind.what;
+  }
+}
+
+TEST(LoseNothing, SmallPoolThatBlocks) {
+  Emission run({"--pool", "4", "--on-full", "block"}, 3, 200'000);
+  int status = run.wait();
+  expect_exact(run, status);
+  EXPECT_EQ(count(run).allocs, sum_done(run));
+}
+
+// Counts every record of the recording, of all origins, with what was lost: with and without losses the sum is the same,
+// because the emitter does the same every time.
+uint64_t emitted_total(const Emission& run, penna_event_class event_class) {
+  auto opened = Recording::open(run.recording());
+  EXPECT_TRUE(opened);
+  if (!opened) return 0;
+  uint64_t sum = 0;
+  for (const ChunkRef& chunk : opened->chunks()) sum += chunk.events[event_class];
+  for (const RecordedProcess& process : opened->processes()) sum += process.health.lost[event_class];
+  if (auto failures = opened->write_failures()) sum += failures->lost[event_class];
+  return sum;
+}
+
+TEST(LoseNothing, StoredAndLostAddUpWhenDropping) {
+  constexpr uint64_t kIterations = 300'000;
+  Emission complete({}, 2, kIterations), dropping({"--pool", "4", "--on-full", "drop"}, 2, kIterations);
+  // A recorder that is stopped for a while makes sure that the pool overflows.
+  dropping.target();
+  ::kill(dropping.recorder(), SIGSTOP);
+  std::this_thread::sleep_for(500ms);
+  ::kill(dropping.recorder(), SIGCONT);
+  expect_exact(complete, complete.wait());
+  expect_exact(dropping, dropping.wait());
+  for (auto event_class : {PENNA_CALLS, PENNA_ALLOC, PENNA_LOCKS})
+    EXPECT_EQ(emitted_total(dropping, event_class), emitted_total(complete, event_class)) << event_class;
+}
+
+TEST(LoseNothing, StoredAndLostAddUpOnAFullDisk) {
+  constexpr uint64_t kIterations = 200'000;
+  Emission complete({}, 2, kIterations), full({}, 2, kIterations);
+  full.target();
+  rlimit64 limit{100'000, 100'000};
+  EXPECT_EQ(::prlimit64(full.recorder(), RLIMIT_FSIZE, &limit, nullptr), 0);
+  expect_exact(complete, complete.wait());
+  expect_exact(full, full.wait());
+  for (auto event_class : {PENNA_CALLS, PENNA_ALLOC, PENNA_LOCKS})
+    EXPECT_EQ(emitted_total(full, event_class), emitted_total(complete, event_class)) << event_class;
+}
+
+}  // namespace
+}  // namespace penna
