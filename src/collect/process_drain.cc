@@ -144,7 +144,8 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
 }
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
-  while (drain(writer, SIZE_MAX) != 0) {
+  // A living target may go on for ever; each chunk can be full once in each turn.
+  for (int turn = 0; turn < 4 && drain(writer, channel_.geometry().chunk_count) != 0; ++turn) {
   }
   for (uint32_t chunk : unfinished_) take(writer, chunk, true, true);
   unfinished_.clear();

@@ -1,0 +1,1 @@
+penna_fuzz_target(channel_fuzz LIBS penna_collect)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// ChannelMap and ProcessDrain against channels made by hand: what goes into the recording, what goes back to the target,
+// and what a target can do that does not play by the rules.
+#include "collect/process_drain.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include "fake_channel.h"
+#include "recording/reader.h"
+
+namespace penna {
+namespace {
+
+constexpr uint64_t kCall = 0x1234'5678'0000'1001;  // entry, time 1024
+const uint64_t kBusy = penna_full_header(PENNA_KIND_LOCK, 2, 1024) | PENNA_TAG_BUSY;
+
+class ProcessDrainTest : public testing::Test {
+ protected:
+  ProcessDrainTest() {
+    char folder[] = "/tmp/penna-drain-XXXXXX";
+    folder_ = ::mkdtemp(folder);
+    writer_.emplace(*RecordingWriter::create(path()));
+  }
+  ~ProcessDrainTest() override {
+    ::unlink(path().c_str());
+    ::rmdir(folder_.c_str());
+  }
+  std::string path() const { return folder_ + "/r.penna"; }
+
+  ProcessDrain make_drain() {
+    fake_.seal();
+    auto map = ChannelMap::map(fake_.memory());
+    EXPECT_TRUE(map) << map.error().text;
+    return ProcessDrain(std::move(*map), 0, static_cast<uint32_t>(::getpid()));
+  }
+  Recording finish_and_open(ProcessDrain& drain, bool gone = true) {
+    drain.finish(*writer_, gone, EndKind::kExited, 0, 9999);
+    EXPECT_TRUE(writer_->finish());
+    auto recording = Recording::open(path());
+    EXPECT_TRUE(recording) << recording.error().text;
+    return std::move(*recording);
+  }
+
+  std::string folder_;
+  FakeChannel fake_;
+  std::optional<RecordingWriter> writer_;
+};
+
+TEST_F(ProcessDrainTest, FullChunkIsStoredZeroedAndGivenBack) {
+  ProcessDrain drain = make_drain();
+  fake_.write_chunk(3, 7, 0, {kCall, kCall + 4, kCall + 8});
+  fake_.hand_over(3, 3);
+  EXPECT_EQ(drain.drain(*writer_, 10), 1u);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 3u);
+  EXPECT_EQ(fake_.bitmap()[0], ~uint64_t{0});
+  EXPECT_EQ(fake_.channel()->backlog, 0u);
+  EXPECT_EQ(fake_.channel()->freed_generation, 1u);
+  for (size_t i = 0; i < 256; ++i) ASSERT_EQ(fake_.chunk(3)[i], 0) << i;
+  Recording recording = finish_and_open(drain);
+  ASSERT_EQ(recording.chunks().size(), 1u);
+  EXPECT_EQ(recording.chunks()[0].events[PENNA_CALLS], 3u);
+  EXPECT_EQ(recording.threads()[0].tid, 7u);
+}
+
+TEST_F(ProcessDrainTest, ChunkWithARecordBeingWrittenWaitsUntilItIsThere) {
+  ProcessDrain drain = make_drain();
+  fake_.write_chunk(0, 7, 0, {kCall, kBusy, 42, kCall});
+  fake_.hand_over(0, 4);
+  drain.drain(*writer_, 10);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 0u);
+  EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "must not be given to another thread yet";
+  reinterpret_cast<uint64_t*>(fake_.chunk(0) + sizeof(penna_chunk))[1] &= ~uint64_t{3};  // the writer commits
+  drain.drain(*writer_, 10);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 2u);
+  EXPECT_EQ(drain.stored()[PENNA_LOCKS], 1u);
+  EXPECT_EQ(fake_.bitmap()[0] & 1, 1u);
+}
+
+TEST_F(ProcessDrainTest, DeathInTheMiddleOfARecordLosesOnlyThatRecord) {
+  ProcessDrain drain = make_drain();
+  fake_.write_chunk(5, 7, 0, {kCall, kCall, kBusy, 42, kCall});
+  Recording recording = finish_and_open(drain);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 3u);
+  EXPECT_EQ(drain.torn(), 1u);
+  ASSERT_EQ(recording.chunks().size(), 1u);
+  EXPECT_EQ(recording.chunks()[0].torn, 1u);
+  ASSERT_TRUE(recording.processes()[0].end);
+  EXPECT_EQ(recording.processes()[0].end->how, EndKind::kExited);
+}
+
+TEST_F(ProcessDrainTest, LivingTargetKeepsItsChunkWhenTheRecordingEnds) {
+  ProcessDrain drain = make_drain();
+  fake_.write_chunk(5, 7, 0, {kCall});
+  Recording recording = finish_and_open(drain, false);
+  EXPECT_EQ(recording.chunks().size(), 1u);
+  EXPECT_EQ(fake_.bitmap()[0] >> 5 & 1, 0u);
+  EXPECT_NE(fake_.chunk(5)[0], 0);
+}
+
+TEST_F(ProcessDrainTest, ChunkOfAVanishedThreadIsReclaimedWhenFewAreLeft) {
+  ProcessDrain drain = make_drain();
+  constexpr uint32_t kNobody = 0x7ffffff0;  // no such thread of ours
+  auto self = static_cast<uint32_t>(::syscall(SYS_gettid));
+  fake_.write_chunk(0, kNobody, 0, {kCall});
+  drain.reclaim(*writer_);
+  EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "enough chunks are free";
+  for (uint32_t i = 1; i < FakeChannel::kChunks; ++i) fake_.write_chunk(i, self, i, {kCall});
+  drain.reclaim(*writer_);
+  EXPECT_EQ(fake_.bitmap()[0], 1u) << "only the vanished thread's";
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 1u);
+}
+
+TEST_F(ProcessDrainTest, StacksThatAreNotThereYetAreWrittenLater) {
+  ProcessDrain drain = make_drain();
+  fake_.channel()->node_count = 3;
+  *fake_.node(2) = {0x7000'0000'2000, 0, 1};
+  fake_.write_chunk(0, 7, 0, {kCall});
+  fake_.hand_over(0, 1);
+  drain.drain(*writer_, 10);
+  *fake_.node(1) = {0x7000'0000'1000, 2, 2};
+  Recording recording = finish_and_open(drain);
+  ASSERT_TRUE(recording.stack_node(0, 1));
+  EXPECT_EQ(recording.stack_node(0, 1)->pc, 0x7000'0000'1000u);
+  EXPECT_EQ(recording.stack_node(0, 1)->parent, 2u);
+}
+
+TEST_F(ProcessDrainTest, ChunkNumbersOutOfRangeAreCounted) {
+  ProcessDrain drain = make_drain();
+  uint32_t ticket, wrong = 4711;
+  std::memcpy(penna_ring_reserve(fake_.ring(), &ticket), &wrong, sizeof wrong);
+  penna_ring_commit(fake_.ring(), ticket);
+  drain.drain(*writer_, 10);
+  Recording recording = finish_and_open(drain);
+  EXPECT_EQ(recording.processes()[0].health.damaged, 1u);
+}
+
+TEST(ChannelMapTest, RefusesMemoryThatCanShrink) {
+  FakeChannel fake;
+  auto map = ChannelMap::map(fake.memory());
+  ASSERT_FALSE(map);
+  EXPECT_NE(map.error().text.find("not sealed"), std::string::npos);
+}
+
+TEST(ChannelMapTest, RefusesGeometryThatLeadsOutside) {
+  struct { void (*spoil)(penna_channel&); } cases[] = {
+      {[](penna_channel& c) { c.magic ^= 1; }},
+      {[](penna_channel& c) { c.version += 1; }},
+      {[](penna_channel& c) { c.chunk_count = 128; }},
+      {[](penna_channel& c) { c.chunk_count = 0; }},
+      {[](penna_channel& c) { c.chunk_count = 65; }},
+      {[](penna_channel& c) { c.chunks_at = UINT64_MAX - 4095; }},
+      {[](penna_channel& c) { c.nodes_at = c.chunks_at; }},
+      {[](penna_channel& c) { c.max_nodes = UINT32_MAX; }},
+      {[](penna_channel& c) { c.full_at = 4096; }},
+      {[](penna_channel& c) { c.free_at = 1; }},
+      {[](penna_channel& c) { c.total_bytes *= 2; }},
+  };
+  int number = 0;
+  for (auto& each : cases) {
+    FakeChannel fake;
+    each.spoil(*fake.channel());
+    fake.seal();
+    EXPECT_FALSE(ChannelMap::map(fake.memory())) << "case " << number;
+    ++number;
+  }
+}
+
+}  // namespace
+}  // namespace penna
