@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// malloc and free, from a stack of DEPTH frames below the loop (third argument, default 1).
+//
+// Each allocation comes by another of up to 64 paths, and with another size, and lives for 64 further ones, as in a program
+// that does something: the outer frames stay, the inner 7 are left and entered anew for each allocation, each time by
+// other callers. An operation is one malloc and the free that it pushes out. With DEPTH 1 the loop itself allocates.
+#include <cstdint>
+
+#include "harness.h"
+
+namespace {
+
+constexpr int kWindow = 64;  // live blocks of a thread
+constexpr int kMaxThreads = 64;
+
+struct Window {
+  void* blocks[kWindow] = {};
+  unsigned next = 0;
+};
+Window windows[kMaxThreads];
+int depth = 1;
+
+__attribute__((always_inline)) inline void allocate(Window& window, uint32_t path) {
+  void*& place = window.blocks[window.next++ % kWindow];
+  free(place);
+  place = malloc(16 + path % 241);
+  *static_cast<volatile char*>(place) = 1;
+}
+
+// The next frame is made by one of two functions, told by a bit of `path`: equal but for their place in memory.
+__attribute__((noinline)) void left(Window& window, int frames, uint32_t path);
+__attribute__((noinline)) void right(Window& window, int frames, uint32_t path);
+__attribute__((always_inline)) inline void step(Window& window, int frames, uint32_t path) {
+  if (frames <= 1) {
+    allocate(window, path);
+  } else if ((path >> (frames - 2) & 1) != 0) {
+    right(window, frames - 1, path);
+  } else {
+    left(window, frames - 1, path);
+  }
+  asm volatile("");  // no tail calls: each level is a frame
+}
+void left(Window& window, int frames, uint32_t path) { step(window, frames, path); }
+void right(Window& window, int frames, uint32_t path) {
+  step(window, frames, path);
+  asm volatile("");  // keeps the two from being folded into one
+  asm volatile("");
+}
+
+constexpr int kInner = 7;
+
+long loop(Window& window, long iterations) {
+  for (long i = 0; i < iterations; ++i) {
+    const uint32_t path = static_cast<uint32_t>(i) * 37;  // a cycle of 64 that visits them all
+    if (depth <= 1) {
+      allocate(window, path);
+    } else {
+      step(window, depth < kInner ? depth : kInner, path);
+    }
+  }
+  return iterations;
+}
+
+// The frames around the loop.
+__attribute__((noinline)) long outer(Window& window, long iterations, int frames) {
+  const long done = frames <= 0 ? loop(window, iterations) : outer(window, iterations, frames - 1);
+  asm volatile("");
+  return done;
+}
+
+long body(long iterations, int thread) { return outer(windows[thread], iterations, depth - kInner); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 3) depth = atoi(argv[3]);
+  if (argc > 2 && atoi(argv[2]) > kMaxThreads) return 2;
+  return bench::run(argc, argv, body);
+}

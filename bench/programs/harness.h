@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// What all programs of bench/programs share: arguments, threads that start together, one line of result.
+//
+// PROGRAM ITERATIONS THREADS runs the body ITERATIONS times in each of THREADS threads and prints
+//     ns=NANOSECONDS ops=OPERATIONS threads=THREADS
+// where ns is the wall time of one operation in one thread, the mean over the threads.
+// Invariant: with one thread the body runs in the main thread, so that libc takes its single-threaded ways, as in most
+// programs; only what stands between the two clock readings is measured.
+#pragma once
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace bench {
+
+// Not instrumented where a program is built with -finstrument-functions.
+#define BENCH_PLAIN __attribute__((no_instrument_function))
+
+// Makes the compiler believe that `value` is used and may have changed.
+template <typename T>
+BENCH_PLAIN inline void opaque(T& value) {
+  asm volatile("" : "+r"(value) : : "memory");
+}
+
+BENCH_PLAIN inline double now_ns() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+// The body of a program: does `iterations` operations as thread `thread` and returns how many it did.
+using Body = long (*)(long iterations, int thread);
+using Setup = void (*)(int thread);
+
+struct Worker {
+  Body body;
+  Setup setup;
+  long iterations;
+  int thread;
+  pthread_barrier_t* start;
+  double ns = 0;
+  long ops = 0;
+};
+
+BENCH_PLAIN inline void* work(void* argument) {
+  Worker& worker = *static_cast<Worker*>(argument);
+  if (worker.setup) worker.setup(worker.thread);
+  worker.body(1 + worker.iterations / 100, worker.thread);  // warms caches, predictors and lazy bindings
+  if (worker.start) pthread_barrier_wait(worker.start);
+  const double begin = now_ns();
+  worker.ops = worker.body(worker.iterations, worker.thread);
+  worker.ns = now_ns() - begin;
+  return nullptr;
+}
+
+BENCH_PLAIN inline int run(int argc, char** argv, Body body, Setup setup = nullptr) {
+  const long iterations = argc > 1 ? atol(argv[1]) : 0;
+  const int threads = argc > 2 ? atoi(argv[2]) : 0;
+  if (iterations < 1 || threads < 1) {
+    fprintf(stderr, "usage: %s ITERATIONS THREADS ...\n", argv[0]);
+    return 2;
+  }
+  pthread_barrier_t start;
+  pthread_barrier_init(&start, nullptr, static_cast<unsigned>(threads));
+  std::vector<Worker> workers(static_cast<size_t>(threads), Worker{body, setup, iterations, 0, &start});
+  if (threads == 1) {
+    workers[0].start = nullptr;
+    work(&workers[0]);
+  } else {
+    std::vector<pthread_t> handles(workers.size());
+    for (size_t i = 0; i < workers.size(); ++i) {
+      workers[i].thread = static_cast<int>(i);
+      if (pthread_create(&handles[i], nullptr, work, &workers[i]) != 0) abort();
+    }
+    for (pthread_t handle : handles) pthread_join(handle, nullptr);
+  }
+  double ns = 0;
+  long ops = 0;
+  for (const Worker& worker : workers) {
+    ns += worker.ns / static_cast<double>(worker.ops) / threads;
+    ops += worker.ops;
+  }
+  printf("ns=%.4f ops=%ld threads=%d\n", ns, ops, threads);
+  return 0;
+}
+
+}  // namespace bench

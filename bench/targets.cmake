@@ -1,0 +1,39 @@
+# Which benchmarks there are: google-benchmark programs, and the small programs that bench/report.py records.
+
+# penna_bench_program(name SOURCES... [COMPILE options...] [LIBS...]): a program to be recorded, built as a user would build
+# it, in BUILD/bench/programs/NAME.
+function(penna_bench_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;COMPILE" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND programs/)
+  add_executable(bench_${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  target_compile_options(bench_${name} PRIVATE -O2 -g -Wall -Wextra ${ARG_COMPILE})
+  target_include_directories(bench_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/programs)
+  target_link_libraries(bench_${name} PRIVATE Threads::Threads ${ARG_LIBS})
+  set_target_properties(bench_${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/programs)
+  add_dependencies(bench bench_${name})
+endfunction()
+
+find_package(Threads REQUIRED)
+penna_bench_program(limits SOURCES limits.cc)
+penna_bench_program(points_none SOURCES points.cc COMPILE -DBENCH_POINT=0)
+penna_bench_program(points_nop SOURCES points.cc COMPILE -DBENCH_POINT=1)
+penna_bench_program(points SOURCES points.cc COMPILE -DBENCH_POINT=2)
+penna_bench_program(calls_plain SOURCES calls.cc)
+penna_bench_program(calls SOURCES calls.cc COMPILE -finstrument-functions)
+penna_bench_program(calls_pg SOURCES calls.cc COMPILE -pg LIBS -pg)
+penna_bench_program(alloc SOURCES alloc.cc)
+penna_bench_program(locks SOURCES locks.cc)
+penna_bench_program(threads SOURCES threads.cc)
+
+# Peers that must be compiled in; report.py says so when the program is not there.
+find_library(PENNA_BENCH_LTTNG lttng-ust)
+if(PENNA_BENCH_LTTNG)
+  penna_bench_program(points_lttng SOURCES points.cc lttng_provider.c
+    COMPILE -DBENCH_POINT=3 LIBS ${PENNA_BENCH_LTTNG} ${CMAKE_DL_LIBS})
+endif()
+
+penna_bench(agent_bench LIBS Threads::Threads)
+if(TARGET penna_model)
+  penna_bench(recording_bench LIBS penna_model penna_recording)
+endif()
