@@ -70,6 +70,7 @@ struct Rule {
 static_assert(sizeof(Rule) == 4);
 
 inline constexpr Rule kWideRule{(uint32_t{FrameRule::kWide} << 16) | FrameRule::kSpecial};
+inline constexpr Rule kEndRule{(uint32_t{FrameRule::kEnd} << 16) | FrameRule::kSpecial};
 
 inline Rule pack(const FrameRule& rule) {
   if (rule.is_special()) return {(static_cast<uint32_t>(rule.cfa_offset) << 16) | rule.flags};

@@ -26,12 +26,19 @@ class RuleCache {
   RuleCache() = default;
   explicit RuleCache(void* zeroed_block) : entries_(static_cast<std::atomic<uint64_t>*>(zeroed_block)) {}
 
+  // The part that find() needs, for a caller that wants it in a register.
+  struct View {
+    const std::atomic<uint64_t>* entries;
+    // False, with anything in `rule`, when the cache does not know `key`. An empty entry may look like a hit: its rule is
+    // empty, and no step.
+    bool find(uintptr_t key, Rule& rule) const;
+  };
+  View view() const { return {entries_}; }
+
   // The rule stored for `key`, or an empty one. Keys at or above 2^48 are never stored.
   Rule find(uintptr_t key) const {
-    const uint64_t hash = key * kMultiplier;
-    const uint64_t entry = entries_[hash >> 48].load(std::memory_order_relaxed);
-    // The tag leaves the 16 low bits of the hash out: they are 0, being those of the shifted multiplier.
-    return entry >> 32 == static_cast<uint32_t>(hash >> 16) ? Rule{static_cast<uint32_t>(entry)} : Rule{};
+    Rule rule;
+    return view().find(key, rule) ? rule : Rule{};
   }
 
   // Stores a rule unless clear() ran since `generation` was read: it may come from a module that is gone.
@@ -60,6 +67,14 @@ class RuleCache {
   std::atomic<uint64_t>* entries_ = nullptr;
   std::atomic<uint32_t> generation_{0};
 };
+
+inline bool RuleCache::View::find(uintptr_t key, Rule& rule) const {
+  const uint64_t hash = key * kMultiplier;
+  const uint64_t entry = entries[hash >> 48].load(std::memory_order_relaxed);
+  // The tag leaves the 16 low bits of the hash out: they are 0, being those of the shifted multiplier.
+  rule.bits = static_cast<uint32_t>(entry);
+  return entry >> 32 == static_cast<uint32_t>(hash >> 16);
+}
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == 8);
 
 }  // namespace penna::unwind

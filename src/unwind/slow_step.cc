@@ -122,9 +122,8 @@ Stepped slow_step(const RuleCache& cache, Rule& rule, Registers& frame, StackRan
   return apply(full, frame, range, stacks) ? Stepped::proven : Stepped::end;
 }
 
-size_t slow_words_of_step(Rule rule, const Frame& frame, const Registers& caller, bool caller_needs_fp, Word* words) {
-  const bool exact = (frame.flags & Frame::kExact) != 0;
-  const FrameRule full = full_rule(rule, frame.pc - !exact);
+size_t words_of_step(Rule rule, const Registers& frame, const Registers& caller, bool caller_needs_fp, Word* words) {
+  const FrameRule full = full_rule(rule, rule_key(frame));
   size_t count = 0;
   const auto add = [&](uintptr_t address, uintptr_t value) {
     words[count++] = {reinterpret_cast<const uintptr_t*>(address), value};

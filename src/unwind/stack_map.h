@@ -16,7 +16,7 @@ namespace penna::unwind {
 
 struct StackRange {
   uintptr_t low = 0, high = 0;
-  bool contains(uintptr_t address) const { return address - low < high - low; }
+  bool contains(uintptr_t address) const { return address >= low && address < high; }
 };
 
 class StackMap {
@@ -24,11 +24,13 @@ class StackMap {
   // The range for a walk that starts at sp.
   StackRange begin_walk(uintptr_t sp) {
     if (own_.contains(sp)) [[likely]] {
-      other_ = {};
+      other_.high = 0;
       return own_;
     }
     return find(sp);
   }
+  bool is_own(const StackRange& range) const { return range.high == own_.high; }
+
   // The range that holds sp, or an empty one when sp cannot be read. For any sp, also a garbage one.
   StackRange find(uintptr_t sp);
 

@@ -21,7 +21,8 @@ inline uintptr_t rule_key(const Registers& frame) { return frame.pc - !frame.exa
   const uintptr_t cfa = (rule.base_is_fp() ? frame.fp : frame.sp) + rule.cfa_offset();
   const uintptr_t fp_slot = cfa + rule.fp_offset();  // the return address itself where fp is kept
   if (cfa <= frame.sp || cfa > range.high || fp_slot < range.low || cfa % 8 != 0) [[unlikely]] return false;
-  const uintptr_t saved_fp = *reinterpret_cast<const uintptr_t*>(fp_slot);
+  uintptr_t saved_fp = *reinterpret_cast<const uintptr_t*>(fp_slot);
+  asm("" : "+r"(saved_fp));  // load it in any case: a conditional move, not a branch that is hard to predict
   frame.pc = *reinterpret_cast<const uintptr_t*>(cfa + Arch::kReturnFromCfa);
   frame.sp = cfa;
   frame.fp = rule.restores_fp() ? saved_fp : frame.fp;
@@ -44,13 +45,13 @@ Stepped slow_step(const RuleCache& cache, Rule& rule, Registers& frame, StackRan
 // The words that the step from `frame` by `rule` to `caller` read, with the values they had. Returns how many, at most
 // kMaxWordsOfStep. `caller_needs_fp`: whether the fp that the step gave the caller matters to it or further out.
 inline constexpr size_t kMaxWordsOfStep = 3;
-size_t slow_words_of_step(Rule rule, const Frame& frame, const Registers& caller, bool caller_needs_fp, Word* words);
+size_t words_of_step(Rule rule, const Registers& frame, const Registers& caller, bool caller_needs_fp, Word* words);
 
-inline size_t words_of_step(Rule rule, const Frame& frame, const Registers& caller, bool caller_needs_fp, Word* words) {
-  if (!rule.plain()) [[unlikely]] return slow_words_of_step(rule, frame, caller, caller_needs_fp, words);
-  words[0] = {reinterpret_cast<const uintptr_t*>(caller.sp + Arch::kReturnFromCfa), caller.pc};
+inline size_t words_of_plain_step(Rule rule, uintptr_t caller_pc, uintptr_t caller_sp, uintptr_t caller_fp,
+                                  bool caller_needs_fp, Word* words) {
+  words[0] = {reinterpret_cast<const uintptr_t*>(caller_sp + Arch::kReturnFromCfa), caller_pc};
   if (!rule.restores_fp() || !caller_needs_fp) return 1;
-  words[1] = {reinterpret_cast<const uintptr_t*>(caller.sp + rule.fp_offset()), caller.fp};
+  words[1] = {reinterpret_cast<const uintptr_t*>(caller_sp + rule.fp_offset()), caller_fp};
   return 2;
 }
 

@@ -37,6 +37,12 @@ enum class End : uint8_t {
   interrupted = 6,  // signal handlers walked on this thread's memory again and again meanwhile: node is 0
 };
 
+// One remembered or new frame. `meta` is one word, written by one store:
+//
+//   63    56 55    48 47         32 31                        0
+//   ┌───────┬────────┬─────────────┬──────────────────────────┐
+//   │guessed│ flags  │  word_end   │ node; in scratch: rule   │
+//   └───────┴────────┴─────────────┴──────────────────────────┘
 struct Frame {
   enum Flag : uint8_t {
     kExact = 1,    // pc is an interrupted instruction
@@ -44,10 +50,18 @@ struct Frame {
     kGuessed = 4,  // (scratch only) stepped by an unproven frame pointer
   };
   uintptr_t pc, sp, fp;
-  uint32_t node;      // in frames: the interned node; in scratch: the bits of the Rule that led outwards
-  uint16_t word_end;  // in frames only
-  uint8_t flags;
-  uint8_t guessed;    // in frames: how many steps from here outwards were guessed, at most 255
+  uint64_t meta;
+
+  uint32_t node() const { return static_cast<uint32_t>(meta); }
+  uint32_t rule_bits() const { return static_cast<uint32_t>(meta); }  // of the Rule that led outwards; in scratch
+  uint32_t word_end() const { return static_cast<uint16_t>(meta >> 32); }
+  bool has(Flag flag) const { return (meta >> 48 & flag) != 0; }
+  // How many steps from here outwards were guessed, at most 255.
+  uint8_t guessed() const { return static_cast<uint8_t>(meta >> 56); }
+
+  static uint64_t pack(uint32_t node_or_rule, size_t word_end, unsigned flags, uint8_t guessed) {
+    return uint64_t{guessed} << 56 | uint64_t{flags} << 48 | uint64_t{word_end} << 32 | node_or_rule;
+  }
 };
 static_assert(sizeof(Frame) == 32);
 
@@ -65,6 +79,7 @@ struct ThreadMemory {
   uint32_t generation;  // of the rule cache when they were walked
   uint32_t sequence;    // of walks begun: tells an interrupted walk that another one ran in between
   End end;              // how the remembered walk ended
+  bool always_readable; // the words lie on the thread's own stack, which is there as long as the thread
   StackRange range;     // where all remembered words lie
   StackMap stacks;
   Word words[kMaxWords];
