@@ -12,7 +12,7 @@ static void* die(void* zero) {
   if (strcmp(name, "SEGV") == 0) *(volatile int*)zero = 1;
   if (strcmp(name, "FPE") == 0) {
     volatile int nought = zero != NULL;
-    printf("%d\n", 1 / nought);
+    printf("%d\n", 100 / nought);
   }
   if (strcmp(name, "ABRT") == 0) abort();
   if (strcmp(name, "ILL") == 0) __builtin_trap();
