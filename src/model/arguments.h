@@ -18,7 +18,7 @@ struct ArgumentValue {
   bool present = false;  // false: the payload ended before it
   bool cut = false;      // a string that was longer when it was recorded
   uint64_t bits = 0;     // the word, for all but strings
-  std::string_view text;  // of a string: raw bytes of the program, maybe no UTF-8. Valid as long as the record
+  std::string_view text{};  // of a string: raw bytes of the program, maybe no UTF-8. Valid as long as the record
 
   bool is_text() const { return type == PENNA_ARG_STRING; }
   bool is_number() const { return type == PENNA_ARG_INT || type == PENNA_ARG_UINT || type == PENNA_ARG_FLOAT; }

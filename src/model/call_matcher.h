@@ -7,10 +7,10 @@
 // Memory: one OpenCall for each open call, at most kMaxDepth, and a few bytes for each function seen.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "model/hash.h"
 
 namespace penna {
 
@@ -111,7 +111,7 @@ class CallMatcher {
 
   std::vector<OpenCall> stack_;
   std::vector<uint32_t> active_;  // by slot: open calls of the function
-  tsl::robin_map<uint64_t, uint32_t> slots_;
+  NumberMap<uint32_t> slots_;
   uint64_t beyond_ = 0;  // open calls that are not on the stack because it was full
   CallCounts counts_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CallTree: calls by the path that led to them: one node for each chain of callers.
 //
-// Usage: as Calls. With `by_thread` every thread has a root of its own.
+// Usage: as Calls. Node 0 is the root of all; with `by_thread` every thread has a root of its own below it.
 // Invariant: parents come before their children; a node's `total` is its `self` plus the totals of its children.
 // Memory: at most kMaxNodes; calls that would need more are added to their caller and counted in folded().
 #pragma once
@@ -13,14 +13,15 @@
 #include "model/call_matcher.h"
 #include "model/code_map.h"
 #include "model/events.h"
+#include "model/hash.h"
 
 namespace penna {
 
 struct CallNode {
-  uint32_t parent = 0;      // 0 = a root; node 0 is the root of all and no function
-  uint32_t thread = kNoIndex;  // by_thread: of every node; else kNoIndex
-  FunctionId function = 0;
-  uint32_t depth = 0;       // 1 for the outermost functions
+  uint32_t parent = 0;
+  uint32_t thread = kNoIndex;          // by_thread: of every node but the first; else kNoIndex
+  FunctionId function = kNoFunction;   // kNoFunction: node 0, and each thread's root
+  uint32_t depth = 0;                  // 1 for the outermost functions
   uint64_t calls = 0;
   uint64_t total = 0;       // ticks, inclusive
   uint64_t self = 0;
@@ -28,7 +29,7 @@ struct CallNode {
 
 class CallTree {
  public:
-  static constexpr size_t kMaxNodes = 1 << 22;
+  static constexpr size_t kMaxNodes = 1 << 21;
   CallTree(const Recording& recording, const CodeMap& map, bool by_thread);
   ~CallTree();
 
@@ -52,7 +53,7 @@ class CallTree {
   bool by_thread_;
   FunctionTable functions_;
   std::vector<CallNode> nodes_;
-  tsl::robin_map<uint64_t, uint32_t> children_;  // parent << 32 | function (or thread, below node 0) -> node
+  NumberMap<uint32_t> children_;  // parent, function -> node
   std::vector<std::unique_ptr<ThreadState>> threads_;
   uint64_t folded_ = 0;
 };

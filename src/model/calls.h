@@ -36,14 +36,14 @@ struct ThreadFunctionCalls {
 
 class Calls {
  public:
-  // Both must outlive it.
+  // `map` must outlive it.
   Calls(const Recording& recording, const CodeMap& map);
   ~Calls();
 
   void operator()(const Event& event) {
     if (event.record.is_call()) add(event);
   }
-  void finish();  // closes what is open, at the last event of its thread. Then the results are there.
+  void finish();  // ends open calls with the last call event of their thread. Then the results are there.
 
   const FunctionTable& functions() const { return functions_; }
   std::vector<const FunctionCalls*> by_total() const;  // all that were called, most time first
@@ -58,7 +58,6 @@ class Calls {
   void add(const Event& event);
   ThreadState& state(const Event& event);
 
-  const Recording& recording_;
   const CodeMap& map_;
   FunctionTable functions_;
   std::vector<FunctionCalls> totals_;                  // by function

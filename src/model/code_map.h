@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "model/hash.h"
 #include "recording/reader.h"
 
 namespace penna {
@@ -30,8 +31,7 @@ struct CodePlace {
 
 struct CodePlaceHash {
   size_t operator()(const CodePlace& place) const {
-    uint64_t hash = (place.address ^ (uint64_t{place.module} << 40) ^ (uint64_t{place.process} << 20)) * 0x9e3779b97f4a7c15;
-    return hash ^ (hash >> 32);
+    return MixHash{}(place.address ^ (uint64_t{place.module} << 40) ^ (uint64_t{place.process} << 20));
   }
 };
 
@@ -62,6 +62,7 @@ class CodeMap {
 };
 
 using FunctionId = uint32_t;
+inline constexpr FunctionId kNoFunction = UINT32_MAX;
 
 // FunctionTable: dense numbers for the functions that were called. Not thread-safe.
 class FunctionTable {

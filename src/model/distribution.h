@@ -18,12 +18,9 @@ class Distribution {
     if (__builtin_add_overflow(sum_, value, &sum_)) sum_ = UINT64_MAX;
     if (value < min_) min_ = value;
     if (value > max_) max_ = value;
-    const uint32_t bucket = bucket_of(value) - first_;
-    if (bucket < counts_.size()) {
-      ++counts_[bucket];
-    } else {
-      grow_and_count(value);
-    }
+    const uint32_t bucket = bucket_of(value);
+    if (bucket - first_ >= counts_.size()) make_room(bucket);  // wraps below first_
+    ++counts_[bucket - first_];
   }
   void merge(const Distribution& other);
 
@@ -44,7 +41,7 @@ class Distribution {
     return (shift << kSubBits) + static_cast<uint32_t>(value >> shift);
   }
   static uint64_t middle_of(uint32_t bucket);
-  void grow_and_count(uint64_t value);
+  void make_room(uint32_t bucket);
 
   uint64_t count_ = 0, sum_ = 0, min_ = UINT64_MAX, max_ = 0;
   uint32_t first_ = 0;            // bucket of counts_[0], a multiple of 32

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,7 +36,8 @@ inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
 inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
 
 // The bit of a kind of record.
-uint32_t class_bit(uint32_t kind);
+inline uint32_t class_bit(uint32_t kind) { return 1u << classify(kind); }
+static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
 
 // Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,
 // allocations, locks) with halves: they count them as unmatched.
@@ -55,32 +56,34 @@ class ThreadCursor {
 
   // The next event that passes the filter in event(), or false at the end. No event() before the first next().
   bool next() {
-    while (in_chunk_) {
-      if (!records_.next(event_.record)) {
-        if (!next_chunk()) return false;
-        continue;
+    for (;;) {
+      while (records_.next(event_.record)) {
+        if (event_.record.time > event_.time) event_.time = event_.record.time;
+        if (passes()) return true;
       }
-      if (event_.record.time > event_.time) event_.time = event_.record.time;
-      if (all_ || passes()) return true;
+      if (!next_chunk()) return false;
     }
-    return next_chunk() && next();
   }
   const Event& event() const { return event_; }
 
-  // A time before which next() will give nothing: for a merge, before the thread is opened.
+  // Before the first next(): a time before which it will give nothing, and whether it may give anything. Opens no chunk.
   uint64_t earliest() const;
+  bool has_more() const;
 
   uint64_t chunks() const { return chunks_; }
   uint64_t unreadable() const { return unreadable_; }
-  uint64_t damaged() const { return damaged_; }
-  uint64_t torn() const;
-  uint64_t holes() const;
+  uint64_t damaged() const { return damaged_ + (in_chunk_ && records_.damaged()); }
+  uint64_t torn() const { return torn_ + (in_chunk_ ? records_.torn() : 0); }
+  uint64_t holes() const { return holes_ + (in_chunk_ ? records_.holes() : 0); }
   const std::string& first_error() const { return first_error_; }
 
  private:
   bool next_chunk();
-  bool wanted(size_t chunk) const;
-  bool passes() const;
+  bool wanted(const ChunkRef& ref) const;
+  bool passes() const {
+    return (filter_.classes & class_bit(event_.record.kind)) != 0 &&
+           (in_range_ || (event_.time >= filter_.begin && event_.time < filter_.end));
+  }
   void close_chunk();
 
   const Recording& recording_;
@@ -90,7 +93,7 @@ class ThreadCursor {
   std::vector<uint8_t> bytes_;
   RecordCursor records_;
   bool in_chunk_ = false;
-  bool all_ = false;  // every record of this chunk passes
+  bool in_range_ = false;  // all of this chunk is
   Event event_;
   uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;
   std::string first_error_;

@@ -48,12 +48,12 @@ inline bool visit_event(Visit& visit, const Event& event) {
 class MergeQueue {
  public:
   MergeQueue(const Recording& recording, const EventFilter& filter);
-  // The thread whose next event is the earliest, ready to be read; null at the end. Of equal times the lower thread.
-  ThreadCursor* top();
+  // The thread whose next event is the earliest, standing on it; null at the end. Of equal times the lower thread.
+  ThreadCursor* top(WalkReport& report);
   // Events of the top thread before this time come before those of all others.
   uint64_t runner_up() const { return runner_up_; }
-  // After reading on in the top thread: puts it in its new place, or takes it out when it is at its end.
-  void sift(WalkReport& report);
+  // After reading on in the top thread: puts it in its new place, or takes it out when it has no more events.
+  void place_top(bool has_event, WalkReport& report);
   void finish(WalkReport& report);  // counts the threads that were not read to the end
 
  private:
@@ -79,14 +79,15 @@ template <typename Visit>
 WalkReport for_each_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
   WalkReport report;
   detail::MergeQueue queue(recording, filter);
-  while (ThreadCursor* cursor = queue.top()) {
+  while (ThreadCursor* cursor = queue.top(report)) {
     const uint64_t limit = queue.runner_up();
+    bool more = true;
     do {
       ++report.events;
-      if (!detail::visit_event(visit, cursor->event())) report.stopped = true;
-    } while (!report.stopped && cursor->next() && cursor->event().time < limit);
+      report.stopped = !detail::visit_event(visit, cursor->event());
+    } while (!report.stopped && (more = cursor->next()) && cursor->event().time < limit);
     if (report.stopped) break;
-    queue.sift(report);
+    queue.place_top(more, report);
   }
   queue.finish(report);
   return report;
@@ -101,10 +102,8 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
     ThreadCursor cursor(recording, thread, filter);
     while (cursor.next()) {
       ++report.events;
-      if (!detail::visit_event(visit, cursor.event())) {
-        report.stopped = true;
-        break;
-      }
+      report.stopped = !detail::visit_event(visit, cursor.event());
+      if (report.stopped) break;
     }
     report.add(cursor);
   }

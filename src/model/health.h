@@ -2,7 +2,8 @@
 // HealthReport: everything that was lost, torn, cut, unmatched or guessed, in one struct and in sentences.
 //
 // Why: a number that is silently wrong costs its reader a day. Views show sentences() behind every table.
-// Invariant: a count that is not zero has a sentence; without sentences nothing that Penna knows of is missing.
+// Invariant: a count of something lost that is not zero has a sentence; without sentences nothing that Penna knows of is
+// missing.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/names.h"
 #include "model/summary.h"
 
 namespace penna {
@@ -17,7 +19,6 @@ namespace penna {
 class Allocations;
 class Calls;
 class Locks;
-class Names;
 class Points;
 struct WalkReport;
 
@@ -34,38 +35,36 @@ struct HealthSentence {
 
 struct HealthReport {
   // The file.
-  bool finished = true;
+  bool finished = true;  // cleanly
   Damage damage;
-  EventCounts write_lost{};
-  uint64_t write_lost_bytes = 0;
+  EventCounts write_lost{};  // could not be written (full disk)
   int write_errno = 0;
-  bool write_unknown = false;  // the place in the file that says so is damaged
-  uint64_t missing_chunks = 0;
-  uint64_t unreadable_chunks = 0;
-  // The target and the collector.
+  bool write_unknown = false;  // the place in the file that would say so is damaged
+  uint64_t missing_chunks = 0, unreadable_chunks = 0;
+  // The target.
   EventCounts lost{};
-  uint64_t torn = 0, holes = 0, abandoned = 0, damaged_chunks = 0, unknown_records = 0;
+  uint64_t in_handler = 0;  // of them: because they came while the agent itself was at work
+  uint64_t torn = 0, holes = 0, damaged_chunks = 0, abandoned_chunks = 0, unknown_records = 0;
   uint64_t blocked_ticks = 0;
-  uint64_t in_handler = 0;       // lost because the agent itself was interrupted
-  std::array<uint64_t, 4> stacks_by_end{};  // by penna_stack_end; [0] is unused
-  uint64_t stack_tree_full = 0;
+  double blocked_ns = 0;
+  std::array<uint64_t, 4> truncated_stacks{};  // by penna_stack_end; [0] is unused
+  uint64_t unstored_stacks = 0;                // the stack tree was full
   uint64_t sites_armed = 0, sites_refused = 0;
   uint64_t modules_unknown = 0;
-  uint64_t refused_channels = 0;
-  uint64_t unannounced_processes = 0;
-  uint64_t threads_without_health = 0;
-  std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};
-  std::vector<std::string> notes;  // the recorder's own sentences
+  // The recorder.
+  uint64_t refused_channels = 0, unannounced_processes = 0, processes_without_end = 0;
+  std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not
+  std::vector<std::string> notes;                           // its own sentences
   // The analyses that were given.
-  uint64_t stray_exits = 0, unwound_calls = 0, open_calls = 0, too_deep_calls = 0;
-  uint64_t unmatched_frees = 0, replaced_blocks = 0;
+  uint64_t stray_exits = 0, unwound_calls = 0, too_deep_calls = 0;
+  uint64_t unmatched_frees = 0, replaced_blocks = 0, allocations_without_stack = 0;
   uint64_t unmatched_unlocks = 0, missed_unlocks = 0;
   uint64_t malformed_points = 0, points_without_site = 0;
-  std::vector<std::string> name_problems;  // of modules
+  std::vector<ModuleNames> modules;  // that were asked for names
 
   std::vector<HealthSentence> sentences;  // most severe first
   bool good() const { return sentences.empty(); }
-  Severity worst() const;  // kNote when good()
+  Severity worst() const { return sentences.empty() ? Severity::kNote : sentences.front().severity; }
 };
 
 // Analyses that were made; all may be null.

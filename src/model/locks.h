@@ -7,30 +7,21 @@
 // outermost unlock of one thread; a hold that contradicts that is counted as unmatched and not timed.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "model/distribution.h"
 #include "model/events.h"
+#include "model/hash.h"
 
 namespace penna {
 
-// Waits of one lock from one stack.
-struct WaiterStack {
-  uint32_t stack = 0;  // 0 = unknown
+// Waits for one lock: those from one stack, or while one thread held it.
+struct LockWaits {
+  uint32_t id = 0;  // of the stack (0 = unknown), or tid of the holder
   uint64_t waits = 0;
   uint64_t time = 0;
   uint64_t longest = 0;
-};
-
-// Waits of one lock while one thread held it.
-struct LockOwner {
-  uint32_t tid = 0;
-  uint64_t waits = 0;
-  uint64_t time = 0;
 };
 
 struct LockStats {
@@ -44,16 +35,15 @@ struct LockStats {
   uint64_t timeouts = 0;       // waits that ended without it
   uint64_t errors = 0;
   uint64_t owner_died = 0;     // acquisitions of a robust lock whose owner had died
-  uint64_t condition_waits = 0;
   Distribution wait;            // for the lock: every wait, successful or not
   Distribution hold;            // finished holds
-  Distribution condition_wait;  // in condition waits: until signalled and locked again
-  uint64_t held_at_end = 0;        // 1: still held when the recording ended; not in `hold`
+  Distribution condition_wait;  // of each condition wait with it: until it was held again
+  bool held_at_end = false;        // still held when the recording ended: that hold is not in `hold`
   uint64_t unmatched_unlocks = 0;  // given back by a thread that had not taken it (or before the recording)
   uint64_t missed_unlocks = 0;     // taken while another thread seemed to hold it
   std::vector<uint32_t> threads;   // indices of those that used it, ascending
-  std::vector<WaiterStack> waiters;  // after finish(): most time first
-  std::vector<LockOwner> owners;     // after finish(): most time first; those that the record names
+  std::vector<LockWaits> waiters;  // by stack; after finish(): most time first
+  std::vector<LockWaits> owners;   // by tid of the holder when the wait began, where known; the same order
 };
 
 struct ConditionStats {
@@ -66,14 +56,14 @@ struct ConditionStats {
 };
 
 struct LockCounts {
-  uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0;
+  uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0, condition_waits = 0;
   uint64_t unmatched_unlocks = 0, missed_unlocks = 0, held_at_end = 0;
-  uint64_t impossible_waits = 0;  // began after they ended: counted, time taken as 0
+  uint64_t impossible = 0;  // waits and holds that began after they ended: counted, their time taken as 0
 };
 
 class Locks {
  public:
-  explicit Locks(const Recording& recording);  // must outlive it
+  explicit Locks(const Recording& recording);
   ~Locks();
 
   void operator()(const Event& event);
@@ -91,20 +81,19 @@ class Locks {
     uint64_t since = 0;
   };
   uint32_t index_of(const Event& event, uint64_t address);
-  void acquired(uint32_t lock, const Event& event);
-  void waited(uint32_t lock, const Event& event);
-  void unlocked(uint32_t lock, const Event& event);
-  void condition_waited(uint32_t lock, const Event& event);
+  void acquired(uint32_t index, const Event& event);
+  void unlocked(uint32_t index, const Event& event);
+  void waited(const Event& event, const penna_lock_wait& wait);
+  void condition_waited(const Event& event, const penna_cond_wait& wait);
+  void add_wait(std::vector<LockWaits>& list, NumberMap<uint32_t>& map, uint32_t lock, uint32_t id, uint64_t time);
   uint64_t duration(uint64_t begin, uint64_t end);
 
-  const Recording& recording_;
   std::vector<LockStats> locks_;
   std::vector<Holder> holders_;  // by lock
   std::vector<ConditionStats> conditions_;
-  std::vector<tsl::robin_map<uint64_t, uint32_t>> lock_index_, condition_index_;  // by process: address -> index
-  tsl::robin_map<uint64_t, uint32_t> waiter_index_;                               // lock << 32 | stack -> waiters
-  std::vector<std::map<uint32_t, LockOwner>> owners_;                             // by lock
-  uint64_t impossible_waits_ = 0;
+  std::vector<NumberMap<uint32_t>> lock_index_, condition_index_;  // by process: address -> index
+  NumberMap<uint32_t> waiter_index_, owner_index_;                 // lock, id -> index into its waiters, owners
+  uint64_t impossible_ = 0;
 };
 
 }  // namespace penna

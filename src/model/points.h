@@ -7,14 +7,13 @@
 // Memory: for each site, at most kMaxStrings different strings for each argument; more are counted together.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "model/arguments.h"
 #include "model/events.h"
+#include "model/hash.h"
 
 namespace penna {
 
@@ -32,7 +31,7 @@ struct ArgumentStats {
   // Strings.
   uint64_t cut = 0;
   uint64_t other = 0;  // strings that were not counted one by one, because there were too many different ones
-  tsl::robin_map<std::string, uint64_t> strings;
+  TextMap<uint64_t> strings;  // how often each
   std::vector<std::pair<std::string, uint64_t>> top_strings(size_t count) const;  // most frequent first
 };
 
@@ -58,9 +57,9 @@ class Points {
 
   const std::vector<PointStats>& all() const { return points_; }  // in order of first hit
   std::vector<const PointStats*> by_hits() const;                  // most first
-  uint64_t hits() const { return hits_; }
+  uint64_t hits() const;
   uint64_t malformed() const;
-  uint64_t without_site() const;
+  uint64_t without_site() const;  // hits
 
  private:
   void add(const Event& event);
@@ -68,10 +67,9 @@ class Points {
 
   const Recording& recording_;
   std::vector<PointStats> points_;
-  tsl::robin_map<uint64_t, uint32_t> by_id_;          // process << 32 | id
-  tsl::robin_map<std::string, uint32_t> by_source_;   // name, file, line, arguments
+  NumberMap<uint32_t> by_id_;    // process, id
+  TextMap<uint32_t> by_source_;  // name, file, line, arguments
   DecodedPoint decoded_;
-  uint64_t hits_ = 0;
 };
 
 }  // namespace penna

@@ -23,7 +23,7 @@ struct ThreadSummary {
   uint32_t tid = 0;
   std::string name;      // the last; "" when it has none
   EventCounts events{};  // in the file
-  EventCounts lost{};
+  EventCounts lost{};    // as it told itself; what it could not tell is in its process's
   uint64_t first_time = 0, last_time = 0;  // ticks of its first and last record; 0 without records
   uint64_t chunks = 0;
   uint64_t missing_chunks = 0;  // gaps in the numbers of its chunks
@@ -36,6 +36,7 @@ struct ThreadSummary {
 struct ProcessSummary {
   uint32_t process = 0;  // index
   uint32_t number = 0, pid = 0, parent_pid = 0;
+  bool announced = false;  // false: all that is known of it are its events
   uint32_t parent = UINT32_MAX;  // index of the process it was forked from or that ran the exec; UINT32_MAX = not here
   bool after_exec = false;
   std::string name;              // last part of the executable's path
@@ -46,7 +47,7 @@ struct ProcessSummary {
   bool ended = false;
   EndKind how = EndKind::kUnknown;
   int32_t code = 0;
-  std::string end_text;  // "exited with 7", "killed by SIGSEGV", "became another program", "went on", "unknown"
+  std::string end_text;  // "exited with 7", "killed by SIGSEGV", "became another program", ...
 };
 
 struct Summary {

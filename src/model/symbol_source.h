@@ -14,7 +14,7 @@
 
 namespace penna {
 
-struct SymbolFile {
+struct NamedFile {
   const std::string& path;
   std::span<const uint8_t> build_id;
 };
@@ -35,19 +35,15 @@ class SymbolSource {
  public:
   virtual ~SymbolSource() = default;
   // The frames at a code address of the file, the innermost inlined one first; empty when it has no name.
-  virtual std::vector<SourceFrame> code(const SymbolFile& file, uint64_t address) = 0;
+  virtual std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) = 0;
   // The variable that holds the address.
-  virtual std::optional<DataSymbol> data(const SymbolFile& file, uint64_t address) = 0;
+  virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
   // What is wrong with the names of this file, as a sentence with the next step; empty when all is well.
-  virtual std::string problem(const SymbolFile& file) = 0;
+  virtual std::string problem(const NamedFile& file) = 0;
 };
 
-struct SymbolOptions {
-  bool inlined = true;           // inlined frames and lines from DWARF (slower)
-  bool demangle = true;
-  std::string symfs;             // look below this directory instead of /
-  std::vector<std::string> debug_directories;  // besides /usr/lib/debug
-};
+struct SymbolOptions;  // symbols/symbol_file.h: where to look, how to demangle
 std::unique_ptr<SymbolSource> make_symbol_source(const SymbolOptions& options);
+std::unique_ptr<SymbolSource> make_symbol_source();  // this machine's files, full names
 
 }  // namespace penna

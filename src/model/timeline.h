@@ -2,20 +2,18 @@
 // Timeline: what happened in a thread, line by line, nested as the calls were: the model of `penna replay`.
 //
 // Usage:  for_each_timeline_line(recording, thread, {}, [&](const TimelineLine& line) { ...; return true; });
-// The visitor may return bool: false ends the walk at once, so that `replay | head` reads no more than it shows.
+// The visitor returns bool: false ends the walk at once, so that `replay | head` reads no more than it shows.
 // Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later.
 // Memory: the open calls and the locks held.
 #pragma once
 
-#include <tsl/robin_map.h>
-
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "model/call_matcher.h"
 #include "model/events.h"
+#include "model/hash.h"
 
 namespace penna {
 
@@ -59,7 +57,7 @@ struct TimelineLine {
 };
 
 struct TimelineOptions {
-  EventFilter filter{.classes = kAllRecords};
+  EventFilter filter{.classes = kAllRecords};  // its thread is set by for_each_timeline_line
   bool fold_leaves = true;    // kLeaf instead of kEnter and kLeave; holds an entry back until the next event
   bool keep_open = true;      // at the end a kLeave (CallEnd::kOpen) for every call that was not left
 };
@@ -70,11 +68,12 @@ class Timeline {
   Timeline(uint32_t process, uint32_t thread, bool fold_leaves)
       : process_(process), thread_(thread), fold_leaves_(fold_leaves) {}
 
-  // Up to kMaxLines lines for an event; unwinding can make more, so they go out one by one.
+  // The lines of one event, which must be of this thread. False when on_line said so.
   template <typename OnLine>
   bool add(const Event& event, OnLine&& on_line);
+  // The thread's events are over: gives out what was held back, and with `keep_open` the ends of open calls.
   template <typename OnLine>
-  bool finish(uint64_t time, OnLine&& on_line);
+  bool finish(bool keep_open, OnLine&& on_line);
 
   const CallCounts& calls() const { return matcher_.counts(); }
 
@@ -86,7 +85,9 @@ class Timeline {
   TimelineLine line(LineKind kind, uint64_t time) const;
   // The line of a record that is no call; false when it makes none.
   bool describe(const Event& event, TimelineLine& out);
-  void hold(uint64_t lock, uint64_t time);
+  bool describe_lock(const Event& event, TimelineLine& out);
+  void take(uint64_t lock, uint64_t time);
+  void give_back(uint64_t lock, TimelineLine& out);
 
   struct Held {
     uint64_t since = 0;
@@ -94,10 +95,21 @@ class Timeline {
   };
   uint32_t process_, thread_;
   bool fold_leaves_;
+  bool pending_ = false;  // the kEnter of the innermost call was not given out yet
+  uint64_t last_time_ = 0;
   CallMatcher matcher_;
-  bool pending_ = false;  // the innermost call's kEnter was not given out yet
-  tsl::robin_map<uint64_t, Held> held_;
+  NumberMap<Held> held_;  // by lock
 };
+
+// The lines of one thread.
+template <typename OnLine>
+WalkReport for_each_timeline_line(const Recording& recording, uint32_t thread, const TimelineOptions& options,
+                                  OnLine&& on_line);
+
+// The lines of all threads, merged in time order. Leaves are not folded: a line that was held back would come late. What is
+// open at the end comes last, thread by thread.
+template <typename OnLine>
+WalkReport for_each_merged_line(const Recording& recording, const TimelineOptions& options, OnLine&& on_line);
 
 }  // namespace penna
 

@@ -1,18 +1,107 @@
 // SPDX-License-Identifier: MIT
-// The template half of timeline.h: include that one.
+// The templates of timeline.h; include that one.
+// Invariant: pending_ is only true while the innermost call was entered by the event just before.
 #pragma once
 
 #include "model/timeline.h"
 
 namespace penna {
 
-// The lines of one thread.
+// Turns what the matcher says into lines.
+template <typename OnLine>
+struct Timeline::Emit {
+  Timeline& timeline;
+  OnLine& on_line;
+  bool go_on = true;
+
+  void on_enter(const OpenCall& call, size_t depth) {
+    if (timeline.fold_leaves_) {
+      timeline.pending_ = true;
+    } else {
+      give(LineKind::kEnter, call, call.begin, depth, CallEnd::kExit);
+    }
+  }
+  void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t depth) {
+    give(timeline.pending_ ? LineKind::kLeaf : LineKind::kLeave, call, end, depth, how);
+    timeline.pending_ = false;
+  }
+  void give(LineKind kind, const OpenCall& call, uint64_t time, size_t depth, CallEnd how) {
+    if (!go_on) return;
+    TimelineLine line = timeline.line(kind, time);
+    line.depth = static_cast<uint32_t>(depth);
+    line.begin = call.begin;
+    line.duration = time - call.begin;
+    line.end = how;
+    line.pc = call.pc;
+    go_on = on_line(static_cast<const TimelineLine&>(line));
+  }
+};
+
+// Gives out the kEnter that was held back.
+template <typename OnLine>
+bool Timeline::flush(OnLine& on_line) {
+  if (!pending_) return true;
+  pending_ = false;
+  Emit<OnLine> emit{*this, on_line};
+  const OpenCall& call = matcher_.stack().back();
+  emit.give(LineKind::kEnter, call, call.begin, matcher_.depth() - 1, CallEnd::kExit);
+  return emit.go_on;
+}
+
+template <typename OnLine>
+bool Timeline::add(const Event& event, OnLine&& on_line) {
+  Emit<OnLine> emit{*this, on_line};
+  const uint64_t pc = event.record.pc;
+  last_time_ = event.time;
+  if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
+    if (!flush(on_line)) return false;
+    matcher_.enter(pc, pc, event.time, emit);
+    return emit.go_on;
+  }
+  if (event.record.kind == PENNA_KIND_CALL_EXIT) {
+    if (pending_ && matcher_.stack().back().pc != pc && !flush(on_line)) return false;
+    if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
+    TimelineLine stray = line(LineKind::kStrayExit, event.time);
+    stray.pc = pc;
+    stray.record = &event.record;
+    return on_line(static_cast<const TimelineLine&>(stray));
+  }
+  TimelineLine other;
+  if (!describe(event, other)) return true;
+  return flush(on_line) && on_line(static_cast<const TimelineLine&>(other));
+}
+
+template <typename OnLine>
+bool Timeline::finish(bool keep_open, OnLine&& on_line) {
+  if (!flush(on_line)) return false;
+  Emit<OnLine> emit{*this, on_line, keep_open};
+  matcher_.finish(last_time_, emit);
+  return emit.go_on || !keep_open;
+}
+
 template <typename OnLine>
 WalkReport for_each_timeline_line(const Recording& recording, uint32_t thread, const TimelineOptions& options,
-                                  OnLine&& on_line);
+                                  OnLine&& on_line) {
+  EventFilter filter = options.filter;
+  filter.thread = thread;
+  Timeline timeline(recording.threads()[thread].process, thread, options.fold_leaves);
+  WalkReport report =
+      for_each_thread_event(recording, filter, [&](const Event& event) { return timeline.add(event, on_line); });
+  if (!report.stopped) report.stopped = !timeline.finish(options.keep_open, on_line);
+  return report;
+}
 
-// The lines of all threads, merged in time order. Leaves are not folded: a held-back line would come late.
 template <typename OnLine>
-WalkReport for_each_merged_line(const Recording& recording, const TimelineOptions& options, OnLine&& on_line);
+WalkReport for_each_merged_line(const Recording& recording, const TimelineOptions& options, OnLine&& on_line) {
+  std::vector<std::unique_ptr<Timeline>> timelines(recording.threads().size());
+  WalkReport report = for_each_event(recording, options.filter, [&](const Event& event) {
+    auto& timeline = timelines[event.thread];
+    if (!timeline) timeline = std::make_unique<Timeline>(event.process, event.thread, false);
+    return timeline->add(event, on_line);
+  });
+  for (auto& timeline : timelines)
+    if (timeline && !report.stopped) report.stopped = !timeline->finish(options.keep_open, on_line);
+  return report;
+}
 
 }  // namespace penna

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// See arguments.h.
+#include "model/arguments.h"
+
+#include <fmt/core.h>
+
+#include <bit>
+
+#include "base/bytes.h"
+
+namespace penna {
+namespace {
+
+// penna_point: a word {length, flags}, then the bytes, padded to whole words.
+void take_text(ByteCursor& in, ArgumentValue& value) {
+  const uint32_t length = in.u32();
+  const uint32_t flags = in.u32();
+  const auto bytes = in.take(length);
+  if (!in) return;
+  in.take((8 - length % 8) % 8);
+  value.present = in.ok();
+  value.cut = (flags & PENNA_STRING_CUT) != 0;
+  if (value.present) value.text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+double ArgumentValue::as_float() const { return std::bit_cast<double>(bits); }
+
+double ArgumentValue::as_number() const {
+  switch (type) {
+    case PENNA_ARG_INT:
+    case PENNA_ARG_CHAR: return static_cast<double>(as_int());
+    case PENNA_ARG_FLOAT: return as_float();
+    default: return static_cast<double>(bits);
+  }
+}
+
+void decode_arguments(const Site* site, const Record& record, DecodedPoint& out) {
+  const auto payload = record.after<penna_point>();
+  ByteCursor in(payload);
+  out.values.clear();
+  out.malformed = record.payload_bytes < sizeof(penna_point);
+  const size_t count = site != nullptr ? site->arguments.size() : payload.size() / 8;
+  for (size_t i = 0; i < count; ++i) {
+    ArgumentValue& value = out.values.emplace_back();
+    if (site != nullptr) value.type = site->arguments[i].type;
+    if (value.is_text()) {
+      take_text(in, value);
+    } else {
+      value.bits = in.u64();
+      value.present = in.ok();
+    }
+  }
+  out.malformed |= !in.ok() || in.remaining() != 0;
+}
+
+std::string argument_text(const ArgumentValue& value) {
+  if (!value.present) return "?";
+  switch (value.type) {
+    case PENNA_ARG_INT: return fmt::format("{}", value.as_int());
+    case PENNA_ARG_UINT: return fmt::format("{}", value.as_uint());
+    case PENNA_ARG_FLOAT: return fmt::format("{}", value.as_float());
+    case PENNA_ARG_STRING: return std::string(value.text) + (value.cut ? "..." : "");
+    case PENNA_ARG_BOOL: return value.bits != 0 ? "true" : "false";
+    case PENNA_ARG_CHAR:
+      if (value.bits >= 0x20 && value.bits < 0x7f) return fmt::format("'{}'", static_cast<char>(value.bits));
+      return fmt::format("'\\x{:02x}'", value.bits & 0xff);
+    default: return fmt::format("{:#x}", value.bits);
+  }
+}
+
+std::string site_name(const Site* site, uint32_t id) {
+  return site != nullptr ? fmt::format("{}:{}", site->provider, site->name) : fmt::format("[unknown site {}]", id);
+}
+
+}  // namespace penna

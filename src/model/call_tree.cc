@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See call_tree.h.
+#include "model/call_tree.h"
+
+#include <algorithm>
+
+namespace penna {
+
+struct CallTree::ThreadState {
+  CallMatcher matcher;
+  std::vector<FunctionId> functions;  // by slot
+  uint32_t process = 0, thread = 0;
+  uint32_t root = 0;   // node below which this thread's calls hang
+  uint64_t last_time = 0;
+  bool time_matters = false;
+};
+
+struct CallTree::Observer {
+  CallTree& tree;
+  ThreadState& thread;
+
+  void on_enter(OpenCall& call, size_t depth) {
+    if (call.slot == thread.functions.size())
+      thread.functions.push_back(tree.functions_.intern(thread.process, call.pc, call.begin));
+    const auto& stack = thread.matcher.stack();
+    const uint32_t parent = depth == 0 ? thread.root : stack[depth - 1].tag;
+    call.tag = tree.child(parent, thread.functions[call.slot], thread.thread);
+    if (call.tag != parent) ++tree.nodes_[call.tag].calls;
+  }
+
+  void on_leave(const OpenCall& call, uint64_t end, CallEnd, size_t) {
+    const uint64_t duration = end - call.begin;
+    tree.nodes_[call.tag].self += duration - std::min(duration, call.inner);
+  }
+};
+
+CallTree::CallTree(const Recording& recording, const CodeMap& map, bool by_thread)
+    : map_(map), by_thread_(by_thread), functions_(map), nodes_(1), threads_(recording.threads().size()) {}
+CallTree::~CallTree() = default;
+
+// With no room left a call counts as part of its caller: its node is the caller's.
+uint32_t CallTree::child(uint32_t parent, FunctionId function, uint32_t thread) {
+  auto found = children_.find(pair_key(parent, function));
+  if (found != children_.end()) return found->second;
+  if (nodes_.size() >= kMaxNodes) {
+    ++folded_;
+    return parent;
+  }
+  const auto node = static_cast<uint32_t>(nodes_.size());
+  children_.emplace(pair_key(parent, function), node);
+  nodes_.push_back({parent, by_thread_ ? thread : kNoIndex, function, nodes_[parent].depth + 1, 0, 0, 0});
+  return node;
+}
+
+void CallTree::add(const Event& event) {
+  auto& state = threads_[event.thread];
+  if (!state) {
+    state = std::make_unique<ThreadState>();
+    state->process = event.process;
+    state->thread = event.thread;
+    state->time_matters = map_.time_matters(event.process);
+    if (by_thread_) {
+      state->root = static_cast<uint32_t>(nodes_.size());
+      nodes_.push_back({0, event.thread, kNoFunction, 0, 0, 0, 0});
+    }
+  }
+  const uint64_t pc = event.record.pc;
+  const uint64_t key = state->time_matters ? functions_.intern(event.process, pc, event.time) : pc;
+  if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
+    state->matcher.enter(key, pc, event.time, Observer{*this, *state});
+  } else {
+    state->matcher.exit(key, pc, event.time, Observer{*this, *state});
+  }
+  state->last_time = event.time;
+}
+
+void CallTree::finish() {
+  for (auto& thread : threads_)
+    if (thread) thread->matcher.finish(thread->last_time, Observer{*this, *thread});
+  for (CallNode& node : nodes_) node.total = node.self;
+  for (size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
+}
+
+std::vector<std::vector<uint32_t>> CallTree::children() const {
+  std::vector<std::vector<uint32_t>> result(nodes_.size());
+  for (uint32_t i = 1; i < nodes_.size(); ++i) result[nodes_[i].parent].push_back(i);
+  for (auto& list : result)
+    std::stable_sort(list.begin(), list.end(), [this](uint32_t a, uint32_t b) { return nodes_[a].total > nodes_[b].total; });
+  return result;
+}
+
+}  // namespace penna

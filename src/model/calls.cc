@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// See calls.h.
+#include "model/calls.h"
+
+#include <algorithm>
+
+namespace penna {
+
+// A thread counts by its matcher's slots, so that an event costs no look-up beyond the matcher's own.
+struct Calls::ThreadState {
+  CallMatcher matcher;
+  std::vector<ThreadFunctionCalls> functions;  // by slot
+  uint64_t last_time = 0;
+  uint32_t process = 0;
+  bool time_matters = false;
+};
+
+struct Calls::Observer {
+  Calls& calls;
+  ThreadState& thread;
+  uint32_t process = 0;
+
+  void on_enter(OpenCall& call, size_t) {
+    if (call.slot == thread.functions.size())
+      thread.functions.push_back({calls.functions_.intern(process, call.pc, call.begin), 0, 0, 0, UINT64_MAX, 0});
+    call.tag = thread.functions[call.slot].function;
+    while (calls.totals_.size() <= call.tag)
+      calls.totals_.emplace_back().function = static_cast<FunctionId>(calls.totals_.size() - 1);
+  }
+
+  void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t) {
+    const uint64_t duration = end - call.begin;
+    const uint64_t self = duration - std::min(duration, call.inner);
+    FunctionCalls& total = calls.totals_[call.tag];
+    ThreadFunctionCalls& own = thread.functions[call.slot];
+    ++total.calls;
+    ++own.calls;
+    total.self += self;
+    own.self += self;
+    if (call.outermost) {
+      total.total += duration;
+      own.total += duration;
+    }
+    if (how != CallEnd::kExit) [[unlikely]]
+      ++(how == CallEnd::kOpen ? total.open : total.unwound);
+    own.min = std::min(own.min, duration);
+    own.max = std::max(own.max, duration);
+    total.duration.add(duration);
+  }
+};
+
+Calls::Calls(const Recording& recording, const CodeMap& map)
+    : map_(map), functions_(map), threads_(recording.threads().size()) {}
+Calls::~Calls() = default;
+
+Calls::ThreadState& Calls::state(const Event& event) {
+  auto& state = threads_[event.thread];
+  if (!state) {
+    state = std::make_unique<ThreadState>();
+    state->process = event.process;
+    state->time_matters = map_.time_matters(event.process);
+  }
+  return *state;
+}
+
+void Calls::add(const Event& event) {
+  ThreadState& thread = state(event);
+  const uint64_t pc = event.record.pc;
+  // Where libraries were replaced, an address means different functions at different times.
+  const uint64_t key = thread.time_matters ? functions_.intern(event.process, pc, event.time) : pc;
+  Observer observer{*this, thread, event.process};
+  if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
+    thread.matcher.enter(key, pc, event.time, observer);
+  } else {
+    thread.matcher.exit(key, pc, event.time, observer);
+  }
+  thread.last_time = event.time;
+}
+
+void Calls::finish() {
+  for (auto& thread : threads_) {
+    if (!thread) continue;
+    thread->matcher.finish(thread->last_time, Observer{*this, *thread, thread->process});
+    counts_.add(thread->matcher.counts());
+  }
+}
+
+std::vector<const FunctionCalls*> Calls::by_total() const {
+  std::vector<const FunctionCalls*> result;
+  for (const FunctionCalls& function : totals_)
+    if (function.calls != 0) result.push_back(&function);
+  std::stable_sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->total > b->total; });
+  return result;
+}
+
+std::vector<ThreadFunctionCalls> Calls::of_thread(uint32_t thread) const {
+  if (thread >= threads_.size() || !threads_[thread]) return {};
+  // Slots may share a function (code that was mapped twice): one row each.
+  std::vector<ThreadFunctionCalls> result = threads_[thread]->functions;
+  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.function < b.function; });
+  size_t kept = 0;
+  for (const ThreadFunctionCalls& one : result) {
+    if (kept != 0 && result[kept - 1].function == one.function) {
+      ThreadFunctionCalls& into = result[kept - 1];
+      into.calls += one.calls;
+      into.total += one.total;
+      into.self += one.self;
+      into.min = std::min(into.min, one.min);
+      into.max = std::max(into.max, one.max);
+    } else {
+      result[kept++] = one;
+    }
+  }
+  result.resize(kept);
+  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.total > b.total; });
+  return result;
+}
+
+CallCounts Calls::thread_counts(uint32_t thread) const {
+  return thread < threads_.size() && threads_[thread] ? threads_[thread]->matcher.counts() : CallCounts{};
+}
+
+}  // namespace penna

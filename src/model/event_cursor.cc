@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// See event_cursor.h. Here: what happens once a chunk.
+#include "model/event_cursor.h"
+
+#include <algorithm>
+
+namespace penna {
+
+bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const {
+  return (thread == kNoIndex || thread == index) &&
+         (process == kNoIndex || process == recording.threads()[index].process);
+}
+
+ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter)
+    : recording_(recording), filter_(filter), refs_(recording.chunks(thread)), records_({}) {
+  event_.process = recording.threads()[thread].process;
+  event_.thread = thread;
+}
+
+uint64_t ThreadCursor::earliest() const {
+  for (const ChunkRef& ref : refs_)
+    if (wanted(ref)) return std::max(ref.time_begin, filter_.begin);
+  return UINT64_MAX;
+}
+
+bool ThreadCursor::has_more() const {
+  return std::any_of(refs_.begin(), refs_.end(), [this](const ChunkRef& ref) { return wanted(ref); });
+}
+
+// A chunk without events of the wanted classes is not read. What is no event is not counted in a ChunkRef.
+bool ThreadCursor::wanted(const ChunkRef& ref) const {
+  if (ref.time_end < filter_.begin || ref.time_begin >= filter_.end) return false;
+  if (filter_.classes & kOtherRecords) return true;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if ((filter_.classes >> i & 1) && ref.events[i] != 0) return true;
+  return false;
+}
+
+bool ThreadCursor::next_chunk() {
+  close_chunk();
+  while (at_ < refs_.size()) {
+    const ChunkRef& ref = refs_[at_++];
+    if (!wanted(ref)) continue;
+    if (auto read = recording_.read_chunk(ref, bytes_); !read) {
+      if (unreadable_++ == 0) first_error_ = read.error().text;
+      continue;
+    }
+    records_ = RecordCursor(bytes_);
+    in_chunk_ = true;
+    ++chunks_;
+    in_range_ = ref.time_begin >= filter_.begin && std::max(ref.time_end, event_.time) < filter_.end;
+    return true;
+  }
+  return false;
+}
+
+void ThreadCursor::close_chunk() {
+  if (!in_chunk_) return;
+  in_chunk_ = false;
+  torn_ += records_.torn();
+  holes_ += records_.holes();
+  damaged_ += records_.damaged();
+}
+
+}  // namespace penna

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// See health.h. First the numbers are gathered, then each that matters becomes a sentence.
+#include "model/health.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "model/allocations.h"
+#include "model/calls.h"
+#include "model/locks.h"
+#include "model/points.h"
+
+namespace penna {
+namespace {
+
+std::string count_of(uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// "12 calls, 3 alloc" without the classes that have none; empty when there are none at all.
+std::string classes_text(const EventCounts& counts) {
+  std::string text;
+  for (uint32_t i = 0; i < counts.size(); ++i)
+    if (counts[i] != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], class_name(i));
+  return text;
+}
+
+// ---- Gathering
+
+void gather_file(HealthReport& report, const Recording& recording, const Summary& summary) {
+  report.finished = recording.is_finished();
+  report.damage = recording.damage();
+  if (const auto failures = recording.write_failures()) {
+    std::copy(std::begin(failures->lost), std::end(failures->lost), report.write_lost.begin());
+    report.write_errno = static_cast<int>(failures->error);
+  } else {
+    report.write_unknown = true;
+  }
+  for (const ThreadSummary& thread : summary.threads) {
+    report.missing_chunks += thread.missing_chunks;
+    report.torn += thread.torn;
+    report.damaged_chunks += thread.damaged;
+  }
+}
+
+void add_health(HealthReport& report, const Health& health) {
+  report.holes += health.holes;
+  report.abandoned_chunks += health.abandoned;
+  report.unknown_records += health.unknown;
+}
+
+void gather_target(HealthReport& report, const Recording& recording, const Summary& summary) {
+  report.lost = summary.lost;
+  for (const RecordedThread& thread : recording.threads()) add_health(report, thread.health);
+  for (const RecordedProcess& process : recording.processes()) {
+    add_health(report, process.health);
+    report.unannounced_processes += !process.announced;
+    report.processes_without_end += !process.end.has_value();
+    uint64_t blocked = 0;  // told by the threads; the process's own count is at least that
+    for (uint32_t thread : process.threads) blocked += recording.threads()[thread].health.blocked_ticks;
+    blocked = std::max(blocked, process.health.blocked_ticks);
+    if (process.end) {
+      const penna_counters& counters = process.end->counters;
+      blocked = std::max(blocked, counters.blocked_ticks);
+      report.in_handler += counters.in_handler;
+      for (size_t i = 1; i < report.truncated_stacks.size(); ++i)
+        report.truncated_stacks[i] += counters.stacks_truncated[i];
+      report.unstored_stacks += counters.stack_tree_full;
+      report.sites_armed += counters.sites_armed;
+      report.sites_refused += counters.sites_refused;
+      report.modules_unknown += counters.modules_unknown;
+    }
+    report.blocked_ticks += blocked;
+  }
+  report.blocked_ns = static_cast<double>(report.blocked_ticks) * recording.time().ns_per_tick();
+}
+
+void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
+  if (inputs.walk != nullptr) report.unreadable_chunks = inputs.walk->unreadable;
+  if (inputs.calls != nullptr) {
+    report.stray_exits = inputs.calls->counts().stray_exits;
+    report.unwound_calls = inputs.calls->counts().unwound;
+    report.too_deep_calls = inputs.calls->counts().too_deep;
+  }
+  if (inputs.allocations != nullptr) {
+    const HeapTotals heap = inputs.allocations->total();
+    report.unmatched_frees = heap.unmatched_frees;
+    report.replaced_blocks = heap.replaced;
+    report.allocations_without_stack = heap.unknown_stacks;
+  }
+  if (inputs.locks != nullptr) {
+    report.unmatched_unlocks = inputs.locks->counts().unmatched_unlocks;
+    report.missed_unlocks = inputs.locks->counts().missed_unlocks;
+  }
+  if (inputs.points != nullptr) {
+    report.malformed_points = inputs.points->malformed();
+    report.points_without_site = inputs.points->without_site();
+  }
+  if (inputs.names != nullptr) report.modules = inputs.names->modules();
+}
+
+// ---- Sentences
+
+class Sentences {
+ public:
+  explicit Sentences(std::vector<HealthSentence>& out) : out_(out) {}
+  void error(bool when, std::string text) { add(Severity::kError, when, std::move(text)); }
+  void warning(bool when, std::string text) { add(Severity::kWarning, when, std::move(text)); }
+  void note(bool when, std::string text) { add(Severity::kNote, when, std::move(text)); }
+
+ private:
+  void add(Severity severity, bool when, std::string text) {
+    if (when) out_.push_back({severity, std::move(text)});
+  }
+  std::vector<HealthSentence>& out_;
+};
+
+void say_file(const HealthReport& report, Sentences& say) {
+  say.error(report.damage.any(), report.damage.text());
+  say.warning(!report.finished,
+              "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
+              "shown.");
+  const std::string unwritten = classes_text(report.write_lost);
+  say.error(!unwritten.empty(), fmt::format("{} could not be written to the file{}: make room and record again.", unwritten,
+                                            report.write_errno != 0
+                                                ? fmt::format(" ({})", std::strerror(report.write_errno))
+                                                : std::string()));
+  say.error(report.write_unknown,
+            "Whether all events could be written is unknown: the place in the file that would say so is damaged.");
+  say.error(report.missing_chunks != 0,
+            fmt::format("{} of events missing from the file: times and counts around the gaps are too small.",
+                        count_of(report.missing_chunks, "chunk is", "chunks are")));
+  say.error(report.unreadable_chunks != 0,
+            fmt::format("{} could not be read back: the events in them are missing from every table.",
+                        count_of(report.unreadable_chunks, "chunk", "chunks")));
+  say.warning(report.damage.unknown_blocks != 0,
+              fmt::format("{} of a kind that this penna does not know: read the recording with a newer one.",
+                          count_of(report.damage.unknown_blocks, "block is", "blocks are")));
+}
+
+void say_lost(const HealthReport& report, Sentences& say) {
+  const std::string lost = classes_text(report.lost);
+  const std::string inside =
+      report.in_handler == 0
+          ? ""
+          : fmt::format(" ({} of them in signal handlers that interrupted the recording itself)", report.in_handler);
+  say.error(!lost.empty(), fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
+  say.warning(report.torn != 0,
+              fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
+                          count_of(report.torn, "record was", "records were")));
+  say.warning(report.holes != 0, fmt::format("{} reserved and never written: their threads died, or were killed, just then.",
+                                             count_of(report.holes, "record was", "records were")));
+  say.error(report.damaged_chunks != 0,
+            fmt::format("{} written over by the program: the records behind the damage are missing.",
+                        count_of(report.damaged_chunks, "chunk was", "chunks were")));
+  say.warning(report.unknown_records != 0,
+              fmt::format("{} of a kind that this penna does not know: use the penna that recorded it, or a newer one.",
+                          count_of(report.unknown_records, "record is", "records are")));
+  say.note(report.blocked_ticks != 0,
+           fmt::format("The program waited {:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
+                       report.blocked_ns / 1e6));
+}
+
+void say_recorder(const HealthReport& report, Sentences& say) {
+  say.error(report.refused_channels != 0,
+            fmt::format("{} not recorded: their shared memory could not be used.",
+                        count_of(report.refused_channels, "process was", "processes were")));
+  say.warning(report.unannounced_processes != 0,
+              fmt::format("{} in the recording without name and parent: the blocks that describe them are missing.",
+                          count_of(report.unannounced_processes, "process is", "processes are")));
+  say.warning(report.finished && report.processes_without_end != 0,
+              fmt::format("How {} ended is not in the recording, nor what they lost.",
+                          count_of(report.processes_without_end, "process", "processes")));
+  for (const std::string& note : report.notes) say.note(true, note);
+}
+
+void say_stacks(const HealthReport& report, Sentences& say) {
+  const auto& cut = report.truncated_stacks;
+  say.note(cut[PENNA_STACK_DEPTH_LIMIT] != 0,
+           fmt::format("{} deeper than was asked for: record with a larger --stack-depth to see their outer frames.",
+                       count_of(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
+  say.warning(cut[PENNA_STACK_NO_RULE] != 0,
+              fmt::format("{} short, in code without unwind information: build it with -fasynchronous-unwind-tables.",
+                          count_of(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end")));
+  say.warning(cut[PENNA_STACK_BAD_MEMORY] != 0,
+              fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
+                          "information is wrong.",
+                          count_of(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
+  say.warning(report.unstored_stacks != 0,
+              fmt::format("{} not kept, as the table of stacks was full: those events show no stack.",
+                          count_of(report.unstored_stacks, "stack was", "stacks were")));
+  say.warning(report.sites_refused != 0,
+              fmt::format("{} could not be armed: what they would have told is missing; penna doctor says why.",
+                          count_of(report.sites_refused, "point", "points")));
+  say.warning(report.modules_unknown != 0,
+              fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
+                          count_of(report.modules_unknown, "code address lay", "code addresses lay")));
+}
+
+void say_analyses(const HealthReport& report, Sentences& say) {
+  say.warning(report.stray_exits != 0,
+              fmt::format("{} left that had not been entered, as far as the recording knows: it began in the middle, or "
+                          "events are missing.",
+                          count_of(report.stray_exits, "function was", "functions were")));
+  say.note(report.unwound_calls != 0,
+           fmt::format("{} with an outer function, by longjmp or because the exit is missing: their time ends there.",
+                       count_of(report.unwound_calls, "call ended", "calls ended")));
+  say.warning(report.too_deep_calls != 0,
+              fmt::format("{} nested deeper than {}: they are only counted.",
+                          count_of(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
+  say.note(report.unmatched_frees != 0,
+           fmt::format("{} allocated before the recording began, or by means that are not recorded.",
+                       count_of(report.unmatched_frees, "freed block had been", "freed blocks had been")));
+  say.warning(report.replaced_blocks != 0,
+              fmt::format("{} allocated at the address of one that had not been freed: the free is missing, or not recorded.",
+                          count_of(report.replaced_blocks, "block was", "blocks were")));
+  say.warning(report.allocations_without_stack != 0,
+              fmt::format("{} no stack: they stand together in one line.",
+                          count_of(report.allocations_without_stack, "allocation has", "allocations have")));
+  say.note(report.unmatched_unlocks != 0,
+           fmt::format("{} given back by a thread that had not taken it, as far as the recording knows.",
+                       count_of(report.unmatched_unlocks, "lock was", "locks were")));
+  say.warning(report.missed_unlocks != 0,
+              fmt::format("{} taken while another thread still seemed to hold it: hold times of these are missing.",
+                          count_of(report.missed_unlocks, "lock was", "locks were")));
+  say.warning(report.malformed_points != 0,
+              fmt::format("{} values that do not fit their description: shown as far as they go.",
+                          count_of(report.malformed_points, "point has", "points have")));
+  say.warning(report.points_without_site != 0,
+              fmt::format("{} not described in the recording: shown as plain words.",
+                          count_of(report.points_without_site, "point hit is", "point hits are")));
+  for (const ModuleNames& module : report.modules) say.note(!module.problem.empty(), module.problem);
+}
+
+}  // namespace
+
+HealthReport examine(const Recording& recording, const Summary& summary, const HealthInputs& inputs) {
+  HealthReport report;
+  gather_file(report, recording, summary);
+  gather_target(report, recording, summary);
+  gather_analyses(report, inputs);
+  report.refused_channels = recording.collector().refused_channels;
+  report.event_cost_ps = recording.collector().event_cost_ps;
+  report.notes = recording.collector().notes;
+
+  Sentences say(report.sentences);
+  say_file(report, say);
+  say_lost(report, say);
+  say_recorder(report, say);
+  say_stacks(report, say);
+  say_analyses(report, say);
+  std::stable_sort(report.sentences.begin(), report.sentences.end(),
+                   [](auto& a, auto& b) { return a.severity > b.severity; });
+  return report;
+}
+
+}  // namespace penna

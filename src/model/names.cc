@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// See names.h.
+#include "model/names.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace penna {
+namespace {
+
+std::string fall_back(const CodeMap& map, const CodePlace& place) {
+  if (!place.known()) return fmt::format("[unknown] {:#x}", place.address);
+  return fmt::format("{}+{:#x}", map.file_name(place.module), place.address);
+}
+
+StackEnd stack_end(uint8_t recorded) {
+  switch (recorded) {
+    case PENNA_STACK_COMPLETE: return StackEnd::kComplete;
+    case PENNA_STACK_DEPTH_LIMIT: return StackEnd::kDepthLimit;
+    case PENNA_STACK_NO_RULE: return StackEnd::kNoRule;
+    case PENNA_STACK_BAD_MEMORY: return StackEnd::kBadMemory;
+    default: return StackEnd::kUnknown;
+  }
+}
+
+}  // namespace
+
+const char* stack_end_text(StackEnd end) {
+  switch (end) {
+    case StackEnd::kComplete: return "";
+    case StackEnd::kDepthLimit: return "deeper than --stack-depth";
+    case StackEnd::kNoRule: return "no unwind information further out";
+    case StackEnd::kBadMemory: return "the stack could not be read further out";
+    case StackEnd::kCut: return "outer frames are missing from the recording";
+    case StackEnd::kUnknown: return "no stack was recorded";
+  }
+  return "";
+}
+
+Names::Names(const Recording& recording, SymbolSource& symbols)
+    : recording_(recording), symbols_(symbols), map_(recording), counts_(map_.module_count() + 1) {
+  for (const RecordedProcess& process : recording.processes()) {
+    ModuleId main = kNoModule;
+    for (ModuleId id = 0; id < map_.module_count() && main == kNoModule; ++id)
+      if (map_.path(id) == process.process.executable) main = id;
+    main_modules_.push_back(main);
+  }
+}
+
+const NameFrames& Names::at(const CodePlace& place) {
+  auto found = cache_.find(place);
+  if (found == cache_.end()) found = cache_.emplace(place, std::make_unique<const NameFrames>(resolve(place))).first;
+  return *found->second;
+}
+
+NameFrames Names::resolve(const CodePlace& place) {
+  Count& count = counts_[place.known() ? place.module : map_.module_count()];
+  ++count.addresses;
+  NameFrames frames;
+  if (place.known()) {
+    for (SourceFrame& frame : symbols_.code({map_.path(place.module), map_.build_id(place.module)}, place.address)) {
+      const bool named = !frame.function.empty();
+      frames.push_back({named ? std::move(frame.function) : fall_back(map_, place), std::move(frame.file), frame.line,
+                        frame.inlined, named, place.module});
+    }
+  }
+  if (frames.empty()) frames.push_back({fall_back(map_, place), "", 0, false, false, place.module});
+  frames.back().inlined = false;  // the outermost is the function itself
+  count.unnamed += !frames.back().named;
+  count.without_line += frames.front().line == 0;
+  return frames;
+}
+
+NamedStack Names::stack(uint32_t process, uint32_t stack) {
+  NamedStack result;
+  while (auto node = recording_.stack_node(process, stack)) {
+    for (const NameFrame& one : frame(process, node->pc, node->generation)) result.frames.push_back(&one);
+    result.end = node->cut ? StackEnd::kCut : stack_end(node->end);
+    if (node->cut) break;
+    stack = node->parent;
+  }
+  return result;
+}
+
+const NameFrame* Names::leaf(uint32_t process, uint32_t stack) {
+  auto node = recording_.stack_node(process, stack);
+  return node ? &frame(process, node->pc, node->generation).front() : nullptr;
+}
+
+std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {
+  const CodePlace place = map_.locate(process, address, ticks);
+  if (place.known()) {
+    if (auto symbol = symbols_.data({map_.path(place.module), map_.build_id(place.module)}, place.address)) {
+      const std::string offset = symbol->offset == 0 ? "" : fmt::format("+{}", symbol->offset);
+      if (place.module == main_modules_[process]) return symbol->name + offset;
+      return fmt::format("{}`{}{}", map_.file_name(place.module), symbol->name, offset);
+    }
+  }
+  return fmt::format("{:#x}", address);
+}
+
+std::vector<ModuleNames> Names::modules() {
+  std::vector<ModuleNames> result;
+  for (ModuleId id = 0; id < counts_.size(); ++id) {
+    const Count& count = counts_[id];
+    if (count.addresses == 0) continue;
+    const bool known = id < map_.module_count();
+    ModuleNames names{known ? id : kNoModule, known ? map_.path(id) : "", count.addresses, count.unnamed,
+                      count.without_line, ""};
+    if (known) {
+      names.problem = symbols_.problem({map_.path(id), map_.build_id(id)});
+    } else {
+      names.problem = fmt::format(
+          "{} addresses lie in no mapped file: generated code, or a library whose loading was not recorded.",
+          count.addresses);
+    }
+    result.push_back(std::move(names));
+  }
+  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.unnamed > b.unnamed; });
+  return result;
+}
+
+}  // namespace penna

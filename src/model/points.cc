@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// See points.h.
+#include "model/points.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace penna {
+namespace {
+
+// What two copies of one point have in common.
+std::string source_key(const Site& site) {
+  std::string key = site.provider + '\0' + site.name + '\0' + site.file + '\0' + std::to_string(site.line);
+  for (const SiteArgument& argument : site.arguments) key += '\0' + std::to_string(argument.type) + argument.name;
+  return key;
+}
+
+bool less(uint8_t type, uint64_t a, uint64_t b) {
+  const ArgumentValue left{.type = type, .bits = a}, right{.type = type, .bits = b};
+  if (type == PENNA_ARG_FLOAT) return left.as_float() < right.as_float();
+  if (type == PENNA_ARG_INT || type == PENNA_ARG_CHAR) return left.as_int() < right.as_int();
+  return a < b;
+}
+
+void count_text(ArgumentStats& stats, const ArgumentValue& value) {
+  stats.cut += value.cut;
+  auto found = stats.strings.find(value.text);
+  if (found != stats.strings.end()) {
+    ++found.value();
+  } else if (stats.strings.size() < Points::kMaxStrings) {
+    stats.strings.emplace(std::string(value.text), 1);
+  } else {
+    ++stats.other;
+  }
+}
+
+void count_number(ArgumentStats& stats, const ArgumentValue& value) {
+  if (value.type == PENNA_ARG_FLOAT && !std::isfinite(value.as_float())) {
+    ++stats.not_finite;
+    return;
+  }
+  const bool first = stats.count == stats.not_finite;
+  if (first || less(value.type, value.bits, stats.min_bits)) stats.min_bits = value.bits;
+  if (first || less(value.type, stats.max_bits, value.bits)) stats.max_bits = value.bits;
+  stats.sum += value.as_number();
+}
+
+}  // namespace
+
+double ArgumentStats::average() const {
+  return count == not_finite ? 0.0 : sum / static_cast<double>(count - not_finite);
+}
+ArgumentValue ArgumentStats::min() const { return {.type = type, .present = count > not_finite, .bits = min_bits}; }
+ArgumentValue ArgumentStats::max() const { return {.type = type, .present = count > not_finite, .bits = max_bits}; }
+
+std::vector<std::pair<std::string, uint64_t>> ArgumentStats::top_strings(size_t limit) const {
+  std::vector<std::pair<std::string, uint64_t>> result(strings.begin(), strings.end());
+  std::sort(result.begin(), result.end(),
+            [](auto& a, auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+  if (result.size() > limit) result.resize(limit);
+  return result;
+}
+
+double PointStats::rate(const Recording& recording) const {
+  const auto ns = static_cast<double>(recording.time().duration_ns(first_time, last_time));
+  return hits < 2 || ns <= 0 ? 0.0 : static_cast<double>(hits - 1) * 1e9 / ns;
+}
+
+uint32_t Points::index_of(uint32_t process, uint32_t id) {
+  auto [found, added] = by_id_.try_emplace(pair_key(process, id), static_cast<uint32_t>(points_.size()));
+  if (!added) return found->second;
+  const Site* site = recording_.site(process, id);
+  if (site != nullptr) {
+    auto [same, is_new] = by_source_.try_emplace(source_key(*site), static_cast<uint32_t>(points_.size()));
+    if (!is_new) return found.value() = same->second;
+  }
+  PointStats& point = points_.emplace_back();
+  point.site = site;
+  point.id = id;
+  if (site == nullptr) return found->second;
+  for (const SiteArgument& argument : site->arguments) {
+    ArgumentStats& stats = point.arguments.emplace_back();
+    stats.name = argument.name;
+    stats.type = argument.type;
+  }
+  return found->second;
+}
+
+void Points::add(const Event& event) {
+  PointStats& point = points_[index_of(event.process, event.record.as<penna_point>().site)];
+  decode_arguments(point.site, event.record, decoded_);
+  point.malformed += point.site != nullptr && decoded_.malformed;
+  if (point.hits++ == 0) point.first_time = point.last_time = event.time;
+  point.first_time = std::min(point.first_time, event.time);
+  point.last_time = std::max(point.last_time, event.time);
+  for (size_t i = 0; i < point.arguments.size(); ++i) {
+    const ArgumentValue& value = decoded_.values[i];
+    ArgumentStats& stats = point.arguments[i];
+    if (!value.present) continue;
+    if (value.is_text()) {
+      count_text(stats, value);
+    } else {
+      count_number(stats, value);
+    }
+    ++stats.count;
+  }
+}
+
+std::vector<const PointStats*> Points::by_hits() const {
+  std::vector<const PointStats*> result;
+  for (const PointStats& point : points_) result.push_back(&point);
+  std::stable_sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->hits > b->hits; });
+  return result;
+}
+
+uint64_t Points::hits() const {
+  uint64_t sum = 0;
+  for (const PointStats& point : points_) sum += point.hits;
+  return sum;
+}
+uint64_t Points::malformed() const {
+  uint64_t sum = 0;
+  for (const PointStats& point : points_) sum += point.malformed;
+  return sum;
+}
+uint64_t Points::without_site() const {
+  uint64_t sum = 0;
+  for (const PointStats& point : points_) sum += point.site == nullptr ? point.hits : 0;
+  return sum;
+}
+
+}  // namespace penna

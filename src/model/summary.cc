@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// See summary.h.
+#include "model/summary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+namespace penna {
+namespace {
+
+constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {"calls", "alloc", "locks", "points"};
+
+uint64_t sum_of(const EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
+void add_to(EventCounts& sum, const EventCounts& more) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+}
+void raise_to(EventCounts& counts, const uint64_t* least) {
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = std::max(counts[i], least[i]);
+}
+
+// A span of ticks that starts empty.
+struct Span {
+  uint64_t first = UINT64_MAX, last = 0;
+  void add(uint64_t begin, uint64_t end) {
+    first = std::min(first, begin);
+    last = std::max(last, end);
+  }
+  bool empty() const { return first > last; }
+};
+
+std::string end_text(const std::optional<ProcessEnd>& end) {
+  if (!end) return "unknown";
+  switch (end->how) {
+    case EndKind::kExited: return fmt::format("exited with {}", end->code);
+    case EndKind::kSignaled: {
+      const char* name = sigabbrev_np(end->code);
+      return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", end->code);
+    }
+    case EndKind::kExec: return "became another program";
+    case EndKind::kStopped: return "was running when the recording stopped";
+    case EndKind::kUnknown: break;
+  }
+  return "unknown";
+}
+
+ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
+  const RecordedThread& thread = recording.threads()[index];
+  ThreadSummary summary;
+  summary.thread = index;
+  summary.process = thread.process;
+  summary.tid = thread.tid;
+  summary.name = thread.name;
+  summary.has_health = thread.has_health;
+  summary.lost = thread.health.lost;
+  summary.holes = thread.health.holes;
+  summary.blocked_ticks = thread.health.blocked_ticks;
+  Span span;
+  const auto chunks = recording.chunks(index);
+  for (const ChunkRef& chunk : chunks) {
+    for (size_t i = 0; i < chunk.events.size(); ++i) summary.events[i] += chunk.events[i];
+    summary.torn += chunk.torn;
+    summary.damaged += chunk.damaged;
+    span.add(chunk.time_begin, chunk.time_end);
+  }
+  summary.chunks = chunks.size();
+  // Numbers of chunks start at 0, ascend and differ: what is missing of them was lost.
+  if (!chunks.empty()) summary.missing_chunks = chunks.back().sequence - (chunks.size() - 1);
+  if (!span.empty()) {
+    summary.first_time = span.first;
+    summary.last_time = span.last;
+  }
+  return summary;
+}
+
+ProcessSummary summarize_process(const Recording& recording, uint32_t index, const std::vector<ThreadSummary>& threads) {
+  const RecordedProcess& process = recording.processes()[index];
+  ProcessSummary summary;
+  summary.process = index;
+  summary.number = process.process.number;
+  summary.announced = process.announced;
+  summary.pid = process.process.pid;
+  summary.parent_pid = process.process.parent_pid;
+  summary.after_exec = process.process.after_exec;
+  const std::string& path = process.process.executable;
+  summary.name = path.substr(path.rfind('/') + 1);
+  summary.command = process.process.command;
+  summary.threads = static_cast<uint32_t>(process.threads.size());
+  summary.ended = process.end.has_value();
+  if (process.end) {
+    summary.how = process.end->how;
+    summary.code = process.end->code;
+    raise_to(summary.lost, process.end->counters.lost);
+  }
+  summary.end_text = end_text(process.end);
+
+  Span span;
+  EventCounts told{};
+  for (uint32_t thread : process.threads) {
+    add_to(summary.events, threads[thread].events);
+    add_to(told, threads[thread].lost);
+    if (threads[thread].chunks != 0) span.add(threads[thread].first_time, threads[thread].last_time);
+  }
+  // The process's own count holds what its threads told, and what they could not tell any more.
+  raise_to(summary.lost, told.data());
+  raise_to(summary.lost, process.health.lost.data());
+  const uint64_t start = process.process.start_ticks;
+  if (start != 0) span.add(start, start);
+  if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);
+  if (!span.empty()) {
+    summary.first_time = span.first;
+    summary.last_time = span.last;
+  }
+  return summary;
+}
+
+}  // namespace
+
+const char* class_name(uint32_t event_class) {
+  return event_class < PENNA_CLASS_COUNT ? kClassNames[event_class] : "other";
+}
+
+uint64_t ThreadSummary::total_events() const { return sum_of(events); }
+uint64_t Summary::total_events() const { return sum_of(events); }
+uint64_t Summary::total_lost() const { return sum_of(lost); }
+
+std::vector<uint32_t> process_parents(const Recording& recording) {
+  const auto processes = recording.processes();
+  std::vector<uint32_t> parents(processes.size(), UINT32_MAX);
+  std::map<uint32_t, uint32_t> latest;  // by pid: the last process before this one
+  for (uint32_t i = 0; i < processes.size(); ++i) {
+    const Process& process = processes[i].process;
+    auto found = latest.find(process.after_exec ? process.pid : process.parent_pid);
+    if (processes[i].announced && found != latest.end()) parents[i] = found->second;
+    // Forked just before its parent ran an exec, but heard of after.
+    while (!process.after_exec && parents[i] != UINT32_MAX && processes[parents[i]].process.after_exec &&
+           processes[parents[i]].process.start_ticks > process.start_ticks)
+      parents[i] = parents[parents[i]];
+    if (processes[i].announced) latest[process.pid] = i;
+  }
+  return parents;
+}
+
+Summary summarize(const Recording& recording) {
+  Summary summary;
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) summary.threads.push_back(summarize_thread(recording, i));
+  Span span;
+  const auto parents = process_parents(recording);
+  for (uint32_t i = 0; i < recording.processes().size(); ++i) {
+    auto& process = summary.processes.emplace_back(summarize_process(recording, i, summary.threads));
+    process.parent = parents[i];
+    add_to(summary.events, process.events);
+    add_to(summary.lost, process.lost);
+    if (process.last_time != 0) span.add(process.first_time, process.last_time);
+  }
+  if (!span.empty()) {
+    summary.first_time = span.first;
+    summary.last_time = span.last;
+    summary.duration_ns = recording.time().duration_ns(span.first, span.last);
+  }
+  return summary;
+}
+
+}  // namespace penna

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// See symbol_source.h: the real source, over the Symbolizer.
+#include "model/symbol_source.h"
+
+#include "symbols/symbolizer.h"
+
+namespace penna {
+namespace {
+
+class ElfSymbolSource : public SymbolSource {
+ public:
+  explicit ElfSymbolSource(const SymbolOptions& options) : symbolizer_(options) {}
+
+  std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) override {
+    std::vector<SourceFrame> frames;
+    // The caller has already gone back into the call instruction, so this is no call site in the Symbolizer's sense.
+    for (const FrameName& frame : symbolizer_.frames(module(file), address, false))
+      frames.push_back({std::string(frame.function), std::string(frame.file), frame.line, frame.inlined});
+    return frames;
+  }
+
+  std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) override {
+    auto object = symbolizer_.find_object(module(file), address);
+    if (!object) return std::nullopt;
+    return DataSymbol{std::string(object->name), object->offset};
+  }
+
+  std::string problem(const NamedFile& file) override { return symbolizer_.status(module(file)).advice; }
+
+ private:
+  Symbolizer::ModuleId module(const NamedFile& file) {
+    return symbolizer_.add({file.path, {file.build_id.begin(), file.build_id.end()}});
+  }
+
+  Symbolizer symbolizer_;
+};
+
+}  // namespace
+
+std::unique_ptr<SymbolSource> make_symbol_source(const SymbolOptions& options) {
+  return std::make_unique<ElfSymbolSource>(options);
+}
+std::unique_ptr<SymbolSource> make_symbol_source() { return make_symbol_source(SymbolOptions{}); }
+
+}  // namespace penna

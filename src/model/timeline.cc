@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// See timeline.h. Here: the lines of records that are no calls.
+#include "model/timeline.h"
+
+namespace penna {
+
+TimelineLine Timeline::line(LineKind kind, uint64_t time) const {
+  TimelineLine line;
+  line.kind = kind;
+  line.process = process_;
+  line.thread = thread_;
+  line.depth = static_cast<uint32_t>(matcher_.depth());
+  line.time = line.begin = time;
+  return line;
+}
+
+bool Timeline::describe(const Event& event, TimelineLine& out) {
+  const Record& record = event.record;
+  out = line(LineKind::kEnter, event.time);
+  out.record = &record;
+  auto allocation = [&out](const auto& payload) {
+    out.kind = LineKind::kAllocation;
+    out.address = payload.address_family & PENNA_ADDRESS_MASK;
+    out.family = static_cast<uint32_t>(payload.address_family >> 56);
+    out.size = payload.size;
+    out.stack = payload.stack;
+  };
+  switch (record.kind) {
+    case PENNA_KIND_ALLOC: allocation(record.as<penna_alloc>()); return true;
+    case PENNA_KIND_ALLOC_LARGE: allocation(record.as<penna_alloc_large>()); return true;
+    case PENNA_KIND_FREE:
+    case PENNA_KIND_REALLOC_FAILED: {
+      const auto payload = record.as<penna_free>();
+      out.kind = record.kind == PENNA_KIND_FREE ? LineKind::kFree : LineKind::kReallocFailed;
+      out.address = payload.address_family & PENNA_ADDRESS_MASK;
+      out.family = static_cast<uint32_t>(payload.address_family >> 56);
+      return true;
+    }
+    case PENNA_KIND_POINT:
+      out.kind = LineKind::kPoint;
+      out.site = record.as<penna_point>().site;
+      return true;
+    case PENNA_KIND_THREAD: out.kind = LineKind::kThreadName; return true;
+    case PENNA_KIND_LOST: out.kind = LineKind::kLost; return true;
+    case PENNA_KIND_BLOCKED:
+      out.kind = LineKind::kBlocked;
+      out.duration = record.as<penna_blocked>().ticks;
+      out.begin = event.time - (out.duration < event.time ? out.duration : event.time);
+      return true;
+    default: return describe_lock(event, out);
+  }
+}
+
+bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
+  const Record& record = event.record;
+  auto since = [&](uint64_t begin) {
+    out.begin = begin < event.time ? begin : event.time;
+    out.duration = event.time - out.begin;
+  };
+  switch (record.kind) {
+    case PENNA_KIND_LOCK:
+    case PENNA_KIND_LOCK_BUSY:
+      out.kind = record.kind == PENNA_KIND_LOCK ? LineKind::kLock : LineKind::kLockBusy;
+      out.address = out.lock = record.as<penna_lock>().lock;
+      if (record.kind == PENNA_KIND_LOCK) take(out.lock, event.time);
+      return true;
+    case PENNA_KIND_UNLOCK:
+      out.kind = LineKind::kUnlock;
+      out.address = out.lock = record.as<penna_lock>().lock;
+      give_back(out.lock, out);
+      return true;
+    case PENNA_KIND_LOCK_WAIT: {
+      const auto wait = record.as<penna_lock_wait>();
+      out.kind = LineKind::kLockWait;
+      out.address = out.lock = wait.lock;
+      out.stack = wait.stack;
+      out.owner = wait.owner;
+      out.wait_end = wait.end;
+      since(wait.begin);
+      if (wait.end == PENNA_WAIT_GOT || wait.end == PENNA_WAIT_OWNER_DIED) take(out.lock, event.time);
+      return true;
+    }
+    case PENNA_KIND_COND_WAIT: {
+      const auto wait = record.as<penna_cond_wait>();
+      out.kind = LineKind::kConditionWait;
+      out.address = wait.condition;
+      out.lock = wait.lock;
+      out.stack = wait.stack;
+      out.wait_end = wait.end;
+      since(wait.begin);
+      take(out.lock, event.time);
+      return true;
+    }
+    default: return false;
+  }
+}
+
+void Timeline::take(uint64_t lock, uint64_t time) {
+  auto [found, added] = held_.try_emplace(lock, Held{time, 0});
+  ++found.value().depth;
+}
+
+void Timeline::give_back(uint64_t lock, TimelineLine& out) {
+  auto found = held_.find(lock);
+  if (found == held_.end()) return;
+  out.begin = found->second.since;
+  out.duration = out.time - out.begin;
+  if (--found.value().depth == 0) held_.erase(found);
+}
+
+}  // namespace penna
