@@ -209,6 +209,8 @@ std::vector<FrameName> SymbolFile::frames(uint64_t address, bool call_site) {
   if (!dwarf_opened_) open_dwarf();
   if (dwarf_ != nullptr) {
     for (const DwarfFrame& frame : dwarf_->find(address)) names.push_back(name_frame(frame, address));
+    // Padding between functions belongs to a line, but to no function.
+    if (!names.empty() && names.back().function.empty()) names.clear();
   }
   if (names.empty()) {
     if (const RawSymbol* symbol = table_.function_at(address)) names.push_back({display(*symbol), {}, 0, false});

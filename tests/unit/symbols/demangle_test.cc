@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Demangling: known names, every name of libstdc++, and names that would explode.
+#include "symbols/demangle.h"
+
+#include <gtest/gtest.h>
+
+#include "programs.h"
+
+namespace penna {
+namespace {
+
+TEST(Demangle, Styles) {
+  struct Case {
+    const char *raw, *full, *simple;
+  };
+  for (const Case& c : {
+           Case{"main", "main", "main"},
+           Case{"cfree@GLIBC_2.2.5", "cfree", "cfree"},
+           Case{"memcpy@@GLIBC_2.14", "memcpy", "memcpy"},
+           Case{"_ZN2ns3BoxIlE3getEl", "ns::Box<long>::get(long)", "ns::Box::get"},
+           Case{"_ZN12_GLOBAL__N_13fooEi", "(anonymous namespace)::foo(int)", "(anonymous namespace)::foo"},
+           Case{"_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)",
+                "std::vector::push_back"},
+           Case{"_ZZ4mainENKUliE0_clEi", "main::{lambda(int)#2}::operator()(int) const",
+                "main::{lambda#2}::operator()"},
+           Case{"_Z5applyIZ4mainEUliE_EiT_i", "int apply<main::{lambda(int)#1}>(main::{lambda(int)#1}, int)", "apply"},
+           Case{"_ZN1AltERKS_", "A::operator<(A const&)", "A::operator<"},
+           Case{"_ZlsRSoRK1A", "operator<<(std::ostream&, A const&)", "operator<<"},
+           Case{"_ZStltIcEbRKSaIT_E", "bool std::operator< <char>(std::allocator<char> const&)", "std::operator<"},
+           Case{"_Znam", "operator new[](unsigned long)", "operator new[]"},
+           Case{"_ZN1AcvSsEv", "A::operator std::string()", "A::operator std::string"},
+           Case{"_ZN1AptEv", "A::operator->()", "A::operator->"},
+           Case{"_ZTV1A", "vtable for A", "vtable for A"},
+           Case{"_ZThn8_N1A1fEv", "non-virtual thunk to A::f()", "non-virtual thunk to A::f"},
+           Case{"_ZGVZ3foovE1x", "guard variable for foo()::x", "guard variable for foo::x"},
+           Case{"_Z3fooB5cxx11v", "foo[abi:cxx11]()", "foo"},
+           Case{"_ZNO1A1fEv", "A::f() &&", "A::f"},
+           Case{"_Z3foov.cold", "foo() [clone .cold]", "foo"},
+           Case{"_Z", "_Z", "_Z"},
+           Case{"_Zwhatever", "_Zwhatever", "_Zwhatever"},
+       }) {
+    EXPECT_EQ(demangle(c.raw, Demangle::kFull), c.full) << c.raw;
+    EXPECT_EQ(demangle(c.raw, Demangle::kSimple), c.simple) << c.raw;
+    EXPECT_EQ(demangle(c.raw, Demangle::kNo), c.raw);
+  }
+}
+
+TEST(Demangle, SimpleOfWhatDwarfSays) {
+  EXPECT_EQ(simple_name("std::sort<int*, main(int, char**)::<lambda(int, int)> >"), "std::sort");
+  EXPECT_EQ(simple_name("(anonymous namespace)::Local::times"), "(anonymous namespace)::Local::times");
+  EXPECT_EQ(simple_name("operator bool"), "operator bool");
+  EXPECT_EQ(simple_name(""), "");
+  EXPECT_EQ(simple_name("<"), "<");
+  EXPECT_EQ(simple_name("operator"), "operator");
+}
+
+// Every exported name of libstdc++ as c++filt has it, and in short without argument lists.
+TEST(Demangle, AllOfLibstdcxxLikeCxxfilt) {
+  std::string library = test::run("gcc -print-file-name=libstdc++.so.6");
+  library.pop_back();
+  std::string names;
+  for (const auto& symbol : test::listed_symbols(library)) names += symbol.name + "\n";
+  auto raw = test::lines_of(names);
+  auto full = test::lines_of(test::run("c++filt --no-verbose", names));
+  ASSERT_EQ(raw.size(), full.size());
+  ASSERT_GT(raw.size(), 3000u);
+  for (size_t i = 0; i < raw.size(); ++i) {
+    EXPECT_EQ(demangle(raw[i], Demangle::kFull), full[i]);
+    std::string simple = demangle(raw[i], Demangle::kSimple);
+    EXPECT_FALSE(simple.empty());
+    if (raw[i].compare(0, 2, "_Z") == 0 && full[i].find("operator") == std::string::npos) {
+      EXPECT_EQ(simple.find_first_of("(<"), std::string::npos) << full[i] << " -> " << simple;
+    }
+  }
+}
+
+// Each level holds the one before it twice: 2^40 letters from 200.
+TEST(Demangle, ExplodingNamesStayAsTheyAre) {
+  std::string name = "_Z1fI1AIiiE";
+  const char* const kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (int level = 0; level < 40; ++level) {
+    std::string reference = level == 0 ? "S0_" : level < 36 ? std::string("S") + kDigits[level] + "_" : "SZ_";
+    name += "1AI" + reference + reference + "E";
+  }
+  name += "EvT_";
+  EXPECT_GT(demangled_size_bound(name), kDemangleLimit);
+  EXPECT_EQ(demangle(name, Demangle::kFull), name);
+  EXPECT_LT(demangled_size_bound("_ZNSt6vectorIiSaIiEE9push_backEOi"), 4096u);
+}
+
+}  // namespace
+}  // namespace penna
