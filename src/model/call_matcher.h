@@ -36,7 +36,13 @@ struct CallCounts {
   uint64_t open = 0;         // calls open at the end
   uint64_t stray_exits = 0;  // exits of functions that were not open
   uint64_t too_deep = 0;     // entries beyond kMaxDepth: not looked at
-  void add(const CallCounts& other);
+  void add(const CallCounts& other) {
+    calls += other.calls;
+    unwound += other.unwound;
+    open += other.open;
+    stray_exits += other.stray_exits;
+    too_deep += other.too_deep;
+  }
 };
 
 class CallMatcher {

@@ -24,8 +24,7 @@ struct Calls::Observer {
     if (call.slot == thread.functions.size())
       thread.functions.push_back({calls.functions_.intern(process, call.pc, call.begin), 0, 0, 0, UINT64_MAX, 0});
     call.tag = thread.functions[call.slot].function;
-    while (calls.totals_.size() <= call.tag)
-      calls.totals_.emplace_back().function = static_cast<FunctionId>(calls.totals_.size() - 1);
+    calls.make_room(call.tag);
   }
 
   void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t) {
@@ -52,6 +51,13 @@ struct Calls::Observer {
 Calls::Calls(const Recording& recording, const CodeMap& map)
     : map_(map), functions_(map), threads_(recording.threads().size()) {}
 Calls::~Calls() = default;
+
+void Calls::make_room(FunctionId function) {
+  while (totals_.size() <= function) {
+    const auto next = static_cast<FunctionId>(totals_.size());
+    totals_.emplace_back().function = next;
+  }
+}
 
 Calls::ThreadState& Calls::state(const Event& event) {
   auto& state = threads_[event.thread];

@@ -57,6 +57,7 @@ class Calls {
   struct Observer;
   void add(const Event& event);
   ThreadState& state(const Event& event);
+  void make_room(FunctionId function);
 
   const CodeMap& map_;
   FunctionTable functions_;

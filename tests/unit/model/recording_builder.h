@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// RecordingBuilder: small recordings for tests, written event by event, through the real writer and reader.
+//
+// Usage:  RecordingBuilder build; auto& t = build.thread(build.process(100), 1);
+//         t.enter(0x1000, 5); t.exit(0x1000, 9); Recording recording = build.open();
+// One tick is one nanosecond. Invariant: what is built is what a target and a collector would have written.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recording/reader.h"
+#include "recording/writer.h"
+
+namespace penna {
+
+class ThreadBuilder {
+ public:
+  ThreadBuilder(uint32_t process, uint32_t serial, uint32_t tid) : process_(process), serial_(serial), tid_(tid) {}
+
+  void enter(uint64_t pc, uint64_t time) { word(penna_call_header(PENNA_TAG_ENTRY, pc, time), pc, time); }
+  void exit(uint64_t pc, uint64_t time) { word(penna_call_header(PENNA_TAG_EXIT, pc, time), pc, time); }
+  void alloc(uint64_t address, uint32_t size, uint64_t time, uint32_t stack = 1, uint64_t family = PENNA_FAMILY_MALLOC) {
+    record(PENNA_KIND_ALLOC, time, penna_alloc{address | family << 56, stack, size});
+  }
+  void alloc_large(uint64_t address, uint64_t size, uint64_t time, uint32_t stack = 1) {
+    record(PENNA_KIND_ALLOC_LARGE, time, penna_alloc_large{address, stack, 0, size});
+  }
+  void free(uint64_t address, uint64_t time, uint64_t family = PENNA_FAMILY_MALLOC) {
+    record(PENNA_KIND_FREE, time, penna_free{address | family << 56});
+  }
+  void realloc_failed(uint64_t address, uint64_t time) {
+    record(PENNA_KIND_REALLOC_FAILED, time, penna_free{address | uint64_t{PENNA_FAMILY_REALLOC} << 56});
+  }
+  void lock(uint64_t address, uint64_t time) { record(PENNA_KIND_LOCK, time, penna_lock{address}); }
+  void unlock(uint64_t address, uint64_t time) { record(PENNA_KIND_UNLOCK, time, penna_lock{address}); }
+  void busy(uint64_t address, uint64_t time) { record(PENNA_KIND_LOCK_BUSY, time, penna_lock{address}); }
+  void lock_wait(uint64_t address, uint64_t begin, uint64_t time, uint32_t stack = 0, uint32_t owner = 0,
+                 uint32_t end = PENNA_WAIT_GOT) {
+    record(PENNA_KIND_LOCK_WAIT, time, penna_lock_wait{address, begin, stack, owner, end, 0});
+  }
+  void cond_wait(uint64_t address, uint64_t condition, uint64_t begin, uint64_t time, uint32_t end = PENNA_WAIT_GOT) {
+    record(PENNA_KIND_COND_WAIT, time, penna_cond_wait{address, condition, begin, 0, end});
+  }
+  // `words` as they follow penna_point.
+  void point(uint32_t site, uint64_t time, const std::vector<uint64_t>& words = {}) {
+    std::vector<uint8_t> payload(sizeof(penna_point) + words.size() * 8);
+    const penna_point point{site, 0};
+    std::memcpy(payload.data(), &point, sizeof point);
+    if (!words.empty()) std::memcpy(payload.data() + sizeof point, words.data(), words.size() * 8);
+    raw(PENNA_KIND_POINT, time, payload);
+  }
+  void lost(uint32_t calls, uint64_t time) { record(PENNA_KIND_LOST, time, penna_lost{{calls, 0, 0, 0}}); }
+  void blocked(uint64_t ticks, uint64_t time) { record(PENNA_KIND_BLOCKED, time, penna_blocked{ticks}); }
+  void torn(uint64_t time) {
+    reserve(16, time);
+    append(penna_full_header(PENNA_KIND_FREE, 2, time) | PENNA_TAG_BUSY);
+    append(0);
+  }
+  template <typename T>
+  void record(uint32_t kind, uint64_t time, const T& payload) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&payload);
+    raw(kind, time, {bytes, bytes + sizeof payload});
+  }
+  // The payload's size is a multiple of 8.
+  void raw(uint32_t kind, uint64_t time, const std::vector<uint8_t>& payload) {
+    reserve(8 + payload.size(), time);
+    append(penna_full_header(kind, static_cast<uint32_t>(1 + payload.size() / 8), time));
+    bytes_->insert(bytes_->end(), payload.begin(), payload.end());
+  }
+  void new_chunk() { bytes_ = nullptr; }
+  void skip_chunk() {  // as if one had been lost
+    new_chunk();
+    ++sequence_;
+  }
+
+ private:
+  friend class RecordingBuilder;
+  void word(uint64_t header, uint64_t pc, uint64_t time) {
+    if (bytes_ != nullptr && (pc >> 32 != pc_high_ || time - time_begin_ >= 1u << 29)) new_chunk();
+    if (bytes_ == nullptr) pc_high_ = static_cast<uint32_t>(pc >> 32);
+    reserve(8, time);
+    append(header);
+  }
+  void append(uint64_t value) {
+    const auto* from = reinterpret_cast<const uint8_t*>(&value);
+    bytes_->insert(bytes_->end(), from, from + sizeof value);
+  }
+  void reserve(size_t bytes, uint64_t time) {
+    if (bytes_ != nullptr && bytes_->size() + bytes <= PENNA_CHUNK_BYTES) return;
+    bytes_ = chunks_.emplace_back(std::make_unique<std::vector<uint8_t>>(sizeof(penna_chunk))).get();
+    time_begin_ = time;
+    penna_chunk header{};
+    header.ctf_magic = PENNA_CTF_MAGIC;
+    header.time_begin = time;
+    header.packet_bits = PENNA_CHUNK_BYTES * 8;
+    header.tid = tid_;
+    header.thread_serial = serial_;
+    header.sequence = sequence_++;
+    header.pc_high = pc_high_;
+    std::memcpy(bytes_->data(), &header, sizeof header);
+  }
+
+  uint32_t process_, serial_, tid_;
+  uint32_t pc_high_ = 0;
+  uint64_t time_begin_ = 0;
+  uint64_t sequence_ = 0;
+  std::vector<std::unique_ptr<std::vector<uint8_t>>> chunks_;
+  std::vector<uint8_t>* bytes_ = nullptr;  // of the chunk being filled
+};
+
+class RecordingBuilder {
+ public:
+  RecordingBuilder() : path_(testing_path()) {
+    auto writer = RecordingWriter::create(path_, {.overwrite = true});
+    if (!writer) std::abort();
+    writer_ = std::make_unique<RecordingWriter>(std::move(*writer));
+    Session session;
+    session.ticks_per_second = 1'000'000'000;
+    session.classes = 15;
+    check(writer_->write_session(session));
+  }
+  ~RecordingBuilder() { ::unlink(path_.c_str()); }
+  RecordingBuilder(const RecordingBuilder&) = delete;
+  RecordingBuilder& operator=(const RecordingBuilder&) = delete;
+
+  // Gives the process's number, which is also its index when all are made in order. `parent`: a pid.
+  uint32_t process(uint32_t pid, uint32_t parent = 1, uint64_t start = 0, bool after_exec = false) {
+    Process process;
+    process.number = processes_++;
+    process.pid = pid;
+    process.parent_pid = parent;
+    process.start_ticks = start;
+    process.after_exec = after_exec;
+    process.executable = "/bin/program";
+    check(writer_->write_process(process));
+    return process.number;
+  }
+  void end(const ProcessEnd& end) { check(writer_->write_process_end(end)); }
+  ThreadBuilder& thread(uint32_t process, uint32_t serial) {
+    auto& thread = threads_[{process, serial}];
+    if (!thread) thread = std::make_unique<ThreadBuilder>(process, serial, 1000 * (process + 1) + serial);
+    return *thread;
+  }
+  void module(uint32_t process, const Module& module) { check(writer_->write_modules(process, {&module, 1})); }
+  void site(uint32_t process, const Site& site) { check(writer_->write_sites(process, {&site, 1})); }
+  void health(uint32_t process, const Health& health) { check(writer_->write_health(process, {&health, 1})); }
+  // A stack of these return addresses, the innermost first; its nodes get the ids first, first + 1, ...: the last is it.
+  uint32_t stack(uint32_t process, uint32_t first, const std::vector<uint64_t>& frames, uint32_t end = 0) {
+    std::vector<penna_stack_node> nodes;
+    for (size_t i = frames.size(); i-- > 0;) {
+      const auto depth = static_cast<uint32_t>(nodes.size() + 1);
+      nodes.push_back({frames[i], depth == 1 ? 0 : first + depth - 2, depth | (depth == 1 ? end << 16 : 0)});
+    }
+    check(writer_->write_stacks(process, first, nodes));
+    return first + static_cast<uint32_t>(nodes.size()) - 1;
+  }
+  RecordingWriter& writer() { return *writer_; }
+
+  Recording open(bool finish = true) {
+    for (auto& [key, thread] : threads_) {
+      for (auto& chunk : thread->chunks_) {
+        const uint64_t bits = chunk->size() * 8;
+        std::memcpy(chunk->data() + offsetof(penna_chunk, content_bits), &bits, sizeof bits);
+        check(writer_->write_chunk(thread->process_, *chunk, scan_chunk(*chunk)));
+      }
+    }
+    if (finish) check(writer_->finish());
+    writer_.reset();
+    auto recording = Recording::open(path_);
+    if (!recording) {
+      std::fprintf(stderr, "%s\n", recording.error().text.c_str());
+      std::abort();
+    }
+    return std::move(*recording);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  static std::string testing_path() {
+    std::string path = "/tmp/penna-model-XXXXXX";
+    const int fd = ::mkstemp(path.data());
+    if (fd >= 0) ::close(fd);
+    return path;
+  }
+  static void check(const Result<>& result) {
+    if (result) return;
+    std::fprintf(stderr, "%s\n", result.error().text.c_str());
+    std::abort();
+  }
+
+  std::string path_;
+  std::unique_ptr<RecordingWriter> writer_;
+  uint32_t processes_ = 0;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<ThreadBuilder>> threads_;
+};
+
+}  // namespace penna
