@@ -4,7 +4,10 @@
 
 #include <zstd.h>
 
+#include <cstring>
+
 #include "base/check.h"
+#include "recording/columns.h"
 
 namespace penna {
 namespace {
@@ -35,7 +38,44 @@ struct Compressor::State {
   std::unique_ptr<ZSTD_CCtx, FreeContext> context{ZSTD_createCCtx()};
   int level = 1;
   bool columns = true;
+  ColumnEncoder encoder;
+  std::vector<uint8_t> column_bytes;
+
+  bool zstd(std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
+  bool zstd_columns(std::vector<uint8_t>& stored);
 };
+
+bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>& stored) {
+  stored.resize(ZSTD_compressBound(raw.size()));
+  size_t got = ZSTD_compressCCtx(context.get(), stored.data(), stored.size(), raw.data(), raw.size(), level);
+  if (ZSTD_isError(got)) return false;
+  stored.resize(got);
+  return true;
+}
+
+// One frame, but a zstd block of its own for each column: their symbols have nothing in common.
+bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
+  constexpr size_t kWorthABlock = 64;
+  ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setPledgedSrcSize(context.get(), column_bytes.size());
+  stored.resize(ZSTD_compressBound(column_bytes.size()) + 16 * kColumnCount);
+  ZSTD_outBuffer out{stored.data(), stored.size(), 0};
+  size_t begin = 0, end = kColumnTable;
+  for (size_t i = 0; i < kColumnCount; ++i) {
+    uint32_t size;
+    std::memcpy(&size, column_bytes.data() + i * sizeof size, sizeof size);
+    end += size;
+    bool last = i + 1 == kColumnCount;
+    if (end - begin < kWorthABlock && !last) continue;
+    ZSTD_inBuffer in{column_bytes.data() + begin, end - begin, 0};
+    size_t left = ZSTD_compressStream2(context.get(), &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
+    if (left != 0) return false;  // an error, or no room: then it would not be worth it
+    begin = end;
+  }
+  stored.resize(out.pos);
+  return true;
+}
 
 Compressor::Compressor(int level, bool columns) : state_(std::make_unique<State>()) {
   PENNA_CHECK(state_->context != nullptr);
@@ -47,15 +87,14 @@ Compressor& Compressor::operator=(Compressor&&) noexcept = default;
 Compressor::~Compressor() = default;
 
 Codec Compressor::compress(BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored) {
-  stored.resize(ZSTD_compressBound(raw.size()));
-  size_t got =
-      ZSTD_compressCCtx(state_->context.get(), stored.data(), stored.size(), raw.data(), raw.size(), state_->level);
-  if (ZSTD_isError(got) || got >= raw.size() || expands_too_far(type, raw.size(), got)) {
-    stored.assign(raw.begin(), raw.end());
-    return Codec::kNone;
-  }
-  stored.resize(got);
-  return Codec::kZstd;
+  State& state = *state_;
+  if (type == BlockType::kChunk && state.columns && state.encoder.encode(raw, state.column_bytes) &&
+      state.zstd_columns(stored) && stored.size() < raw.size())
+    return Codec::kColumns;
+  if (state.zstd(raw, stored) && stored.size() < raw.size() && !expands_too_far(type, raw.size(), stored.size()))
+    return Codec::kZstd;
+  stored.assign(raw.begin(), raw.end());
+  return Codec::kNone;
 }
 
 bool decompress(Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8_t>& raw) {
@@ -63,7 +102,11 @@ bool decompress(Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, 
   switch (codec) {
     case Codec::kNone: raw.assign(stored.begin(), stored.end()); return raw.size() == raw_bytes;
     case Codec::kZstd: return unzstd(stored, raw_bytes, raw);
-    case Codec::kColumns: break;
+    case Codec::kColumns: {
+      thread_local std::vector<uint8_t> columns;
+      unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
+      return size <= kMaxColumnBytes && unzstd(stored, size, columns) && from_columns(columns, raw_bytes, raw);
+    }
   }
   return false;
 }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// ColumnModel: what encoder and decoder of columns both know after each record, and foresee of the next.
+//
+// Invariant: everything here is computed from records already coded, so both sides agree. All of it begins anew with each
+// chunk (reset()): a chunk can be read alone. Indices that come from a file are checked by whoever reads them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "penna/channel.h"
+
+namespace penna {
+
+inline constexpr size_t kMaxChunkWords = PENNA_CHUNK_BYTES / 8;
+
+inline uint32_t hash_bits(uint64_t value, uint32_t bits) {
+  return static_cast<uint32_t>((value * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
+}
+
+// Values seen in this chunk, in the order of appearance. Only the encoder looks them up by value.
+class Dictionary {
+ public:
+  void reset() { count_ = 0; }
+  uint32_t count() const { return count_; }
+  uint64_t at(uint32_t index) const { return values_[index]; }
+  uint64_t newest() const { return count_ != 0 ? values_[count_ - 1] : 0; }
+  bool full() const { return count_ == values_.size(); }
+  void add(uint64_t value) { values_[count_++] = value; }
+
+  // The index of `value`, or count(). Slots of earlier chunks need no clearing: they are checked.
+  uint32_t find(uint64_t value) const {
+    uint32_t index = slots_[hash_bits(value, kSlotBits)];
+    return index < count_ && values_[index] == value ? index : count_;
+  }
+  void remember_newest() { slots_[hash_bits(newest(), kSlotBits)] = static_cast<uint16_t>(count_ - 1); }
+
+ private:
+  static constexpr uint32_t kSlotBits = 12;
+  uint32_t count_ = 0;
+  std::array<uint64_t, kMaxChunkWords> values_;
+  std::array<uint16_t, 1 << kSlotBits> slots_{};
+};
+
+// Foresees a value by the context that it followed the last time.
+class Foresight {
+ public:
+  void reset() { std::memset(next_.data(), 0, sizeof next_); }
+  uint64_t& after(uint64_t context) { return next_[hash_bits(context, 11)]; }
+
+ private:
+  std::array<uint64_t, 1 << 11> next_;
+};
+
+// Who calls whom.
+class CallModel {
+ public:
+  void reset() {
+    foresight_.reset();
+    depth_ = 0;
+    last_exit_ = 0;
+    top_ = 0;
+    stack_[kMask] = 0;
+  }
+  uint32_t next_entry() { return static_cast<uint32_t>(foresight_.after(context())); }
+  uint32_t next_exit() const { return top_; }
+
+  void entered(uint32_t pc) {
+    foresight_.after(context()) = pc;
+    stack_[depth_++ & kMask] = top_ = pc;
+    last_exit_ = 0;
+  }
+  void exited(uint32_t pc) {
+    if (depth_ != 0) --depth_;
+    top_ = depth_ != 0 ? stack_[(depth_ - 1) & kMask] : 0;
+    last_exit_ = pc;
+  }
+
+ private:
+  static constexpr uint32_t kMask =
+      1023;  // deeper frames overwrite the outermost: foreseen wrongly, coded all the same
+  uint64_t context() const { return uint64_t{top_} << 32 | last_exit_; }
+
+  Foresight foresight_;
+  uint32_t depth_ = 0, top_ = 0, last_exit_ = 0;
+  std::array<uint32_t, kMask + 1> stack_;
+};
+
+// What allocators do: the block freed last is given out first, new ones lie one behind the other.
+class AllocModel {
+ public:
+  static constexpr uint32_t kRing = 16;
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  struct Ring {
+    uint32_t head = 0;
+    std::array<uint64_t, kRing> entries{};
+    uint64_t at(uint32_t place) const { return entries[(head - 1 - place) % kRing]; }  // 0 = the newest
+  };
+  struct Habit {  // of an allocating stack
+    uint32_t size;
+    uint32_t family;
+  };
+
+  void reset() {
+    for (Ring& ring : rings_) ring = {};
+    std::memset(habits_.data(), 0, sizeof habits_);
+    count_ = 0;
+    last_stack_ = before_last_ = 0;
+    last_freed_ = 0;
+    last_freed_address_ = 0;
+    bump_ = 0;
+    after_alloc = false;
+    foresight_.reset();
+  }
+
+  uint64_t& next_stack() { return foresight_.after(last_stack_ << 32 | before_last_); }
+  Habit& habit(uint32_t stack) { return habits_[hash_bits(stack, 10)]; }
+  uint64_t next_bump() const { return bump_; }
+  // Blocks of this size that were freed here; and blocks of unknown size.
+  Ring& ring(uint32_t size) { return rings_[class_of(size)]; }
+  Ring& unknown() { return rings_[0]; }
+  static uint32_t find(const Ring& ring, uint64_t address) {
+    for (uint32_t place = 0; place < kRing; ++place)
+      if (ring.at(place) == address) return place;
+    return kNowhere;
+  }
+  static void take(Ring& ring, uint32_t place) {
+    for (; place > 0; --place)
+      ring.entries[(ring.head - 1 - place) % kRing] = ring.entries[(ring.head - place) % kRing];
+    ring.entries[--ring.head % kRing] = 0;
+  }
+
+  void allocated(uint64_t address, uint32_t size, uint32_t stack) {
+    next_stack() = stack;
+    before_last_ = static_cast<uint32_t>(last_stack_);
+    last_stack_ = stack;
+    bump_ = address + ((uint64_t{size} + 23) & ~uint64_t{15});
+    if (bump_ - address < 32) bump_ = address + 32;
+    blocks_[count_] = {address, size, true};
+    ++count_;
+    after_alloc = true;
+  }
+  // A block of this chunk, by its number.
+  void freed(uint32_t number) {
+    Block& block = blocks_[number];
+    block.alive = false;
+    push(ring(block.size), block.address);
+    last_freed_ = number;
+    last_freed_address_ = block.address;
+    after_alloc = false;
+  }
+  void freed_unknown(uint64_t address) {
+    push(unknown(), address);
+    last_freed_address_ = address;
+    after_alloc = false;
+  }
+
+  uint32_t count() const { return count_; }
+  bool full() const { return count_ == blocks_.size(); }
+  bool alive(uint32_t number) const { return blocks_[number].alive; }
+  uint64_t address(uint32_t number) const { return blocks_[number].address; }
+  uint32_t last_freed() const { return last_freed_; }
+  uint64_t last_freed_address() const { return last_freed_address_; }
+
+  // Encoder only.
+  void remember_newest() {
+    slots_[hash_bits(blocks_[count_ - 1].address, kSlotBits)] = static_cast<uint16_t>(count_ - 1);
+  }
+  uint32_t find_block(uint64_t address) const {
+    uint32_t number = slots_[hash_bits(address, kSlotBits)];
+    return number < count_ && blocks_[number].alive && blocks_[number].address == address ? number : kNowhere;
+  }
+
+  bool after_alloc = false;
+
+ private:
+  struct Block {
+    uint64_t address;
+    uint32_t size;
+    bool alive;
+  };
+  static constexpr uint32_t kSlotBits = 12;
+  static uint32_t class_of(uint32_t size) {
+    return static_cast<uint32_t>(std::min<uint64_t>((uint64_t{size} + 23) >> 4, 127));
+  }
+  static void push(Ring& ring, uint64_t address) { ring.entries[ring.head++ % kRing] = address; }
+
+  Foresight foresight_;
+  std::array<Ring, 128> rings_;
+  std::array<Habit, 1 << 10> habits_;
+  std::array<Block, kMaxChunkWords / 3 + 1> blocks_;
+  std::array<uint16_t, 1 << kSlotBits> slots_{};
+  uint32_t count_ = 0;
+  uint64_t last_stack_ = 0;
+  uint32_t before_last_ = 0;
+  uint32_t last_freed_ = 0;
+  uint64_t last_freed_address_ = 0;
+  uint64_t bump_ = 0;
+};
+
+// Records without columns of their own: the payload that a record of this kind, length and first word had before.
+class WordModel {
+ public:
+  using Words = std::array<uint64_t, 16>;
+  void reset() { std::memset(this, 0, sizeof *this); }
+  uint64_t& first(uint32_t kind) { return first_[kind]; }
+  Words& rest(uint32_t kind, uint32_t words, uint64_t first_word) {
+    return rest_[hash_bits(first_word << 14 | kind << 8 | words, 6)];
+  }
+
+ private:
+  std::array<uint64_t, 64> first_;
+  std::array<Words, 64> rest_;
+};
+
+struct ColumnModel {
+  uint64_t time = 0;
+  uint32_t time_shift = 0;
+  CallModel calls;
+  AllocModel allocs;
+  WordModel words;
+  Foresight next_lock;
+  uint64_t last_lock = 0;
+  Dictionary pcs, stacks, locks;
+  bool allocs_used = false, words_used = false, locks_used = false;
+
+  void reset(uint64_t time_begin) {
+    time = time_begin;
+    time_shift = 0;
+    calls.reset();
+    pcs.reset();
+    stacks.reset();
+    locks.reset();
+    last_lock = 0;
+    allocs_used = words_used = locks_used = false;
+  }
+  // The rest is cleared when first needed: most chunks hold one kind of event.
+  AllocModel& use_allocs() {
+    if (!allocs_used) allocs.reset();
+    allocs_used = true;
+    return allocs;
+  }
+  WordModel& use_words() {
+    if (!words_used) words.reset();
+    words_used = true;
+    return words;
+  }
+  Foresight& use_locks() {
+    if (!locks_used) next_lock.reset();
+    locks_used = true;
+    return next_lock;
+  }
+};
+
+}  // namespace penna
