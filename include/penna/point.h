@@ -57,12 +57,11 @@
         PENNA_ASM_VALUES(PENNA_STATE(id, provider, name), PENNA_TYPES(n), penna_values);                             \
       } else {                                                                                                       \
         uint64_t* penna_record;                                                                                      \
-        uint64_t penna_header;                                                                                       \
-        PENNA_ASM_RESERVE(PENNA_STATE(id, provider, name), PENNA_TYPES(n), penna_record, penna_header);              \
+        PENNA_ASM_RESERVE(PENNA_STATE(id, provider, name), PENNA_TYPES(n), penna_record);                            \
         if (penna_record) {                                                                                          \
           PENNA_EACH(n)(PENNA_STORE_ONE, PENNA_NOTHING, __VA_ARGS__)                                                 \
           /* Release: pairs with the collector's acquire load of the header. */                                      \
-          __atomic_store_n(penna_record, penna_header, __ATOMIC_RELEASE);                                            \
+          __atomic_store_n((uint8_t*)penna_record, (uint8_t)PENNA_POINT_COMMIT, __ATOMIC_RELEASE);                   \
         }                                                                                                            \
       }                                                                                                              \
     }                                                                                                                \

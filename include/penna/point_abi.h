@@ -42,32 +42,42 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, arg_count) == 20, "penna_p
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, text_bytes) == 22, "penna_point_site.text_bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 24, "penna_point_site.types");
 
-/* In the module's zeroed data; the agent writes it before it arms the first slot, and not again. */
+/* In the module's zeroed data; the agent writes it before it arms the first slot, and not again.
+ *
+ *   63            48 47      40 39      32 31                  0
+ *  +----------------+----------+----------+---------------------+
+ *  |      head      |arg_count |  bytes   |         id          |
+ *  +----------------+----------+----------+---------------------+  */
 struct penna_point_state {
-  uint32_t id;       /* in records; 0 = never armed */
-  uint8_t words;     /* of a whole record, when no argument is a string */
+  uint32_t id;    /* in records; 0 = never armed */
+  uint8_t bytes;  /* of a record, when no argument is a string */
   uint8_t arg_count;
-  uint16_t reserved;
+  uint16_t head;  /* of such a record: the low 16 bits of its header, busy */
   uint64_t types; /* as in the site */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 16, "penna_point_state is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, bytes) == 4, "penna_point_state.bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, arg_count) == 5, "penna_point_state.arg_count");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, head) == 6, "penna_point_state.head");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, types) == 8, "penna_point_state.types");
 
 /* Where the cold blocks of a module enter the recorder; one for each module, hidden, filled by the agent.
  *
- * Both are entered by a jump with the address to go on at in the first scratch register, and keep every other register,
- * the vector state and the red zone: a site costs its function neither a frame nor a saved register. On x86-64:
+ * Both are entered by a jump with the address to go on at in a scratch register, and keep every register but three
+ * scratch ones, the vector state and the red zone: a site costs its function neither a frame nor a saved register.
+ * On x86-64 (rax, r10, r11 and the flags are lost):
  *             in                                     out
- *   reserve   rax return, r11 state                  r10 record, or 0 when there was no room (counted); r11 its header
- *   values    rax return, r11 state, r10 values
- * After reserve, the cold block stores a word for each argument from record[2] on, then the header to record[0]
- * (release: this commits). Values: a word for each argument; for a string two, its address and a limit.
- */
+ *   reserve   rax state, r11 return                  r10 record, or 0 when there was no room (counted)
+ *   values    rax state, r11 return, r10 values
+ * After reserve, the cold block stores a word for each argument from record[2] on, and then PENNA_POINT_COMMIT to the
+ * first byte of the header (release): this ends "busy". Values: a word for each argument; for a string two, its address
+ * and a limit. */
 struct penna_point_entries {
   uint64_t reserve;
   uint64_t values;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_entries) == 16, "penna_point_entries is 16 bytes");
+enum { PENNA_POINT_COMMIT = PENNA_KIND_POINT << 2 | PENNA_TAG_FULL };
 
 /* The limit of a string: how many bytes may be read; with this bit, a zero byte ends it before. */
 #define PENNA_TEXT_ENDS_AT_ZERO (UINT64_C(1) << 63)

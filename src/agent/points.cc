@@ -21,6 +21,11 @@ void penna_point_values_entry();
 __attribute__((visibility("hidden"))) uint8_t penna_point_has_xsave;
 }
 
+// points_x86_64.S counts on these.
+static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
+static_assert(offsetof(penna_chunk, time_begin) == 8 && PENNA_CHUNK_BYTES == 0x10000);
+static_assert(class_bit(PENNA_POINTS) == 1 << 3 && PENNA_FULL_TIME_BITS == 48 && sizeof(penna_point) == 8);
+
 namespace {
 
 constexpr uint32_t kMaxPointModules = 1024;
@@ -204,7 +209,9 @@ void tell(const penna_point_site& site, uint32_t id) {
 }
 
 void give_id(const penna_point_site& site, penna_point_state& state) {
-  state.words = static_cast<uint8_t>(2 + site.arg_count);
+  uint32_t words = 2u + site.arg_count;
+  state.bytes = static_cast<uint8_t>(words * 8);
+  state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
   state.arg_count = site.arg_count;
   state.types = site.types;
   state.id = ++last_id;
@@ -300,12 +307,12 @@ void tell_all_again() {
 }
 
 // What begin_record() does once it has room, without its look at the chunk's age: the chunk is new.
-PointRecord begin_point(const penna_point_state* state, uint64_t* record, uint32_t words) {
+PointRecord begin_point(uint32_t id, uint64_t* record, uint32_t words) {
   if (record == nullptr) return {nullptr, 0};
   uint64_t header = penna_full_header(PENNA_KIND_POINT, words, penna_now());
   __atomic_store_n(record, header | PENNA_TAG_BUSY, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  record[1] = state->id;
+  record[1] = id;
   return {record, header};
 }
 
@@ -372,19 +379,19 @@ void stop_points() {
   unlock_table();
 }
 
-PointRecord reserve_point_first(const penna_point_state* state, uint32_t words, uint64_t) {
+PointRecord reserve_point_first(uint32_t id, uint32_t words, uint64_t) {
   if (!recording(PENNA_POINTS)) return {nullptr, 0};
   Record record = begin_record(PENNA_KIND_POINT, words, PENNA_POINTS, penna_now());
-  if (record) record.words[1] = state->id;
+  if (record) record.words[1] = id;
   return {record.words, record.header};
 }
 
-PointRecord reserve_point_in_new_chunk(const penna_point_state* state, uint32_t words, uint64_t at) {
-  return begin_point(state, reserve_in_new_chunk(at, words * 8, PENNA_POINTS), words);
+PointRecord reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at) {
+  return begin_point(id, reserve_in_new_chunk(at, words * 8, PENNA_POINTS), words);
 }
 
-PointRecord reserve_point_again(const penna_point_state* state, uint32_t words, uint64_t at) {
-  return begin_point(state, reserve_again(reinterpret_cast<uint64_t*>(at), words, PENNA_POINTS), words);
+PointRecord reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
+  return begin_point(id, reserve_again(reinterpret_cast<uint64_t*>(at), words, PENNA_POINTS), words);
 }
 
 }  // namespace penna::agent

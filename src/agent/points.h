@@ -33,8 +33,8 @@ struct PointRecord {
 
 // The slow half of a point, called by points_record.cc with the vector state kept: nothing was reserved yet; `at` did
 // not fit; the record at address `at` is too far in time from the beginning of its chunk.
-PointRecord reserve_point_first(const penna_point_state* state, uint32_t words, uint64_t at);
-PointRecord reserve_point_in_new_chunk(const penna_point_state* state, uint32_t words, uint64_t at);
-PointRecord reserve_point_again(const penna_point_state* state, uint32_t words, uint64_t at);
+PointRecord reserve_point_first(uint32_t id, uint32_t words, uint64_t at);
+PointRecord reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at);
+PointRecord reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
 
 }  // namespace penna::agent

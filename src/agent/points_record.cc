@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: MIT
-// What an armed point does: reserve, stamp, and for strings also copy.
+// What an armed point with strings does: measure them, reserve, stamp, copy.
 //
 // Compiled for general registers only and without calls into libc: the function that was left for this may have its
-// values in vector registers (see points_x86_64.S). What cannot be done so goes through preserving().
+// values in vector registers (see points_x86_64.S). What cannot be done so goes through penna_point_preserving().
 // Invariant: on the usual way nothing is called, and nothing outside this file is inlined that could call.
 #include "agent/points.h"
 #include "agent/writer.h"
 
 namespace penna::agent {
 
-// points_x86_64.S: calls function(state, words, at) with the vector state kept.
-extern "C" PointRecord penna_point_preserving(const penna_point_state* state, uint32_t words, uint64_t at,
-                                              PointRecord (*function)(const penna_point_state*, uint32_t, uint64_t));
+// points_x86_64.S: calls function(id, words, at) with the vector state kept.
+extern "C" PointRecord penna_point_preserving(uint32_t id, uint32_t words, uint64_t at,
+                                              PointRecord (*function)(uint32_t, uint32_t, uint64_t));
 
 namespace {
 
 constexpr uint32_t kHeadWords = 2;  // header, penna_point
 
-// writer.h's reserve() and begin_record(), with every way that calls something left to the slow half.
-__attribute__((always_inline)) inline PointRecord reserve_point(const penna_point_state* state, uint32_t words) {
+// writer.h's reserve() and begin_record(), with every way that calls something left to the slow half. Points without
+// strings do the same by hand, in points_x86_64.S.
+__attribute__((always_inline)) inline PointRecord reserve_point(uint32_t id, uint32_t words) {
   if (__builtin_expect((armed() & class_bit(PENNA_POINTS)) == 0, 0)) {
     if (armed() != 0) return {nullptr, 0};
-    return penna_point_preserving(state, words, 0, reserve_point_first);  // a forked child that knows no recorder yet
+    return penna_point_preserving(id, words, 0, reserve_point_first);  // a forked child that knows no recorder yet
   }
   uint64_t at = penna_arch_add_local(&thread.cursor, words * 8);
   if (__builtin_expect(static_cast<uint32_t>(at) + words * 8 > PENNA_CHUNK_BYTES, 0))
-    return penna_point_preserving(state, words, at, reserve_point_in_new_chunk);
+    return penna_point_preserving(id, words, at, reserve_point_in_new_chunk);
   auto* record = reinterpret_cast<uint64_t*>(chunk_address(static_cast<uint32_t>(at >> 32)) + static_cast<uint32_t>(at));
   uint64_t time = penna_now();
   if (__builtin_expect(static_cast<int64_t>(time - chunk_of(record)->time_begin) >> (PENNA_FULL_TIME_BITS - 1) > 0, 0))
-    return penna_point_preserving(state, words, reinterpret_cast<uintptr_t>(record), reserve_point_again);
+    return penna_point_preserving(id, words, reinterpret_cast<uintptr_t>(record), reserve_point_again);
   uint64_t header = penna_full_header(PENNA_KIND_POINT, words, time);
   __atomic_store_n(record, header | PENNA_TAG_BUSY, __ATOMIC_RELAXED);  // as in begin_record()
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  record[1] = state->id;
+  record[1] = id;
   return {record, header};
 }
 
@@ -82,8 +83,6 @@ Text text_of(const uint64_t* value, uint32_t room_bytes) {
 
 extern "C" {
 
-PointRecord penna_point_reserve(const penna_point_state* state) { return reserve_point(state, state->words); }
-
 void penna_point_values(const penna_point_state* state, const uint64_t* values) {
   Text texts[PENNA_MAX_ARGS];
   uint32_t words = kHeadWords + state->arg_count;
@@ -93,7 +92,7 @@ void penna_point_values(const penna_point_state* state, const uint64_t* values) 
     texts[i] = text_of(value++, (PENNA_MAX_RECORD_WORDS - words) * 8);
     words += (texts[i].bytes + 7) / 8;
   }
-  PointRecord record = reserve_point(state, words);
+  PointRecord record = reserve_point(state->id, words);
   if (record.at == nullptr) return;
   uint64_t* to = record.at + kHeadWords;
   for (uint32_t i = 0; i < state->arg_count; ++i, ++values) {

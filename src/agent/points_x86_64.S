@@ -3,66 +3,30 @@
  * The way into the recorder from the cold block of a point, x86-64. See penna_point_entries in penna/point_abi.h.
  *
  * Why by hand: a compiler's call would make every function with a point save registers and build a frame, armed or not.
- * Here the cold block jumps, and gets everything back but rax, r10, r11 and the flags. The C++ behind is compiled for
- * general registers only; where it needs libc it goes through penna_point_preserving, which keeps the vector state.
+ * Here the cold block jumps, and gets everything back but rax, r10, r11 and the flags. What needs more room is C++: for
+ * general registers only, or through penna_point_preserving, which keeps the vector state.
  * Invariant: memory below rsp down to rsp - 128 is the interrupted function's (psABI 3.2.2, red zone).
  *
  *      caller's rsp  +--------------------------+  CFA
  *                    |  red zone, 128 bytes     |
- *               -136 |  return address (rax)    |
- *               -144 |  rbp                     |  <- rbp
- *                    |  rdi rsi rdx rcx r8 r9   |
+ *               -136 |  return address (r11)    |  where C++ is called
+ *               -144 |  rdx                     |
+ *               -152 |  rcx                     |
+ *               -160 |  rbp                     |  <- rbp   from here on, too, only where C++ is called
+ *                    |  rdi rsi r8 r9           |
  *                    |  alignment               |
  *                    +--------------------------+
  */
-.macro SAVE
-        .cfi_startproc
-        .cfi_def_cfa    rsp, 0
-        .cfi_register   rip, rax
-        endbr64
-        lea     -128(%rsp), %rsp
-        .cfi_adjust_cfa_offset 128
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset     rip, -136
-        push    %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset     rbp, -144
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register rbp
-        push    %rdi
-        .cfi_offset     rdi, -152
-        push    %rsi
-        .cfi_offset     rsi, -160
-        push    %rdx
-        .cfi_offset     rdx, -168
-        push    %rcx
-        .cfi_offset     rcx, -176
-        push    %r8
-        .cfi_offset     r8, -184
-        push    %r9
-        .cfi_offset     r9, -192
-        and     $-16, %rsp
-.endm
-
-.macro RESTORE
-        mov     -8(%rbp), %rdi
-        mov     -16(%rbp), %rsi
-        mov     -24(%rbp), %rdx
-        mov     -32(%rbp), %rcx
-        mov     -40(%rbp), %r8
-        mov     -48(%rbp), %r9
-        mov     8(%rbp), %rax
-        mov     %rbp, %rsp
-        pop     %rbp
-        .cfi_def_cfa    rsp, 136
-        .cfi_restore    rbp
-        .cfi_register   rip, rax
-        lea     136(%rsp), %rsp
-        .cfi_def_cfa_offset 0
-        notrack jmp *%rax
-        .cfi_endproc
-.endm
+        /* Offsets and constants of the C++ side; points.cc asserts each of them. */
+        .set    PROCESS_ARMED, 0
+        .set    PROCESS_CHUNKS, 8
+        .set    STATE_ID, 0
+        .set    STATE_BYTES, 4
+        .set    STATE_HEAD, 6
+        .set    CHUNK_TIME_BEGIN, 8
+        .set    CHUNK_BYTES, 0x10000
+        .set    POINTS_BIT, 1 << 3
+        .set    FAR_TIME_BITS, 47
 
 .macro ENTRY symbol
         .globl  \symbol
@@ -70,39 +34,169 @@
         .type   \symbol, @function
         .balign 64
 \symbol:
+        .cfi_startproc
 .endm
+
+.macro KEEP register
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset \register, 0
+.endm
+
+.macro GIVE_BACK register
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore \register
+.endm
+
+/* Steps over the red zone and frees two registers. */
+.macro STEP_IN
+        .cfi_def_cfa    rsp, 0
+        .cfi_register   rip, r11
+        endbr64
+        lea     -152(%rsp), %rsp
+        .cfi_adjust_cfa_offset 152
+        mov     %rdx, 8(%rsp)
+        .cfi_rel_offset rdx, 8
+        mov     %rcx, (%rsp)
+        .cfi_rel_offset rcx, 0
+.endm
+
+.macro STEP_OUT
+        mov     (%rsp), %rcx
+        .cfi_restore    rcx
+        mov     8(%rsp), %rdx
+        .cfi_restore    rdx
+        lea     152(%rsp), %rsp
+        .cfi_adjust_cfa_offset -152
+        notrack jmp *%r11
+.endm
+
+/* Around a call of C++. */
+.macro KEEP_REST
+        mov     %r11, 16(%rsp)
+        .cfi_rel_offset rip, 16
+        KEEP    rbp
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        push    %rdi
+        .cfi_offset     rdi, -168
+        push    %rsi
+        .cfi_offset     rsi, -176
+        push    %r8
+        .cfi_offset     r8, -184
+        push    %r9
+        .cfi_offset     r9, -192
+        and     $-16, %rsp
+.endm
+
+.macro RESTORE_REST
+        mov     -8(%rbp), %rdi
+        mov     -16(%rbp), %rsi
+        mov     -24(%rbp), %r8
+        mov     -32(%rbp), %r9
+        mov     %rbp, %rsp
+        .cfi_def_cfa_register rsp
+        .cfi_restore    rdi
+        .cfi_restore    rsi
+        .cfi_restore    r8
+        .cfi_restore    r9
+        GIVE_BACK rbp
+        mov     16(%rsp), %r11
+        .cfi_register   rip, r11
+.endm
+
+        .section .rodata
+        .balign 8
+far_time:
+        .quad   1 << FAR_TIME_BITS
 
         .text
 
-/* in: r11 state; out: r10 record, r11 header */
+/* in: rax state, r11 return; out: r10 record or 0. The same steps as reserve_point() in points_record.cc; each
+ * instruction more is felt: rdtsc alone takes 8 of the 12 ns. */
 ENTRY penna_point_reserve_entry
-        SAVE
-        mov     %r11, %rdi
-        call    penna_point_reserve             /* rax record, rdx header */
+        STEP_IN
+        testl   $POINTS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
+        jz      .Lnot_armed
+        mov     _ZN5penna5agent6threadE@gottpoff(%rip), %r10
+        movzbl  STATE_BYTES(%rax), %ecx
+        mov     %ecx, %edx
+        xadd    %rdx, %fs:(%r10)                /* thread.cursor: chunk number << 32, offset */
+        add     %edx, %ecx
+        cmp     $CHUNK_BYTES, %ecx
+        ja      .Lno_room
+        mov     %edx, %r10d
+        shr     $16, %rdx                       /* chunk number << 16; nothing of the offset is left */
+        add     _ZN5penna5agent7processE + PROCESS_CHUNKS(%rip), %rdx
+        add     %rdx, %r10                      /* record */
+        mov     STATE_ID(%rax), %edx
+        mov     %rdx, 8(%r10)
+        movzwl  STATE_HEAD(%rax), %ecx
+        rdtsc
+        shl     $32, %rdx
+        or      %rdx, %rax                      /* time */
+        mov     %r10, %rdx
+        xor     %dx, %dx                        /* the chunk */
+        mov     CHUNK_TIME_BEGIN(%rdx), %rdx
+        add     far_time(%rip), %rdx
+        cmp     %rdx, %rax
+        jae     .Ltoo_far
+        shl     $16, %rax
+        add     %rcx, %rax
+        mov     %rax, (%r10)                    /* busy: who finds it unfinished knows its length */
+        .cfi_remember_state                     /* once for each of the ways below */
+        .cfi_remember_state
+        .cfi_remember_state
+        STEP_OUT
+
+        .cfi_restore_state
+.Lnot_armed:
+        KEEP_REST
+        lea     _ZN5penna5agent19reserve_point_firstEjjm(%rip), %rcx
+        jmp     1f
+        .cfi_restore_state
+.Lno_room:
+        KEEP_REST                               /* rdx: where it did not fit */
+        lea     _ZN5penna5agent26reserve_point_in_new_chunkEjjm(%rip), %rcx
+1:      mov     STATE_ID(%rax), %edi
+        movzbl  STATE_BYTES(%rax), %esi
+        shr     $3, %esi
+        jmp     2f
+        .cfi_restore_state
+.Ltoo_far:
+        KEEP_REST
+        mov     8(%r10), %edi                   /* the state is no longer known, but its parts are */
+        movzbl  %ch, %esi
+        mov     %r10, %rdx
+        lea     _ZN5penna5agent19reserve_point_againEjjm(%rip), %rcx
+2:      call    penna_point_preserving          /* rax record, rdx header */
         mov     %rax, %r10
-        mov     %rdx, %r11
-        RESTORE
+        RESTORE_REST
+        STEP_OUT
+        .cfi_endproc
 .size penna_point_reserve_entry, . - penna_point_reserve_entry
 
-/* in: r11 state, r10 values */
+/* in: rax state, r11 return, r10 values */
 ENTRY penna_point_values_entry
-        SAVE
-        mov     %r11, %rdi
+        STEP_IN
+        KEEP_REST
+        mov     %rax, %rdi
         mov     %r10, %rsi
         call    penna_point_values
-        RESTORE
+        RESTORE_REST
+        STEP_OUT
+        .cfi_endproc
 .size penna_point_values_entry, . - penna_point_values_entry
 
-/* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state kept; passes rax, rdx on.
- * XSAVE of the components x87, SSE, AVX, opmask, ZMM (0xe7): never AMX, which is 8 KiB. Reference: SDM volume 1, 13.4. */
+/* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state kept; passes rax and
+ * rdx on. XSAVE of the components x87, SSE, AVX, opmask, ZMM (0xe7); never AMX, which is 8 KiB. SDM volume 1, 13.4. */
         .set    XSAVE_BYTES, 2688
         .set    XSAVE_HEADER, 512
+        .set    XSAVE_MASK, 0xe7
 ENTRY penna_point_preserving
-        .cfi_startproc
         endbr64
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset     rbp, -16
+        KEEP    rbp
         mov     %rsp, %rbp
         .cfi_def_cfa_register rbp
         push    %rbx
@@ -111,24 +205,21 @@ ENTRY penna_point_preserving
         and     $-64, %rsp
         cmpb    $0, penna_point_has_xsave(%rip)
         je      1f
-        xor     %eax, %eax                      /* the header must be zero but for what XSAVE writes */
-        mov     %rax, XSAVE_HEADER(%rsp)
-        mov     %rax, XSAVE_HEADER + 8(%rsp)
-        mov     %rax, XSAVE_HEADER + 16(%rsp)
-        mov     %rax, XSAVE_HEADER + 24(%rsp)
-        mov     %rax, XSAVE_HEADER + 32(%rsp)
-        mov     %rax, XSAVE_HEADER + 40(%rsp)
-        mov     %rax, XSAVE_HEADER + 48(%rsp)
-        mov     %rax, XSAVE_HEADER + 56(%rsp)
         mov     %rdx, %rbx
-        mov     $0xe7, %eax
+        xor     %eax, %eax                      /* the header must be zero but for what XSAVE writes */
+        .set    offset, 0
+        .rept   8
+        mov     %rax, XSAVE_HEADER + offset(%rsp)
+        .set    offset, offset + 8
+        .endr
+        mov     $XSAVE_MASK, %eax
         xor     %edx, %edx
         xsave   (%rsp)
         mov     %rbx, %rdx
         call    *%rcx
         mov     %rax, %rcx
         mov     %rdx, %rbx
-        mov     $0xe7, %eax
+        mov     $XSAVE_MASK, %eax
         xor     %edx, %edx
         xrstor  (%rsp)
         mov     %rcx, %rax

@@ -25,26 +25,25 @@
 /* For optimised uprobes of kernels to come: a nop that they can turn into a call without touching the red zone. */
 #define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"
 
-/* Asks for room in `record` and `header`; see penna_point_entries. */
-#define PENNA_ASM_RESERVE(state, types_, record, header)                       \
-  __asm__ volatile("lea " state "(%%rip), %%r11\n"                             \
-                   "lea 1f(%%rip), %%rax\n"                                    \
+/* Asks for room in `record`; see penna_point_entries. */
+#define PENNA_ASM_RESERVE(state, types_, record)                               \
+  __asm__ volatile("lea " state "(%%rip), %%rax\n"                             \
+                   "lea 1f(%%rip), %%r11\n"                                    \
                    "jmp *penna_module_entries(%%rip)\n"                        \
                    "1: mov %%r10, %[at]\n"                                     \
-                   "mov %%r11, %[head]\n"                                      \
-                   : [at] "=r"(record), [head] "=r"(header)                    \
-                   : PENNA_TYPE_OPERANDS(types_)                                       \
+                   : [at] "=r"(record)                                         \
+                   : PENNA_TYPE_OPERANDS(types_)                               \
                    : "rax", "r10", "r11", "cc", "memory")
 
 /* Hands over an array of values. */
 #define PENNA_ASM_VALUES(state, types_, values)                                \
   __asm__ volatile("mov %[from], %%r10\n"                                      \
-                   "lea " state "(%%rip), %%r11\n"                             \
-                   "lea 1f(%%rip), %%rax\n"                                    \
+                   "lea " state "(%%rip), %%rax\n"                             \
+                   "lea 1f(%%rip), %%r11\n"                                    \
                    "jmp *penna_module_entries+8(%%rip)\n"                      \
                    "1:\n"                                                      \
                    :                                                           \
-                   : [from] "r"(values), PENNA_TYPE_OPERANDS(types_)                   \
+                   : [from] "r"(values), PENNA_TYPE_OPERANDS(types_)           \
                    : "rax", "r10", "r11", "cc", "memory")
 
 /* Constructor and destructor: tail-call the agent if there is one. Weak references through the GOT: a static program or
