@@ -49,7 +49,7 @@ struct PointStats {
 class Points {
  public:
   static constexpr size_t kMaxStrings = 1000;
-  explicit Points(const Recording& recording);  // must outlive it
+  explicit Points(const Recording& recording) : recording_(recording) {}  // must outlive it
 
   void operator()(const Event& event) {
     if (event.record.kind == PENNA_KIND_POINT) add(event);

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Locks: waits, holds, owners and what does not match, computed by hand over several threads.
+#include "model/locks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recording_builder.h"
+
+namespace penna {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr uint64_t kMutex = 0x5000, kOther = 0x6000, kCondition = 0x7000;
+
+struct Analysed {
+  explicit Analysed(RecordingBuilder& build) : recording(build.open()), locks(recording) {
+    for_each_event(recording, {.classes = kLockEvents}, locks);
+    locks.finish();
+  }
+  const LockStats& of(uint64_t address, uint32_t process = 0) {
+    for (const LockStats& lock : locks.all())
+      if (lock.address == address && lock.process == process) return lock;
+    static const LockStats none;
+    return none;
+  }
+  Recording recording;
+  Locks locks;
+};
+
+// a holds 10..40; b waits 20..41 and holds 41..50; a takes it again 60..65.
+TEST(Locks, TimesWaitsAndHolds) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& a = build.thread(process, 1);
+  auto& b = build.thread(process, 2);
+  a.lock(kMutex, 10);
+  a.unlock(kMutex, 40);
+  b.lock_wait(kMutex, 20, 41, 7, 1001);
+  b.unlock(kMutex, 50);
+  a.lock(kMutex, 60);
+  a.unlock(kMutex, 65);
+  Analysed seen(build);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.acquisitions, 3u);
+  EXPECT_EQ(lock.contended, 1u);
+  EXPECT_EQ(lock.wait.sum(), 21u);
+  EXPECT_EQ(lock.hold.count(), 3u);
+  EXPECT_EQ(lock.hold.sum(), 30u + 9 + 5);
+  EXPECT_EQ(lock.hold.max(), 30u);
+  EXPECT_THAT(lock.threads, ElementsAre(0u, 1u));
+  ASSERT_EQ(lock.waiters.size(), 1u);
+  EXPECT_EQ(lock.waiters[0].id, 7u);
+  EXPECT_EQ(lock.waiters[0].time, 21u);
+  ASSERT_EQ(lock.owners.size(), 1u);
+  EXPECT_EQ(lock.owners[0].id, 1001u);
+  EXPECT_FALSE(lock.held_at_end);
+  EXPECT_EQ(seen.locks.counts().wait_time, 21u);
+}
+
+TEST(Locks, ARecursiveLockIsHeldFromTheFirstToTheLast) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.lock(kMutex, 10);
+  thread.lock(kMutex, 20);
+  thread.unlock(kMutex, 30);
+  thread.unlock(kMutex, 50);
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMutex).acquisitions, 2u);
+  EXPECT_EQ(seen.of(kMutex).recursive, 1u);
+  EXPECT_EQ(seen.of(kMutex).hold.count(), 1u);
+  EXPECT_EQ(seen.of(kMutex).hold.sum(), 40u);
+}
+
+// wait: unlock at 20, signalled and locked again at 70; another thread had it from 30 to 60.
+TEST(Locks, AConditionWaitGivesTheLockBackMeanwhile) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& a = build.thread(process, 1);
+  auto& b = build.thread(process, 2);
+  a.lock(kMutex, 10);
+  a.unlock(kMutex, 20);
+  a.cond_wait(kMutex, kCondition, 20, 70);
+  a.unlock(kMutex, 80);
+  b.lock(kMutex, 30);
+  b.unlock(kMutex, 60);
+  a.lock(kMutex, 90);
+  a.unlock(kMutex, 91);
+  a.cond_wait(kMutex, kCondition, 91, 191, PENNA_WAIT_TIMEOUT);
+  a.unlock(kMutex, 200);
+  Analysed seen(build);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.hold.sum(), 10u + 30 + 10 + 1 + 9);
+  EXPECT_EQ(lock.wait.count(), 0u);
+  EXPECT_EQ(lock.condition_wait.count(), 2u);
+  EXPECT_EQ(lock.condition_wait.sum(), 150u);
+  EXPECT_EQ(lock.acquisitions, 5u);
+  EXPECT_EQ(lock.missed_unlocks + lock.unmatched_unlocks, 0u);
+  ASSERT_EQ(seen.locks.conditions().size(), 1u);
+  EXPECT_EQ(seen.locks.conditions()[0].address, kCondition);
+  EXPECT_EQ(seen.locks.conditions()[0].lock, kMutex);
+  EXPECT_EQ(seen.locks.conditions()[0].timeouts, 1u);
+  EXPECT_EQ(seen.locks.conditions()[0].wait.max(), 100u);
+}
+
+TEST(Locks, AWaitThatFailsTakesNothing) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& a = build.thread(process, 1);
+  auto& b = build.thread(process, 2);
+  a.lock(kMutex, 10);
+  b.busy(kMutex, 12);
+  b.lock_wait(kMutex, 15, 25, 3, 0, PENNA_WAIT_TIMEOUT);
+  b.lock_wait(kMutex, 26, 27, 3, 0, PENNA_WAIT_ERROR);
+  a.unlock(kMutex, 30);
+  b.lock_wait(kMutex, 29, 31, 4, 0, PENNA_WAIT_OWNER_DIED);
+  Analysed seen(build);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.busy, 1u);
+  EXPECT_EQ(lock.timeouts, 1u);
+  EXPECT_EQ(lock.errors, 1u);
+  EXPECT_EQ(lock.owner_died, 1u);
+  EXPECT_EQ(lock.acquisitions, 2u);
+  EXPECT_EQ(lock.contended, 1u);
+  EXPECT_EQ(lock.wait.count(), 3u);
+  EXPECT_EQ(lock.wait.sum(), 13u);
+  EXPECT_EQ(lock.hold.count(), 1u);
+  EXPECT_TRUE(lock.held_at_end);
+  ASSERT_EQ(lock.waiters.size(), 2u);
+  EXPECT_EQ(lock.waiters[0].id, 3u);
+  EXPECT_EQ(lock.waiters[0].waits, 2u);
+  EXPECT_EQ(lock.waiters[0].longest, 10u);
+  EXPECT_TRUE(lock.owners.empty());
+}
+
+TEST(Locks, WhatDoesNotMatchIsCountedAndNotTimed) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& a = build.thread(process, 1);
+  auto& b = build.thread(process, 2);
+  a.unlock(kMutex, 5);  // taken before the recording
+  a.lock(kMutex, 10);
+  b.lock(kMutex, 20);  // a's unlock is missing
+  a.unlock(kMutex, 25);
+  b.unlock(kMutex, 30);
+  b.lock_wait(kOther, 1000, 40);  // begins after its end
+  Analysed seen(build);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.unmatched_unlocks, 2u);
+  EXPECT_EQ(lock.missed_unlocks, 1u);
+  EXPECT_EQ(lock.hold.count(), 1u);
+  EXPECT_EQ(lock.hold.sum(), 10u);
+  EXPECT_EQ(seen.locks.counts().impossible, 1u);
+  EXPECT_EQ(seen.of(kOther).wait.sum(), 0u);
+  EXPECT_EQ(seen.locks.counts().held_at_end, 1u);
+}
+
+TEST(Locks, OfTwoProcessesAreTwo) {
+  RecordingBuilder build;
+  const uint32_t first = build.process(100), second = build.process(200);
+  build.thread(first, 1).lock(kMutex, 10);
+  build.thread(second, 1).lock(kMutex, 11);
+  build.thread(first, 1).unlock(kMutex, 15);
+  build.thread(second, 1).unlock(kMutex, 30);
+  Analysed seen(build);
+  ASSERT_EQ(seen.locks.all().size(), 2u);
+  EXPECT_EQ(seen.of(kMutex, 0).hold.sum(), 5u);
+  EXPECT_EQ(seen.of(kMutex, 1).hold.sum(), 19u);
+  EXPECT_EQ(seen.locks.counts().missed_unlocks, 0u);
+}
+
+TEST(Locks, AreSortedByWaiting) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  for (uint64_t i = 0; i < 3; ++i) {
+    thread.lock(kOther, 10 + 2 * i);
+    thread.unlock(kOther, 11 + 2 * i);
+  }
+  thread.lock_wait(kMutex, 20, 30);
+  thread.unlock(kMutex, 31);
+  Analysed seen(build);
+  EXPECT_EQ(seen.locks.by_wait()[0]->address, kMutex);
+  EXPECT_EQ(seen.locks.by_wait()[1]->address, kOther);
+}
+
+}  // namespace
+}  // namespace penna

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Points: typed values, statistics, and payloads that lie.
+#include "model/points.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <limits>
+#include <random>
+
+#include "recording_builder.h"
+
+namespace penna {
+namespace {
+
+using testing::ElementsAre;
+
+Site make_site(uint32_t id, std::vector<SiteArgument> arguments) {
+  Site site;
+  site.id = id;
+  site.line = 42;
+  site.provider = "app";
+  site.name = "request";
+  site.file = "app.cc";
+  site.arguments = std::move(arguments);
+  return site;
+}
+
+uint64_t text_header(uint32_t length, bool cut = false) { return length | (cut ? uint64_t{1} << 32 : 0); }
+uint64_t text_word(const char* text) {
+  uint64_t word = 0;
+  std::memcpy(&word, text, strnlen(text, 8));
+  return word;
+}
+
+// The decoded point of a record with these words behind the payload struct.
+DecodedPoint decode(const Site* site, const std::vector<uint64_t>& words, size_t bytes = SIZE_MAX) {
+  std::vector<uint64_t> all{7};
+  all.insert(all.end(), words.begin(), words.end());
+  Record record;
+  record.kind = PENNA_KIND_POINT;
+  record.payload = reinterpret_cast<const uint8_t*>(all.data());
+  record.payload_bytes = static_cast<uint32_t>(std::min(bytes, all.size() * 8));
+  DecodedPoint out;
+  decode_arguments(site, record, out);
+  return out;
+}
+
+std::vector<std::string> texts(const DecodedPoint& point) {
+  std::vector<std::string> result;
+  for (const ArgumentValue& value : point.values) result.push_back(argument_text(value));
+  return result;
+}
+
+TEST(Arguments, AreDecodedByTheirTypes) {
+  const Site site = make_site(7, {{PENNA_ARG_INT, "a"},
+                                  {PENNA_ARG_UINT, "b"},
+                                  {PENNA_ARG_FLOAT, "c"},
+                                  {PENNA_ARG_STRING, "d"},
+                                  {PENNA_ARG_POINTER, "e"},
+                                  {PENNA_ARG_BOOL, "f"},
+                                  {PENNA_ARG_CHAR, "g"},
+                                  {99, "h"}});
+  const auto point = decode(&site, {static_cast<uint64_t>(-5), UINT64_MAX, std::bit_cast<uint64_t>(2.5), text_header(3),
+                                    text_word("abc"), 0x7f00, 1, 'x', 0x1234});
+  EXPECT_FALSE(point.malformed);
+  EXPECT_THAT(texts(point), ElementsAre("-5", "18446744073709551615", "2.5", "abc", "0x7f00", "true", "'x'", "0x1234"));
+  EXPECT_EQ(point.values[2].as_number(), 2.5);
+  EXPECT_EQ(point.values[0].as_number(), -5.0);
+}
+
+TEST(Arguments, StringsMayBeCutOrEmptyOrFillTheirWords) {
+  const Site site = make_site(7, {{PENNA_ARG_STRING, ""}, {PENNA_ARG_STRING, ""}, {PENNA_ARG_STRING, ""}});
+  const auto point =
+      decode(&site, {text_header(2, true), text_word("ab"), text_header(0), text_header(8), text_word("12345678")});
+  EXPECT_FALSE(point.malformed);
+  EXPECT_TRUE(point.values[0].cut);
+  EXPECT_THAT(texts(point), ElementsAre("ab...", "", "12345678"));
+}
+
+TEST(Arguments, APayloadThatIsTooShortSaysSo) {
+  const Site site = make_site(7, {{PENNA_ARG_INT, ""}, {PENNA_ARG_STRING, ""}, {PENNA_ARG_INT, ""}});
+  const auto no_length = decode(&site, {1});
+  EXPECT_TRUE(no_length.malformed);
+  EXPECT_THAT(texts(no_length), ElementsAre("1", "?", "?"));
+  const auto too_long = decode(&site, {1, text_header(1000), text_word("abc")});
+  EXPECT_TRUE(too_long.malformed);
+  EXPECT_THAT(texts(too_long), ElementsAre("1", "?", "?"));
+  const auto huge = decode(&site, {1, text_header(UINT32_MAX), 5, 6});
+  EXPECT_THAT(texts(huge), ElementsAre("1", "?", "?"));
+  EXPECT_TRUE(decode(&site, {}, 4).malformed);
+  EXPECT_TRUE(decode(&site, {}, 0).malformed);
+}
+
+TEST(Arguments, APayloadThatIsTooLongSaysSo) {
+  const Site site = make_site(7, {{PENNA_ARG_INT, ""}});
+  const auto point = decode(&site, {1, 2});
+  EXPECT_TRUE(point.malformed);
+  EXPECT_THAT(texts(point), ElementsAre("1"));
+}
+
+TEST(Arguments, WithoutASiteTheWordsAreShown) {
+  const auto point = decode(nullptr, {1, 0xff});
+  EXPECT_FALSE(point.malformed);
+  EXPECT_THAT(texts(point), ElementsAre("0x1", "0xff"));
+}
+
+// Any words against any types: never outside the payload (under a sanitizer this is a proof).
+TEST(Arguments, AnyBytesAreSafe) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<SiteArgument> arguments(random() % 13);
+    for (SiteArgument& argument : arguments) argument.type = static_cast<uint8_t>(random() % 9);
+    std::vector<uint64_t> words(random() % 10);
+    for (uint64_t& word : words) word = random() % 3 == 0 ? random() : random() % 40;
+    const Site site = make_site(7, arguments);
+    EXPECT_EQ(decode(&site, words, random() % 90).values.size(), arguments.size());
+  }
+}
+
+TEST(Points, CollectStatisticsOfTheirArguments) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.site(process, make_site(7, {{PENNA_ARG_INT, "size"}, {PENNA_ARG_FLOAT, "load"}, {PENNA_ARG_STRING, "name"}}));
+  auto& thread = build.thread(process, 1);
+  auto hit = [&](int64_t size, double load, const char* name, uint64_t time) {
+    thread.point(7, time,
+                 {static_cast<uint64_t>(size), std::bit_cast<uint64_t>(load),
+                  text_header(static_cast<uint32_t>(std::strlen(name))), text_word(name)});
+  };
+  hit(-10, 0.5, "get", 1'000'000'000);
+  hit(30, std::numeric_limits<double>::quiet_NaN(), "put", 2'000'000'000);
+  hit(10, 1.5, "get", 3'000'000'000);
+  thread.point(7, 3'000'000'000, {5});  // the rest is missing
+  Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  ASSERT_EQ(points.all().size(), 1u);
+  const PointStats& point = points.all()[0];
+  EXPECT_EQ(point.hits, 4u);
+  EXPECT_EQ(point.malformed, 1u);
+  EXPECT_DOUBLE_EQ(point.rate(recording), 1.5);
+  const ArgumentStats& size = point.arguments[0];
+  EXPECT_EQ(size.min().as_int(), -10);
+  EXPECT_EQ(size.max().as_int(), 30);
+  EXPECT_DOUBLE_EQ(size.average(), 35.0 / 4);
+  const ArgumentStats& load = point.arguments[1];
+  EXPECT_EQ(load.count, 3u);
+  EXPECT_EQ(load.not_finite, 1u);
+  EXPECT_EQ(load.min().as_float(), 0.5);
+  EXPECT_EQ(load.max().as_float(), 1.5);
+  EXPECT_DOUBLE_EQ(load.average(), 1.0);
+  EXPECT_THAT(point.arguments[2].top_strings(5), ElementsAre(std::pair("get", 2), std::pair("put", 1)));
+}
+
+TEST(Points, CopiesOfOneSiteAreOne) {
+  RecordingBuilder build;
+  const uint32_t first = build.process(100), second = build.process(200);
+  build.site(first, make_site(1, {}));
+  build.site(first, make_site(2, {}));
+  build.site(second, make_site(9, {}));
+  build.thread(first, 1).point(1, 10);
+  build.thread(first, 1).point(2, 11);
+  build.thread(second, 1).point(9, 12);
+  build.thread(second, 1).point(55, 13);  // never described
+  Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  ASSERT_EQ(points.by_hits().size(), 2u);
+  EXPECT_EQ(points.by_hits()[0]->hits, 3u);
+  EXPECT_EQ(points.by_hits()[1]->site, nullptr);
+  EXPECT_EQ(points.without_site(), 1u);
+  EXPECT_EQ(points.hits(), 4u);
+  EXPECT_EQ(site_name(points.by_hits()[0]->site, 1), "app:request");
+  EXPECT_EQ(site_name(nullptr, 55), "[unknown site 55]");
+}
+
+TEST(Points, DifferentStringsAreBounded) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.site(process, make_site(7, {{PENNA_ARG_STRING, "s"}}));
+  for (uint64_t i = 0; i < Points::kMaxStrings + 10; ++i) {
+    const std::string text = std::to_string(i);
+    build.thread(process, 1).point(7, i, {text_header(static_cast<uint32_t>(text.size())), text_word(text.c_str())});
+  }
+  Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  EXPECT_EQ(points.all()[0].arguments[0].strings.size(), Points::kMaxStrings);
+  EXPECT_EQ(points.all()[0].arguments[0].other, 10u);
+}
+
+}  // namespace
+}  // namespace penna
