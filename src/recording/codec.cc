@@ -55,9 +55,12 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
 
 // One frame, but a zstd block of its own for each column: their symbols have nothing in common.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
-  constexpr size_t kWorthABlock = 64;
+  constexpr size_t kWorthABlock = 512;
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space.
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 10);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), column_bytes.size());
   stored.resize(ZSTD_compressBound(column_bytes.size()) + 16 * kColumnCount);
   ZSTD_outBuffer out{stored.data(), stored.size(), 0};

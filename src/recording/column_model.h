@@ -93,10 +93,32 @@ class AllocModel {
  public:
   static constexpr uint32_t kRing = 16;
   static constexpr uint32_t kNowhere = UINT32_MAX;
+  // The last blocks that were freed; a place counts back from the newest. `tags` holds a byte of hash of each entry, so
+  // that most searches in vain end after two words.
   struct Ring {
     uint32_t head = 0;
     std::array<uint64_t, kRing> entries{};
-    uint64_t at(uint32_t place) const { return entries[(head - 1 - place) % kRing]; }  // 0 = the newest
+    std::array<uint64_t, kRing / 8> tags{};
+
+    uint64_t at(uint32_t place) const { return entries[(head - 1 - place) % kRing]; }
+    void set(uint32_t slot, uint64_t address) {
+      entries[slot] = address;
+      uint32_t shift = slot % 8 * 8;
+      tags[slot / 8] = (tags[slot / 8] & ~(uint64_t{0xff} << shift)) | uint64_t{hash_bits(address, 8)} << shift;
+    }
+    void push(uint64_t address) { set(head++ % kRing, address); }
+    void take(uint32_t place) {
+      for (; place > 0; --place) set((head - 1 - place) % kRing, entries[(head - place) % kRing]);
+      set(--head % kRing, 0);
+    }
+    uint32_t find(uint64_t address) const {
+      constexpr uint64_t kOnes = UINT64_C(0x0101010101010101);
+      uint64_t tag = hash_bits(address, 8) * kOnes, hits = 0;
+      for (uint64_t word : tags) hits |= ((word ^ tag) - kOnes) & ~(word ^ tag) & (kOnes << 7);  // bytes that are equal
+      for (uint32_t place = 0; hits != 0 && place < kRing; ++place)
+        if (at(place) == address) return place;
+      return kNowhere;
+    }
   };
   struct Habit {  // of an allocating stack
     uint32_t size;
@@ -121,16 +143,6 @@ class AllocModel {
   // Blocks of this size that were freed here; and blocks of unknown size.
   Ring& ring(uint32_t size) { return rings_[class_of(size)]; }
   Ring& unknown() { return rings_[0]; }
-  static uint32_t find(const Ring& ring, uint64_t address) {
-    for (uint32_t place = 0; place < kRing; ++place)
-      if (ring.at(place) == address) return place;
-    return kNowhere;
-  }
-  static void take(Ring& ring, uint32_t place) {
-    for (; place > 0; --place)
-      ring.entries[(ring.head - 1 - place) % kRing] = ring.entries[(ring.head - place) % kRing];
-    ring.entries[--ring.head % kRing] = 0;
-  }
 
   void allocated(uint64_t address, uint32_t size, uint32_t stack) {
     next_stack() = stack;
@@ -146,13 +158,13 @@ class AllocModel {
   void freed(uint32_t number) {
     Block& block = blocks_[number];
     block.alive = false;
-    push(ring(block.size), block.address);
+    ring(block.size).push(block.address);
     last_freed_ = number;
     last_freed_address_ = block.address;
     after_alloc = false;
   }
   void freed_unknown(uint64_t address) {
-    push(unknown(), address);
+    unknown().push(address);
     last_freed_address_ = address;
     after_alloc = false;
   }
@@ -185,7 +197,6 @@ class AllocModel {
   static uint32_t class_of(uint32_t size) {
     return static_cast<uint32_t>(std::min<uint64_t>((uint64_t{size} + 23) >> 4, 127));
   }
-  static void push(Ring& ring, uint64_t address) { ring.entries[ring.head++ % kRing] = address; }
 
   Foresight foresight_;
   std::array<Ring, 128> rings_;

@@ -66,7 +66,7 @@ class Writer {
   }
 
   void byte(Column column, uint8_t& value) { *end_[index(column)]++ = value; }
-  void number(Column column, uint64_t& value) { put(end_[index(column)], value); }
+  [[gnu::always_inline]] void number(Column column, uint64_t& value) { put(end_[index(column)], value); }
   bool escape(Column column, bool wanted) {
     if (wanted) *end_[index(column)]++ = kEscape;
     return wanted;
@@ -91,24 +91,26 @@ class Writer {
   // A word of the chunk gives at most 2 codes to one column, and at most 80 bits.
   static size_t capacity(size_t i) { return (i == index(Column::kBits) ? 10 : 2) * kMaxChunkWords + 256; }
 
-  void put(uint8_t*& to, uint64_t value) {
-    if (value < 32) {
-      *to++ = static_cast<uint8_t>(value);
+  [[gnu::always_inline]] void put(uint8_t*& to, uint64_t value) {
+    if (value >> 32 != 0) [[unlikely]] {
+      auto high = static_cast<uint32_t>(31 - __builtin_clz(static_cast<uint32_t>(value >> 32)));
+      *to++ = static_cast<uint8_t>(140 + high);
+      put_bits(value & mask_of(32), 32);
+      put_bits(value >> 32 & mask_of(high), high);
       return;
     }
-    auto exponent = static_cast<uint32_t>(63 - __builtin_clzll(value));
-    if (exponent < 32) {
-      *to++ = static_cast<uint8_t>(32 + (exponent - 5) * 4 + ((value >> (exponent - 2)) & 3));
-      put_bits(value & mask_of(exponent - 2), exponent - 2);
-      return;
-    }
-    *to++ = static_cast<uint8_t>(140 + exponent - 32);
-    put_bits(value & mask_of(32), 32);
-    put_bits(value >> 32 & mask_of(exponent - 32), exponent - 32);
+    // No branch on small or not: the clock decides that, and no processor foresees it.
+    auto number = static_cast<uint32_t>(value);
+    auto low = static_cast<uint32_t>(29 - __builtin_clz(number | 32));
+    uint32_t code = low * 4 + 16 + (number >> low);
+    bool small = number < 32;
+    *to++ = static_cast<uint8_t>(small ? number : code);
+    low = small ? 0 : low;
+    put_bits(number & mask_of(low), low);
   }
 
   // At most 32 bits.
-  void put_bits(uint64_t value, uint32_t count) {
+  [[gnu::always_inline]] void put_bits(uint64_t value, uint32_t count) {
     bits_ |= value << bit_count_;
     bit_count_ += count;
     uint8_t*& to = end_[index(Column::kBits)];
@@ -211,7 +213,7 @@ class Reader {
 
 // The low `width` bits of a time, as the difference to the time before.
 template <typename Io>
-void code_time(Io& io, ColumnModel& model, Column column, uint32_t width, uint64_t& low) {
+[[gnu::always_inline]] inline void code_time(Io& io, ColumnModel& model, Column column, uint32_t width, uint64_t& low) {
   uint64_t difference = 0;
   if constexpr (Io::kWrites) {
     uint64_t unused = 64 - width;
@@ -273,7 +275,7 @@ struct Call {
 };
 
 template <typename Io>
-void code_entry(Io& io, ColumnModel& model, bool foreseen, Call& call) {
+[[gnu::always_inline]] inline void code_entry(Io& io, ColumnModel& model, bool foreseen, Call& call) {
   if (!foreseen)
     code_symbol(io, model.pcs, Column::kPcs, call.pc);
   else if constexpr (!Io::kWrites)
@@ -283,7 +285,7 @@ void code_entry(Io& io, ColumnModel& model, bool foreseen, Call& call) {
 }
 
 template <typename Io>
-void code_exit(Io& io, ColumnModel& model, bool foreseen, Call& call) {
+[[gnu::always_inline]] inline void code_exit(Io& io, ColumnModel& model, bool foreseen, Call& call) {
   if (!foreseen)
     code_symbol(io, model.pcs, Column::kPcs, call.pc);
   else if constexpr (!Io::kWrites)
@@ -312,12 +314,12 @@ uint8_t alloc_flags(AllocModel& model, const Alloc& alloc, uint64_t& place) {
   unsigned flags = (model.next_stack() == alloc.stack ? kStackForeseen : 0) | (habit.size == size ? kSizeForeseen : 0) |
                    (habit.family == alloc.family ? kFamilyForeseen : 0);
   unsigned from = kFromNear;
-  if (uint32_t found = AllocModel::find(model.ring(size), alloc.address); found != AllocModel::kNowhere) {
+  if (uint32_t found = model.ring(size).find(alloc.address); found != AllocModel::kNowhere) {
     place = found;
     from = found == 0 ? kFromNewest : kFromRing;
   } else if (model.next_bump() == alloc.address) {
     from = kFromBump;
-  } else if (found = AllocModel::find(model.unknown(), alloc.address); found != AllocModel::kNowhere) {
+  } else if (found = model.unknown().find(alloc.address); found != AllocModel::kNowhere) {
     place = found;
     from = kFromUnknown;
   }
@@ -338,7 +340,7 @@ void code_place(Io& io, AllocModel& model, uint32_t size, uint8_t from, uint64_t
     io.number(Column::kAddresses, place);
   if (place >= AllocModel::kRing) return io.fail();
   address = ring.at(static_cast<uint32_t>(place));
-  AllocModel::take(ring, static_cast<uint32_t>(place));
+  ring.take(static_cast<uint32_t>(place));
 }
 
 template <typename Io>
