@@ -1,1 +1,3 @@
 penna_fuzz_target(channel_fuzz LIBS penna_collect)
+penna_fuzz_target(recording_fuzz LIBS penna_recording)
+penna_fuzz_target(elf_fuzz LIBS penna_symbols)

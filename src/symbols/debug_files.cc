@@ -66,7 +66,7 @@ std::string directory_of(const std::string& path) {
 }
 
 std::optional<ElfFile> open_with_id(const std::string& path, const BuildId& build_id) {
-  auto file = ElfFile::open(path);
+  auto file = ElfFile::open(path, ElfFile::Kind::kAny);  // the build-id says enough
   if (!file || file->build_id() != build_id) return {};
   return std::move(*file);
 }

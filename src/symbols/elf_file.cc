@@ -22,7 +22,7 @@ Error libelf_error(const std::string& path, const char* what) {
 
 }  // namespace
 
-Result<ElfFile> ElfFile::open(const std::string& path) {
+Result<ElfFile> ElfFile::open(const std::string& path, Kind kind) {
   ElfFile file;
   file.path_ = path;
   // O_NONBLOCK: a recorded path may be a fifo by now, and opening it must not wait for a writer.
@@ -33,7 +33,7 @@ Result<ElfFile> ElfFile::open(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file", path)};
   ::elf_version(EV_CURRENT);
   file.elf_.reset(::elf_begin(file.fd_.get(), ELF_C_READ_MMAP, nullptr));
-  PENNA_TRY(file.read_headers());
+  PENNA_TRY(file.read_headers(kind));
   return file;
 }
 
@@ -45,14 +45,14 @@ Result<ElfFile> ElfFile::from_memory(std::string name, std::vector<uint8_t> byte
   if (!file.bytes_.empty()) {
     file.elf_.reset(::elf_memory(reinterpret_cast<char*>(file.bytes_.data()), file.bytes_.size()));
   }
-  PENNA_TRY(file.read_headers());
+  PENNA_TRY(file.read_headers(Kind::kModule));
   return file;
 }
 
-Result<> ElfFile::read_headers() {
+Result<> ElfFile::read_headers(Kind kind) {
   if (elf_ == nullptr || ::elf_kind(elf_.get()) != ELF_K_ELF) return Error{fmt::format("{} is not an ELF file", path_)};
   if (::gelf_getehdr(elf_.get(), &header_) == nullptr) return libelf_error(path_, "is damaged");
-  if (header_.e_type != ET_EXEC && header_.e_type != ET_DYN) {
+  if (kind == Kind::kModule && header_.e_type != ET_EXEC && header_.e_type != ET_DYN) {
     return Error{fmt::format("{} is neither a program nor a shared library (ELF type {})", path_, header_.e_type)};
   }
   size_t segment_count = 0;

@@ -49,8 +49,10 @@ struct ElfSection {
 // Movable, not copyable. All const members may be called from one thread at a time (libelf caches inside).
 class ElfFile {
  public:
-  // Opens a regular file (no fifo, no device) of type ET_EXEC or ET_DYN. Errors: cannot open, not ELF, damaged.
-  static Result<ElfFile> open(const std::string& path);
+  // kModule: a program or library (ET_EXEC, ET_DYN), or its debug file; kAny: also ET_REL, which dwz files are.
+  enum class Kind : uint8_t { kModule, kAny };
+  // Opens a regular file (no fifo, no device). Errors: cannot open, not ELF, wrong kind, damaged.
+  static Result<ElfFile> open(const std::string& path, Kind kind = Kind::kModule);
   // The same over bytes that are already here; `name` stands for the path in errors.
   static Result<ElfFile> from_memory(std::string name, std::vector<uint8_t> bytes);
 
@@ -83,7 +85,7 @@ class ElfFile {
     void operator()(Elf* elf) const { elf_end(elf); }
   };
   ElfFile() = default;
-  Result<> read_headers();
+  Result<> read_headers(Kind kind);
   void read_build_id();
   bool take_build_id(Elf_Data* notes);
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// libFuzzer target: an ELF file from nowhere, asked everything that a report asks of a module.
+//
+// Why: recordings name files that anybody may have written; libelf and libdw read them for us, and this is where their
+// limits and ours meet. Seeds: small real programs and libraries, with and without DWARF.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "symbols/sdt_notes.h"
+#include "symbols/symbol_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::vector<uint8_t> bytes(data, data + size);
+  if (auto elf = penna::ElfFile::from_memory("fuzz", bytes)) {
+    (void)penna::read_sdt_notes(*elf);
+    (void)penna::unpack_minidebug(*elf);
+  }
+  auto file = penna::SymbolFile::from_memory("fuzz", std::move(bytes), {});
+  if (!file) return 0;
+  auto functions = (*file)->functions();
+  size_t step = functions.size() / 32 + 1;
+  for (size_t i = 0; i < functions.size(); i += step) {
+    uint64_t start = functions[i].start;
+    for (uint64_t address : {start, start + 1, start + functions[i].size / 2, start + functions[i].size}) {
+      (void)(*file)->frames(address, true);
+      (void)(*file)->find(address);
+      (void)(*file)->find_object(address);
+    }
+  }
+  return 0;
+}
