@@ -131,8 +131,8 @@ void say_file(const HealthReport& report, Sentences& say) {
   say.error(report.write_unknown,
             "Whether all events could be written is unknown: the place in the file that would say so is damaged.");
   say.error(report.missing_chunks != 0,
-            fmt::format("{} of events missing from the file: times and counts around the gaps are too small.",
-                        count_of(report.missing_chunks, "chunk is", "chunks are")));
+            fmt::format("{} missing from the file: times and counts around the gaps are too small.",
+                        count_of(report.missing_chunks, "chunk of events is", "chunks of events are")));
   say.error(report.unreadable_chunks != 0,
             fmt::format("{} could not be read back: the events in them are missing from every table.",
                         count_of(report.unreadable_chunks, "chunk", "chunks")));

@@ -112,8 +112,8 @@ std::vector<ModuleNames> Names::modules() {
       names.problem = symbols_.problem({map_.path(id), map_.build_id(id)});
     } else {
       names.problem = fmt::format(
-          "{} addresses lie in no mapped file: generated code, or a library whose loading was not recorded.",
-          count.addresses);
+          "{} in no mapped file: generated code, or a library whose loading was not recorded.",
+          count.addresses == 1 ? "1 address lies" : fmt::format("{} addresses lie", count.addresses));
     }
     result.push_back(std::move(names));
   }

@@ -57,7 +57,6 @@ class Names {
  public:
   // `recording` and `symbols` must outlive it.
   Names(const Recording& recording, SymbolSource& symbols);
-  ~Names();
 
   const CodeMap& map() const { return map_; }
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Summary and HealthReport: totals add up, and nothing that went wrong stays unsaid.
+#include "model/health.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/allocations.h"
+#include "model/calls.h"
+#include "model/locks.h"
+#include "model/points.h"
+#include "recording_builder.h"
+
+namespace penna {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::Not;
+
+auto says(const std::string& text) { return Contains(Field(&HealthSentence::text, HasSubstr(text))); }
+HealthReport examine_only(const Recording& recording) { return examine(recording, summarize(recording), {}); }
+
+TEST(Summary, AddsUpThreadsAndProcesses) {
+  RecordingBuilder build;
+  const uint32_t first = build.process(100, 1, 5), second = build.process(200, 100, 50);
+  const uint32_t third = build.process(200, 100, 80, true);
+  auto& a = build.thread(first, 1);
+  a.enter(0x1000, 10);
+  a.exit(0x1000, 20);
+  a.alloc(0xa0, 8, 30);
+  build.thread(first, 2).lock(0x50, 25);
+  build.thread(second, 1).point(1, 60);
+  ProcessEnd end;
+  end.number = second;
+  end.end_ticks = 75;
+  end.how = EndKind::kExec;
+  build.end(end);
+  end.number = third;
+  end.end_ticks = 90;
+  end.how = EndKind::kSignaled;
+  end.code = 11;
+  build.end(end);
+  Recording recording = build.open();
+  const Summary summary = summarize(recording);
+  EXPECT_THAT(summary.events, ElementsAre(2, 1, 1, 1));
+  EXPECT_EQ(summary.total_events(), 5u);
+  EXPECT_EQ(summary.total_lost(), 0u);
+  EXPECT_EQ(summary.first_time, 5u);
+  EXPECT_EQ(summary.last_time, 90u);
+  EXPECT_EQ(summary.duration_ns, 85);
+  ASSERT_EQ(summary.processes.size(), 3u);
+  EXPECT_EQ(summary.processes[0].parent, UINT32_MAX);
+  EXPECT_EQ(summary.processes[1].parent, 0u);
+  EXPECT_EQ(summary.processes[2].parent, 1u);
+  EXPECT_EQ(summary.processes[0].end_text, "unknown");
+  EXPECT_EQ(summary.processes[1].end_text, "became another program");
+  EXPECT_EQ(summary.processes[2].end_text, "killed by SIGSEGV");
+  EXPECT_EQ(summary.processes[0].name, "program");
+  EXPECT_THAT(summary.processes[0].events, ElementsAre(2, 1, 1, 0));
+  EXPECT_EQ(summary.processes[1].last_time, 75u);
+  EXPECT_EQ(summary.threads[0].first_time, 10u);
+  EXPECT_EQ(summary.threads[0].last_time, 30u);
+  EXPECT_EQ(summary.threads[0].total_events(), 3u);
+}
+
+// A process that was forked before its parent ran an exec, and heard of after.
+TEST(Summary, AForkThatIsHeardOfLateBelongsToTheOldProgram) {
+  RecordingBuilder build;
+  build.process(100, 1, 10);
+  build.process(100, 1, 50, true);
+  build.process(200, 100, 40);
+  build.process(300, 100, 60);
+  Recording recording = build.open();
+  EXPECT_THAT(process_parents(recording), ElementsAre(UINT32_MAX, 0u, 0u, 1u));
+}
+
+TEST(Health, WithoutTroubleThereIsNothingToSay) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.thread(process, 1).enter(0x1000, 10);
+  build.thread(process, 1).exit(0x1000, 20);
+  ProcessEnd end;
+  end.number = process;
+  end.how = EndKind::kExited;
+  build.end(end);
+  Recording recording = build.open();
+  const HealthReport report = examine_only(recording);
+  EXPECT_TRUE(report.good()) << report.sentences[0].text;
+  EXPECT_EQ(report.worst(), Severity::kNote);
+}
+
+TEST(Health, TellsWhatTheTargetLost) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.thread(process, 1).enter(0x1000, 10);
+  Health health;
+  health.thread_serial = 1;
+  health.lost = {7, 0, 0, 0};  // as its LOST records say
+  health.holes = 2;
+  health.unknown = 1;
+  health.blocked_ticks = 1'000'000;
+  build.health(process, health);
+  ProcessEnd end;
+  end.number = process;
+  end.counters.lost[0] = 10;  // three more than the thread could tell
+  end.counters.lost[1] = 4;
+  end.counters.in_handler = 1;
+  end.counters.blocked_ticks = 2'500'000;
+  end.counters.stacks_truncated[PENNA_STACK_NO_RULE] = 3;
+  end.counters.stacks_truncated[PENNA_STACK_DEPTH_LIMIT] = 1;
+  end.counters.stack_tree_full = 6;
+  end.counters.sites_refused = 1;
+  end.counters.modules_unknown = 9;
+  build.end(end);
+  Recording recording = build.open();
+  const HealthReport report = examine_only(recording);
+  EXPECT_THAT(report.lost, ElementsAre(10, 4, 0, 0));
+  EXPECT_THAT(report.sentences, says("Lost: 10 calls, 4 alloc (1 of them in signal handlers"));
+  EXPECT_THAT(report.sentences, says("2 records were reserved and never written"));
+  EXPECT_THAT(report.sentences, says("1 record is of a kind that this penna does not know"));
+  EXPECT_THAT(report.sentences, says("waited 2.500 ms"));
+  EXPECT_THAT(report.sentences, says("3 stacks end short, in code without unwind information"));
+  EXPECT_THAT(report.sentences, says("1 stack was deeper"));
+  EXPECT_THAT(report.sentences, says("6 stacks were not kept"));
+  EXPECT_THAT(report.sentences, says("1 point could not be armed"));
+  EXPECT_THAT(report.sentences, says("9 code addresses lay in no known file"));
+  EXPECT_EQ(report.sentences.front().severity, Severity::kError);
+  EXPECT_EQ(report.worst(), Severity::kError);
+}
+
+TEST(Health, TellsWhatIsMissingFromTheFile) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(0x1000, 10);
+  thread.skip_chunk();
+  thread.enter(0x1000, 20);
+  thread.torn(21);
+  Recording recording = build.open(false);
+  const HealthReport report = examine_only(recording);
+  EXPECT_FALSE(report.finished);
+  EXPECT_EQ(report.missing_chunks, 1u);
+  EXPECT_EQ(report.torn, 1u);
+  EXPECT_THAT(report.sentences, says("was not finished"));
+  EXPECT_THAT(report.sentences, says("1 chunk of events is missing from the file"));
+}
+
+TEST(Health, TellsWhatTheAnalysesCouldNotMatch) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& thread = build.thread(process, 1);
+  thread.enter(0x1000, 1);
+  thread.enter(0x2000, 2);
+  thread.exit(0x1000, 3);
+  thread.exit(0x3000, 4);
+  thread.free(0xa0, 5);
+  thread.alloc(0xb0, 8, 6, 0);
+  thread.alloc(0xb0, 8, 7, 0);
+  thread.unlock(0x50, 8);
+  thread.lock(0x51, 9);
+  build.thread(process, 2).lock(0x51, 10);
+  thread.point(5, 11);
+  Recording recording = build.open();
+  CodeMap map(recording);
+  Calls calls(recording, map);
+  Allocations heap(recording);
+  Locks locks(recording);
+  Points points(recording);
+  const WalkReport walk = for_each_event(recording, {}, [&](const Event& event) {
+    calls(event);
+    heap(event);
+    locks(event);
+    points(event);
+  });
+  calls.finish();
+  locks.finish();
+  const HealthReport report = examine(recording, summarize(recording),
+                                      {.walk = &walk, .calls = &calls, .allocations = &heap, .locks = &locks, .points = &points});
+  EXPECT_THAT(report.sentences, says("1 function was left that had not been entered"));
+  EXPECT_THAT(report.sentences, says("1 call ended with an outer function"));
+  EXPECT_THAT(report.sentences, says("1 freed block had been allocated before"));
+  EXPECT_THAT(report.sentences, says("1 block was allocated at the address"));
+  EXPECT_THAT(report.sentences, says("2 allocations have no stack"));
+  EXPECT_THAT(report.sentences, says("1 lock was given back by a thread that had not taken it"));
+  EXPECT_THAT(report.sentences, says("1 lock was taken while another thread"));
+  EXPECT_THAT(report.sentences, says("1 point hit is not described"));
+  EXPECT_THAT(examine_only(recording).sentences, Not(says("freed block")));
+}
+
+TEST(Health, PassesOnTheNotesOfTheRecorder) {
+  RecordingBuilder build;
+  build.process(100);
+  CollectorHealth collector;
+  collector.notes = {"/bin/su was not recorded: it is setuid."};
+  collector.refused_channels = 2;
+  ASSERT_TRUE(build.writer().write_collector(collector));
+  Recording recording = build.open();
+  const HealthReport report = examine_only(recording);
+  EXPECT_THAT(report.sentences, says("/bin/su was not recorded"));
+  EXPECT_THAT(report.sentences, says("2 processes were not recorded"));
+}
+
+}  // namespace
+}  // namespace penna

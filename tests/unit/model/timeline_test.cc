@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Timeline: nested lines, written out as text and compared whole.
+#include "model/timeline.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recording_builder.h"
+
+namespace penna {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr uint64_t kF = 0xf0, kG = 0x60, kH = 0x10;
+
+std::string text(const TimelineLine& line) {
+  const std::string indent(line.depth * 2, ' ');
+  const std::string took = fmt::format("{}..{}", line.begin, line.time);
+  switch (line.kind) {
+    case LineKind::kEnter: return fmt::format("{}{:x} {{ @{}", indent, line.pc, line.time);
+    case LineKind::kLeave:
+      return fmt::format("{}}} {:x} {} {}{}", indent, line.pc, took, line.duration,
+                         line.end == CallEnd::kUnwound ? " unwound" : line.end == CallEnd::kOpen ? " open" : "");
+    case LineKind::kLeaf: return fmt::format("{}{:x}() {} {}", indent, line.pc, took, line.duration);
+    case LineKind::kStrayExit: return fmt::format("{}stray {:x} @{}", indent, line.pc, line.time);
+    case LineKind::kAllocation:
+      return fmt::format("{}alloc {:x} {} family {} stack {}", indent, line.address, line.size, line.family, line.stack);
+    case LineKind::kFree: return fmt::format("{}free {:x}", indent, line.address);
+    case LineKind::kReallocFailed: return fmt::format("{}realloc failed {:x}", indent, line.address);
+    case LineKind::kLock: return fmt::format("{}lock {:x}", indent, line.lock);
+    case LineKind::kLockWait: return fmt::format("{}wait {:x} {} {} by {}", indent, line.lock, took, line.duration, line.owner);
+    case LineKind::kLockBusy: return fmt::format("{}busy {:x}", indent, line.lock);
+    case LineKind::kUnlock: return fmt::format("{}unlock {:x} held {}", indent, line.lock, line.duration);
+    case LineKind::kConditionWait:
+      return fmt::format("{}condition {:x} {:x} {} {}", indent, line.address, line.lock, took, line.wait_end);
+    case LineKind::kPoint: return fmt::format("{}point {} {}", indent, line.site, line.record->after<penna_point>().size());
+    case LineKind::kThreadName: return fmt::format("{}name {}", indent, decode_thread_name(*line.record));
+    case LineKind::kLost: return fmt::format("{}lost {}", indent, line.record->as<penna_lost>().count[0]);
+    case LineKind::kBlocked: return fmt::format("{}blocked {}", indent, took);
+  }
+  return "?";
+}
+
+std::vector<std::string> lines_of(const Recording& recording, uint32_t thread, const TimelineOptions& options = {}) {
+  std::vector<std::string> lines;
+  for_each_timeline_line(recording, thread, options, [&](const TimelineLine& line) {
+    EXPECT_EQ(line.thread, thread);
+    lines.push_back(text(line));
+    return true;
+  });
+  return lines;
+}
+
+TEST(Timeline, NestsCallsAndFoldsLeaves) {
+  RecordingBuilder build;
+  auto& t = build.thread(build.process(100), 1);
+  t.enter(kF, 0);
+  t.enter(kG, 10);
+  t.exit(kG, 12);
+  t.enter(kG, 20);
+  t.enter(kH, 21);
+  t.exit(kH, 25);
+  t.exit(kG, 30);
+  t.exit(kF, 40);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0), ElementsAre("f0 { @0", "  60() 10..12 2", "  60 { @20", "    10() 21..25 4",
+                                                  "  } 60 20..30 10", "} f0 0..40 40"));
+  EXPECT_THAT(lines_of(recording, 0, {.fold_leaves = false}),
+              ElementsAre("f0 { @0", "  60 { @10", "  } 60 10..12 2", "  60 { @20", "    10 { @21", "    } 10 21..25 4",
+                          "  } 60 20..30 10", "} f0 0..40 40"));
+}
+
+TEST(Timeline, OtherEventsStandWhereTheyHappened) {
+  RecordingBuilder build;
+  auto& t = build.thread(build.process(100), 1);
+  t.record(PENNA_KIND_THREAD, 1, penna_thread{"worker"});
+  t.enter(kF, 2);
+  t.alloc(0xa0, 64, 3, 9, PENNA_FAMILY_CALLOC);
+  t.alloc_large(0xb0, uint64_t{1} << 33, 4, 8);
+  t.enter(kG, 5);
+  t.lock(0x50, 6);
+  t.lock(0x50, 7);
+  t.unlock(0x50, 8);
+  t.lock_wait(0x51, 7, 9, 0, 1234);
+  t.unlock(0x50, 10);
+  t.exit(kG, 11);
+  t.free(0xa0, 12, PENNA_FAMILY_REALLOC);
+  t.realloc_failed(0xa0, 13);
+  t.point(3, 14, {1, 2});
+  t.busy(0x52, 15);
+  t.unlock(0x51, 16);
+  t.cond_wait(0x51, 0x70, 16, 20, PENNA_WAIT_TIMEOUT);
+  t.unlock(0x51, 21);
+  t.unlock(0x53, 22);
+  t.lost(5, 23);
+  t.blocked(4, 30);
+  t.exit(kF, 31);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0),
+              ElementsAre("name worker", "f0 { @2", "  alloc a0 64 family 1 stack 9", "  alloc b0 8589934592 family 0 stack 8",
+                          "  60 { @5", "    lock 50", "    lock 50", "    unlock 50 held 2", "    wait 51 7..9 2 by 1234",
+                          "    unlock 50 held 4", "  } 60 5..11 6", "  free a0", "  realloc failed a0", "  point 3 16",
+                          "  busy 52", "  unlock 51 held 7", "  condition 70 51 16..20 1", "  unlock 51 held 1",
+                          "  unlock 53 held 0", "  lost 5", "  blocked 26..30", "} f0 2..31 29"));
+}
+
+TEST(Timeline, ShowsWhatDoesNotPair) {
+  RecordingBuilder build;
+  auto& t = build.thread(build.process(100), 1);
+  t.exit(kH, 1);
+  t.enter(kF, 2);
+  t.enter(kG, 3);
+  t.enter(kH, 4);
+  t.exit(kF, 5);  // longjmp out of kH
+  t.enter(kF, 6);
+  t.enter(kG, 7);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0),
+              ElementsAre("stray 10 @1", "f0 { @2", "  60 { @3", "    10 { @4", "    } 10 4..5 1 unwound",
+                          "  } 60 3..5 2 unwound", "} f0 2..5 3", "f0 { @6", "  60 { @7", "  } 60 7..7 0 open",
+                          "} f0 6..7 1 open"));
+  EXPECT_EQ(lines_of(recording, 0, {.keep_open = false}).size(), 9u);
+}
+
+// A line at a time: what comes after is not even read.
+TEST(Timeline, StopsAtOnce) {
+  RecordingBuilder build;
+  auto& t = build.thread(build.process(100), 1);
+  for (uint64_t i = 0; i < 100; ++i) {
+    t.enter(kF, 10 * i);
+    t.exit(kF, 10 * i + 5);
+    t.new_chunk();
+  }
+  Recording recording = build.open();
+  for (int wanted : {1, 3}) {
+    int seen = 0;
+    const auto report =
+        for_each_timeline_line(recording, 0, {}, [&](const TimelineLine&) { return ++seen < wanted; });
+    EXPECT_EQ(seen, wanted);
+    EXPECT_TRUE(report.stopped);
+    EXPECT_EQ(report.chunks, static_cast<uint64_t>(wanted));
+  }
+}
+
+TEST(Timeline, StopsInTheMiddleOfUnwinding) {
+  RecordingBuilder build;
+  auto& t = build.thread(build.process(100), 1);
+  for (uint64_t pc : {kF, kG, kH}) t.enter(pc, 1);
+  t.exit(kF, 2);
+  Recording recording = build.open();
+  int seen = 0;
+  for_each_timeline_line(recording, 0, {}, [&](const TimelineLine&) { return ++seen < 4; });
+  EXPECT_EQ(seen, 4);
+}
+
+TEST(Timeline, MergesThreadsByTime) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.thread(process, 1).enter(kF, 1);
+  build.thread(process, 1).exit(kF, 10);
+  build.thread(process, 2).enter(kG, 2);
+  build.thread(process, 2).exit(kG, 5);
+  build.thread(process, 2).enter(kH, 7);
+  Recording recording = build.open();
+  std::vector<std::string> lines;
+  for_each_merged_line(recording, {}, [&](const TimelineLine& line) {
+    lines.push_back(std::to_string(line.thread) + " " + text(line));
+    return true;
+  });
+  EXPECT_THAT(lines, ElementsAre("0 f0 { @1", "1 60 { @2", "1 } 60 2..5 3", "1 10 { @7", "0 } f0 1..10 9", "1 } 10 7..7 0 open"));
+}
+
+TEST(Timeline, CanBeOfOneKindOnly) {
+  RecordingBuilder build;
+  auto& t = build.thread(build.process(100), 1);
+  t.enter(kF, 1);
+  t.alloc(0xa0, 8, 2);
+  t.exit(kF, 3);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0, {.filter = {.classes = kCallEvents}}), ElementsAre("f0() 1..3 2"));
+  EXPECT_THAT(lines_of(recording, 0, {.filter = {.classes = kAllocEvents}}), ElementsAre("alloc a0 8 family 0 stack 1"));
+}
+
+}  // namespace
+}  // namespace penna
