@@ -82,7 +82,10 @@ EhFrame eh_frame_of(const dl_find_object& module) {
 FrameRule rule_of_module(uintptr_t pc, const dl_find_object& module) {
   const EhFrame eh_frame = eh_frame_of(module);
   if (eh_frame.header.size == 0) return special_rule(FrameRule::kNone);
-  return rule_at(eh_frame, pc);
+  const FrameRule rule = rule_at(eh_frame, pc);
+  Fde next;
+  const bool planted = rule.is(FrameRule::kNone) && find_fde(eh_frame, pc + 1, next) && next.begin == pc + 1;
+  return planted ? special_rule(FrameRule::kEnd) : rule;
 }
 
 FrameRule rule_of_pc(uintptr_t pc) {

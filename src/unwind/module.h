@@ -20,6 +20,8 @@ bool find_module(uintptr_t pc, dl_find_object& module);
 EhFrame eh_frame_of(const dl_find_object& module);
 
 // The rule at pc by the CFI of its module: kNone without module or CFI. About a microsecond; nothing is cached.
+// kEnd where no function is, but the next one starts right behind: no call ends there, so the return address that led
+// here was planted under the first frame of a stack, as makecontext() does.
 FrameRule rule_of_module(uintptr_t pc, const dl_find_object& module);
 FrameRule rule_of_pc(uintptr_t pc);
 

@@ -70,20 +70,21 @@ bool has_cfi(const RuleCache& cache, uintptr_t key) {
   return !(cached.empty() ? rule_of_pc(key) : unpack(cached)).is(FrameRule::kNone);
 }
 
-// Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI.
-// Hand-written assembly in a module: only a direct call into code that has no CFI either, at or before `from`; else the
-// frame pointer may still be that of a function further out, and a frame would be left out silently.
-// Generated code (no module): any call instruction in a module, or generated code again.
+// Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI. The danger is
+// a frame pointer that is still that of a function further out: a frame would be left out silently. So a direct call
+// must lead to code without CFI, too; and into hand-written assembly of a module only a direct call to it or to just
+// before `from` counts. Generated code (no module) may also be called indirectly, and by generated code.
 bool plausible_call(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   dl_find_object caller, callee;
   const bool generated = !find_module(from, callee);
   if (!find_module(to - 1, caller)) return generated;
   if (!is_code(caller, to - kLongestCall, to)) return false;
   const auto* code = reinterpret_cast<const uint8_t*>(to);
-  if (generated) return preceded_by_call(code);
-  constexpr uintptr_t kLongestFunction = 1 << 16;
   const uintptr_t target = direct_call_target(code);
-  return target != 0 && target <= from && from - target < kLongestFunction && !has_cfi(cache, target);
+  if (target == 0) return generated && preceded_by_call(code);
+  if (has_cfi(cache, target)) return false;
+  constexpr uintptr_t kLongestFunction = 1 << 16;
+  return generated || (target <= from && from - target < kLongestFunction);
 }
 
 // A frame without CFI that keeps a frame pointer: [fp] = caller's fp, [fp + 8] = return address.

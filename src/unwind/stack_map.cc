@@ -2,6 +2,8 @@
 // Finding the bounds of the current stack. See stack_map.h.
 #include "unwind/stack_map.h"
 
+#include <atomic>
+
 #include "unwind/arch.h"
 
 extern "C" void* __libc_stack_end;  // of ld.so: the stack pointer at the program's start
@@ -19,27 +21,33 @@ constexpr uintptr_t kMaxOtherStack = 8 << 20;
 
 uintptr_t page_of(uintptr_t address) { return address & ~(kPage - 1); }
 
-bool readable(uintptr_t from, uintptr_t to) {
-  for (uintptr_t page = page_of(from); page < to; page += kPage)
-    if (!raw_probe(page)) return false;
-  return true;
-}
-
 }  // namespace
+
+// A signal handler may look between the two stores: with the new low and no high yet it finds no range, not a wrong one.
+void StackMap::set_own(uintptr_t low, uintptr_t high) {
+  own_.low = low;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  own_.high = high;
+}
 
 bool StackMap::find_own(uintptr_t sp) {
   const auto main_end = reinterpret_cast<uintptr_t>(__libc_stack_end);
   if (sp < main_end && main_end - sp < kMainStackGap) {
-    own_ = {page_of(sp), main_end};
+    set_own(page_of(sp), main_end);
     return true;
   }
-  // A guard page separates a thread's stack from what lies below: all readable from sp to the control block means that
-  // sp is on this stack. A part that was found before needs no second look.
+  if (own_.high == main_end) return false;  // this is the main thread
+  // A guard page separates a thread's stack from what lies below it: all readable from the control block down to sp
+  // means that sp is on this stack. What was found before needs no second look.
   const uintptr_t end = thread_pointer();
-  if (sp >= end || end - sp > kMaxThreadStack) return false;
-  const uintptr_t known = own_.high == end && sp < own_.low ? own_.low : end;
-  if (!readable(sp, known)) return false;
-  own_ = {page_of(sp), end};
+  if (sp >= end || sp < floor_ || end - sp > kMaxThreadStack) return false;
+  for (uintptr_t page = own_.high == end ? own_.low : page_of(end) + kPage; page > page_of(sp);) {
+    page -= kPage;
+    if (raw_probe(page)) continue;
+    floor_ = page + kPage;
+    return false;
+  }
+  set_own(page_of(sp), end);
   return true;
 }
 

@@ -39,9 +39,11 @@ class StackMap {
 
  private:
   bool find_own(uintptr_t sp);
+  void set_own(uintptr_t low, uintptr_t high);
 
   StackRange own_;
   StackRange other_;
+  uintptr_t floor_ = 0;  // the own stack does not reach below: the page under it is not readable
 };
 
 }  // namespace penna::unwind

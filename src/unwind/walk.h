@@ -109,7 +109,7 @@ class Walk {
   [[gnu::always_inline]] End outwards(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool exact) {
     const RuleCache::View cache = walker_.cache.view();
     Frame* const first_scratch = memory_.scratch;
-    Frame* const last_scratch = first_scratch + size_t{walker_.options.max_depth} * 2;
+    Frame* const last_scratch = first_scratch + fresh_limit();
     Frame* scratch = first_scratch;
     const Frame* const frames = memory_.frames;
     const Frame* known = frames + known_;
@@ -154,6 +154,12 @@ class Walk {
     fresh_ = static_cast<size_t>(scratch - first_scratch);
     at_ = at;
     return at.pc == 0 && fresh_ != 0 ? End::complete : end;
+  }
+
+  // Frames of one walk at most; see Options::max_depth.
+  size_t fresh_limit() const {
+    const size_t wanted = size_t{walker_.options.max_depth} * 2;
+    return wanted == 0 ? 1 : wanted > ThreadMemory::kMaxFresh ? ThreadMemory::kMaxFresh : wanted;
   }
 
   // 0 ends a stack by convention; no code lies at or above 2^48.

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The CFI parser against readelf, on every row of every FDE of real libraries, and on damaged bytes.
+#include "unwind/cfi.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <sstream>
+
+#include "elf_cfi.h"
+#include "unwind/module.h"
+
+namespace penna::unwind {
+namespace {
+
+std::vector<std::string> real_files() {
+  std::vector<std::string> files = {std::filesystem::canonical("/proc/self/exe").string()};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        if (info->dlpi_name[0] == '/') static_cast<std::vector<std::string>*>(out)->push_back(info->dlpi_name);
+        return 0;
+      },
+      &files);
+  for (const char* path : {"/usr/bin/python3", "/usr/bin/perl", "/usr/bin/gdb", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"})
+    if (std::filesystem::exists(path)) files.push_back(path);
+  return files;
+}
+
+// One row of `readelf --debug-dump=frames-interp`: the values of the CFA, rbp and ra columns.
+struct Row {
+  uint64_t pc;
+  std::string cfa, fp = "u", ra;
+};
+
+// Reads readelf's output into rows; the row of each FDE's own pc is always there.
+std::vector<Row> readelf_rows(const std::string& path) {
+  std::vector<Row> rows;
+  FILE* pipe = popen(("readelf --debug-dump=frames-interp '" + path + "' 2>/dev/null").c_str(), "r");
+  if (!pipe) return rows;
+  char* line = nullptr;
+  size_t size = 0;
+  std::vector<std::string> columns;
+  bool in_fde = false;
+  while (getline(&line, &size, pipe) > 0) {
+    std::istringstream text(line);
+    std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+    if (words.empty()) continue;
+    if (words[0] == "LOC") {
+      columns = words;
+    } else if (words.size() > 3 && (words[3] == "FDE" || words[3] == "CIE")) {
+      in_fde = words[3] == "FDE";
+      columns.clear();
+    } else if (in_fde && columns.size() == words.size() && words[0].size() == 16) {
+      Row row;
+      row.pc = std::stoull(words[0], nullptr, 16);
+      for (size_t i = 1; i < columns.size(); ++i) {
+        if (columns[i] == "CFA") row.cfa = words[i];
+        if (columns[i] == "rbp") row.fp = words[i];
+        if (columns[i] == "ra") row.ra = words[i];
+      }
+      rows.push_back(row);
+    }
+  }
+  free(line);
+  pclose(pipe);
+  return rows;
+}
+
+// What readelf would print for our rule, where both can say it; "" where the row holds an expression.
+std::string cfa_text(const FrameRule& rule) {
+  const std::string reg = (rule.flags & FrameRule::kBaseFp) ? "rbp" : "rsp";
+  return reg + (rule.cfa_offset < 0 ? "" : "+") + std::to_string(rule.cfa_offset);
+}
+std::string fp_text(const FrameRule& rule) {
+  if (rule.flags & FrameRule::kFpAtCfa) return "c" + std::string(rule.fp_offset < 0 ? "" : "+") + std::to_string(rule.fp_offset);
+  return "u";
+}
+
+struct Tally {
+  size_t rows = 0, equal = 0, expressions = 0, unsupported = 0, different = 0;
+};
+
+void compare(const FrameRule& rule, const Row& row, Tally& tally) {
+  ++tally.rows;
+  const bool expression = row.cfa == "exp" || row.fp == "exp" || row.ra == "exp";
+  if (row.ra == "u") {
+    tally.equal += rule.is(FrameRule::kEnd);
+    tally.different += !rule.is(FrameRule::kEnd);
+  } else if (expression) {
+    ++tally.expressions;
+  } else if (rule.is(FrameRule::kUnsupported)) {
+    // Only where the CFA is not on rsp or rbp, or where the return address is not at CFA - 8.
+    const bool justified = (row.cfa.rfind("rsp", 0) != 0 && row.cfa.rfind("rbp", 0) != 0) || row.ra != "c-8";
+    ++(justified ? tally.unsupported : tally.different);
+  } else {
+    // A register that holds the caller's rbp is not followed: then rbp is lost, which readelf shows as that register.
+    const bool lost = (rule.flags & FrameRule::kFpLost) != 0;
+    const bool same_fp = lost ? row.fp[0] != 'c' : fp_text(rule) == row.fp || (row.fp == "s" && rule.keeps_fp());
+    const bool same = !rule.is_special() && cfa_text(rule) == row.cfa && same_fp && row.ra == "c-8";
+    ++(same ? tally.equal : tally.different);
+    if (!same && tally.different < 5)
+      ADD_FAILURE() << std::hex << row.pc << ": ours " << cfa_text(rule) << " " << fp_text(rule) << " flags "
+                    << int{rule.flags} << ", readelf " << row.cfa << " " << row.fp << " " << row.ra;
+  }
+}
+
+TEST(Cfi, EveryRowAgreesWithReadelf) {
+  size_t files = 0;
+  for (const std::string& path : real_files()) {
+    const ElfCfi elf(path);
+    if (elf.eh_frame.frame.size == 0) continue;
+    Tally tally;
+    std::vector<Row> rows = readelf_rows(path);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      // readelf prints several rows for one pc when an instruction takes no space: the last one holds.
+      if (i + 1 < rows.size() && rows[i + 1].pc == rows[i].pc) continue;
+      compare(rule_at(elf.eh_frame, rows[i].pc), rows[i], tally);
+    }
+    std::printf("%-60s %7zu rows: %zu equal, %zu with expressions, %zu unsupported, %zu different\n", path.c_str(),
+                tally.rows, tally.equal, tally.expressions, tally.unsupported, tally.different);
+    EXPECT_EQ(tally.different, 0U) << path;
+    EXPECT_GT(tally.rows, 0U) << path;
+    EXPECT_LT(tally.unsupported * 50, tally.rows) << path;
+    ++files;
+  }
+  EXPECT_GE(files, 4U);
+}
+
+// All FDEs, by the sorted table and by reading the entries one after the other: the same rules.
+TEST(Cfi, TableAndScanAgree) {
+  const ElfCfi elf("/proc/self/exe");
+  EhFrame no_header = elf.eh_frame;
+  no_header.header = {};
+  uint64_t address = elf.eh_frame.frame.address, next = 0;
+  size_t fdes = 0;
+  for (Fde fde;; address = next) {
+    const Entry entry = read_entry(elf.eh_frame.frame, address, fde, next);
+    if (entry == Entry::terminator) break;
+    ASSERT_NE(entry, Entry::bad) << std::hex << address;
+    if (entry != Entry::fde || fdes++ % 16 != 0) continue;
+    for (uint64_t pc : {fde.begin, (fde.begin + fde.end) / 2, fde.end - 1})
+      ASSERT_EQ(rule_at(elf.eh_frame, pc), rule_at(no_header, pc)) << std::hex << pc;
+  }
+  EXPECT_GT(fdes, 100U);
+}
+
+TEST(Cfi, LoadedModulesGiveTheRulesOfTheirFiles) {
+  size_t compared = 0;
+  for (const char* symbol : {"malloc", "qsort", "printf", "pthread_create"}) {
+    void* function = dlsym(RTLD_DEFAULT, symbol);
+    Dl_info info;
+    ASSERT_TRUE(function && dladdr(function, &info));
+    const ElfCfi elf(info.dli_fname);
+    const auto pc = reinterpret_cast<uintptr_t>(function), base = reinterpret_cast<uintptr_t>(info.dli_fbase);
+    for (uintptr_t at = pc; at < pc + 64; ++at, ++compared) ASSERT_EQ(rule_of_pc(at), rule_at(elf.eh_frame, at - base));
+  }
+  EXPECT_EQ(compared, 256U);
+}
+
+TEST(Cfi, PcOutsideOfAllModulesHasNoRule) {
+  for (uintptr_t pc : {uintptr_t{0}, uintptr_t{1}, uintptr_t{4096}, ~uintptr_t{0}, uintptr_t{1} << 47, uintptr_t{0x7fff00000000}})
+    EXPECT_TRUE(rule_of_pc(pc).is(FrameRule::kNone)) << pc;
+  static char data[64];
+  EXPECT_TRUE(rule_of_pc(reinterpret_cast<uintptr_t>(data)).is(FrameRule::kNone));
+}
+
+TEST(Cfi, SignalTrampolineIsKnown) {
+  // glibc's restorer begins with "mov $15, %rax; syscall" and is marked with the 'S' augmentation.
+  const ElfCfi elf("/lib/x86_64-linux-gnu/libc.so.6");
+  uint64_t address = elf.eh_frame.frame.address, next = 0;
+  size_t found = 0;
+  for (Fde fde;; address = next) {
+    const Entry entry = read_entry(elf.eh_frame.frame, address, fde, next);
+    if (entry == Entry::terminator) break;
+    if (entry == Entry::fde && fde.cie.signal_frame) found += rule_at(elf.eh_frame, fde.begin + 1).is(FrameRule::kSignal);
+  }
+  EXPECT_EQ(found, 1U);
+}
+
+// The PLT's rule depends on the pc alone: (pc & 15) >= 11 adds a word.
+TEST(Cfi, PltExpressionIsFollowed) {
+  const ElfCfi elf("/usr/bin/python3");
+  if (elf.eh_frame.frame.size == 0) GTEST_SKIP() << "no /usr/bin/python3";
+  uint64_t address = elf.eh_frame.frame.address, next = 0;
+  size_t found = 0;
+  for (Fde fde;; address = next) {
+    const Entry entry = read_entry(elf.eh_frame.frame, address, fde, next);
+    if (entry == Entry::terminator) break;
+    if (entry != Entry::fde || fde.end - fde.begin < 48 || fde.begin % 16 != 0) continue;
+    const FrameRule at0 = rule_at(elf.eh_frame, fde.begin + 16), at11 = rule_at(elf.eh_frame, fde.begin + 16 + 11);
+    found += at0 == FrameRule{0, 8, 0} && at11 == FrameRule{0, 16, 0} &&
+             rule_at(elf.eh_frame, fde.begin + 32 + 10) == at0 && rule_at(elf.eh_frame, fde.begin + 32 + 15) == at11;
+  }
+  EXPECT_GE(found, 1U);
+}
+
+// Damaged bytes on exact heap blocks: run under AddressSanitizer this proves that nothing outside is read.
+TEST(Cfi, DamagedSectionsNeverReadOutside) {
+  const ElfCfi elf("/proc/self/exe");
+  std::mt19937_64 random(11);
+  const EhFrame& whole = elf.eh_frame;
+  size_t rules = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<uint8_t> header(whole.header.data, whole.header.data + whole.header.size);
+    std::vector<uint8_t> frame(whole.frame.data, whole.frame.data + whole.frame.size);
+    header.resize(random() % 4 ? header.size() : random() % header.size() + 1);
+    frame.resize(random() % 4 ? frame.size() : random() % frame.size() + 1);
+    header.shrink_to_fit();
+    frame.shrink_to_fit();
+    for (int i = 0; i < 64; ++i) frame[random() % frame.size()] = static_cast<uint8_t>(random());
+    for (int i = 0; i < 4; ++i) header[random() % std::min<size_t>(header.size(), i < 2 ? 16 : header.size())] ^= static_cast<uint8_t>(random());
+    const EhFrame damaged{{header.data(), round % 3 ? header.size() : 0, whole.header.address},
+                          {frame.data(), frame.size(), whole.frame.address}};
+    for (int i = 0; i < (round % 3 ? 40 : 2); ++i) {
+      const uint64_t pc = whole.frame.address - random() % 0x80000;
+      rules += !rule_at(damaged, pc).is(FrameRule::kNone);
+    }
+  }
+  EXPECT_GT(rules, 1000U);
+}
+
+}  // namespace
+}  // namespace penna::unwind

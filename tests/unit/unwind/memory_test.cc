@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The memory of the last stack: a walk with it must give what a walk without it gives, whatever happened in between.
+#include <alloca.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "shapes.h"
+#include "support.h"
+
+namespace penna::unwind {
+namespace {
+
+struct Tree {
+  Unwinder unwinder;
+  std::mt19937 random{42};
+  const Shapes* builds = nullptr;
+  size_t build_count = 0;
+  size_t depth = 0, checks = 0, wanted = 0, failures = 0;
+  uint64_t frames = 0, fresh = 0;
+};
+
+[[gnu::noinline]] void compare(Tree& tree) {
+  const Registers start = caller_registers();
+  const WalkResult with = tree.unwinder.walk(start);
+  const WalkResult without = tree.unwinder.walk_without_memory(start);
+  ++tree.checks;
+  tree.frames += with.depth;
+  tree.fresh += with.fresh;
+  bool same = with.node == without.node && with.depth == without.depth && with.end == without.end;
+  if (same && tree.checks % 97 == 0) same = tree.unwinder.tree.stack(with.node) == reference_stack();
+  if (same || ++tree.failures > 3) return;
+  ADD_FAILURE() << "check " << tree.checks << "\nwith memory:\n"
+                << describe(tree.unwinder.tree.stack(with.node)) << "without:\n"
+                << describe(tree.unwinder.tree.stack(without.node));
+}
+
+void grow(Chain& chain) {
+  auto& tree = *static_cast<Tree*>(chain.context);
+  ++tree.depth;
+  compare(tree);
+  for (size_t child = 0, children = tree.random() % 4; child < children; ++child) {
+    if (tree.checks >= tree.wanted || tree.depth > 18) break;
+    const Shapes& build = tree.builds[tree.random() % tree.build_count];
+    build.first[tree.random() % build.count](chain);
+    if (tree.random() % 3 == 0) compare(tree);
+  }
+  chain.sum += tree.random() % 8;
+  --tree.depth;
+}
+
+TEST(Memory, RandomCallTrees) {
+  Tree tree;
+  tree.builds = penna_test_shapes(&tree.build_count);
+  tree.wanted = 100'000;
+  while (tree.checks < tree.wanted) {
+    Chain chain{grow, &tree, tree.random() % 1000};
+    grow(chain);
+  }
+  EXPECT_EQ(tree.failures, 0U);
+  std::printf("%zu stacks, %.1f frames each, %.1f of them walked anew\n", tree.checks,
+              static_cast<double>(tree.frames) / static_cast<double>(tree.checks),
+              static_cast<double>(tree.fresh) / static_cast<double>(tree.checks));
+  EXPECT_LT(tree.fresh * 2, tree.frames) << "the memory was hardly used";
+}
+
+// Only two shapes whose frames have the same size, below the same call site: the inner slots keep their addresses and
+// values, an outer return address differs.
+TEST(Memory, SameInnerSlotsDifferentOuterFrames) {
+  Tree tree;
+  tree.builds = penna_test_shapes(&tree.build_count);
+  constexpr size_t kSmall = 1, kTwin = 2;  // small_locals and small_locals_twin
+  struct Path {
+    Tree* tree;
+    std::vector<Shape> shapes;
+    size_t at = 0;
+  } path{&tree, {}, 0};
+  const auto follow = [](Chain& chain) {
+    auto& p = *static_cast<Path*>(chain.context);
+    if (p.at == p.shapes.size()) {
+      compare(*p.tree);
+    } else {
+      p.shapes[p.at++](chain);
+      --p.at;
+    }
+    chain.sum += 1;
+  };
+  for (size_t build = 0; build < tree.build_count; ++build) {
+    for (int round = 0; round < 256; ++round) {
+      path.shapes.clear();
+      for (int level = 0; level < 8; ++level)
+        path.shapes.push_back(tree.builds[build].first[(round >> level) & 1 ? kSmall : kTwin]);
+      Chain chain{follow, &path};
+      follow(chain);
+    }
+  }
+  EXPECT_EQ(tree.failures, 0U);
+  EXPECT_EQ(tree.checks, tree.build_count * 256);
+}
+
+// The trap of design 4.6: frames that count from rbp. Two outer functions reach the same inner slots with different
+// frame pointers, and the return address of the first call still lies untouched inside the alloca of the second.
+struct Stale {
+  Unwinder unwinder;
+  WalkResult with, without;
+  uintptr_t inner_frame = 0;
+  uintptr_t slot = 0;        // where with_alloca()'s return address lies
+  uintptr_t slot_value = 0;
+};
+
+[[gnu::noinline]] void look(Stale& stale) {
+  const Registers start = caller_registers();
+  stale.inner_frame = start.sp;
+  stale.with = stale.unwinder.walk(start);
+  stale.without = stale.unwinder.walk_without_memory(start);
+}
+[[gnu::noinline]] void with_alloca(Stale& stale, size_t size) {
+  void* bytes = alloca(size);
+  asm volatile("" : : "r"(bytes) : "memory");
+  stale.slot = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + 8;
+  stale.slot_value = *reinterpret_cast<uintptr_t*>(stale.slot);
+  look(stale);
+  asm volatile("");
+}
+[[gnu::noinline]] void outer_first(Stale& stale, size_t size) {
+  void* bytes = alloca(256);
+  asm volatile("" : : "r"(bytes) : "memory");
+  with_alloca(stale, size);
+  asm volatile("");
+}
+[[gnu::noinline]] void outer_second(Stale& stale, size_t size) {
+  void* bytes = alloca(1024);  // covers, untouched, the slot that outer_first's callee used
+  asm volatile("" : : "r"(bytes) : "memory");
+  with_alloca(stale, size);
+  asm volatile("");
+}
+[[gnu::noinline]] void call_at_one_site(void (*outer)(Stale&, size_t), Stale& stale, size_t size) {
+  outer(stale, size);
+  asm volatile("");
+}
+
+TEST(Memory, StaleReturnAddressInsideAnAlloca) {
+  Stale stale;
+  constexpr size_t kSize = 4096;
+  void (*volatile first)(Stale&, size_t) = outer_first;
+  void (*volatile second)(Stale&, size_t) = outer_second;
+  const auto run = [&](auto outer, size_t size) { call_at_one_site(outer, stale, size); };
+  run(first, kSize);
+  const uintptr_t first_frame = stale.inner_frame;
+  run(second, kSize);
+  const size_t shift = first_frame - stale.inner_frame;  // take so much less, and the inner frames coincide
+  ASSERT_LT(shift, kSize);
+
+  run(first, kSize);
+  const Stale* seen = &stale;
+  const uintptr_t slot = seen->slot, value = seen->slot_value;
+  const std::vector<uintptr_t> first_stack = stale.unwinder.tree.stack(stale.with.node);
+  run(second, kSize - shift);
+  ASSERT_EQ(stale.inner_frame, first_frame) << "the trap is not set: other inner frames";
+  ASSERT_NE(stale.slot, slot);
+  ASSERT_EQ(*reinterpret_cast<uintptr_t*>(slot), value) << "the trap is not set: the stale slot was overwritten";
+  EXPECT_EQ(stale.with.node, stale.without.node);
+  EXPECT_NE(stale.unwinder.tree.stack(stale.with.node), first_stack);
+}
+
+[[gnu::noinline]] WalkResult walk_here(Unwinder& unwinder) { return unwinder.walk(caller_registers()); }
+
+TEST(Memory, TheSameStackAgainIsNotInternedAgain) {
+  Unwinder unwinder;
+  WalkResult first, second;
+  size_t interned = 0;
+  volatile int turns = 2;  // one call site: the loop is not unrolled
+  for (int i = 0; i < turns; ++i) {
+    first = second;
+    interned = unwinder.tree.interned;
+    second = walk_here(unwinder);
+  }
+  EXPECT_EQ(first.fresh, first.depth);
+  EXPECT_EQ(second.fresh, 0U);
+  EXPECT_EQ(first.node, second.node);
+  EXPECT_EQ(first.depth, second.depth);
+  EXPECT_EQ(unwinder.tree.interned, interned);
+  EXPECT_GT(unwinder.tree.new_pcs, 0U);
+}
+
+TEST(Memory, ClearedRulesAreComputedAndAnnouncedAgain) {
+  Unwinder unwinder;
+  for (int i = 0; i < 3; ++i) {
+    const size_t before = unwinder.tree.new_pcs;
+    const WalkResult result = walk_here(unwinder);
+    EXPECT_EQ(result.fresh, result.depth) << i;
+    EXPECT_GE(unwinder.tree.new_pcs - before, result.depth - 1) << i;
+    unwinder.walker.cache.clear();
+  }
+}
+
+}  // namespace
+}  // namespace penna::unwind

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// A shared library that the module test loads and unloads: calls back from a frame of its own.
+#include <cstddef>
+
+extern "C" [[gnu::visibility("default")]] int penna_test_plugin_call(void (*callback)(void*), void* argument) {
+  char bytes[PENNA_PLUGIN_SIZE];
+  asm volatile("" : : "r"(bytes) : "memory");
+  callback(argument);
+  asm volatile("" : : "r"(bytes) : "memory");
+  return bytes[0] & 1;
+}
