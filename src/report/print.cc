@@ -167,6 +167,7 @@ std::string cell_text(const Cell& cell, CellKind kind) {
     case CellKind::kBytes: return bytes_text(value);
     case CellKind::kDuration: return duration_text(value);
     case CellKind::kAddress: return address_text(static_cast<uint64_t>(value));
+    case CellKind::kNumber: return std::to_string(value);
     case CellKind::kPercent: return percent_text(static_cast<double>(value));
     default: return count_text(value);
   }
@@ -181,7 +182,9 @@ std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
 bool print_table(const Table& table, const TextStyle& style, const TextSink& sink) {
   if (!table.title.empty() && !sink(tinted(printable(table.title), Tint::kBold, style) + "\n")) return false;
   const Layout layout = lay_out(table, style);
-  if (!table.rows.empty() && !sink(title_line(layout, style))) return false;
+  const bool titled =
+      std::any_of(layout.columns.begin(), layout.columns.end(), [](auto* column) { return !column->title.empty(); });
+  if (titled && !table.rows.empty() && !sink(title_line(layout, style))) return false;
   for (size_t i = 0; i < table.rows.size(); ++i)
     if (!sink(row_lines(table, i, layout, style))) return false;
   if (table.rows_left_out == 0) return true;

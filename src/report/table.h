@@ -18,6 +18,7 @@ namespace penna {
 
 enum class CellKind : uint8_t {
   kCount,
+  kNumber,  // a whole number that is no amount: a pid
   kBytes,
   kDuration,  // nanoseconds
   kPercent,

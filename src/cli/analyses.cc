@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// See analyses.h. Allocations and locks need all threads merged in time; calls and points do not, and are faster without.
+#include "cli/analyses.h"
+
+#include "cli/progress.h"
+
+namespace penna {
+namespace {
+
+uint64_t events_of(const Summary& summary, uint32_t classes) {
+  uint64_t events = 0;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if ((classes & 1u << i) != 0) events += summary.events[i];
+  return events;
+}
+
+}  // namespace
+
+Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
+                 bool progress) {
+  Analyses made;
+  if ((classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
+  if ((classes & kAllocEvents) != 0) made.allocations = std::make_unique<Allocations>(recording);
+  if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording);
+  if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
+  if ((classes & kEventClasses) == 0) return made;
+
+  Progress line("reading", events_of(summary, classes), "events", progress);
+  const EventFilter filter{.classes = classes & kEventClasses};
+  const auto visit = [&](const Event& event) {
+    line.step();
+    switch (class_bit(event.record.kind)) {
+      case kCallEvents: (*made.calls)(event); break;
+      case kAllocEvents: (*made.allocations)(event); break;
+      case kLockEvents: (*made.locks)(event); break;
+      case kPointEvents: (*made.points)(event); break;
+      default: break;
+    }
+  };
+  const bool merged = (classes & (kAllocEvents | kLockEvents)) != 0;
+  made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
+  if (made.calls) made.calls->finish();
+  if (made.locks) made.locks->finish();
+  return made;
+}
+
+HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names) {
+  HealthInputs inputs;
+  inputs.walk = analyses.walk.chunks != 0 || analyses.walk.unreadable != 0 ? &analyses.walk : nullptr;
+  inputs.calls = analyses.calls.get();
+  inputs.allocations = analyses.allocations.get();
+  inputs.locks = analyses.locks.get();
+  inputs.points = analyses.points.get();
+  inputs.names = &names;
+  return examine(recording, summary, inputs);
+}
+
+}  // namespace penna

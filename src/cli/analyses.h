@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Analyses: the passes of the model that a report needs, made in one walk over the recording.
+//
+// Invariant: an analysis that was not asked for is null; what the walk could not read is in `walk`.
+#pragma once
+
+#include <memory>
+
+#include "model/allocations.h"
+#include "model/calls.h"
+#include "model/health.h"
+#include "model/locks.h"
+#include "model/names.h"
+#include "model/points.h"
+
+namespace penna {
+
+struct Analyses {
+  std::unique_ptr<Calls> calls;
+  std::unique_ptr<Allocations> allocations;
+  std::unique_ptr<Locks> locks;
+  std::unique_ptr<Points> points;
+  WalkReport walk;
+};
+
+// `classes`: bits of EventFilter::classes. `map` must outlive the result. Progress on stderr when `progress` is set.
+Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
+                 bool progress);
+
+// All that is known to be wrong, with what the analyses found.
+HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);
+
+}  // namespace penna

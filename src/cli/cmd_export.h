@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// penna export: the events of a recording as a file for other tools.
+#pragma once
+
+#include "cli/arguments.h"
+#include "cli/input.h"
+
+namespace penna {
+
+struct ExportOptions {
+  InputOptions input;
+  std::string format;  // one of export_formats()
+  std::string output;  // empty or "-": standard output
+};
+
+std::vector<std::string> export_formats();
+Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments);
+int cmd_export(const ExportOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// See cmd_info.h.
+#include "cli/cmd_info.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/verbs.h"
+#include "report/info.h"
+
+namespace penna {
+
+Result<Parsed<InfoOptions>> parse_info(const Arguments& arguments) {
+  Parsed<InfoOptions> parsed;
+  CLI::App app("Shows what a recording is of: command, machine, time, processes, events.", "penna info");
+  app.add_option("REC", parsed.options.input.recording, "the recording; default the newest *.penna here");
+  add_recording_option(app, parsed.options.input);
+  add_table_options(app, parsed.options.table, false);
+  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  return parsed;
+}
+
+int cmd_info(const InfoOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  const Report report = info_report(*recording, summarize(*recording));
+  Output output;
+  write_report(report, options.table, output);
+  return finish_output(output);
+}
+
+int info_verb(const Arguments& arguments) { return run_parsed("info", parse_info(arguments), cmd_info); }
+
+}  // namespace penna

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// penna list: the points of a program or of a recording, and what can be recorded of a program.
+#pragma once
+
+#include "cli/arguments.h"
+#include "cli/input.h"
+#include "cli/table_output.h"
+
+namespace penna {
+
+struct ListOptions {
+  std::string target;  // a recording, a path of a program or library, or a name on the PATH
+  InputOptions input;  // for symbols
+  TableOptions table;
+};
+Result<Parsed<ListOptions>> parse_list(const Arguments& arguments);
+int cmd_list(const ListOptions& options);
+
+// The path of a program as a shell would find it; empty when there is none.
+std::string find_program(const std::string& name);
+
+}  // namespace penna

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// See cmd_replay.h.
+#include "cli/cmd_replay.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "cli/analyses.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table_output.h"
+#include "cli/verbs.h"
+#include "report/replay.h"
+#include "report/reports.h"
+
+namespace penna {
+namespace {
+
+bool is_wanted(const Recording& recording, const RecordedThread& thread, const ReplayOptions& options) {
+  const uint32_t pid = recording.processes()[thread.process].process.pid;
+  return (!options.tid || thread.tid == *options.tid) && (!options.pid || pid == *options.pid);
+}
+
+Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const ReplayOptions& options) {
+  std::vector<uint32_t> wanted;
+  for (uint32_t i = 0; i < recording.threads().size(); ++i)
+    if (is_wanted(recording, recording.threads()[i], options)) wanted.push_back(i);
+  if (wanted.empty() && (options.tid || options.pid))
+    return Error{fmt::format("no thread has {}{}{}: 'penna report threads' lists them",
+                             options.tid ? fmt::format("tid {}", *options.tid) : "",
+                             options.tid && options.pid ? " in " : "",
+                             options.pid ? fmt::format("pid {}", *options.pid) : "")};
+  return wanted;
+}
+
+// Shows lines until as many were shown as were asked for, or nobody reads any more.
+class Replay {
+ public:
+  Replay(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
+      : recording_(recording),
+        options_(options),
+        printer_(recording, names,
+                 {{wants_color(options.color, output.fd()), terminal_width(output.fd())}, options.stacks},
+                 output.sink()),
+        progress_("reading", summarize(recording).total_events(), "events",
+                  !options.input.no_progress && !is_terminal(output.fd())) {}
+
+  // Thread by thread, or all by time. False: stopped early.
+  bool run(const std::vector<uint32_t>& threads) { return options_.merge ? merged(threads) : each(threads); }
+  uint64_t shown() const { return shown_; }
+
+ private:
+  bool each(const std::vector<uint32_t>& threads) {
+    for (uint32_t thread : threads) {
+      if (recording_.chunks(thread).empty()) continue;
+      if (!printer_.thread_title(thread) || !printer_.titles()) return false;
+      const auto line = [&](const TimelineLine& next) { return show(next); };
+      if (for_each_timeline_line(recording_, thread, TimelineOptions{}, line).stopped) return false;
+    }
+    return true;
+  }
+  bool merged(const std::vector<uint32_t>& threads) {
+    std::vector<bool> wanted(recording_.threads().size());
+    for (uint32_t thread : threads) wanted[thread] = true;
+    const auto line = [&](const TimelineLine& next) { return !wanted[next.thread] || show(next); };
+    return printer_.titles() && !for_each_merged_line(recording_, TimelineOptions{}, line).stopped;
+  }
+  bool show(const TimelineLine& line) {
+    progress_.step();
+    if (!printer_.line(line)) return false;
+    return ++shown_ != options_.lines;  // never 0
+  }
+
+  const Recording& recording_;
+  const ReplayOptions& options_;
+  ReplayPrinter printer_;
+  Progress progress_;
+  uint64_t shown_ = 0;
+};
+
+}  // namespace
+
+Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
+  Parsed<ReplayOptions> parsed;
+  ReplayOptions& options = parsed.options;
+  const std::map<std::string, ColorMode> colors{
+      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+  CLI::App app("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
+  app.add_option("REC", options.input.recording, "the recording; default the newest *.penna here");
+  add_input_options(app, options.input);
+  app.add_option("-t,--thread", options.tid, "only the thread with this tid")->type_name("TID");
+  app.add_option("-p,--pid", options.pid, "only the threads of this process")->type_name("PID");
+  app.add_option("-n,--top", options.lines, "stop after N lines; default all")->type_name("N");
+  app.add_flag("--merge", options.merge, "all threads in one listing, by time");
+  app.add_flag("--stacks", options.stacks, "show the stacks of allocations and waits");
+  app.add_option("--color", options.color, "colours: on a terminal, always, never")
+      ->type_name("auto|always|never")
+      ->transform(CLI::CheckedTransformer(colors).description(""));
+  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  return parsed;
+}
+
+int cmd_replay(const ReplayOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  const Result<std::vector<uint32_t>> threads = wanted_threads(*recording, options);
+  if (!threads) return fail(threads.error().text);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  Names names(*recording, *symbols);
+
+  Output output;
+  Replay replay(*recording, names, options, output);
+  const bool complete = replay.run(*threads);
+  if (complete) {
+    Report closing;
+    if (replay.shown() == 0)
+      closing.head.push_back("There are no events to show: 'penna report health' says what went wrong.");
+    closing.warnings = health_warnings(examine(*recording, summarize(*recording), Analyses{}, names));
+    TableOptions style;
+    style.color = options.color;
+    write_report(closing, style, output);
+  }
+  return finish_output(output);
+}
+
+int replay_verb(const Arguments& arguments) { return run_parsed("replay", parse_replay(arguments), cmd_replay); }
+
+}  // namespace penna

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// penna replay: what happened, in order, thread by thread or all together.
+#pragma once
+
+#include <optional>
+
+#include "cli/arguments.h"
+#include "cli/input.h"
+#include "cli/terminal.h"
+
+namespace penna {
+
+struct ReplayOptions {
+  InputOptions input;
+  ColorMode color = ColorMode::kAuto;
+  std::optional<uint32_t> tid, pid;
+  uint64_t lines = 0;  // 0: all
+  bool merge = false;  // all threads in one listing, by time
+  bool stacks = false;
+};
+Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments);
+int cmd_replay(const ReplayOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// See input.h.
+#include "cli/input.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/say.h"
+#include "cli/terminal.h"
+
+namespace penna {
+namespace {
+
+bool is_recording_name(std::string_view name) {
+  constexpr std::string_view kSuffix = ".penna";
+  return name.size() > kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix;
+}
+
+}  // namespace
+
+void add_recording_option(CLI::App& app, InputOptions& options) {
+  app.add_option("-i,--input", options.recording, "the recording; default the newest *.penna here")->type_name("REC");
+}
+
+void add_symbol_options(CLI::App& app, InputOptions& options) {
+  app.add_option("--symfs", options.symfs, "look for programs and debug files below DIR instead of /")
+      ->type_name("DIR");
+  app.add_option("--debug-dir", options.debug_dirs, "look for debug files in DIR too; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app.add_option("--demangle", options.demangle, "C++ names in full, without arguments, or as in the file")
+      ->type_name("full|simple|no")
+      ->check(CLI::IsMember({"full", "simple", "no"}));
+  app.add_option("--debuginfod", options.debuginfod,
+                 "fetch missing debug files from these servers; without URLS from $DEBUGINFOD_URLS")
+      ->type_name("URLS")
+      ->expected(0, 1)
+      ->default_str("default");
+}
+
+void add_input_options(CLI::App& app, InputOptions& options) {
+  add_recording_option(app, options);
+  add_symbol_options(app, options);
+  app.add_flag("--no-progress", options.no_progress, "show no progress on a terminal");
+}
+
+Result<std::string> newest_recording(const std::string& directory) {
+  DIR* opened = ::opendir(directory.c_str());
+  if (opened == nullptr)
+    return Error{fmt::format("cannot look for recordings in {}: {}", directory, errno_text(errno))};
+  std::tuple<int64_t, int64_t, std::string> newest;
+  while (const dirent* entry = ::readdir(opened)) {
+    const std::string name = entry->d_name;
+    struct stat status {};
+    if (!is_recording_name(name) || ::fstatat(::dirfd(opened), name.c_str(), &status, 0) != 0 ||
+        !S_ISREG(status.st_mode))
+      continue;
+    newest = std::max(newest, {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name});
+  }
+  ::closedir(opened);
+  if (std::get<2>(newest).empty())
+    return Error{"there is no recording (*.penna) here: make one with 'penna record CMD', or name one"};
+  return directory == "." ? std::get<2>(newest) : directory + "/" + std::get<2>(newest);
+}
+
+Result<Recording> open_input(const InputOptions& options) {
+  std::string path = options.recording;
+  if (path.empty()) {
+    path = PENNA_TRY(newest_recording("."));
+    if (is_terminal(2)) say(fmt::format("reading {}", path));
+  }
+  return Recording::open(path);
+}
+
+SymbolOptions symbol_options(const InputOptions& options) {
+  SymbolOptions symbols;
+  symbols.search.symfs = options.symfs;
+  symbols.search.debug_dirs = options.debug_dirs;
+  symbols.demangle = options.demangle == "no"       ? Demangle::kNo
+                     : options.demangle == "simple" ? Demangle::kSimple
+                                                    : Demangle::kFull;
+  const char* servers = std::getenv("DEBUGINFOD_URLS");
+  symbols.search.debuginfod_urls =
+      options.debuginfod == "default" ? (servers != nullptr ? servers : "") : options.debuginfod;
+  return symbols;
+}
+
+std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options) {
+  return make_symbol_source(symbol_options(options));
+}
+
+}  // namespace penna

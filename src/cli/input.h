@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which recording a verb reads, and how its names are looked up: options that all reading verbs share.
+//
+// Invariant: a recording that was not named is the newest *.penna of the current directory, and a person at a terminal
+// is told which one that is.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/symbol_source.h"
+#include "recording/reader.h"
+#include "symbols/symbol_file.h"
+
+namespace CLI {
+class App;
+}
+
+namespace penna {
+
+struct InputOptions {
+  std::string recording;  // empty: the newest here
+  std::string symfs;
+  std::vector<std::string> debug_dirs;
+  std::string demangle = "full";
+  std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
+  bool no_progress = false;
+};
+
+// Adds -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
+void add_input_options(CLI::App& app, InputOptions& options);
+void add_symbol_options(CLI::App& app, InputOptions& options);
+void add_recording_option(CLI::App& app, InputOptions& options);
+
+// The newest regular file *.penna of a directory, by time of its last change; of equally new ones the last by name.
+// The error says what to do when there is none.
+Result<std::string> newest_recording(const std::string& directory);
+
+// Opens what the options name.
+Result<Recording> open_input(const InputOptions& options);
+SymbolOptions symbol_options(const InputOptions& options);
+std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// See output.h.
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+#include "cli/arguments.h"
+
+namespace penna {
+
+Output Output::standard_error() {
+  Output output;
+  output.standard_ = 2;
+  return output;
+}
+
+Result<Output> Output::create(const std::string& path) {
+  Output output;
+  output.file_ = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!output.file_) return Error{fmt::format("cannot write {}: {}", path, errno_text(errno))};
+  output.path_ = path;
+  return output;
+}
+
+bool Output::write(std::string_view text) {
+  if (stopped_) return false;
+  if (buffer_.size() + text.size() > kBuffer && !flush()) return false;
+  if (text.size() > kBuffer) return write_now(text);
+  buffer_.append(text);
+  return true;
+}
+
+bool Output::flush() {
+  const bool written = write_now(buffer_);
+  buffer_.clear();
+  return written;
+}
+
+bool Output::write_now(std::string_view text) {
+  while (!text.empty() && !stopped_) {
+    const ssize_t written = ::write(fd(), text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {  // somebody made our standard output non-blocking
+      pollfd ready{fd(), POLLOUT, 0};
+      (void)::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      stopped_ = true;
+      if (errno != EPIPE) error_ = errno;
+    }
+  }
+  return !stopped_;
+}
+
+Result<> Output::finish() {
+  flush();
+  // Some file systems report a full disk only here.
+  if (file_ && ::close(file_.release()) != 0 && error_ == 0 && errno != EINTR) error_ = errno;
+  if (error_ == 0) return ok();
+  return Error{fmt::format("cannot write {}: {}; what is there is incomplete",
+                           path_.empty() ? "to standard output" : path_, errno_text(error_))};
+}
+
+int finish_output(Output& output) {
+  const Result<> finished = output.finish();
+  return finished ? 0 : fail(finished.error().text);
+}
+
+}  // namespace penna

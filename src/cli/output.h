@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Output: standard output or a file, buffered, with errors that cannot be overlooked.
+//
+// Invariant: finish() says whether every byte arrived. A reader that left (| head) is no error: writing stops, quietly.
+// The interface of the sinks in report and export: sink()(text) is false when there is no use in going on.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace penna {
+
+class Output {
+ public:
+  // Standard output.
+  Output() = default;
+  static Output standard_error();
+  // A file, which is emptied when it exists. The error says why it cannot be written.
+  static Result<Output> create(const std::string& path);
+  Output(Output&&) = default;
+  Output& operator=(Output&&) = default;
+
+  bool write(std::string_view text);
+  std::function<bool(std::string_view)> sink() {
+    return [this](std::string_view text) { return write(text); };
+  }
+  // Writes what is buffered and closes. The error says what could not be written, and where.
+  Result<> finish();
+
+  int fd() const { return file_ ? file_.get() : standard_; }
+
+ private:
+  static constexpr size_t kBuffer = 64 << 10;
+  bool flush();
+  bool write_now(std::string_view text);
+
+  int standard_ = 1;  // where to, without a file
+  Fd file_;
+  std::string path_;  // of the file
+  std::string buffer_;
+  int error_ = 0;         // errno of the first failure
+  bool stopped_ = false;  // failed, or nobody reads
+};
+
+// Ends a verb: 0, or 125 with a sentence when not all of its output arrived.
+int finish_output(Output& output);
+
+}  // namespace penna

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// See table_output.h.
+#include "cli/table_output.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "export/csv_writer.h"
+#include "export/json_writer.h"
+#include "report/print.h"
+
+namespace penna {
+namespace {
+
+std::string detail_text(const TableDetail& detail) {
+  return detail.where.empty() ? detail.text : detail.text + " " + detail.where;
+}
+
+template <typename Writer>
+void write_cell(Writer& out, const Cell& cell, CellKind kind) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return out.value(*text);
+  if (const auto* real = std::get_if<double>(&cell)) return out.value(*real);
+  if (const auto* whole = std::get_if<int64_t>(&cell))
+    return kind == CellKind::kAddress ? out.address(static_cast<uint64_t>(*whole)) : out.value(*whole);
+  out.null();
+}
+
+// CsvWriter with the words of JsonWriter.
+struct CsvCells {
+  CsvWriter& csv;
+  void value(const std::string& text) { csv.field(text); }
+  void value(double real) { csv.field(real); }
+  void value(int64_t whole) { csv.field(whole); }
+  void address(uint64_t address) { csv.address(address); }
+  void null() { csv.empty(); }
+};
+
+void table_csv(const Table& table, CsvWriter& csv) {
+  for (const TableColumn& column : table.columns) csv.field(column.key);
+  if (!table.details_key.empty()) csv.field(table.details_key);
+  csv.end_row();
+  CsvCells cells{csv};
+  for (const TableRow& row : table.rows) {
+    for (size_t i = 0; i < row.cells.size(); ++i) write_cell(cells, row.cells[i], table.columns[i].kind);
+    if (!table.details_key.empty()) {
+      std::string folded;
+      for (const TableDetail& detail : row.details) folded += (folded.empty() ? "" : ";") + detail_text(detail);
+      csv.field(folded);
+    }
+    csv.end_row();
+    if (!csv.ok()) return;
+  }
+}
+
+void table_json(const Table& table, JsonWriter& json) {
+  json.key(table.key);
+  json.begin_array();
+  for (const TableRow& row : table.rows) {
+    json.new_line();
+    json.begin_object();
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      json.key(table.columns[i].key);
+      write_cell(json, row.cells[i], table.columns[i].kind);
+    }
+    if (!table.details_key.empty()) {
+      json.key(table.details_key);
+      json.begin_array();
+      for (const TableDetail& detail : row.details) json.value(detail_text(detail));
+      json.end_array();
+    }
+    json.end_object();
+    if (!json.ok()) break;
+  }
+  json.end_array();
+}
+
+void sentences_json(const char* key, const std::vector<std::string>& sentences, JsonWriter& json) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& sentence : sentences) json.value(sentence);
+  json.end_array();
+}
+
+}  // namespace
+
+void add_table_options(CLI::App& app, TableOptions& options, bool rows) {
+  const std::map<std::string, Format> formats{
+      {"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}};
+  const std::map<std::string, ColorMode> colors{
+      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+  if (rows) {
+    app.add_option("-n,--top", options.top, "rows of each table, 0 for all; default 25, in csv and json all")
+        ->type_name("N");
+    app.add_option("-s,--sort", options.sort, "sort by a column; COLUMN:asc or COLUMN:desc for a direction")
+        ->type_name("COLUMN");
+  }
+  app.add_option("--format", options.format, "text for people, or raw numbers")
+      ->type_name("table|csv|json")
+      ->transform(CLI::CheckedTransformer(formats).description(""));
+  app.add_option("--color", options.color, "colours: on a terminal, always, never")
+      ->type_name("auto|always|never")
+      ->transform(CLI::CheckedTransformer(colors).description(""));
+}
+
+size_t rows_to_show(const TableOptions& options) {
+  return options.top.value_or(options.format == Format::kTable ? kDefaultTop : 0);
+}
+
+Result<> select_report_rows(Report& report, const TableOptions& options) {
+  bool sorted = options.sort.empty();
+  std::optional<Error> first_error;
+  for (Table& table : report.tables) {
+    const Result<> selected = select_rows(table, options.sort, rows_to_show(options));
+    sorted |= selected.has_value();
+    if (selected) continue;
+    if (!first_error) first_error = selected.error();
+    (void)select_rows(table, "", rows_to_show(options));
+  }
+  if (!sorted && first_error) return *first_error;
+  return ok();
+}
+
+bool write_report(const Report& report, const TableOptions& options, Output& output) {
+  if (options.format == Format::kTable) {
+    const TextStyle style{wants_color(options.color, output.fd()), terminal_width(output.fd())};
+    return print_report(report, style, output.sink());
+  }
+  if (options.format == Format::kCsv) {
+    CsvWriter csv(output.sink());
+    if (!report.tables.empty()) table_csv(report.tables[0], csv);
+    return csv.finish();
+  }
+  JsonWriter json(output.sink());
+  json.begin_object();
+  sentences_json("about", report.head, json);
+  for (const Table& table : report.tables) table_json(table, json);
+  sentences_json("notes", report.tail, json);
+  sentences_json("warnings", report.warnings, json);
+  json.end_object();
+  return json.finish();
+}
+
+}  // namespace penna

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// How a verb gives out its tables: options that all tables share, and the three formats.
+//
+// Why here: report knows text, export knows CSV and JSON, and neither may know the other.
+// Invariant: CSV and JSON hold raw numbers (nanoseconds, bytes) under the same keys that --sort takes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "report/table.h"
+
+namespace CLI {
+class App;
+}
+
+namespace penna {
+
+enum class Format { kTable, kCsv, kJson };
+
+struct TableOptions {
+  Format format = Format::kTable;
+  ColorMode color = ColorMode::kAuto;
+  std::optional<size_t> top;  // 0: all; none: 25 in text, all in CSV and JSON
+  std::string sort;           // "COLUMN", "COLUMN:asc"
+};
+inline constexpr size_t kDefaultTop = 25;
+
+// Adds --format, --color, and with `rows` -n and --sort.
+void add_table_options(CLI::App& app, TableOptions& options, bool rows);
+
+size_t rows_to_show(const TableOptions& options);
+// Sorts and cuts every table of the report. Tables that lack the column keep their order, as long as one has it.
+Result<> select_report_rows(Report& report, const TableOptions& options);
+
+// Text: the whole report. CSV: its first table. JSON: an object with an array of each table and the sentences.
+// False: the reader left or the output failed; finish_output() tells which.
+bool write_report(const Report& report, const TableOptions& options, Output& output);
+
+}  // namespace penna

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// See terminal.h.
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace penna {
+
+bool is_terminal(int fd) { return ::isatty(fd) == 1; }
+
+size_t terminal_width(int fd) {
+  if (!is_terminal(fd)) return 0;
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    const unsigned long width = std::strtoul(columns, nullptr, 10);
+    if (width >= 20 && width <= 10'000) return width;
+  }
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
+  return 80;
+}
+
+bool wants_color(ColorMode mode, int fd) {
+  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const char* term = std::getenv("TERM");
+  return is_terminal(fd) && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+}  // namespace penna

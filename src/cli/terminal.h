@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What kind of reader a descriptor has: a terminal, of what width, in colour.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace penna {
+
+enum class ColorMode { kAuto, kAlways, kNever };
+
+bool is_terminal(int fd);
+
+// Columns of the terminal; 0 when it is none. COLUMNS in the environment wins, where it is a sane number.
+size_t terminal_width(int fd);
+
+// kAuto: a terminal that is not TERM=dumb, and NO_COLOR (no-color.org) is unset or empty.
+bool wants_color(ColorMode mode, int fd);
+
+}  // namespace penna

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// See verbs.h. The order is the order of `penna help`.
+#include "cli/verbs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/cmd_list.h"
+
+namespace penna {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"record", "[OPTIONS] [--] CMD...", "run a command and record it", record_verb},
+    {"report", "[REC] [TABLE]", "tables: calls, alloc, leaks, locks, waits, points, threads, health", report_verb},
+    {"replay", "[REC]", "what happened in each thread, in order, nested as the calls were", replay_verb},
+    {"info", "[REC]", "what was recorded, when and where", info_verb},
+    {"list", "BIN|REC", "the points of a program or of a recording, and what can be recorded of it", list_verb},
+    {"export", "FORMAT [REC]", "the events for other tools: csv, chrome (Perfetto)", export_verb},
+    {"help", "[VERB]", "this, or all options of a verb", help_verb},
+};
+
+// Letters to add, take away, change or swap with their neighbour to get from a to b.
+size_t distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> before, last, row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+const Verb* find_verb(const std::string& name) {
+  for (const Verb& verb : kVerbs)
+    if (name == verb.name) return &verb;
+  return nullptr;
+}
+
+const Verb* similar_verb(const std::string& word) {
+  if (word.size() > 12 || word.find('/') != std::string::npos || !find_program(word).empty()) return nullptr;
+  for (const Verb& verb : kVerbs)
+    if (distance(word, verb.name) <= (word.size() < 5 ? 1 : 2)) return &verb;
+  return nullptr;
+}
+
+}  // namespace penna

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The verbs of penna. Each has a file of its own, cmd_VERB.cc, which parses its arguments and does its steps.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/arguments.h"
+
+namespace penna {
+
+struct Verb {
+  const char* name;
+  const char* usage;    // behind the name
+  const char* summary;  // one line
+  int (*run)(const Arguments&);
+};
+
+std::span<const Verb> verbs();
+const Verb* find_verb(const std::string& name);  // null: there is none of that name
+// The verb that was probably meant by a misspelt word; null: none is near.
+const Verb* similar_verb(const std::string& word);
+
+int record_verb(const Arguments&);
+int command_verb(const Arguments&);  // penna CMD...: record, then a short report
+int report_verb(const Arguments&);
+int replay_verb(const Arguments&);
+int info_verb(const Arguments&);
+int list_verb(const Arguments&);
+int export_verb(const Arguments&);
+int help_verb(const Arguments&);
+
+}  // namespace penna

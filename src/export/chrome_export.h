@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// penna export chrome: Trace Event Format, the JSON that chrome://tracing and ui.perfetto.dev load.
+//
+// Calls and waits are complete events ("X"), points are instants ("i"), the live heap of each process is a counter ("C"),
+// names of processes and threads are metadata ("M"). A call that was not left ends where its outer call or its thread
+// ended, and says so in its arguments; an exit without its entry is an instant.
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+// Invariant: valid JSON whatever the recording holds; time in microseconds with three digits, so that no nanosecond is lost.
+#pragma once
+
+#include <functional>
+
+#include "export/text_sink.h"
+#include "model/names.h"
+#include "model/timeline.h"
+
+namespace penna {
+
+// `step` is called for each line. False when the sink refused.
+bool export_chrome(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,
+                   WalkReport* walk);
+
+}  // namespace penna

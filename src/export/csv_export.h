@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// penna export csv: one line for each event, in time order over all threads.
+//
+// Columns: time_ns, pid, tid, kind, name, address, size, duration_ns, stack, then argument values.
+//   time_ns      nanoseconds since the first event of the recording
+//   kind         enter, exit, alloc, free, realloc_failed, lock, lock_wait, lock_busy, unlock, condition_wait, point,
+//                thread_name, lost, blocked
+//   name         of the function, lock, condition variable or point; for alloc and free the function that was called
+//   address      of the function, block, lock or condition variable, in hexadecimal
+//   size         bytes of an allocation; events lost
+//   duration_ns  of a wait, which ended at time_ns, or of a hold, at its unlock
+//   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
+//   arguments    name=value of a point, joined by ';'; of a wait the holder (holder_tid) and how it ended (end)
+// Invariant: as many lines as events, and a header line.
+#pragma once
+
+#include <functional>
+
+#include "export/text_sink.h"
+#include "model/names.h"
+#include "model/timeline.h"
+
+namespace penna {
+
+// `step` is called for each line. False when the sink refused.
+bool export_csv(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,
+                WalkReport* walk);
+
+}  // namespace penna

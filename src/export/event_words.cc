@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// See event_words.h.
+#include "export/event_words.h"
+
+#include <algorithm>
+
+#include "model/summary.h"
+
+namespace penna {
+
+const char* line_kind_name(const TimelineLine& line) {
+  switch (line.kind) {
+    case LineKind::kEnter: return "enter";
+    case LineKind::kLeave:
+    case LineKind::kStrayExit: return "exit";
+    case LineKind::kLeaf: return "call";
+    case LineKind::kAllocation: return "alloc";
+    case LineKind::kFree: return "free";
+    case LineKind::kReallocFailed: return "realloc_failed";
+    case LineKind::kLock: return "lock";
+    case LineKind::kLockWait: return "lock_wait";
+    case LineKind::kLockBusy: return "lock_busy";
+    case LineKind::kUnlock: return "unlock";
+    case LineKind::kConditionWait: return "condition_wait";
+    case LineKind::kPoint: return "point";
+    case LineKind::kThreadName: return "thread_name";
+    case LineKind::kLost: return "lost";
+    case LineKind::kBlocked: return "blocked";
+  }
+  return "";
+}
+
+bool has_wait_or_hold(const TimelineLine& line) {
+  return line.kind == LineKind::kLockWait || line.kind == LineKind::kConditionWait || line.kind == LineKind::kBlocked ||
+         (line.kind == LineKind::kUnlock && line.duration != 0);
+}
+
+EventWords::EventWords(const Recording& recording, Names& names)
+    : recording_(recording), names_(names), begin_(summarize(recording).first_time) {}
+
+std::string EventWords::name(const TimelineLine& line) {
+  static constexpr const char* kFamilies[PENNA_FAMILY_COUNT] = {"malloc", "calloc", "realloc", "aligned_alloc"};
+  switch (line.kind) {
+    case LineKind::kEnter:
+    case LineKind::kLeave:
+    case LineKind::kLeaf:
+    case LineKind::kStrayExit: return names_.function_name(line.process, line.pc, line.time);
+    case LineKind::kAllocation: return line.family < PENNA_FAMILY_COUNT ? kFamilies[line.family] : "unknown";
+    case LineKind::kFree: return line.family == PENNA_FAMILY_REALLOC ? "realloc" : "free";
+    case LineKind::kReallocFailed: return "realloc";
+    case LineKind::kPoint: return site_name(recording_.site(line.process, line.site), line.site);
+    case LineKind::kThreadName: return decode_thread_name(*line.record);
+    case LineKind::kLost:
+    case LineKind::kBlocked: return "";
+    default: return names_.data(line.process, line.address, line.time);
+  }
+}
+
+uint64_t EventWords::address(const TimelineLine& line) const { return line.pc != 0 ? line.pc : line.address; }
+
+std::string EventWords::folded_stack(const TimelineLine& line) {
+  if (line.stack == 0) return "";
+  const NamedStack stack = names_.stack(line.process, line.stack);
+  std::string text;
+  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+    if (!text.empty()) text += ';';
+    const size_t begin = text.size();
+    text += (*frame)->function;
+    std::replace(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ';', ':');
+  }
+  return text;
+}
+
+std::string EventWords::wait_end_name(uint32_t end) {
+  switch (end) {
+    case PENNA_WAIT_GOT: return "got";
+    case PENNA_WAIT_TIMEOUT: return "timeout";
+    case PENNA_WAIT_OWNER_DIED: return "owner_died";
+    default: return "error";
+  }
+}
+
+ArgumentValue EventWords::number_value(uint64_t number) {
+  ArgumentValue value;
+  value.type = PENNA_ARG_UINT;
+  value.present = true;
+  value.bits = number;
+  return value;
+}
+
+ArgumentValue EventWords::text_value(std::string_view text) {
+  ArgumentValue value;
+  value.type = PENNA_ARG_STRING;
+  value.present = true;
+  value.text = text;
+  return value;
+}
+
+}  // namespace penna

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// EventWords: what the exports say of a timeline line: kind, name, address, times, stack, arguments.
+//
+// Why one place: a wait must be called the same in every format. Invariant: no text here is escaped; that is the writer's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/arguments.h"
+#include "model/names.h"
+#include "model/timeline.h"
+
+namespace penna {
+
+// "enter", "exit", "alloc", ...: as in csv_export.h.
+const char* line_kind_name(const TimelineLine& line);
+// True for lines that carry the length of a wait or of a hold.
+bool has_wait_or_hold(const TimelineLine& line);
+
+class EventWords {
+ public:
+  EventWords(const Recording& recording, Names& names);
+
+  // Nanoseconds since the first event of the recording; negative for what lies before.
+  int64_t time_ns(uint64_t ticks) const { return recording_.time().duration_ns(begin_, ticks); }
+  int64_t duration_ns(const TimelineLine& line) const {
+    return recording_.time().duration_ns(line.begin, line.begin + line.duration);
+  }
+
+  std::string name(const TimelineLine& line);
+  uint64_t address(const TimelineLine& line) const;
+  // Outermost function first, joined by ';'; a ';' inside a name becomes ':'. Empty without a stack.
+  std::string folded_stack(const TimelineLine& line);
+
+  // visit(name, value, text): of a point its arguments; of a wait its holder and how it ended, as text.
+  template <typename Visit>
+  void each_argument(const TimelineLine& line, Visit&& visit) {
+    if (line.kind == LineKind::kPoint) {
+      const Site* site = recording_.site(line.process, line.site);
+      decode_arguments(site, *line.record, point_);
+      for (size_t i = 0; i < point_.values.size(); ++i) {
+        const bool named = site != nullptr && i < site->arguments.size() && !site->arguments[i].name.empty();
+        visit(named ? site->arguments[i].name : "arg" + std::to_string(i + 1), point_.values[i],
+              argument_text(point_.values[i]));
+      }
+    } else if (line.kind == LineKind::kLockWait || line.kind == LineKind::kConditionWait) {
+      if (line.owner != 0) visit("holder_tid", number_value(line.owner), std::to_string(line.owner));
+      visit("end", text_value(wait_end_name(line.wait_end)), wait_end_name(line.wait_end));
+    }
+  }
+
+ private:
+  static std::string wait_end_name(uint32_t end);
+  static ArgumentValue number_value(uint64_t number);
+  static ArgumentValue text_value(std::string_view text);
+
+  const Recording& recording_;
+  Names& names_;
+  uint64_t begin_;
+  DecodedPoint point_;
+};
+
+}  // namespace penna

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// penna report calls: how often each function was called, and for how long.
+#include <fmt/format.h>
+
+#include "report/frames.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+std::vector<Cell> numbers(const Recording& recording, const FunctionCalls& function) {
+  const auto ns = [&](uint64_t ticks) { return Cell{ticks_to_ns(recording, ticks)}; };
+  const Distribution& duration = function.duration;
+  return {number(function.calls),
+          ns(function.total),
+          ns(function.self),
+          ns(static_cast<uint64_t>(duration.average())),
+          ns(duration.min()),
+          ns(duration.max()),
+          ns(duration.percentile(0.5)),
+          ns(duration.percentile(0.99)),
+          std::string(),
+          std::string(),
+          Cell{},
+          std::string()};
+}
+
+std::string calls_head(const Calls& calls, size_t functions) {
+  const CallCounts& counts = calls.counts();
+  if (counts.calls == 0) return "No calls were recorded: build the program with -finstrument-functions to record them.";
+  std::string text = fmt::format("{} of {}", plural_text(static_cast<int64_t>(counts.calls), "call"),
+                                 plural_text(static_cast<int64_t>(functions), "function"));
+  if (counts.unwound != 0)
+    text += fmt::format(", {} left by an outer function's exit", count_text(static_cast<int64_t>(counts.unwound)));
+  if (counts.open != 0)
+    text += fmt::format(", {} still open at the end", count_text(static_cast<int64_t>(counts.open)));
+  return text;
+}
+
+}  // namespace
+
+Report calls_report(const Recording& recording, const Calls& calls, Names& names) {
+  Table table;
+  table.key = "calls";
+  table.details_in_row = true;
+  table.columns = {{"calls", "CALLS", CellKind::kCount},
+                   {"total_ns", "TOTAL", CellKind::kDuration},
+                   {"self_ns", "SELF", CellKind::kDuration},
+                   {"avg_ns", "AVG", CellKind::kDuration},
+                   {"min_ns", "MIN", CellKind::kDuration},
+                   {"max_ns", "MAX", CellKind::kDuration},
+                   {"p50_ns", "P50", CellKind::kDuration},
+                   {"p99_ns", "P99", CellKind::kDuration},
+                   {"module", "MODULE", CellKind::kText, false, true},
+                   {"file", "FILE", CellKind::kText, false, true},
+                   {"line", "LINE", CellKind::kNumber, false, true},
+                   {"function", "FUNCTION", CellKind::kText, true}};
+  for (const FunctionCalls* function : calls.by_total()) table.add(numbers(recording, *function), function->function);
+  table.complete = [&calls, &names](TableRow& row) {
+    const CodePlace& place = calls.functions().place(row.source);
+    const NameFrame& frame = names.at(place).back();
+    row.cells[8] = frame.module == kNoModule ? std::string() : names.map().path(frame.module);
+    row.cells[9] = frame.file;
+    row.cells[10] = frame.line == 0 ? Cell{} : Cell{int64_t{frame.line}};
+    row.cells[11] = frame.function;
+    row.details = {frame_detail(frame, names.map())};
+  };
+  Report report;
+  report.head.push_back(calls_head(calls, table.rows.size()));
+  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  return report;
+}
+
+}  // namespace penna

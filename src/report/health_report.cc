@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// penna report health: every counter of what went wrong, and what each means.
+#include <fmt/format.h>
+
+#include "report/frames.h"
+#include "report/info.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// Counters in the order of an event's way: target, collector, file, analysis.
+class Counters {
+ public:
+  Counters() {
+    table_.key = "counters";
+    table_.columns = {{"counter", "COUNTER", CellKind::kText},
+                      {"value", "VALUE", CellKind::kCount},
+                      {"meaning", "MEANING", CellKind::kText, true}};
+  }
+  void add(const char* name, uint64_t value, const char* meaning) {
+    table_.add({std::string(name), number(value), std::string(meaning)});
+  }
+  Table take() { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+void add_target(const HealthReport& health, const Recording& recording, Counters& counters) {
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    counters.add(fmt::format("lost {}", class_name(i)).c_str(), health.lost[i], "no room for the event in the target");
+  counters.add("lost in handler", health.in_handler, "came while the agent itself was at work");
+  counters.add("blocked ns", static_cast<uint64_t>(ticks_to_ns(recording, health.blocked_ticks)),
+               "threads waited for room");
+  counters.add("stacks too deep", health.truncated_stacks[PENNA_STACK_DEPTH_LIMIT],
+               "outer frames left out at the depth limit");
+  counters.add("stacks without rule", health.truncated_stacks[PENNA_STACK_NO_RULE], "code without unwind information");
+  counters.add("stacks with bad memory", health.truncated_stacks[PENNA_STACK_BAD_MEMORY],
+               "a frame outside the thread's stack");
+  counters.add("stack tree full", health.unstored_stacks, "events without a stack: too many different ones");
+  counters.add("points armed", health.sites_armed, "points that recorded");
+  counters.add("points refused", health.sites_refused, "points that could not be armed");
+  counters.add("modules unknown", health.modules_unknown, "code addresses in no known file");
+}
+
+void add_recorder(const HealthReport& health, Counters& counters) {
+  counters.add("torn", health.torn, "records begun and never finished");
+  counters.add("holes", health.holes, "room reserved and never written");
+  counters.add("abandoned chunks", health.abandoned_chunks, "taken from threads that were gone");
+  counters.add("damaged chunks", health.damaged_chunks, "could not be read to their end");
+  counters.add("unknown records", health.unknown_records, "of a kind that this version does not know");
+  counters.add("refused processes", health.refused_channels, "whose memory could not be mapped or trusted");
+  counters.add("unannounced processes", health.unannounced_processes, "whose description is missing");
+  counters.add("processes without end", health.processes_without_end, "still running, or their end is missing");
+}
+
+void add_file(const HealthReport& health, Counters& counters) {
+  uint64_t events = 0;
+  for (uint64_t count : health.write_lost) events += count;
+  counters.add("events not written", events, "the file could not take them");
+  counters.add("missing chunks", health.missing_chunks, "numbers that no chunk in the file has");
+  counters.add("unreadable chunks", health.unreadable_chunks, "chunks in the file that cannot be decoded");
+  counters.add("damaged blocks", health.damage.blocks, "blocks of the file with a wrong checksum");
+  counters.add("damaged bytes", health.damage.bytes, "bytes of the file in no valid block");
+}
+
+void add_analysis(const HealthReport& health, Counters& counters) {
+  counters.add("stray exits", health.stray_exits, "exits of functions that were not open");
+  counters.add("unwound calls", health.unwound_calls, "ended by the exit of an outer function (longjmp, exception)");
+  counters.add("calls too deep", health.too_deep_calls, "beyond the depth that is followed");
+  counters.add("unmatched frees", health.unmatched_frees, "of blocks whose allocation was not recorded");
+  counters.add("replaced blocks", health.replaced_blocks, "allocated twice without a free in between");
+  counters.add("allocations without stack", health.allocations_without_stack, "whose caller is not known");
+  counters.add("unmatched unlocks", health.unmatched_unlocks, "by a thread that was not seen to take the lock");
+  counters.add("missed unlocks", health.missed_unlocks, "taken while another thread seemed to hold it");
+  counters.add("malformed points", health.malformed_points, "values that do not fit their description");
+  counters.add("points without site", health.points_without_site, "passes of a point that nobody described");
+}
+
+std::string cost_text(const HealthReport& health) {
+  std::string text;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if (health.event_cost_ps[i] != 0)
+      text += fmt::format("{}{:.1f} ns an event of {}", text.empty() ? "Cost in the target: " : ", ",
+                          static_cast<double>(health.event_cost_ps[i]) / 1000, class_name(i));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> health_warnings(const HealthReport& health) {
+  std::vector<std::string> warnings;
+  for (const HealthSentence& sentence : health.sentences)
+    if (sentence.severity != Severity::kNote) warnings.push_back(sentence.text);
+  return warnings;
+}
+
+Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health) {
+  Report report;
+  report.head.push_back(fmt::format("{} recorded; {}.", events_text(summary.events),
+                                    health.good() ? "nothing lost" : "some of it needs a word"));
+  Counters counters;
+  add_target(health, recording, counters);
+  add_recorder(health, counters);
+  add_file(health, counters);
+  add_analysis(health, counters);
+  report.tables.push_back(counters.take());
+  if (const std::string cost = cost_text(health); !cost.empty()) report.tail.push_back(cost);
+  for (const HealthSentence& sentence : health.sentences)
+    (sentence.severity == Severity::kNote ? report.tail : report.warnings).push_back(sentence.text);
+  return report;
+}
+
+}  // namespace penna

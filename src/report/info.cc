@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// See info.h.
+#include "report/info.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+
+#include "model/health.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+std::string quoted(const std::string& argument) {
+  const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || (c != '\0' && std::strchr("_-./=:,+@%^", c) != nullptr);
+  });
+  if (plain) return argument;
+  std::string text = "'";
+  for (char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string kinds_text(uint32_t classes) {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if ((classes & 1u << i) != 0) names.push_back(class_name(i));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// "field  value" lines: a table without titles.
+class Facts {
+ public:
+  Facts() {
+    table_.key = "recording";
+    table_.columns = {{"field", "", CellKind::kText}, {"value", "", CellKind::kText, true}};
+  }
+  void add(const char* field, std::string value) {
+    if (!value.empty()) table_.add({std::string(field), std::move(value)});
+  }
+  Table take() { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+Table facts(const Recording& recording, const Summary& summary) {
+  const Session& session = recording.session();
+  Facts facts;
+  facts.add("recording", recording.path());
+  facts.add("command", command_text(session.command, session.command_cut));
+  facts.add("directory", session.cwd);
+  facts.add("recorded", recording.created_ns() == 0 ? "" : date_text(recording.created_ns()));
+  facts.add("duration", duration_text(summary.duration_ns));
+  facts.add("kinds", kinds_text(session.classes));
+  facts.add("events", events_text(summary.events));
+  const uint64_t events = summary.total_events();
+  facts.add("size",
+            bytes_text(static_cast<int64_t>(recording.file_bytes())) +
+                (events == 0 ? ""
+                             : fmt::format(", {:.1f} bytes an event",
+                                           static_cast<double>(recording.file_bytes()) / static_cast<double>(events))));
+  facts.add("lost", summary.total_lost() == 0 ? "nothing" : events_text(summary.lost));
+  facts.add("state", recording.is_finished() ? "complete" : "unfinished: the recorder did not get to its end");
+  facts.add("host", session.host);
+  facts.add("kernel", session.kernel);
+  facts.add("processor", session.cpu_count == 0 ? session.cpu : fmt::format("{} x {}", session.cpu_count, session.cpu));
+  facts.add("clock", session.ticks_per_second == 0
+                         ? ""
+                         : fmt::format("{:.3f} MHz{}", static_cast<double>(session.ticks_per_second) / 1e6,
+                                       (session.clock_flags & kClockInvariant) != 0 ? ", constant" : ", may vary"));
+  facts.add("options", fmt::format("{}", fmt::join(session.options, ", ")));
+  facts.add("penna", session.penna_version);
+  return facts.take();
+}
+
+Table processes(const Recording& recording, const Summary& summary) {
+  Table table;
+  table.key = "processes";
+  table.title = "Processes";
+  table.columns = {{"pid", "PID", CellKind::kNumber},
+                   {"parent_pid", "PARENT", CellKind::kNumber},
+                   {"start_ns", "START", CellKind::kDuration},
+                   {"duration_ns", "DURATION", CellKind::kDuration},
+                   {"threads", "THREADS", CellKind::kCount},
+                   {"events", "EVENTS", CellKind::kCount},
+                   {"end", "END", CellKind::kText},
+                   {"command", "COMMAND", CellKind::kText, true}};
+  const TimeMap& time = recording.time();
+  for (const ProcessSummary& process : summary.processes) {
+    uint64_t events = 0;
+    for (uint64_t count : process.events) events += count;
+    const bool timed = process.first_time != 0;
+    table.add({int64_t{process.pid}, process.parent_pid == 0 ? Cell{} : Cell{int64_t{process.parent_pid}},
+               timed ? Cell{time.duration_ns(summary.first_time, process.first_time)} : Cell{},
+               timed ? Cell{time.duration_ns(process.first_time, process.last_time)} : Cell{}, int64_t{process.threads},
+               number(events), process.end_text,
+               process.command.empty() ? process.name : command_text(process.command, 0)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string command_text(const std::vector<std::string>& command, uint32_t left_out) {
+  std::string text;
+  for (const std::string& argument : command) text += (text.empty() ? "" : " ") + quoted(argument);
+  if (left_out != 0) text += fmt::format(" ... ({} more)", left_out);
+  return text;
+}
+
+std::string events_text(const EventCounts& counts) {
+  static constexpr const char* kNouns[PENNA_CLASS_COUNT][2] = {
+      {"call", "calls"}, {"allocation event", "allocation events"}, {"lock event", "lock events"}, {"point", "points"}};
+  std::string text;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
+    const uint64_t count = i == PENNA_CALLS ? (counts[i] + 1) / 2 : counts[i];
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string date_text(uint64_t realtime_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm broken{};
+  if (::gmtime_r(&seconds, &broken) == nullptr) return "";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", broken.tm_year + 1900, broken.tm_mon + 1,
+                     broken.tm_mday, broken.tm_hour, broken.tm_min, broken.tm_sec);
+}
+
+Report info_report(const Recording& recording, const Summary& summary) {
+  Report report;
+  report.tables.push_back(facts(recording, summary));
+  report.tables.push_back(processes(recording, summary));
+  for (const HealthSentence& sentence : examine(recording, summary, {}).sentences)
+    report.warnings.push_back(sentence.text);
+  return report;
+}
+
+}  // namespace penna

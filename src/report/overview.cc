@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// See overview.h.
+#include "report/overview.h"
+
+#include <fmt/format.h>
+
+#include "report/info.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kFrames = 6;  // of each stack
+
+// Appends the tables of `part`; the first one is titled by its name and the part's first sentence.
+void append(Report& whole, Report part, const char* name) {
+  if (part.tables.empty()) return;
+  part.tables[0].title = fmt::format("{}: {}", name, part.head.empty() ? "" : part.head[0]);
+  for (Table& table : part.tables) {
+    table.most_details = kFrames;
+    whole.tables.push_back(std::move(table));
+  }
+}
+
+std::string first_line(const Recording& recording, const Summary& summary) {
+  std::string command = command_text(recording.session().command, recording.session().command_cut);
+  if (command.empty()) command = recording.path();
+  return fmt::format("{}: {}, {}, {}", command, duration_text(summary.duration_ns),
+                     plural_text(static_cast<int64_t>(summary.processes.size()), "process", "processes"),
+                     plural_text(static_cast<int64_t>(summary.threads.size()), "thread"));
+}
+
+}  // namespace
+
+Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names) {
+  Report report;
+  report.head.push_back(first_line(recording, summary));
+  report.head.push_back(fmt::format("{} recorded, {} lost", events_text(summary.events), events_text(summary.lost)));
+  if (inputs.calls != nullptr) append(report, calls_report(recording, *inputs.calls, names), "Calls");
+  if (inputs.allocations != nullptr) {
+    append(report, alloc_report(recording, *inputs.allocations, names), "Allocations");
+    append(report, leaks_report(recording, *inputs.allocations, names), "Leaks");
+  }
+  if (inputs.locks != nullptr) append(report, locks_report(recording, *inputs.locks, names), "Locks");
+  if (inputs.points != nullptr) append(report, points_report(recording, *inputs.points), "Points");
+  if (report.tables.empty())
+    report.tail.push_back(
+        "There is nothing to show: 'penna info' says what was to be recorded, 'penna report health' what went wrong.");
+  return report;
+}
+
+}  // namespace penna

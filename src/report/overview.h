@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The summary of a recording: the top of every table that has something to say.
+#pragma once
+
+#include "report/reports.h"
+
+namespace penna {
+
+// Analyses that were made; all may be null.
+struct OverviewInputs {
+  const Calls* calls = nullptr;
+  const Allocations* allocations = nullptr;
+  const Locks* locks = nullptr;
+  const Points* points = nullptr;
+};
+Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names);
+
+}  // namespace penna

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// penna report points: how often each point was passed, and which values it had.
+#include <fmt/format.h>
+
+#include "report/frames.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kTopStrings = 3;
+
+// "rows: 3 .. 900, average 12.5", "table: \"users\" 12, \"orders\" 3, 4 others".
+std::string argument_line(const ArgumentStats& argument, size_t index) {
+  std::string text = (argument.name.empty() ? fmt::format("argument {}", index + 1) : argument.name) + ": ";
+  if (argument.count == 0) return text + "no value";
+  if (argument.type != PENNA_ARG_STRING) {
+    const std::string low = argument_text(argument.min()), high = argument_text(argument.max());
+    text += low == high ? low : fmt::format("{} .. {}", low, high);
+    if (argument.min().is_number() && low != high) text += fmt::format(", average {:.6g}", argument.average());
+    if (argument.not_finite != 0)
+      text += fmt::format(", {} not finite", count_text(static_cast<int64_t>(argument.not_finite)));
+    return text;
+  }
+  uint64_t shown = 0;
+  for (const auto& [string, count] : argument.top_strings(kTopStrings)) {
+    text += fmt::format("{}\"{}\" {}", shown == 0 ? "" : ", ", string, count_text(static_cast<int64_t>(count)));
+    shown += count;
+  }
+  if (argument.count > shown)
+    text += fmt::format(", others {}", count_text(static_cast<int64_t>(argument.count - shown)));
+  return text;
+}
+
+}  // namespace
+
+Report points_report(const Recording& recording, const Points& points) {
+  Report report;
+  if (points.hits() == 0) {
+    report.head.push_back("No points were recorded: 'penna list PROGRAM' shows which ones it has.");
+    return report;
+  }
+  report.head.push_back(fmt::format("{} passed {}", plural_text(static_cast<int64_t>(points.all().size()), "point"),
+                                    plural_text(static_cast<int64_t>(points.hits()), "time")));
+  Table table;
+  table.key = "points";
+  table.details_key = "arguments";
+  table.columns = {{"hits", "HITS", CellKind::kCount},
+                   {"per_second", "PER SECOND", CellKind::kCount},
+                   {"malformed", "MALFORMED", CellKind::kCount, false, true},
+                   {"point", "POINT", CellKind::kText, true},
+                   {"source", "SOURCE", CellKind::kText, true}};
+  for (const PointStats* point : points.by_hits()) {
+    const Site* site = point->site;
+    const double rate = point->rate(recording);
+    TableRow& row = table.add(
+        {number(point->hits), rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(rate + 0.5)} : Cell{},
+         number(point->malformed), site_name(site, point->id),
+         site == nullptr || site->file.empty() ? std::string() : fmt::format("{}:{}", site->file, site->line)});
+    for (size_t i = 0; i < point->arguments.size(); ++i)
+      row.details.push_back({argument_line(point->arguments[i], i), ""});
+  }
+  report.tables.push_back(std::move(table));
+  return report;
+}
+
+}  // namespace penna

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// See replay.h.
+#include "report/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/summary.h"
+#include "report/frames.h"
+#include "report/reports.h"
+#include "report/text.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kDeepestIndent = 60;  // levels; deeper lines say how deep they are
+constexpr size_t kColumnsWidth = 37;   // of what stands in front of the event
+
+const char* family_name(uint32_t family) {
+  static constexpr const char* kNames[PENNA_FAMILY_COUNT] = {"malloc", "calloc", "realloc", "aligned_alloc"};
+  return family < PENNA_FAMILY_COUNT ? kNames[family] : "allocate";
+}
+
+std::string lost_text(const penna_lost& lost) {
+  std::string text = "LOST:";
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if (lost.count[i] != 0) text += fmt::format(" {} {}", count_text(lost.count[i]), class_name(i));
+  return text;
+}
+
+Tint tint_of(LineKind kind) {
+  switch (kind) {
+    case LineKind::kPoint: return Tint::kName;
+    case LineKind::kLost:
+    case LineKind::kBlocked:
+    case LineKind::kLockWait: return Tint::kWarn;
+    case LineKind::kLeave: return Tint::kDim;
+    default: return Tint::kNone;
+  }
+}
+
+bool has_duration(const TimelineLine& line) {
+  switch (line.kind) {
+    case LineKind::kLeave:
+    case LineKind::kLeaf:
+    case LineKind::kLockWait:
+    case LineKind::kConditionWait:
+    case LineKind::kBlocked: return true;
+    case LineKind::kUnlock: return line.duration != 0;
+    default: return false;
+  }
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char c : printable(text)) result += c == '"' ? std::string("\\\"") : std::string(1, c);
+  return result + "\"";
+}
+
+}  // namespace
+
+std::string arguments_text(const Site* site, const DecodedPoint& point) {
+  std::string text;
+  for (size_t i = 0; i < point.values.size(); ++i) {
+    const ArgumentValue& value = point.values[i];
+    const bool named = site != nullptr && i < site->arguments.size() && !site->arguments[i].name.empty();
+    text += fmt::format("{}{}=", text.empty() ? "" : " ",
+                        named ? printable(site->arguments[i].name) : fmt::format("arg{}", i + 1));
+    text += value.is_text() && value.present ? quoted(value.text) + (value.cut ? "..." : "")
+                                             : printable(argument_text(value));
+  }
+  return text;
+}
+
+ReplayPrinter::ReplayPrinter(const Recording& recording, Names& names, const ReplayStyle& style, TextSink sink)
+    : recording_(recording),
+      names_(names),
+      style_(style),
+      sink_(std::move(sink)),
+      begin_(summarize(recording).first_time) {}
+
+bool ReplayPrinter::titles() {
+  return sink_(tinted(fmt::format("{:>14} {:>12} {:>8}  EVENT", "TIME", "DURATION", "TID"), Tint::kBold, style_.text) +
+               "\n");
+}
+
+bool ReplayPrinter::thread_title(uint32_t thread) {
+  const RecordedThread& recorded = recording_.threads()[thread];
+  const Process& process = recording_.processes()[recorded.process].process;
+  const std::string text =
+      fmt::format("# {}, pid {}, {}", process.executable.empty() ? "process" : base_name(process.executable),
+                  process.pid, thread_label(recording_, recorded.process, recorded.tid));
+  return sink_(tinted(printable(text), Tint::kBold, style_.text) + "\n");
+}
+
+bool ReplayPrinter::line(const TimelineLine& line) {
+  const uint64_t when = line.kind == LineKind::kLeaf ? line.begin : line.time;
+  const size_t levels = std::min<size_t>(line.depth, kDeepestIndent);
+  std::string event = event_text(line);
+  if (line.depth > kDeepestIndent) event = fmt::format("[{}] {}", line.depth, event);
+  if (style_.text.width != 0)
+    event = cut_middle(
+        event, std::max<size_t>(24, style_.text.width - std::min(style_.text.width, kColumnsWidth + 2 * levels)));
+
+  std::string text = tinted(fmt::format("{:>14}", timestamp_text(recording_.time().duration_ns(begin_, when))),
+                            Tint::kTime, style_.text);
+  text += fmt::format(" {:>12} {:>8}  {:{}}",
+                      has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "",
+                      recording_.threads()[line.thread].tid, "", 2 * levels);
+  text += tinted(event, tint_of(line.kind), style_.text) + "\n";
+  if (!sink_(text)) return false;
+  return !style_.stacks || line.stack == 0 || stack_lines(line, 2 * levels);
+}
+
+bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
+  for (const TableDetail& detail : stack_details(line.process, line.stack, names_)) {
+    const std::string text = printable(detail.where.empty() ? detail.text : detail.text + " " + detail.where);
+    if (!sink_(fmt::format("{:{}}", "", kColumnsWidth + indent + 4) + tinted("from " + text, Tint::kDim, style_.text) +
+               "\n"))
+      return false;
+  }
+  return true;
+}
+
+std::string ReplayPrinter::event_text(const TimelineLine& line) {
+  switch (line.kind) {
+    case LineKind::kEnter: return call_name(line) + " {";
+    case LineKind::kLeaf: return call_name(line) + ";";
+    case LineKind::kLeave:
+      return fmt::format("}} /* {}{} */", call_name(line),
+                         line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
+                         : line.end == CallEnd::kOpen  ? ", not left at the end"
+                                                       : "");
+    case LineKind::kStrayExit: return fmt::format("}} /* {}, whose entry was not recorded */", call_name(line));
+    case LineKind::kAllocation: return allocation_text(line);
+    case LineKind::kFree:
+      return fmt::format("free({:#x}){}", line.address, line.family == PENNA_FAMILY_REALLOC ? " by realloc" : "");
+    case LineKind::kReallocFailed: return fmt::format("realloc failed: {:#x} stays", line.address);
+    case LineKind::kLock: return "lock " + lock_name(line, line.address);
+    case LineKind::kLockBusy: return "trylock " + lock_name(line, line.address) + " busy";
+    case LineKind::kUnlock: return "unlock " + lock_name(line, line.address);
+    case LineKind::kLockWait: return wait_text(line, "lock " + lock_name(line, line.address));
+    case LineKind::kConditionWait:
+      return wait_text(line,
+                       fmt::format("condition {} with {}", lock_name(line, line.address), lock_name(line, line.lock)));
+    case LineKind::kPoint: return point_text(line);
+    case LineKind::kThreadName: return "thread is named " + printable(decode_thread_name(*line.record));
+    case LineKind::kLost: return lost_text(line.record->as<penna_lost>());
+    case LineKind::kBlocked: return "waited for room in the recorder";
+  }
+  return "";
+}
+
+std::string ReplayPrinter::call_name(const TimelineLine& line) {
+  std::string name = printable(names_.function_name(line.process, line.pc, line.time));
+  if (name.find('(') == std::string::npos) name += "()";
+  return name;
+}
+
+std::string ReplayPrinter::allocation_text(const TimelineLine& line) {
+  std::string text = fmt::format("{}({}) = {:#x}", family_name(line.family), line.size, line.address);
+  // Without calls around it, the caller is the best that can be said of where it happened.
+  if (line.depth == 0)
+    if (const NameFrame* leaf = names_.leaf(line.process, line.stack); leaf != nullptr)
+      text += " in " + printable(leaf->function);
+  return text;
+}
+
+std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string& what) {
+  std::string text = fmt::format("{} waited {}", what, duration_text(ticks_to_ns(recording_, line.duration)));
+  if (line.owner != 0)
+    text += fmt::format(" (held by {})", printable(thread_label(recording_, line.process, line.owner)));
+  switch (line.wait_end) {
+    case PENNA_WAIT_GOT: return text;
+    case PENNA_WAIT_TIMEOUT: return text + ", timed out";
+    case PENNA_WAIT_OWNER_DIED: return text + ", its owner had died";
+    default: return text + ", failed";
+  }
+}
+
+std::string ReplayPrinter::lock_name(const TimelineLine& line, uint64_t address) {
+  return printable(names_.data(line.process, address, line.time));
+}
+
+std::string ReplayPrinter::point_text(const TimelineLine& line) {
+  const Site* site = recording_.site(line.process, line.site);
+  decode_arguments(site, *line.record, point_);
+  const std::string arguments = arguments_text(site, point_);
+  return fmt::format("point {}{}{}{}", printable(site_name(site, line.site)), arguments.empty() ? "" : " ", arguments,
+                     point_.malformed ? " (does not fit its description)" : "");
+}
+
+}  // namespace penna

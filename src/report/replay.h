@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// ReplayPrinter: the lines of a timeline as text: calls as a tree, and at their depth what else happened.
+//
+//         TIME  DURATION     TID  EVENT
+//  0.000012345             4711  main() {
+//  0.000013000   1.20 us   4711    lock counter_lock waited 1.20 us (held by worker, tid 4712)
+//
+// Invariant: one line of text for each line of the timeline (and with `stacks` the frames below it), in constant memory.
+#pragma once
+
+#include <string>
+
+#include "model/arguments.h"
+#include "model/names.h"
+#include "model/timeline.h"
+#include "report/print.h"
+
+namespace penna {
+
+struct ReplayStyle {
+  TextStyle text;
+  bool stacks = false;  // the frames of allocations and waits below them
+};
+
+class ReplayPrinter {
+ public:
+  // All must outlive it.
+  ReplayPrinter(const Recording& recording, Names& names, const ReplayStyle& style, TextSink sink);
+
+  // The titles of the columns; and the words in front of the lines of one thread.
+  bool titles();
+  bool thread_title(uint32_t thread);
+  // False when the sink did.
+  bool line(const TimelineLine& line);
+
+ private:
+  std::string event_text(const TimelineLine& line);
+  std::string call_name(const TimelineLine& line);
+  std::string allocation_text(const TimelineLine& line);
+  std::string wait_text(const TimelineLine& line, const std::string& what);
+  std::string lock_name(const TimelineLine& line, uint64_t address);
+  std::string point_text(const TimelineLine& line);
+  bool stack_lines(const TimelineLine& line, size_t indent);
+
+  const Recording& recording_;
+  Names& names_;
+  ReplayStyle style_;
+  TextSink sink_;
+  uint64_t begin_ = 0;  // ticks at which the recording's time is 0
+  DecodedPoint point_;
+};
+
+// "a=1 b=\"x\"": the arguments of a point; strings in quotes, with what is not printable as \xNN.
+std::string arguments_text(const Site* site, const DecodedPoint& point);
+
+}  // namespace penna

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The reports: what each analysis of the model says, as tables. One function a report; rows in their natural order.
+//
+// Why unsorted and uncompleted: select_rows() decides what is shown, and only that is given names.
+// Invariant: the arguments outlive the report until select_rows() has run on its tables.
+#pragma once
+
+#include "model/allocations.h"
+#include "model/calls.h"
+#include "model/health.h"
+#include "model/locks.h"
+#include "model/names.h"
+#include "model/points.h"
+#include "model/summary.h"
+#include "report/table.h"
+
+namespace penna {
+
+Report calls_report(const Recording& recording, const Calls& calls, Names& names);
+Report alloc_report(const Recording& recording, const Allocations& heap, Names& names);
+Report leaks_report(const Recording& recording, const Allocations& heap, Names& names);
+// Locks, then the waits of those that were waited for, then condition variables.
+Report locks_report(const Recording& recording, const Locks& locks, Names& names);
+Report waits_report(const Recording& recording, const Locks& locks, Names& names);
+Report points_report(const Recording& recording, const Points& points);
+Report threads_report(const Recording& recording, const Summary& summary);
+// Every counter, and a sentence for each that means trouble.
+Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health);
+
+// The sentences that belong on every report: what makes its numbers wrong or incomplete.
+std::vector<std::string> health_warnings(const HealthReport& health);
+
+// "worker (tid 12)", "tid 12" for the thread of a process that has this tid.
+std::string thread_label(const Recording& recording, uint32_t process, uint32_t tid);
+
+}  // namespace penna

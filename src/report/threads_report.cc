@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// penna report threads: what each thread recorded, lost and waited for.
+#include <fmt/format.h>
+
+#include "report/frames.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+
+Report threads_report(const Recording& recording, const Summary& summary) {
+  Report report;
+  if (summary.threads.empty()) {
+    report.head.push_back("No thread recorded anything.");
+    return report;
+  }
+  report.head.push_back(
+      fmt::format("{} of {}", plural_text(static_cast<int64_t>(summary.threads.size()), "thread"),
+                  plural_text(static_cast<int64_t>(summary.processes.size()), "process", "processes")));
+  Table table;
+  table.key = "threads";
+  table.columns = {{"pid", "PID", CellKind::kNumber},
+                   {"tid", "TID", CellKind::kNumber},
+                   {"name", "NAME", CellKind::kText, true},
+                   {"start_ns", "START", CellKind::kDuration},
+                   {"duration_ns", "DURATION", CellKind::kDuration},
+                   {"calls", "CALLS", CellKind::kCount},
+                   {"alloc", "ALLOC", CellKind::kCount},
+                   {"locks", "LOCKS", CellKind::kCount},
+                   {"points", "POINTS", CellKind::kCount},
+                   {"lost", "LOST", CellKind::kCount},
+                   {"torn", "TORN", CellKind::kCount, false, true},
+                   {"blocked_ns", "BLOCKED", CellKind::kDuration}};
+  const TimeMap& time = recording.time();
+  for (const ThreadSummary& thread : summary.threads) {
+    uint64_t lost = 0;
+    for (uint64_t count : thread.lost) lost += count;
+    const bool timed = thread.first_time != 0;
+    table.add({int64_t{recording.processes()[thread.process].process.pid}, int64_t{thread.tid}, thread.name,
+               timed ? Cell{time.duration_ns(summary.first_time, thread.first_time)} : Cell{},
+               timed ? Cell{time.duration_ns(thread.first_time, thread.last_time)} : Cell{},
+               number((thread.events[PENNA_CALLS] + 1) / 2), number(thread.events[PENNA_ALLOC]),
+               number(thread.events[PENNA_LOCKS]), number(thread.events[PENNA_POINTS]),
+               thread.has_health ? number(lost) : Cell{}, number(thread.torn),
+               thread.has_health ? Cell{ticks_to_ns(recording, thread.blocked_ticks)} : Cell{}});
+  }
+  report.tables.push_back(std::move(table));
+  return report;
+}
+
+}  // namespace penna
