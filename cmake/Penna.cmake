@@ -1,5 +1,6 @@
 # Build rules shared by all folders.
 include_guard()
+find_package(fmt REQUIRED)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

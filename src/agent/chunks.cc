@@ -99,7 +99,7 @@ void open_chunk(uint32_t chunk) {
   header->thread_serial = thread.serial;
   header->sequence = penna_arch_add_local(&thread.sequence, 1);
   header->pc_high = thread.pc_high;
-  header->generation = __atomic_load_n(&process.generation, __ATOMIC_RELAXED);
+  header->generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   // Release: a collector that comes after our death sees an opened chunk's header whole.
   __atomic_store_n(&header->ctf_magic, PENNA_CTF_MAGIC, __ATOMIC_RELEASE);
 }

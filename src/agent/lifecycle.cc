@@ -11,6 +11,7 @@
 
 #include "agent/environment.h"
 #include "agent/modules.h"
+#include "agent/points.h"
 #include "agent/real.h"
 #include "agent/rendezvous.h"
 #include "agent/stacks.h"
@@ -24,7 +25,8 @@ __thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, n
 
 namespace {
 
-bool met_before;          // this process, or the one that it was forked from, has met a recorder
+// The last meeting with a recorder, of this process or of the one that it was forked from; none when channel is null.
+Rendezvous last_meeting;
 bool environment_taken;
 pthread_key_t exit_key;
 bool exit_key_valid;
@@ -46,6 +48,9 @@ void forget_parent() {
   thread.tid = 0;
   for (uint32_t& count : thread.lost_class) count = 0;
   forget_last_stack();
+  auto* channel = reinterpret_cast<uint8_t*>(last_meeting.channel);
+  sys(SYS_munmap, reinterpret_cast<long>(channel), static_cast<long>(last_meeting.channel_bytes));
+  sys(SYS_munmap, reinterpret_cast<long>(last_meeting.doorbell), 4096);
 }
 
 // MADV_WIPEONFORK must be set before the first fork; without it (before Linux 4.14) a child would corrupt its parent.
@@ -54,7 +59,7 @@ bool protect_from_fork() {
 }
 
 bool start() {
-  bool forked = met_before;
+  bool forked = last_meeting.channel != nullptr;
   if (!environment_taken) environment_taken = take_from_environment();
   if (recorder_socket() == nullptr) return false;
   uint64_t began = penna_now();
@@ -62,7 +67,8 @@ bool start() {
     forget_parent();
   else if (!protect_from_fork())
     return false;
-  Rendezvous meeting;
+  Rendezvous& meeting = last_meeting;
+  meeting = {};
   if (!meet_recorder(recorder_socket(), !forked, &meeting)) return false;
 
   process.channel = meeting.channel;
@@ -79,10 +85,9 @@ bool start() {
   process.stack_depth = meeting.config.stack_depth;
   process.on_full = meeting.config.on_full;
   if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
-  met_before = true;
 
   announce_modules(forked);
-  //POINTS start_points(meeting.config, forked);
+  start_points(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
   // Release: from here on other threads use all of the above.
   __atomic_store_n(&process.armed, kStarted | (meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1)) |
@@ -115,7 +120,7 @@ bool recorder_alive() {
 
 void stop_recording() {
   __atomic_fetch_and(&process.armed, ~((1u << PENNA_CLASS_COUNT) - 1), __ATOMIC_RELAXED);
-  //POINTS stop_points();
+  stop_points();
 }
 
 bool enter_thread() {

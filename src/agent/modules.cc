@@ -12,6 +12,9 @@
 #include "agent/writer.h"
 
 namespace penna::agent {
+
+uint32_t module_generation;
+
 namespace {
 
 constexpr uint32_t kMaxModules = 512;
@@ -132,7 +135,7 @@ void remember(const dl_find_object& found) {
   }
   Module& module = *slot;
   module.build_id_bytes = 0;
-  module.generation = __atomic_load_n(&process.generation, __ATOMIC_RELAXED);
+  module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   module.start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
   module.end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
@@ -230,7 +233,7 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   if (real.dlclose == nullptr) resolve_real_functions();
   int error = real.dlclose(handle);
   if (forget_unmapped()) {
-    __atomic_fetch_add(&process.generation, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&module_generation, 1, __ATOMIC_RELAXED);
     forget_unwind_rules();
   }
   return error;

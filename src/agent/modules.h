@@ -3,7 +3,7 @@
 //
 // Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which a hook must never do; a forked child
 // tells its new channel from this table. Invariant: a module is told at most once a channel, unless it was unmapped
-// in between; then process.generation has grown.
+// in between; then module_generation has grown.
 #pragma once
 
 #include <dlfcn.h>

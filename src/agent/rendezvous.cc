@@ -181,6 +181,7 @@ bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result)
                     after_exec ? 1u : 0u,     plan.total_bytes};
   if (base != nullptr && send_hello(socket.fd, hello, memory.fd)) {
     result->channel = reinterpret_cast<penna_channel*>(base);
+    result->channel_bytes = plan.total_bytes;
     result->doorbell = reinterpret_cast<penna_doorbell*>(doorbell);
     return true;
   }

@@ -11,6 +11,7 @@ namespace penna::agent {
 struct Rendezvous {
   penna_config config;
   penna_channel* channel;
+  uint64_t channel_bytes;  // as mapped
   penna_doorbell* doorbell;
 };
 

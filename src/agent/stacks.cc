@@ -117,7 +117,7 @@ struct Hooks {
   uint32_t intern(uint32_t parent, uintptr_t pc) const {
     if (parent == 0 && pc < 16) return kMarkers + static_cast<uint32_t>(pc);
     uint64_t key = (pc & ((uint64_t{1} << 48) - 1)) |
-                   uint64_t{__atomic_load_n(&process.generation, __ATOMIC_RELAXED)} << 48;
+                   uint64_t{__atomic_load_n(&module_generation, __ATOMIC_RELAXED)} << 48;
     if (parent >= kMarkers) return find_or_add(key, 0, told_as(static_cast<unwind::End>(parent - kMarkers)), 1);
     uint32_t depth = parent == 0 ? 0 : process.stack_nodes[parent].depth_flags & 0xffff;
     return find_or_add(key, parent, 0, depth + 1);

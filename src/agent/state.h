@@ -21,7 +21,6 @@ inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u <
 
 struct alignas(4096) Process {
   uint32_t armed;             // classes being recorded, and the bits above; relaxed
-  uint32_t generation;        // of the module map; grows with each unmapping
   uint8_t* chunks;            // where chunk 0 begins
   penna_channel* channel;     // null when no recorder answered
   penna_doorbell* doorbell;
@@ -53,6 +52,7 @@ struct Thread {
 };
 
 extern Process process;
+extern uint32_t module_generation;  // grows with each unmapping of code; a forked child goes on counting
 extern __thread Thread thread __attribute__((tls_model("initial-exec")));
 
 inline uint32_t armed() { return __atomic_load_n(&process.armed, __ATOMIC_RELAXED); }
