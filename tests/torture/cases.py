@@ -82,8 +82,8 @@ CASES |= {
        for way in ('fork', 'vfork', 'spawn', 'system', 'popen', 'execle', 'execlp', 'fork-only', 'clean-env')},
     'daemon': program('daemon', '{tmp}/done', file='{tmp}/done'),
     'fork_threads': program('fork_threads'),
-    'processes': program('processes', '10000', kinds=('alloc',), timeout=400),
-    'processes_some': program('processes', '200'),
+    'processes': program('processes', '10000', kinds=('calls',), timeout=400),
+    'processes_some': program('processes', '200', silent=('locks', 'points')),
     'shell_loop': shell('i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done; echo $i'),
     'pipeline': shell('cat {big} | sort -r | tail -n 3; (exit 5) || echo sub $?'),
 
@@ -99,7 +99,7 @@ CASES |= {
     'env_i_program': Case(['env', '-i', '{bin}/show_self', 'x']),
     'arguments_many': program('arguments', 'again', *(f'argument-{i}' for i in range(60000))),
     'arguments_long': program('arguments', *('x' * 130000 for _ in range(8)), more_env={'LONG': 'y' * 130000}),
-    'environment_many': program('arguments', 'again', more_env={f'V{i}': str(i) for i in range(20000)}),
+    'environment_many': program('arguments', 'again', more_env={f'V{i}': str(i) for i in range(10000)}),
     'user_preload': program('preload_user', more_env={'LD_PRELOAD': '{bin}/preload_a.so:{bin}/preload_b.so'}),
     'user_preload_spaces': program('preload_user', more_env={'LD_PRELOAD': '{bin}/preload_b.so {bin}/preload_a.so'}),
     'user_preload_child': shell('LD_PRELOAD={bin}/preload_a.so {bin}/preload_user; {bin}/preload_user'),
@@ -115,20 +115,20 @@ CASES |= {
     'signals': program('signals', 'safe'),
     'signals_busy': program('signals', 'busy'),
     'signals_alternate': program('signals', 'busy', 'alternate'),
-    'cancel': program('cancel'),
+    'cancel': program('cancel', silent=('points',)),
     'handlers': program('handlers'),
-    'points': program('points'),
-    'locks': program('locks'),
+    'points': program('points', silent=('locks',)),
+    'locks': program('locks', silent=('points',)),
     'constructors': program('constructors'),
-    'own_malloc': program('own_malloc'),
+    'own_malloc': program('own_malloc', silent=('alloc',)),
     'small_stack': program('small_stack'),
 
     # --- Small limits, other users, other kinds of executable.
     'limit_files': program('limits', 'files', limits={'n': 20}),
-    'limit_files_tight': program('limits', 'files', limits={'n': 4}),
+    'limit_files_tight': program('limits', 'files', limits={'n': 4}, silent=EACH, says='not recorded'),
     'limit_memory': program('limits', 'memory', '20', limits={'v': 100_000}),
-    'limit_size': program('limits', 'size', limits={'f': 40}),
-    'limit_size_none': program('limits', 'size', limits={'f': 0}),
+    'limit_size': program('limits', 'size', limits={'f': 40}, silent=EACH, says='not recorded'),
+    'limit_size_none': program('limits', 'size', limits={'f': 0}, silent=EACH, says='not recorded'),
     'limit_stack': program('limits', 'none', limits={'s': 256}),
     'setuid': program('show_ids', 'argument', user='nobody', setuid=True, silent=EACH, says='setuid'),
     'setuid_child': Case(['/bin/sh', '-c', '{bin}/show_ids x; echo $?'], user='nobody', setuid=True),
@@ -148,7 +148,7 @@ CASES |= {
                          'with recursive n(i) as (select 1 union all select i+1 from n where i < 20000) '
                          'select count(*), sum(i*i % 97), group_concat(distinct i % 7) from n;']),
     'real_bash': Case(['bash', '-c', 'trap "echo trapped" USR1; kill -USR1 $BASHPID; '
-                       'for i in 1 2 3; do (echo $i) & done; wait; coproc cat; echo x >&${COPROC[1]}; '
+                       'for i in 1 2 3; do (echo $i) & wait; done; coproc cat; echo x >&${COPROC[1]}; '
                        'read -r y <&${COPROC[0]}; echo "$y" <(echo) | cut -c1; exit 200']),
     'real_gcc': shell('cd {tmp} && printf "int main(void){return 12;}" >a.c && gcc -O2 -o a a.c && ./a; echo $?; '
                       'gcc -c -o b.o no-such-file.c; echo $?'),

@@ -1,6 +1,43 @@
 # SPDX-License-Identifier: MIT
 """Checks of a recording from outside, through penna's own commands."""
+import json
+import re
+import subprocess
+
+# Counters of `penna report health` that must be zero whatever the program did, with room for everything and no damage.
+MUST_BE_ZERO = {'lost calls', 'lost alloc', 'lost locks', 'lost points', 'damaged chunks', 'unknown records', 'refused processes',
+                'unannounced processes', 'events not written', 'missing chunks', 'unreadable chunks', 'damaged blocks',
+                'damaged bytes', 'malformed points', 'points without site', 'replaced blocks'}
+NOUNS = {'calls': 'calls?', 'alloc': 'allocation events?', 'locks': 'lock events?', 'points': 'points?'}
 
 
-def problems(penna, path, kind):
-    return []
+def ask(penna, *words):
+    """The JSON that a command prints, or a sentence about what it did instead."""
+    done = subprocess.run([str(penna), *map(str, words), '--format', 'json'], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        return f'penna {words[0]} {words[-1]} ends with {done.returncode}: {done.stderr}'
+    try:
+        return json.loads(done.stdout)
+    except ValueError as error:
+        return f'penna {words[0]} {words[-1]} prints no JSON: {error}: {done.stdout[:300]}'
+
+
+def problems(penna, path, kinds):
+    """What is wrong with the recording at `path`; `kinds`: of these it must hold events."""
+    if not path.exists():
+        return [f'there is no recording at {path.name}']
+    info, health = ask(penna, 'info', path), ask(penna, 'report', path, 'health')
+    wrong = [answer for answer in (info, health) if isinstance(answer, str)]
+    if wrong:
+        return wrong
+    facts = {row['field']: row['value'] for row in info['recording']}
+    if facts.get('state') != 'complete':
+        wrong.append(f'the recording is {facts.get("state")}')
+    counters = {row['counter']: row['value'] for row in health['counters']}
+    missing = MUST_BE_ZERO - counters.keys()
+    wrong += [f'health says nothing about {name}' for name in sorted(missing)]
+    wrong += [f'health: {name} {counters[name]}' for name in sorted(MUST_BE_ZERO - missing) if counters[name] != 0]
+    for each in kinds:
+        if not re.search(rf'\b[1-9][0-9,]* {NOUNS[each]}', str(facts.get('events'))):
+            wrong.append(f'no {each} recorded: {facts.get("events")}')
+    return wrong

@@ -34,6 +34,7 @@ USUAL = {'PATH': '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', 'HOME': '/tmp',
          'NO_COLOR': '1', 'LESSHISTFILE': '-'}
 ADDRESS = re.compile(rb'0x[0-9a-f]{6,}')
 OWN_LINE = re.compile(rb'^penna: .*?(\r?\n|\Z)', re.MULTILINE)
+OWN_LINE_ON_TERMINAL = re.compile(rb'penna: [^\r\n]*\r\n')  # it may stand behind an echoed ^C, or a cursor movement
 
 
 class Place:
@@ -83,10 +84,9 @@ def as_root(*command):
 class Seen:
     """What one run showed."""
 
-    def __init__(self, status, out, err, files):
-        self.status, self.out, self.files = status, OWN_LINE.sub(b'', out), files
-        self.err = OWN_LINE.sub(b'', err)
-        self.own = b''.join(m.group(0) for text in (out, err) for m in OWN_LINE.finditer(text)).decode(errors='replace')
+    def __init__(self, status, out, err, files, own_line):
+        self.status, self.out, self.err, self.files = status, out, own_line.sub(b'', err), files
+        self.own = b''.join(m.group(0) for m in own_line.finditer(err)).decode(errors='replace')
 
     def differences(self, other):
         for what in ('status', 'out', 'err', 'files'):
@@ -132,14 +132,16 @@ def look(case, place, name, recorder=()):
     words, env, directory, script = command_of(case, place, name, list(recorder))
     if case.pty:
         status, out = terminal.run(words, env, script, case.timeout)
-        err = b''
+        own_line = OWN_LINE_ON_TERMINAL
+        err, out = out, b''
     else:
+        own_line = OWN_LINE
         status, out, err = run_piped(words, env, case, place.root / name)
     files = wait_for_file(directory / pathlib.Path(case.file).name) if case.file else b''
     # The name of the directory, and addresses that a program prints, differ in any two runs.
     out, err, files = (ADDRESS.sub(b'ADDRESS', text.replace(str(directory).encode(), b'{tmp}'))
                        for text in (out, err, files))
-    return Seen(status, out, err, files)
+    return Seen(status, out, err, files, own_line)
 
 
 def run_piped(words, env, case, base):
@@ -185,8 +187,9 @@ def compare(name, case, kind, verbose):
         if case.says and not re.search(case.says, traced.own):
             wrong.append(f'no line of penna\'s says "{case.says}": {traced.own!r}')
         if case.status is None:
-            from_corpus = case.command[0].startswith('{bin}/') and kind not in case.silent
-            wrong += recording.problems(place.penna, target, kind if from_corpus else None)
+            kinds = [kind] if kind != 'all' else EACH[:4]
+            from_corpus = case.command[0].startswith('{bin}/')
+            wrong += recording.problems(place.penna, target, [k for k in kinds if from_corpus and k not in case.silent])
         return wrong
     finally:
         place.remove()
