@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // penna: a table of verbs. What is no verb is a command to record.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -8,6 +10,15 @@
 
 namespace penna {
 namespace {
+
+// A descriptor that is closed would be given to the next file that is opened, and a message written into a recording.
+// CLOEXEC: the program that is recorded finds it closed.
+void hold_standard_descriptors() {
+  int fd;
+  do fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
 
 int run(const Arguments& arguments) {
   if (arguments.empty()) {
@@ -29,4 +40,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 }  // namespace penna
 
-int main(int argc, char** argv) { return penna::run({argv + (argc > 0 ? 1 : 0), argv + argc}); }
+int main(int argc, char** argv) {
+  penna::hold_standard_descriptors();
+  return penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+}
