@@ -152,7 +152,8 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 128, "penna_doorbell is 128
 
 /* ---- Rendezvous ----------------------------------------------------------------------------------------------------
  * A Unix stream socket, named in the environment by PENNA_SOCKET. The target connects; the recorder sends penna_config
- * with the descriptor of the doorbell; the target answers penna_hello with the descriptor of its channel; both close.
+ * with the descriptor of the doorbell; the target answers penna_hello with the descriptor of its channel; the recorder
+ * looks at the process and sends one byte; both close.
  */
 #define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"
 

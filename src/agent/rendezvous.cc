@@ -86,6 +86,12 @@ bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
   return sys(SYS_sendmsg, socket, reinterpret_cast<long>(&message), MSG_NOSIGNAL) == sizeof hello;
 }
 
+// The recorder looks at who we are, while we still are it, and then says so.
+bool wait_until_admitted(long socket) {
+  char admitted = 0;
+  return sys(SYS_recvfrom, socket, reinterpret_cast<long>(&admitted), 1, 0, 0, 0) == 1;
+}
+
 uint64_t page_up(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
 
 // Where everything lies; see the drawing in penna/channel.h. Two hash slots a node keep the probes short.
@@ -179,7 +185,7 @@ bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result)
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
   penna_hello hello{PENNA_CHANNEL_MAGIC,      PENNA_ABI_VERSION, plan.pid, static_cast<uint32_t>(sys(SYS_getppid)),
                     after_exec ? 1u : 0u,     plan.total_bytes};
-  if (base != nullptr && send_hello(socket.fd, hello, memory.fd)) {
+  if (base != nullptr && send_hello(socket.fd, hello, memory.fd) && wait_until_admitted(socket.fd)) {
     result->channel = reinterpret_cast<penna_channel*>(base);
     result->channel_bytes = plan.total_bytes;
     result->doorbell = reinterpret_cast<penna_doorbell*>(doorbell);

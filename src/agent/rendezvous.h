@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The meeting with the recorder: one socket, three messages, no descriptor left behind.
+// The meeting with the recorder: one socket, four messages, no descriptor left behind.
 //
 // Invariant: when it fails, nothing of it remains in the process.
 #pragma once

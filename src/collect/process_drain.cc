@@ -32,7 +32,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   std::vector<uint32_t> again;
   again.swap(unfinished_);
   for (uint32_t chunk : again)
-    if (!take(writer, chunk, true, false)) unfinished_.push_back(chunk);
+    if (!take(writer, chunk, Origin::kRing, true)) unfinished_.push_back(chunk);
   uint32_t chunk_untrusted;
   while (taken < limit && channel_.next_full_chunk(&chunk_untrusted)) {
     ++taken;
@@ -40,7 +40,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
       ++health_[0].damaged;
       continue;
     }
-    if (!take(writer, chunk_untrusted, true, false)) unfinished_.push_back(chunk_untrusted);
+    if (!take(writer, chunk_untrusted, Origin::kRing, true)) unfinished_.push_back(chunk_untrusted);
   }
   max_backlog_ = std::max<uint64_t>(max_backlog_, taken);
   if (taken != 0) write_new_stacks(writer);
@@ -48,7 +48,8 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
 }
 
 // Copies a chunk, gives it back and stores the copy. False: a record in it is still being written, so it must wait.
-bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, bool was_full, bool writer_gone) {
+bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records) {
+  const bool was_full = origin == Origin::kRing;
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
   if (bytes < sizeof(penna_chunk)) {
     if (was_full) channel_.free_chunk(chunk, PENNA_CHUNK_BYTES, true);
@@ -67,18 +68,19 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, bool was_full, 
       threads_.push_back({header.thread_serial, header.tid, decode_thread_name(record), record.time});
     }
   });
-  if (!writer_gone && (summary.torn != 0 || summary.holes != 0)) {
+  if (wait_for_open_records && (summary.torn != 0 || summary.holes != 0)) {
     modules_.clear();
     sites_.clear();
     threads_.clear();
     return false;
   }
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
-  store(writer, bytes, summary, !was_full);
+  if (origin == Origin::kVanishedThread) ++health_[header_of(buffer_).thread_serial].abandoned;
+  store(writer, bytes, summary);
   return true;
 }
 
-void ProcessDrain::store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary, bool abandoned) {
+void ProcessDrain::store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary) {
   write_descriptions(writer);
   Health& health = health_[header_of(buffer_).thread_serial];
   (void)writer.write_chunk(number_, {buffer_.data(), bytes}, summary);
@@ -94,7 +96,6 @@ void ProcessDrain::store(RecordingWriter& writer, size_t bytes, const ChunkSumma
   health.holes += summary.holes;
   health.unknown += summary.unknown;
   health.damaged += summary.damaged ? 1 : 0;
-  health.abandoned += abandoned ? 1 : 0;
 }
 
 void ProcessDrain::write_descriptions(RecordingWriter& writer) {
@@ -139,7 +140,7 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
     if (channel_.copy_chunk(chunk, buffer_.data()) < sizeof(penna_chunk)) continue;
     penna_chunk header = header_of(buffer_);
     // A chunk that was given away in the meantime comes through the ring: leave it there.
-    if (header.content_bits == 0 && !thread_exists(pid_, header.tid)) take(writer, chunk, false, true);
+    if (header.content_bits == 0 && !thread_exists(pid_, header.tid)) take(writer, chunk, Origin::kVanishedThread, false);
   }
 }
 
@@ -147,15 +148,15 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   // A living target may go on for ever; each chunk can be full once in each turn.
   for (int turn = 0; turn < 4 && drain(writer, channel_.geometry().chunk_count) != 0; ++turn) {
   }
-  for (uint32_t chunk : unfinished_) take(writer, chunk, true, true);
+  for (uint32_t chunk : unfinished_) take(writer, chunk, Origin::kRing, false);
   unfinished_.clear();
   for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
     if (channel_.is_free(chunk)) continue;
     // A living target goes on writing here: then only a copy of what is there is stored.
     if (gone) {
-      take(writer, chunk, false, true);
+      take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
-      store(writer, bytes, scan_chunk({buffer_.data(), bytes}), false);
+      store(writer, bytes, scan_chunk({buffer_.data(), bytes}));
     }
   }
   write_new_stacks(writer);

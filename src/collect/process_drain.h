@@ -46,8 +46,11 @@ class ProcessDrain {
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
 
  private:
-  bool take(RecordingWriter& writer, uint32_t chunk, bool was_full, bool writer_gone);
-  void store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary, bool abandoned);
+  // Where a chunk comes from: through the ring; from a thread that has vanished while others live; from a process that
+  // is gone. Only in the first case can a record in it still be finished.
+  enum class Origin { kRing, kVanishedThread, kDeadProcess };
+  bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
+  void store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary);
   void write_descriptions(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
 
