@@ -193,6 +193,8 @@ static inline int penna_ring_pass_dead(struct penna_ring* ring, struct penna_slo
                                        uint32_t ticket, uint32_t word) {
   PENNA_RING_STEP();
   if (__atomic_load_n(&slot->dead, __ATOMIC_RELAXED) == 0) return 0;
+  PENNA_RING_STEP();
+  if (__atomic_load_n(&ring->write, __ATOMIC_RELAXED) == ticket) return 0; /* not yet drawn */
   if ((word & 3) == PENNA_SLOT_FREE) {
     PENNA_RING_STEP();
     /* Release [A]. A CAS because the ticket may yet be alive: then it stays. */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The rest of the agent, as far as points need it: one chunk that belongs to the test, and the modules of this program.
+// Invariant: everything that points wrote since rewind() lies in records(), decoded by penna/event.h alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/points.h"
+
+namespace fake {
+
+struct Value {
+  uint32_t type;      // penna_arg_type
+  uint64_t word;      // numbers and pointers
+  std::string text;   // strings
+  bool cut = false;
+};
+
+struct Site {
+  penna_site_info info;
+  std::string provider, name, file;
+  std::vector<std::string> arguments;
+};
+
+struct Event {
+  uint32_t site;
+  uint64_t time;
+  std::vector<Value> values;
+};
+
+// The agent's start as in lifecycle.cc. `patterns`: globs, each ended by a zero. Once a program.
+void start(const char* patterns = "", size_t patterns_bytes = 0);
+
+// Makes this thread write to a chunk of its own, from the beginning. The chunk is 64 KiB and never handed on: what does
+// not fit is counted in lost().
+void rewind();
+
+std::vector<Site> sites();    // told since the start, by whatever thread
+std::vector<Event> events();  // of this thread, since rewind()
+const Site* site(const char* provider, const char* name);
+uint64_t lost();
+uint64_t sites_armed();
+uint64_t sites_refused();
+
+// Calls penna_point_preserving's slow half with vector registers spoiled when set.
+extern bool spoil_vectors;
+
+}  // namespace fake

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * See points_in_c.h. */
+#include "core/points_in_c.h"
+
+#include <limits.h>
+
+#include "penna/point.h"
+
+char c_array[8] = {'e', 'i', 'g', 'h', 't', 'c', 'h', 'r'}; /* no zero at its end */
+int c_line_of_nothing = __LINE__ + 1;
+void c_nothing(void) { PENNA_EVENT(in_c, nothing); }
+
+void c_integers(void) {
+  signed char a = SCHAR_MIN;
+  unsigned char b = UCHAR_MAX;
+  short c = SHRT_MIN;
+  unsigned short d = USHRT_MAX;
+  const int e = INT_MIN;
+  unsigned f = UINT_MAX;
+  long g = LONG_MIN;
+  unsigned long h = ULONG_MAX;
+  long long i = LLONG_MAX;
+  volatile unsigned long long j = 1;
+  enum c_colour k = C_RED;
+  _Bool l = 1;
+  PENNA_EVENT(in_c, integers, a, b, c, d, e, f, g, h, i, j, k, l);
+}
+
+void c_others(const char* text, void* address) {
+  char letter = 'x';
+  float half = 0.5f;
+  double third = -1.0 / 3;
+  long double big = 1e30L;
+  const int numbers[3] = {1, 2, 3};
+  PENNA_EVENT(in_c, others, letter, half, third, big, address, numbers, &c_twelve == 0, (const unsigned char*)text,
+              (enum c_colour)C_BLUE);
+}
+
+void c_strings(const char* text, char* writable) {
+  PENNA_EVENT(in_c, strings, text, 42, writable, "a literal", c_array);
+}
+
+void c_twelve(int first) {
+  PENNA_EVENT(in_c, twelve, first, first + 1, first + 2, first + 3, first + 4, first + 5, first + 6, first + 7, first + 8,
+              first + 9, first + 10, first + 11);
+}
+
+int c_evaluations(void) {
+  int count = 0;
+  PENNA_EVENT(in_c, evaluations, ++count);
+  return count;
+}

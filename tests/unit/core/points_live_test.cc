@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Points that are armed and disarmed under running threads and signal handlers; and which ones a pattern arms.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <signal.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/patch.h"
+#include "core/fake_agent.h"
+#include "penna/point.h"
+
+extern "C" {
+extern const penna_point_site __start_penna_sites[] __attribute__((visibility("hidden")));
+extern const penna_point_site __stop_penna_sites[] __attribute__((visibility("hidden")));
+}
+
+namespace {
+
+using namespace penna::agent;
+
+constexpr char kPatterns[] = "live:*\0other:b?\0";  // and the zero that ends the list
+
+struct Slot {
+  uintptr_t at;
+  SlotCode armed;
+};
+
+// The armed slots of this program, as the agent has written them.
+std::vector<Slot> live_slots() {
+  std::vector<Slot> slots;
+  for (const penna_point_site* site = __start_penna_sites; site < __stop_penna_sites; ++site) {
+    auto at = reinterpret_cast<uintptr_t>(&site->slot_at) + static_cast<intptr_t>(site->slot_at);
+    auto cold = reinterpret_cast<uintptr_t>(&site->cold_at) + static_cast<intptr_t>(site->cold_at);
+    if (!slot_holds(at, disabled_slot())) slots.push_back({at, armed_slot(at, cold)});
+  }
+  return slots;
+}
+
+void other_points() {
+  PENNA_EVENT(other, aa);
+  PENNA_EVENT(other, b1);
+  PENNA_EVENT(other, b22);
+}
+
+std::atomic<uint64_t> passes{0};
+
+struct Counts {
+  uint64_t events = 0, torn = 0;
+};
+
+// Passes points for a while on a chunk of this thread, and looks at every record: its values must belong together.
+Counts pass_points(const std::atomic<bool>& stop) {
+  Counts counts;
+  while (!stop.load(std::memory_order_relaxed)) {
+    fake::rewind();
+    for (uint64_t i = 0; i < 200; ++i) {
+      double half = static_cast<double>(i) / 2;
+      PENNA_EVENT(live, numbers, i, ~i, half);
+      std::string text(i % 40, static_cast<char>('a' + i % 26));
+      PENNA_EVENT(live, text, i, text);
+    }
+    for (const fake::Event& event : fake::events()) {
+      ++counts.events;
+      uint64_t i = event.values[0].word;
+      if (event.values.size() == 3)
+        counts.torn += event.values[1].word != ~i ||
+                       event.values[2].word != __builtin_bit_cast(uint64_t, static_cast<double>(i) / 2);
+      else if (event.values.size() == 2)
+        counts.torn += event.values[1].text != std::string(i % 40, static_cast<char>('a' + i % 26));
+    }
+    passes.fetch_add(1, std::memory_order_relaxed);
+  }
+  return counts;
+}
+
+std::atomic<uint64_t> handled{0};
+void handler(int) {
+  uint64_t number = handled.fetch_add(1) + 1;
+  PENNA_EVENT(live, in_handler, number);
+}
+
+class LivePoints : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { fake::start(kPatterns, sizeof kPatterns); }
+};
+
+TEST_F(LivePoints, a_pattern_arms_what_it_names_and_no_more) {
+  fake::rewind();
+  other_points();
+  auto events = fake::events();
+  ASSERT_EQ(events.size(), 1u);
+  ASSERT_NE(fake::site("other", "b1"), nullptr);
+  EXPECT_EQ(events[0].site, fake::site("other", "b1")->info.site);
+  EXPECT_EQ(fake::site("other", "aa"), nullptr);
+  EXPECT_EQ(fake::site("other", "b22"), nullptr);
+  EXPECT_NE(fake::site("live", "numbers"), nullptr);
+}
+
+TEST_F(LivePoints, no_event_is_torn_and_nothing_crashes_while_sites_change) {
+  auto slots = live_slots();
+  ASSERT_GE(slots.size(), 3u);
+  std::atomic<bool> stop{false};
+  std::vector<Counts> counts(4);
+  std::vector<std::thread> threads;
+  for (Counts& count : counts) threads.emplace_back([&] { count = pass_points(stop); });
+
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigaction(SIGUSR1, &action, nullptr);
+  for (int round = 0; round < 400; ++round) {
+    bool arm = round % 2 == 1;
+    Patcher patcher(PatchMode::kLive);
+    for (const Slot& slot : slots)
+      ASSERT_TRUE(patcher.replace(slot.at, arm ? disabled_slot() : slot.armed, arm ? slot.armed : disabled_slot(),
+                                  PROT_READ | PROT_EXEC));
+    patcher.finish();
+    pthread_kill(threads[static_cast<size_t>(round) % threads.size()].native_handle(), SIGUSR1);
+    if (round % 16 == 0) std::this_thread::yield();
+  }
+  // At least one whole pass of each thread with everything armed.
+  uint64_t until = passes.load() + 3 * threads.size();
+  while (passes.load() < until) std::this_thread::yield();
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  uint64_t events = 0;
+  for (const Counts& count : counts) {
+    EXPECT_EQ(count.torn, 0u);
+    events += count.events;
+  }
+  EXPECT_GT(events, 0u);
+  EXPECT_GT(handled.load(), 0u);
+}
+
+}  // namespace

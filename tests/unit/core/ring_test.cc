@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// ring.h, one step at a time.
+#include "penna/ring.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+extern "C" {
+extern unsigned char penna_c_ring[4096];
+int c_ring_init(uint32_t slots, uint32_t size);
+int c_ring_put(uint32_t value);
+}
+
+namespace {
+
+// A ring in memory of exactly its size, so that the address sanitizer sees a step outside.
+class Ring {
+ public:
+  Ring(uint32_t slots, uint32_t size)
+      : memory_(static_cast<penna_ring*>(std::aligned_alloc(64, (penna_ring_bytes(slots, size) + 63) & ~size_t{63}))) {
+    valid_ = penna_ring_init(memory_, slots, size) == 1;
+  }
+  ~Ring() { std::free(memory_); }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  bool valid() const { return valid_; }
+  penna_ring* get() { return memory_; }
+
+  bool put(uint64_t value) {
+    uint32_t ticket;
+    void* record = penna_ring_reserve(memory_, &ticket);
+    if (record == nullptr) return false;
+    std::memcpy(record, &value, memory_->slot_size < 8 ? memory_->slot_size : 8);
+    return penna_ring_commit(memory_, ticket) == 1;
+  }
+  std::vector<uint64_t> drain() {
+    std::vector<uint64_t> all;
+    std::vector<unsigned char> record(memory_->slot_size + 8);
+    while (penna_ring_read(memory_, record.data()) == 1) {
+      uint64_t value = 0;
+      std::memcpy(&value, record.data(), memory_->slot_size < 8 ? memory_->slot_size : 8);
+      all.push_back(value);
+    }
+    return all;
+  }
+  uint32_t dropped() { return penna_ring_dropped(memory_); }
+  uint32_t abandoned() { return penna_ring_abandoned(memory_); }
+
+ private:
+  penna_ring* memory_;
+  bool valid_;
+};
+
+using Values = std::vector<uint64_t>;
+
+TEST(Ring, takes_powers_of_two_only) {
+  for (uint32_t slots : {0u, 3u, 6u, 12u, (1u << 28) + 1, 1u << 29}) {
+    EXPECT_EQ(penna_ring_init(reinterpret_cast<penna_ring*>(penna_c_ring), slots, 8), 0) << slots;
+  }
+  for (uint32_t slots : {1u, 2u, 4u, 1024u}) EXPECT_TRUE(Ring(slots, 8).valid()) << slots;
+}
+
+TEST(Ring, keeps_the_first_and_counts_the_rest) {
+  Ring ring(4, 8);
+  for (uint64_t i = 0; i < 5; ++i) EXPECT_EQ(ring.put(i), i < 4);
+  EXPECT_EQ(ring.drain(), (Values{0, 1, 2, 3}));
+  EXPECT_EQ(ring.dropped(), 1u);
+  EXPECT_EQ(ring.drain(), Values{});
+}
+
+TEST(Ring, goes_round_for_any_slot_size) {
+  for (uint32_t size : {1u, 4u, 7u, 8u, 13u, 200u}) {
+    Ring ring(2, size);
+    uint64_t mask = size < 8 ? (uint64_t{1} << (size * 8)) - 1 : UINT64_MAX;
+    for (uint64_t i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(ring.put(i));
+      ASSERT_EQ(ring.drain(), (Values{i & mask})) << size;
+    }
+    EXPECT_EQ(ring.dropped(), 0u);
+  }
+}
+
+TEST(Ring, copies_every_byte_and_no_more) {
+  for (uint32_t size = 1; size < 40; ++size) {
+    Ring ring(1, size);
+    uint32_t ticket;
+    auto* record = static_cast<unsigned char*>(penna_ring_reserve(ring.get(), &ticket));
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(record) % 8, 0u);
+    for (uint32_t i = 0; i < size; ++i) record[i] = static_cast<unsigned char>(i + 1);
+    ASSERT_EQ(penna_ring_commit(ring.get(), ticket), 1);
+    std::unique_ptr<unsigned char[]> out(new unsigned char[size + 1]);  // at an odd address, ending where memory ends
+    ASSERT_EQ(penna_ring_read(ring.get(), out.get() + 1), 1);
+    for (uint32_t i = 0; i < size; ++i) EXPECT_EQ(out[i + 1], i + 1);
+  }
+}
+
+TEST(Ring, reads_in_the_order_of_reservation) {
+  Ring ring(4, 8);
+  uint32_t first, second;
+  auto* a = static_cast<uint64_t*>(penna_ring_reserve(ring.get(), &first));
+  auto* b = static_cast<uint64_t*>(penna_ring_reserve(ring.get(), &second));
+  *b = 2;
+  ASSERT_EQ(penna_ring_commit(ring.get(), second), 1);
+  EXPECT_EQ(ring.drain(), Values{});  // the first is not done
+  *a = 1;
+  ASSERT_EQ(penna_ring_commit(ring.get(), first), 1);
+  EXPECT_EQ(ring.drain(), (Values{1, 2}));
+}
+
+TEST(Ring, a_dead_writer_costs_one_slot_and_nothing_else) {
+  Ring ring(8, 8);
+  uint32_t dead;
+  for (uint64_t i = 0; i < 3; ++i) ring.put(i);
+  ASSERT_NE(penna_ring_reserve(ring.get(), &dead), nullptr);  // never commits
+  for (uint64_t i = 3; i < 7; ++i) ASSERT_TRUE(ring.put(i));
+  EXPECT_EQ(ring.drain(), (Values{0, 1, 2}));
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 1u);
+  EXPECT_EQ(ring.drain(), (Values{3, 4, 5, 6}));
+  EXPECT_EQ(ring.abandoned(), 1u);
+  EXPECT_EQ(ring.dropped(), 0u);
+  for (uint64_t lap = 0; lap < 50; ++lap) {  // goes on for ever without the slot, and loses nothing
+    for (uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(ring.put(lap * 7 + i)) << lap;
+    EXPECT_EQ(ring.drain().size(), 7u) << lap;
+  }
+  EXPECT_EQ(ring.dropped(), 0u);
+}
+
+TEST(Ring, a_slow_writer_that_was_given_up_spoils_nothing_and_brings_its_slot_back) {
+  Ring ring(4, 8);
+  uint32_t slow;
+  auto* record = static_cast<uint64_t*>(penna_ring_reserve(ring.get(), &slow));
+  ring.put(1);
+  ASSERT_EQ(penna_ring_abandon(ring.get()), 1u);
+  EXPECT_EQ(ring.drain(), (Values{1}));
+  for (uint64_t i = 2; i < 5; ++i) ASSERT_TRUE(ring.put(i));
+  *record = 99;  // while others use the ring
+  EXPECT_EQ(penna_ring_commit(ring.get(), slow), 0);
+  EXPECT_EQ(ring.dropped(), 1u);
+  EXPECT_EQ(ring.drain(), (Values{2, 3, 4}));
+  for (uint64_t lap = 0; lap < 3; ++lap) {  // all four again
+    for (uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(ring.put(i)) << lap;
+    EXPECT_EQ(ring.drain(), (Values{0, 1, 2, 3}));
+  }
+  EXPECT_EQ(ring.dropped(), 1u);
+}
+
+TEST(Ring, abandons_only_what_is_reserved) {
+  Ring ring(4, 8);
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 0u);  // empty
+  ring.put(7);
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 0u);  // can be read
+  EXPECT_EQ(ring.drain(), (Values{7}));
+  EXPECT_EQ(ring.abandoned(), 0u);
+}
+
+TEST(Ring, when_all_writers_died_every_slot_can_be_given_up) {
+  Ring ring(4, 8);
+  uint32_t ticket;
+  for (int i = 0; i < 4; ++i) ASSERT_NE(penna_ring_reserve(ring.get(), &ticket), nullptr);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(penna_ring_abandon(ring.get()), 1u);
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 0u);
+  EXPECT_FALSE(ring.put(1));  // nothing left, but nobody hangs, and it is counted
+  EXPECT_EQ(ring.dropped(), 1u);
+  EXPECT_EQ(ring.drain(), Values{});
+}
+
+TEST(Ring, tickets_wrap) {
+  Ring ring(4, 8);
+  penna_ring* raw = ring.get();
+  raw->write = raw->read = UINT32_MAX - 5;  // as after 2^32 - 6 records
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t ticket = raw->read + i;
+    penna_ring_slot(raw, 4, 8, ticket)->word = penna_slot_word(ticket, PENNA_SLOT_FREE);
+  }
+  for (uint64_t i = 0; i < 20; ++i) {
+    ASSERT_TRUE(ring.put(i));
+    ASSERT_TRUE(ring.put(i + 100));
+    ASSERT_EQ(ring.drain(), (Values{i, i + 100}));
+  }
+  for (uint64_t i = 0; i < 5; ++i) EXPECT_EQ(ring.put(i), i < 4);
+}
+
+TEST(Ring, is_the_same_in_c) {
+  ASSERT_EQ(c_ring_init(8, 4), 1);
+  for (uint32_t i = 0; i < 9; ++i) EXPECT_EQ(c_ring_put(i), i < 8 ? 1 : 0);
+  auto* ring = reinterpret_cast<penna_ring*>(penna_c_ring);
+  uint32_t value;
+  for (uint32_t i = 0; i < 8; ++i) {
+    ASSERT_EQ(penna_ring_read(ring, &value), 1);
+    EXPECT_EQ(value, i);
+  }
+  EXPECT_EQ(penna_ring_dropped(ring), 1u);
+}
+
+// The reader against memory that somebody else scribbles into: it must come back, and stay inside.
+TEST(Ring, the_checked_reader_survives_any_content) {
+  constexpr uint32_t kSlots = 8, kSize = 4;
+  uint64_t seed = 88172645463325252;
+  auto random = [&] { return seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17; };
+  for (int round = 0; round < 2000; ++round) {
+    Ring ring(kSlots, kSize);
+    auto* bytes = reinterpret_cast<unsigned char*>(ring.get());
+    size_t total = penna_ring_bytes(kSlots, kSize);
+    for (size_t i = 0; i < total; ++i)
+      if (random() % 4 == 0) bytes[i] = static_cast<unsigned char>(random());
+    uint32_t out;
+    for (int i = 0; i < 20; ++i) {
+      penna_ring_read_checked(ring.get(), kSlots, kSize, &out);
+      penna_ring_abandon_checked(ring.get(), kSlots, kSize);
+    }
+  }
+}
+
+}  // namespace
