@@ -71,7 +71,10 @@ class Writer {
     if (wanted) *end_[index(column)]++ = kEscape;
     return wanted;
   }
-  void fail() { PENNA_CHECK(!"the encoder's own numbers are in range"); }
+  void fail() {
+    constexpr bool kEncoderMakesNumbersInRange = false;
+    PENNA_CHECK(kEncoderMakesNumbersInRange);
+  }
   bool ok() const { return true; }
 
   void finish(std::vector<uint8_t>& out) {

@@ -8,9 +8,9 @@
 namespace penna {
 namespace {
 
-constexpr double kFarthest = 0x1p62;
+constexpr double kFarthest = 0x1p61;  // so that differences fit, too
 
-// base + (ticks - from) * rate, held within +- 2^62.
+// base + (ticks - from) * rate, held within +- 2^61.
 int64_t project(uint64_t ticks, uint64_t from, int64_t base, double rate) {
   double distance = ticks >= from ? static_cast<double>(ticks - from) : -static_cast<double>(from - ticks);
   double offset = std::floor(distance * rate);

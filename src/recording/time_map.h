@@ -21,7 +21,7 @@ class TimeMap {
   TimeMap(std::span<const ClockTriplet> clocks, uint64_t ticks_per_second);
 
   // Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME; outside the triplets by the rate of the nearest piece. Ticks from
-  // an untrusted record may be anything: the result is then held within +- 2^62.
+  // an untrusted record may be anything: the result is then held within +- 2^61.
   int64_t monotonic_ns(uint64_t ticks) const;
   int64_t realtime_ns(uint64_t ticks) const;
   // The length of a span of ticks that began at `ticks`.
