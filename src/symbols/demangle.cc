@@ -71,6 +71,18 @@ size_t skip_brackets(std::string_view text, size_t at) {
   return text.size();
 }
 
+// Link-time optimisation renames whole functions to keep them apart: "init.lto_priv.0", "init.llvm.123" are "init".
+// (".cold", ".part.0" and ".isra.0" stay: they are other code than the function of that name.)
+std::string_view without_artificial_suffix(std::string_view name) {
+  for (std::string_view mark : {".lto_priv.", ".llvm."}) {
+    size_t at = name.find(mark);
+    if (at == std::string_view::npos || at == 0) continue;
+    size_t end = name.find_first_not_of("0123456789", at + mark.size());
+    if (end == std::string_view::npos) return name.substr(0, at);
+  }
+  return name;
+}
+
 }  // namespace
 
 uint64_t demangled_size_bound(std::string_view raw) {
@@ -153,9 +165,12 @@ std::string simple_name(std::string_view full) {
 
 std::string demangle(std::string_view raw, Demangle style) {
   if (style == Demangle::kNo) return std::string(raw);
-  std::string name(raw.substr(0, raw.find('@')));
+  std::string name(without_artificial_suffix(raw.substr(0, raw.find('@'))));
   if (name.empty()) return std::string(raw);
-  if (name.compare(0, 2, "_Z") != 0 && name.compare(0, 3, "__Z") != 0) return name;
+  if (name.compare(0, 2, "_Z") != 0 && name.compare(0, 3, "__Z") != 0) {
+    if (style == Demangle::kSimple) name.resize(std::min(name.find('.', 1), name.size()));
+    return name;
+  }
   if (demangled_size_bound(name) > kDemangleLimit) return name;
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);

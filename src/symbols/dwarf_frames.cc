@@ -19,6 +19,12 @@ const char* linkage_name_of(Dwarf_Die* die) {
   return name != nullptr ? name : string_of(die, DW_AT_MIPS_linkage_name);
 }
 
+// Languages whose functions stand in no scope: their units need not be walked for names.
+bool is_plain_language(int language) {
+  return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11 ||
+         language == DW_LANG_Mips_Assembler;
+}
+
 // Where the inlined call stands in the function around it (DWARF 5, 3.3.8.2).
 void read_call_site(Dwarf_Die* inlined, Dwarf_Die* unit, DwarfFrame* outer) {
   Dwarf_Attribute attribute;
@@ -71,9 +77,8 @@ void DwarfFrames::name_function(Dwarf_Die die, DwarfFrame* frame) {
     die = next;
   }
   Dwarf_Die unit;
-  if (::dwarf_diecu(&die, &unit, nullptr, nullptr) != nullptr) {
-    UnitFunctions& functions = functions_of(unit);
-    if (!functions.plain_names()) frame->name = functions.scope_of(::dwarf_dieoffset(&die));
+  if (::dwarf_diecu(&die, &unit, nullptr, nullptr) != nullptr && !is_plain_language(::dwarf_srclang(&unit))) {
+    frame->name = functions_of(unit).scope_of(::dwarf_dieoffset(&die));
   }
   frame->name += name;
 }
@@ -83,6 +88,7 @@ std::vector<DwarfFrame> DwarfFrames::find(uint64_t address) {
   DwarfUnits::Unit* unit = units_->find(address);
   if (unit == nullptr) return frames;
   DwarfFrame current;
+  current.directory = string_of(&unit->die, DW_AT_comp_dir);
   read_line(&unit->die, address, &current);
   UnitFunctions::Function* function = functions_of(unit->functions).find(address);
   if (function == nullptr) {
@@ -93,6 +99,7 @@ std::vector<DwarfFrame> DwarfFrames::find(uint64_t address) {
   for (uint32_t at = function->inline_map.find(address); at != IntervalMap::kNone && depth < kMaxInlineDepth; ++depth) {
     UnitFunctions::Inlined& inlined = function->inlines[at];
     DwarfFrame outer;
+    outer.directory = current.directory;
     read_call_site(&inlined.die, &unit->functions, &outer);
     name_function(inlined.die, &current);
     current.inlined = true;

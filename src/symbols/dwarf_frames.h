@@ -20,7 +20,8 @@ namespace penna {
 struct DwarfFrame {
   const char* linkage_name = nullptr;  // mangled; null: use `name`
   std::string name;                    // qualified, without parameters; may be empty
-  const char* file = nullptr;          // as the compiler wrote it, absolute where it knew; null: unknown
+  const char* file = nullptr;          // as the compiler wrote it; null: unknown. Same pointer, same file
+  const char* directory = nullptr;     // what a relative file is relative to; null: unknown
   uint32_t line = 0;                   // 0: unknown
   uint64_t entry = 0;                  // of the real function; 0 for inlined ones
   bool inlined = false;

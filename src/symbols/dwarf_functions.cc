@@ -39,15 +39,9 @@ void walk_dies(Dwarf_Die root, uint32_t scope, Visit&& visit) {
   }
 }
 
-bool is_plain_language(int language) {
-  return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11 ||
-         language == DW_LANG_Mips_Assembler;
-}
-
 }  // namespace
 
 UnitFunctions::UnitFunctions(Dwarf_Die unit, const std::vector<AddressRange>& code) : code_(code) {
-  plain_names_ = is_plain_language(::dwarf_srclang(&unit));
   // gcc puts the methods of local classes into the function around them; clang puts every body at namespace level and
   // gives every C++ function a linkage name, so that its functions and classes need not be entered. (It also leaves out
   // DW_AT_sibling: entering costs a second walk.)

@@ -37,8 +37,6 @@ class UnitFunctions {
   Function* find(uint64_t address);
   // "ns::Class::" for the DIE of a function (a declaration or abstract instance) at this offset; empty at top level.
   std::string scope_of(Dwarf_Off function) const;
-  // True for languages whose names are plain: C and assembler.
-  bool plain_names() const { return plain_names_; }
 
  private:
   struct Scope {
@@ -58,7 +56,6 @@ class UnitFunctions {
   void read_inlines(Function* function);
 
   std::vector<AddressRange> code_;
-  bool plain_names_ = false;
   bool nests_functions_ = true;
   std::vector<Function> functions_;
   IntervalMap by_address_;

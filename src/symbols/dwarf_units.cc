@@ -6,6 +6,14 @@
 #include <tsl/robin_map.h>
 
 namespace penna {
+namespace {
+
+// Several units may claim one inline function of C++: the linker kept one copy and pointed the others to it. It kept the
+// first; an IntervalMap prefers large values.
+uint32_t rank_of(uint32_t index) { return IntervalMap::kNone - 1 - index; }
+uint32_t index_of(uint32_t rank) { return IntervalMap::kNone - 1 - rank; }
+
+}  // namespace
 
 std::unique_ptr<DwarfUnits> DwarfUnits::open(const ElfFile& file, const ElfFile* alt,
                                              const std::vector<AddressRange>& code) {
@@ -30,7 +38,7 @@ void DwarfUnits::read_units() {
     auto index = static_cast<uint32_t>(units_.size());
     bool ranged = false;
     each_code_range(&die, code_, [&](uint64_t begin, uint64_t end) {
-      by_address_.add(begin, end, index);
+      by_address_.add(begin, end, rank_of(index));
       ranged = true;
     });
     if (!ranged && !::dwarf_hasattr(&die, DW_AT_ranges)) without_ranges.push_back(index);
@@ -55,14 +63,14 @@ void DwarfUnits::add_aranges(const std::vector<uint32_t>& without_ranges) {
     if (range == nullptr || ::dwarf_getarangeinfo(range, &begin, &length, &offset) != 0) continue;
     auto unit = wanted.find(offset);
     if (unit == wanted.end() || begin == 0 || range_of(code_, begin) == nullptr) continue;
-    by_address_.add(begin, begin + length, unit->second);
+    by_address_.add(begin, begin + length, rank_of(unit->second));
   }
 }
 
 DwarfUnits::Unit* DwarfUnits::find(uint64_t address) {
-  uint32_t index = by_address_.find(address);
-  if (index == IntervalMap::kNone) return nullptr;
-  Unit& unit = units_[index];
+  uint32_t rank = by_address_.find(address);
+  if (rank == IntervalMap::kNone) return nullptr;
+  Unit& unit = units_[index_of(rank)];
   if (!unit.split_looked_up) {
     unit.split_looked_up = true;
     Dwarf_Half version = 0;

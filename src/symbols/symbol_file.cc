@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <sys/auxv.h>
 
+#include <filesystem>
+
 #include "symbols/plt.h"
 
 namespace penna {
@@ -58,6 +60,15 @@ bool has_symtab(const ElfFile& file) {
 }
 
 bool has_dwarf(const ElfFile& file) { return file.has_contents(".debug_info") || file.has_contents(".zdebug_info"); }
+
+// "/build/static" and "../Python/ceval.c" are "/build/Python/ceval.c". (With a symbolic link in front of the ".." this
+// is another folder; such builds are rarer than readers of long paths.)
+std::string source_path(std::string_view directory, std::string_view file) {
+  std::string whole = file.empty() || file[0] == '/' || directory.empty()
+                          ? std::string(file)
+                          : std::string(directory) + "/" + std::string(file);
+  return std::filesystem::path(whole).lexically_normal().string();
+}
 
 }  // namespace
 
@@ -184,11 +195,17 @@ std::optional<Symbol> SymbolFile::find(uint64_t address) {
   return Symbol{display(*symbol), symbol->name, symbol->start, symbol->size, symbol->kind, symbol->binding};
 }
 
+std::string_view SymbolFile::file_name(const DwarfFrame& frame) {
+  auto [entry, added] = files_.try_emplace(frame.file);
+  if (added) entry.value() = keep(source_path(frame.directory == nullptr ? "" : frame.directory, frame.file));
+  return entry->second;
+}
+
 FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
   FrameName name;
   name.line = frame.line;
   name.inlined = frame.inlined;
-  if (frame.file != nullptr) name.file = frame.file;  // libdw keeps it as long as dwarf_ lives
+  if (frame.file != nullptr) name.file = file_name(frame);
   // A real function is called what the symbol table calls it, so that a name does not depend on debug information;
   // but foo.cold, which starts elsewhere, is foo.
   const RawSymbol* symbol = frame.inlined ? nullptr : table_.function_at(frame.entry != 0 ? frame.entry : address);

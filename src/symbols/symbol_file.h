@@ -91,6 +91,7 @@ class SymbolFile {
   // All functions by address, one a start address, PLT entries included.
   std::vector<Symbol> functions();
 
+  // Final after the first frames(): only then is the DWARF read, and found whole or damaged.
   const ModuleStatus& status() const { return status_; }
 
  private:
@@ -103,6 +104,7 @@ class SymbolFile {
   std::string_view display(const RawSymbol& symbol);
   std::string_view display(const char* linkage_name);
   std::string_view keep(std::string text);
+  std::string_view file_name(const DwarfFrame& frame);
   FrameName name_frame(const DwarfFrame& frame, uint64_t address);
 
   SymbolOptions options_;
@@ -114,6 +116,7 @@ class SymbolFile {
   ModuleStatus status_;
   std::deque<std::string> strings_;
   tsl::robin_map<const void*, std::string_view> displayed_;  // by the raw name's place in its file
+  tsl::robin_map<const void*, std::string_view> files_;      // by libdw's string
   size_t demangle_budget_ = size_t{256} << 20;               // characters; then names stay raw
 };
 
