@@ -18,13 +18,14 @@ struct Calls::ThreadState {
 struct Calls::Observer {
   Calls& calls;
   ThreadState& thread;
-  uint32_t process = 0;
 
   void on_enter(OpenCall& call, size_t) {
-    if (call.slot == thread.functions.size())
-      thread.functions.push_back({calls.functions_.intern(process, call.pc, call.begin), 0, 0, 0, UINT64_MAX, 0});
+    if (call.slot == thread.functions.size()) [[unlikely]] {
+      const FunctionId function = calls.functions_.intern(thread.process, call.pc, call.begin);
+      calls.make_room(function);
+      thread.functions.push_back({function, 0, 0, 0, UINT64_MAX, 0});
+    }
     call.tag = thread.functions[call.slot].function;
-    calls.make_room(call.tag);
   }
 
   void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t) {
@@ -59,22 +60,19 @@ void Calls::make_room(FunctionId function) {
   }
 }
 
-Calls::ThreadState& Calls::state(const Event& event) {
-  auto& state = threads_[event.thread];
-  if (!state) {
-    state = std::make_unique<ThreadState>();
-    state->process = event.process;
-    state->time_matters = map_.time_matters(event.process);
-  }
+Calls::ThreadState& Calls::begin_thread(const Event& event) {
+  auto& state = threads_[event.thread] = std::make_unique<ThreadState>();
+  state->process = event.process;
+  state->time_matters = map_.time_matters(event.process);
   return *state;
 }
 
 void Calls::add(const Event& event) {
-  ThreadState& thread = state(event);
+  ThreadState& thread = threads_[event.thread] ? *threads_[event.thread] : begin_thread(event);
   const uint64_t pc = event.record.pc;
   // Where libraries were replaced, an address means different functions at different times.
   const uint64_t key = thread.time_matters ? functions_.intern(event.process, pc, event.time) : pc;
-  Observer observer{*this, thread, event.process};
+  Observer observer{*this, thread};
   if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
     thread.matcher.enter(key, pc, event.time, observer);
   } else {
@@ -86,7 +84,7 @@ void Calls::add(const Event& event) {
 void Calls::finish() {
   for (auto& thread : threads_) {
     if (!thread) continue;
-    thread->matcher.finish(thread->last_time, Observer{*this, *thread, thread->process});
+    thread->matcher.finish(thread->last_time, Observer{*this, *thread});
     counts_.add(thread->matcher.counts());
   }
 }

@@ -44,32 +44,54 @@ inline bool visit_event(Visit& visit, const Event& event) {
   }
 }
 
-// The threads of a merge, ordered by the time of their next event. Threads wait unopened until they are due.
+// The threads of a merge: a binary heap by the time of their next event. Threads wait unopened until they are due.
+// An event costs a comparison with the runner-up's time, a change of thread one sift.
 class MergeQueue {
  public:
   MergeQueue(const Recording& recording, const EventFilter& filter);
   // The thread whose next event is the earliest, standing on it; null at the end. Of equal times the lower thread.
-  ThreadCursor* top(WalkReport& report);
+  ThreadCursor* top(WalkReport& report) {
+    while (!heap_.empty() && heap_[0].cursor == nullptr) open_top(report);
+    return heap_.empty() ? nullptr : heap_[0].cursor;
+  }
   // Events of the top thread before this time come before those of all others.
-  uint64_t runner_up() const { return runner_up_; }
+  uint64_t runner_up() const {
+    const uint64_t left = heap_.size() > 1 ? heap_[1].time : UINT64_MAX;
+    const uint64_t right = heap_.size() > 2 ? heap_[2].time : UINT64_MAX;
+    return left < right ? left : right;
+  }
   // After reading on in the top thread: puts it in its new place, or takes it out when it has no more events.
-  void place_top(bool has_event, WalkReport& report);
+  void place_top(bool has_event, WalkReport& report) {
+    if (!has_event) return remove_top(report);
+    heap_[0].time = heap_[0].cursor->event().time;
+    sift();
+  }
   void finish(WalkReport& report);  // counts the threads that were not read to the end
 
  private:
   struct Entry {
     uint64_t time;
     uint32_t thread;
+    ThreadCursor* cursor;  // null before it is due
     bool operator<(const Entry& other) const { return time != other.time ? time < other.time : thread < other.thread; }
   };
-  void down(size_t at);
-  void set_runner_up();
+  void sift() {
+    const Entry moved = heap_[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap_.size(); at = child) {
+      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+      if (!(heap_[child] < moved)) break;
+      heap_[at] = heap_[child];
+    }
+    heap_[at] = moved;
+  }
+  void open_top(WalkReport& report);
+  void remove_top(WalkReport& report);
 
   const Recording& recording_;
   EventFilter filter_;
-  std::vector<Entry> heap_;  // smallest first
-  std::vector<std::unique_ptr<ThreadCursor>> cursors_;  // by thread; null before it is due and after its end
-  uint64_t runner_up_ = 0;
+  std::vector<Entry> heap_;                             // smallest first
+  std::vector<std::unique_ptr<ThreadCursor>> cursors_;  // by thread; those that are open
 };
 }  // namespace detail
 
