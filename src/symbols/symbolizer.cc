@@ -5,7 +5,10 @@
 namespace penna {
 
 Symbolizer::ModuleId Symbolizer::add(const ModuleFile& module) {
-  auto [entry, added] = ids_.try_emplace(module.path + '\n' + build_id_text(module.build_id));
+  std::string key = module.path;
+  key.push_back('\0');  // no path holds one
+  key.append(module.build_id.begin(), module.build_id.end());
+  auto [entry, added] = ids_.try_emplace(std::move(key));
   if (added) {
     entry.value() = static_cast<ModuleId>(modules_.size());
     modules_.emplace_back().file = module;
