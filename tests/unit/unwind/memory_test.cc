@@ -106,6 +106,9 @@ struct Stale {
   uintptr_t inner_frame = 0;
   uintptr_t slot = 0;        // where with_alloca()'s return address lies
   uintptr_t slot_value = 0;
+  bool through_a_frame = false;
+  volatile size_t zero = 0;
+  uintptr_t stale_value = 0;  // what the slot of the call before holds now
 };
 
 [[gnu::noinline]] void look(Stale& stale) {
@@ -114,12 +117,20 @@ struct Stale {
   stale.with = stale.unwinder.walk(start);
   stale.without = stale.unwinder.walk_without_memory(start);
 }
+// Has a frame pointer of its own, which is the same in both calls, and keeps the caller's in memory.
+[[gnu::noinline]] void look_through_a_frame(Stale& stale) {
+  void* bytes = alloca(16 + stale.zero);
+  asm volatile("" : : "r"(bytes) : "memory");
+  look(stale);
+  asm volatile("");
+}
 [[gnu::noinline]] void with_alloca(Stale& stale, size_t size) {
   void* bytes = alloca(size);
   asm volatile("" : : "r"(bytes) : "memory");
+  if (stale.slot != 0) stale.stale_value = *reinterpret_cast<uintptr_t*>(stale.slot);
   stale.slot = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + 8;
   stale.slot_value = *reinterpret_cast<uintptr_t*>(stale.slot);
-  look(stale);
+  stale.through_a_frame ? look_through_a_frame(stale) : look(stale);
   asm volatile("");
 }
 [[gnu::noinline]] void outer_first(Stale& stale, size_t size) {
@@ -139,29 +150,35 @@ struct Stale {
   asm volatile("");
 }
 
-TEST(Memory, StaleReturnAddressInsideAnAlloca) {
+void check_stale_return_address(bool through_a_frame) {
   Stale stale;
+  stale.through_a_frame = through_a_frame;
   constexpr size_t kSize = 4096;
-  void (*volatile first)(Stale&, size_t) = outer_first;
-  void (*volatile second)(Stale&, size_t) = outer_second;
-  const auto run = [&](auto outer, size_t size) { call_at_one_site(outer, stale, size); };
-  run(first, kSize);
-  const uintptr_t first_frame = stale.inner_frame;
-  run(second, kSize);
-  const size_t shift = first_frame - stale.inner_frame;  // take so much less, and the inner frames coincide
+  uintptr_t first_frame = 0, shift = 0, slot = 0, value = 0;
+  std::vector<uintptr_t> first_stack;
+  // Turns: 0 and 1 measure how far apart the inner frames are; 2 is remembered; 3 is the trap. One call site for all.
+  volatile int turns = 4;
+  for (int turn = 0; turn < turns; ++turn) {
+    const bool first = turn % 2 == 0;
+    if (turn == 1) first_frame = stale.inner_frame;
+    if (turn == 2) shift = first_frame - stale.inner_frame;
+    if (turn == 3) {
+      slot = stale.slot;
+      value = stale.slot_value;
+      first_stack = stale.unwinder.tree.stack(stale.with.node);
+    }
+    call_at_one_site(first ? outer_first : outer_second, stale, turn == 3 ? kSize - shift : kSize);
+  }
   ASSERT_LT(shift, kSize);
-
-  run(first, kSize);
-  const Stale* seen = &stale;
-  const uintptr_t slot = seen->slot, value = seen->slot_value;
-  const std::vector<uintptr_t> first_stack = stale.unwinder.tree.stack(stale.with.node);
-  run(second, kSize - shift);
   ASSERT_EQ(stale.inner_frame, first_frame) << "the trap is not set: other inner frames";
   ASSERT_NE(stale.slot, slot);
-  ASSERT_EQ(*reinterpret_cast<uintptr_t*>(slot), value) << "the trap is not set: the stale slot was overwritten";
+  ASSERT_EQ(stale.stale_value, value) << "the trap is not set: the stale slot was overwritten";
   EXPECT_EQ(stale.with.node, stale.without.node);
   EXPECT_NE(stale.unwinder.tree.stack(stale.with.node), first_stack);
 }
+
+TEST(Memory, StaleReturnAddressFramePointerInRegister) { check_stale_return_address(false); }
+TEST(Memory, StaleReturnAddressFramePointerInMemory) { check_stale_return_address(true); }
 
 [[gnu::noinline]] WalkResult walk_here(Unwinder& unwinder) { return unwinder.walk(caller_registers()); }
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/time.h>
+#include <ucontext.h>
 
 #include <atomic>
 #include <random>
@@ -116,6 +116,30 @@ TEST(Signal, HandlerOnAnAlternateStack) {
   raise(SIGUSR1);
   check_stacks();
   EXPECT_TRUE(stack.holds(here.handler_sp));
+}
+
+// A handler on the alternate stack interrupts a coroutine; then the coroutine's stack is unmapped, and the same handler
+// runs again with the same inner frames. What was remembered of the coroutine must not even be looked at.
+TEST(Signal, InterruptedStackIsGoneNextTime) {
+  Seen here;
+  seen = &here;
+  AlternateStack stack;
+  Handler handler(SIGUSR1, on_signal, SA_ONSTACK);
+  static ucontext_t back, coroutine;
+  constexpr size_t kSize = 128 << 10;
+  for (int round = 0; round < 3; ++round) {
+    void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = memory;
+    coroutine.uc_stack.ss_size = kSize;
+    coroutine.uc_link = &back;
+    makecontext(&coroutine, [] { raise(SIGUSR1); }, 0);
+    swapcontext(&back, &coroutine);
+    check_stacks();
+    munmap(memory, kSize);
+    raise(SIGUSR1);
+    check_stacks();
+  }
 }
 
 TEST(Signal, FaultingInstruction) {
