@@ -172,7 +172,7 @@
   ".weak " symbol "\n"                                                                                               \
   ".hidden " symbol "\n"                                                                                             \
   ".type " symbol ",@function\n"                                                                                     \
-  symbol ": " PENNA_ASM_CALL_AGENT(function)                                                                         \
+  ".reloc ., R_X86_64_NONE, _.stapsdt.base\n" symbol ": " PENNA_ASM_CALL_AGENT(function)                                                                         \
   ".size " symbol ", . - " symbol "\n"                                                                               \
   ".popsection\n"                                                                                                    \
   ".pushsection " array ",\"awG\"," array_type ",penna_module_entries,comdat\n"                                      \
@@ -188,7 +188,7 @@
 #endif
 #define PENNA_ASM_PROBE(n, provider, name)                                                                           \
   ".Lpenna_probe_%=: " PENNA_ASM_PROBE_NOP PENNA_ASM_PROBE_TAIL                                                      \
-  ".pushsection .note.stapsdt,\"?\",@note\n"                                                                         \
+  ".pushsection .note.stapsdt,\"o?\",@note,.Lpenna_probe_%=\n"                                                                         \
   ".balign 4\n"                                                                                                      \
   ".4byte 8, 992f - 991f, 3\n"                                                                                       \
   ".asciz \"stapsdt\"\n"                                                                                             \
