@@ -99,7 +99,7 @@
 #ifdef __cplusplus
 #define PENNA_IF_ARMED(id, kind, n, state, text)                                                                     \
   struct penna_site_##id {                                                                                           \
-    __attribute__((always_inline)) static bool armed() {                                                             \
+    __attribute__((always_inline, no_instrument_function)) static bool armed() {                                     \
       __asm__ inline volatile goto(PENNA_ASM_SITE(state, "penna_armed") : : PENNA_SITE_OPERANDS(kind, n, text) : : penna_armed); \
       return false;                                                                                                  \
     penna_armed:                                                                                                     \

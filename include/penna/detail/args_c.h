@@ -9,7 +9,7 @@
 #include "penna/point_abi.h"
 
 /* Not static: inline functions with external linkage may not call those. Never emitted. */
-#define PENNA_INLINE extern inline __attribute__((always_inline, gnu_inline, unused))
+#define PENNA_INLINE extern inline __attribute__((always_inline, gnu_inline, unused, no_instrument_function))
 
 /* Arrays decay. A bit-field has no type of its own in C: write a cast, or + before it. */
 #define PENNA_HOLD(i, arg) __extension__ __auto_type penna_##i = (arg);

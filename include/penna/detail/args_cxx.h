@@ -12,7 +12,7 @@
 
 #include "penna/point_abi.h"
 
-#define PENNA_INLINE __attribute__((always_inline, unused)) static inline
+#define PENNA_INLINE __attribute__((always_inline, unused, no_instrument_function)) static inline
 
 namespace penna::detail {
 
