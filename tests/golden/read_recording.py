@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A second reader of recordings, written from docs/format.md alone: read_recording.py FILE FILE...
+
+Why: a format that only its own writer understands is not specified. Reads every block of each file by walking, checks
+every checksum, decodes every payload, and demands that all files hold the same chunks and sites, whatever their codecs.
+Invariant: shares no code with src/recording.
+"""
+import ctypes
+import struct
+import sys
+
+xxhash = ctypes.CDLL("libxxhash.so.0")
+xxhash.XXH3_64bits.restype = ctypes.c_uint64
+xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+zstd = ctypes.CDLL("libzstd.so.1")
+zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+zstd.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+zstd.ZSTD_decompress.restype = ctypes.c_size_t
+zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+
+M64 = (1 << 64) - 1
+
+
+def xxh3(data):
+    return xxhash.XXH3_64bits(data, len(data))
+
+
+def unzstd(data):
+    size = zstd.ZSTD_getFrameContentSize(data, len(data))
+    assert size <= 1 << 20, "content size"
+    out = ctypes.create_string_buffer(size + 1)
+    assert zstd.ZSTD_decompress(out, size, data, len(data)) == size
+    return out.raw[:size]
+
+
+def hash_bits(x, bits):
+    return ((x * 0x9E3779B97F4A7C15) & M64) >> (64 - bits)
+
+
+def unzigzag(n):
+    return (n >> 1) ^ -(n & 1)
+
+
+class Foresight:
+    def __init__(self):
+        self.table = [0] * 2048
+
+    def get(self, context):
+        return self.table[hash_bits(context & M64, 11)]
+
+    def set(self, context, value):
+        self.table[hash_bits(context & M64, 11)] = value
+
+
+class Columns:
+    """Codec 2: gives back the chunk's bytes."""
+
+    def __init__(self, data, raw_bytes):
+        sizes = struct.unpack_from("<17I", data)
+        at = 17 * 4
+        self.data, self.at, self.raw_bytes = data, [], raw_bytes
+        for size in sizes:
+            self.at.append(at)
+            at += size
+        assert at == len(data)
+        self.bits = int.from_bytes(data[self.at[16]:], "little")
+
+    def byte(self, column):
+        value = self.data[self.at[column]]
+        self.at[column] += 1
+        return value
+
+    def low(self, count):
+        value = self.bits & ((1 << count) - 1)
+        self.bits >>= count
+        return value
+
+    def number(self, column):
+        c = self.byte(column)
+        if c < 32:
+            return c
+        if c < 140:
+            n = (c - 32) // 4 + 3
+            return (4 + c % 4) << n | self.low(n)
+        assert c < 172
+        low = self.low(32)
+        return 1 << (c - 108) | self.low(c - 140) << 32 | low
+
+    def escaped(self, column):
+        if self.data[self.at[column]] != 255:
+            return False
+        self.at[column] += 1
+        return True
+
+    def time_of(self, column, width):
+        if self.escaped(column):
+            difference = unzigzag(self.number(column))
+        else:
+            difference = self.number(column) << self.shift
+        self.time = (self.time + difference) & M64
+        return self.time & ((1 << width) - 1)
+
+    def symbol(self, column):
+        seen = self.dictionaries.setdefault(column, [])
+        index = self.number(column)
+        if index > 0:
+            return seen[index - 1]
+        value = ((seen[-1] if seen else 0) + unzigzag(self.number(column))) & M64
+        seen.append(value)
+        return value
+
+    def address(self, column, base):
+        if self.escaped(column):
+            return self.number(column)
+        return (base + unzigzag(self.number(column)) * 16) & M64
+
+    def entry(self, foreseen):
+        context = self.top() << 32 | self.left
+        pc = self.callers.get(context) if foreseen else self.symbol(5)
+        time = self.time_of(2, 30)
+        self.callers.set(context, pc)
+        self.stack.append(pc)
+        self.left = 0
+        return [pc << 32 | time << 2 | 1]
+
+    def exit(self, foreseen):
+        pc = self.top() if foreseen else self.symbol(5)
+        time = self.time_of(3, 30)
+        if self.stack:
+            self.stack.pop()
+        self.left = pc
+        return [pc << 32 | time << 2 | 2]
+
+    def top(self):
+        return self.stack[-1] if self.stack else 0
+
+    def ring(self, size):
+        return self.rings.setdefault(min((size + 23) // 16, 127), [0] * 16)
+
+    @staticmethod
+    def push(ring, address):
+        ring.insert(0, address)
+        ring.pop()
+
+    def alloc(self):
+        flags = self.byte(6)
+        context = self.stacks[0] << 32 | self.stacks[1]
+        stack = self.allocators.get(context) if flags & 1 else self.symbol(7)
+        habit = self.habits.get(hash_bits(stack, 10), (0, 0))
+        size = habit[0] if flags & 2 else self.number(8)
+        family = habit[1] if flags & 4 else self.number(8)
+        self.habits[hash_bits(stack, 10)] = (size, family)
+        origin = flags >> 3
+        if origin == 2:
+            address = self.bump
+        elif origin >= 4:
+            address = self.address(9, self.bump)
+        else:
+            ring = self.unknown if origin == 3 else self.ring(size)
+            address = ring.pop(0 if origin == 0 else self.number(9))
+            ring.append(0)
+        time = self.time_of(4, 48)
+        self.allocators.set(context, stack)
+        self.stacks = (stack, self.stacks[0])
+        self.bump = address + max(32, (size + 23) & ~15)
+        self.blocks.append((address, size))
+        self.after_alloc = True
+        return [time << 16 | 3 << 8 | 4 << 2, address | family << 56, size << 32 | stack]
+
+    def free(self, has_family):
+        family = self.number(8) if has_family else 0
+        number = self.number(10 if self.after_alloc else 11)
+        if number == 0:
+            address = self.address(12, self.freed_address)
+            self.push(self.unknown, address)
+        else:
+            index = len(self.blocks) - number if self.after_alloc else self.freed + unzigzag(number - 1)
+            address, size = self.blocks[index]
+            self.push(self.ring(size), address)
+            self.freed = index
+        self.freed_address = address
+        self.after_alloc = False
+        return [self.time_of(4, 48) << 16 | 2 << 8 | 6 << 2, address | family << 56]
+
+    def lock(self, takes, foreseen):
+        if not foreseen:
+            lock = self.symbol(13)
+        else:
+            lock = self.lockers.get(self.last_lock) if takes else self.last_lock
+        time = self.time_of(4, 48)
+        if takes:
+            self.lockers.set(self.last_lock, lock)
+        self.last_lock = lock
+        return [time << 16 | 2 << 8 | (8 if takes else 10) << 2, lock]
+
+    def other(self):
+        kind_tag, count = self.number(14), self.number(14)
+        kind, tag = kind_tag & 63, 3 if kind_tag & 64 else 0
+        words = [self.time_of(4, 48) << 16 | count << 8 | kind << 2 | tag]
+        before = None
+        for i in range(count - 1):
+            base = self.first.get(kind, 0) if i == 0 else before[i - 1] if i <= 16 else 0
+            word = (base + unzigzag(self.number(15))) & M64
+            words.append(word)
+            if i == 0:
+                self.first[kind] = word
+                before = self.rest.setdefault(hash_bits((word << 14 | kind << 8 | count) & M64, 6), [0] * 16)
+            elif i <= 16:
+                before[i - 1] = word
+        return words
+
+    def decode(self):
+        self.dictionaries, self.habits, self.rings, self.first, self.rest = {}, {}, {}, {}, {}
+        self.callers, self.allocators, self.lockers = Foresight(), Foresight(), Foresight()
+        self.stack, self.left, self.stacks, self.bump = [], 0, (0, 0), 0
+        self.blocks, self.unknown, self.after_alloc = [], [0] * 16, False
+        self.freed = self.freed_address = self.last_lock = 0
+        self.shift = self.byte(0)
+        out = bytes(self.byte(0) for _ in range(128))
+        self.time = struct.unpack_from("<Q", out, 8)[0]
+        words, step = [], 0
+        while len(words) < (self.raw_bytes - 128) // 8:
+            if step % 2 == 0:
+                pair = self.byte(1)
+            op = pair & 15 if step % 2 == 0 else pair >> 4
+            step += 1
+            words += (self.entry(op == 0) if op < 2 else self.exit(op == 2) if op < 4 else self.alloc() if op == 4
+                      else self.free(op == 6) if op < 7 else self.lock(True, op == 7) if op < 9
+                      else self.lock(False, op == 9) if op < 11 else self.other() if op == 11
+                      else [self.number(15)] if op == 12 else [0] * self.number(14))
+        out += b"".join(struct.pack("<Q", word) for word in words)
+        return out + bytes(self.byte(0) for _ in range(self.raw_bytes % 8))
+
+
+def blocks_of(path):
+    data = open(path, "rb").read()
+    assert data[:8] == b"\xabPenna\r\n" and struct.unpack_from("<II", data, 8) == (1, 256)
+    assert struct.unpack_from("<Q", data, 120)[0] == xxh3(data[:120])
+    assert struct.unpack_from("<Q", data, 248)[0] == xxh3(data[128:248])
+    at = 256
+    while data[at:at + 8] == b"\x1e\x96\xc3\xa5PnB1":
+        kind, codec, head_bytes, process, raw, stored, _, payload_sum, head_sum = struct.unpack_from("<BBHIIIQQQ", data, at + 8)
+        head = data[at + 48:at + 48 + head_bytes]
+        payload = data[at + 48 + head_bytes:at + 48 + head_bytes + stored]
+        assert head_sum == xxh3(data[at:at + 40] + head) and payload_sum == xxh3(payload)
+        if codec == 1:
+            payload = unzstd(payload)
+        elif codec == 2:
+            payload = Columns(unzstd(payload), raw).decode()
+        assert len(payload) == raw
+        yield kind, codec, process, head, payload
+        at += 48 + head_bytes + stored
+    if at < len(data):
+        assert data[at:at + 8] == b"\x1e\x96\xc3\xa5PnT1" and at + 32 == len(data)
+        assert struct.unpack_from("<Q", data, at + 24)[0] == xxh3(data[at:at + 24])
+
+
+def main(paths):
+    first = None
+    for path in paths:
+        codecs, contents, types = set(), [], set()
+        for kind, codec, process, head, payload in blocks_of(path):
+            types.add(kind)
+            codecs.add((kind == 9, codec))
+            if kind in (7, 9):
+                contents.append((kind, process, head, payload))
+        print(f"{path}: block types {sorted(types)}, {len(contents)} chunks and sites, codecs {sorted(codecs)}")
+        first = first or contents
+        assert contents == first, "the same chunks and sites as in the first file"
+
+
+main(sys.argv[1:])
