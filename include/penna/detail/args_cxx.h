@@ -62,7 +62,7 @@ PENNA_INLINE auto hold_arg(const T& arg) {
 }
 
 template <class Held>
-constexpr uint64_t arg_type() {
+consteval uint64_t arg_type() {
   using T = std::remove_cv_t<Held>;
   if constexpr (std::is_same_v<T, PointText>) return PENNA_ARG_STRING;
   else if constexpr (std::is_same_v<T, bool>) return PENNA_ARG_BOOL;
@@ -97,7 +97,7 @@ PENNA_INLINE auto sdt_value(const T& held) {
 }
 
 template <class Held>
-constexpr int sdt_size() {
+consteval int sdt_size() {
   using T = std::remove_cv_t<Held>;
   constexpr int size = static_cast<int>(sizeof(sdt_value(std::declval<const T&>())));
   return std::is_integral_v<T> && std::is_signed_v<T> ? -size : size;
