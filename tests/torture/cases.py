@@ -19,7 +19,7 @@ class Case:
     more_env: dict = None   # added to it
     in_shell: bool = False  # an interactive shell starts it, as ./go
     limits: dict = None     # letter of sh's ulimit: value, for the target only
-    closed: tuple = ()      # descriptors closed before the start
+    outer: str = ''         # how a shell starts it, or us: the command is "$@"
     user: str = ''          # run as this user, everything copied to where that user can read it
     setuid: bool = False    # the program of the corpus that is run is setuid root
     file: str = ''          # this file is waited for and compared too
@@ -58,10 +58,23 @@ CASES |= {
     # --- Input, output and terminals.
     'stdin_cat': Case(['cat'], stdin=bytes(range(256)) * 4096),
     'stdin_read': program('read_input', stdin=b'feather\n' * 131072, silent=('locks', 'points')),
-    'stdin_closed': program('show_self', closed=(0,)),
-    'output_closed': program('exit_ways', 'return', '4', closed=(1,)),
-    'all_closed': program('exit_ways', 'return', '4', closed=(0, 1, 2)),
+    'stdin_closed': program('show_self', outer='exec "$@" <&-'),
+    'output_closed': program('exit_ways', 'return', '4', outer='exec "$@" >&-'),
+    'all_closed': program('exit_ways', 'return', '4', outer='exec "$@" <&- >&- 2>&-'),
     'output_full': shell('{bin}/show_self >/dev/full; echo $?'),
+    'error_closed': program('show_self', outer='exec "$@" 2>&-'),
+    'output_is_input': program('read_input', silent=('locks', 'points'), outer='"$@" <>/dev/null; echo $?'),
+
+    # --- What it inherits.
+    'ignored_child': program('exit_ways', 'return', '3', outer='trap "" CHLD; exec "$@"'),
+    'ignored': program('show_self', outer='trap "" INT QUIT PIPE USR1 CHLD TSTP; exec "$@"'),
+    'blocked': program('show_self', outer='exec env --block-signal=INT,TERM,CHLD,USR2,SEGV,PIPE "$@"'),
+    'nohup': program('show_self', outer='exec nohup "$@" 2>/dev/null'),
+    'descriptors': program('show_self', outer='exec "$@" 3</dev/null 5</dev/null 9>&1'),
+    'own_child': shell('sleep 0.2 & exec {bin}/show_self'),
+    'umask': Case(['/bin/sh', '-c', 'umask'], outer='umask 0137; exec "$@"'),
+    'asked_to_end': program('interrupted', 'handle', outer='timeout -s INT 1 "$@"; echo $?'),
+    'asked_to_die': program('interrupted', 'default', outer='timeout -s TERM 0.5 "$@"; echo $?'),
     'broken_pipe': shell('yes | head -c 100000 | wc -c; {bin}/die_by PIPE | cat'),
     'tty_less': Case(['less', '{big}'], pty=[('line 20', ' '), ('line 40', '/line 77\n'), ('line 78', 'q')]),
     'tty_password': program('ask_password', pty=[('Password: ', 'secret\n'), ('Name: ', 'feather\n')]),
