@@ -12,6 +12,20 @@
 namespace penna {
 namespace {
 
+// A value between the ';' of its column.
+std::string escaped(const std::string& value) {
+  std::string text;
+  for (char c : value) {
+    if (c == '\n') {
+      text += "\\n";
+      continue;
+    }
+    if (c == ';' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
 class CsvExport {
  public:
   CsvExport(const Recording& recording, Names& names, const TextSink& sink)
@@ -54,7 +68,7 @@ class CsvExport {
   std::string arguments(const TimelineLine& line) {
     std::string text;
     words_.each_argument(line, [&](const std::string& name, const ArgumentValue&, const std::string& value) {
-      text += fmt::format("{}{}={}", text.empty() ? "" : ";", name, value);
+      text += fmt::format("{}{}={}", text.empty() ? "" : ";", name, escaped(value));
     });
     return text;
   }

@@ -10,7 +10,8 @@
 //   size         bytes of an allocation; events lost
 //   duration_ns  of a wait, which ended at time_ns, or of a hold, at its unlock
 //   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
-//   arguments    name=value of a point, joined by ';'; of a wait the holder (holder_tid) and how it ended (end)
+//   arguments    name=value of a point, joined by ';' (in a value \; \\ \n stand for a semicolon, a backslash, a new line);
+//                of a wait the holder (holder_tid) and how it ended (end)
 // Invariant: as many lines as events, and a header line.
 #pragma once
 

@@ -117,8 +117,7 @@ bool ReplayPrinter::line(const TimelineLine& line) {
 bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
   for (const TableDetail& detail : stack_details(line.process, line.stack, names_)) {
     const std::string text = printable(detail.where.empty() ? detail.text : detail.text + " " + detail.where);
-    if (!sink_(fmt::format("{:{}}", "", kColumnsWidth + indent + 4) + tinted("from " + text, Tint::kDim, style_.text) +
-               "\n"))
+    if (!sink_(fmt::format("{:{}}", "", kColumnsWidth + indent + 4) + tinted(text, Tint::kDim, style_.text) + "\n"))
       return false;
   }
   return true;
@@ -129,11 +128,11 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
     case LineKind::kEnter: return call_name(line) + " {";
     case LineKind::kLeaf: return call_name(line) + ";";
     case LineKind::kLeave:
-      return fmt::format("}} /* {}{} */", call_name(line),
+      return fmt::format("}} /* {}{} */", function_name(line),
                          line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
                          : line.end == CallEnd::kOpen  ? ", not left at the end"
                                                        : "");
-    case LineKind::kStrayExit: return fmt::format("}} /* {}, whose entry was not recorded */", call_name(line));
+    case LineKind::kStrayExit: return fmt::format("}} /* {}, whose entry was not recorded */", function_name(line));
     case LineKind::kAllocation: return allocation_text(line);
     case LineKind::kFree:
       return fmt::format("free({:#x}){}", line.address, line.family == PENNA_FAMILY_REALLOC ? " by realloc" : "");
@@ -153,8 +152,12 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
   return "";
 }
 
+std::string ReplayPrinter::function_name(const TimelineLine& line) {
+  return printable(names_.function_name(line.process, line.pc, line.time));
+}
+
 std::string ReplayPrinter::call_name(const TimelineLine& line) {
-  std::string name = printable(names_.function_name(line.process, line.pc, line.time));
+  std::string name = function_name(line);
   if (name.find('(') == std::string::npos) name += "()";
   return name;
 }
@@ -171,7 +174,7 @@ std::string ReplayPrinter::allocation_text(const TimelineLine& line) {
 std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string& what) {
   std::string text = fmt::format("{} waited {}", what, duration_text(ticks_to_ns(recording_, line.duration)));
   if (line.owner != 0)
-    text += fmt::format(" (held by {})", printable(thread_label(recording_, line.process, line.owner)));
+    text += fmt::format(", held by {}", printable(thread_label(recording_, line.process, line.owner)));
   switch (line.wait_end) {
     case PENNA_WAIT_GOT: return text;
     case PENNA_WAIT_TIMEOUT: return text + ", timed out";

@@ -3,7 +3,7 @@
 //
 //         TIME  DURATION     TID  EVENT
 //  0.000012345             4711  main() {
-//  0.000013000   1.20 us   4711    lock counter_lock waited 1.20 us (held by worker, tid 4712)
+//  0.000013000   1.20 us   4711    lock counter_lock waited 1.20 us, held by worker (tid 4712)
 //
 // Invariant: one line of text for each line of the timeline (and with `stacks` the frames below it), in constant memory.
 #pragma once
@@ -35,6 +35,7 @@ class ReplayPrinter {
 
  private:
   std::string event_text(const TimelineLine& line);
+  std::string function_name(const TimelineLine& line);
   std::string call_name(const TimelineLine& line);
   std::string allocation_text(const TimelineLine& line);
   std::string wait_text(const TimelineLine& line, const std::string& what);

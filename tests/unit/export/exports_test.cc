@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// The exports of a small recording, word for word.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../report/sample_recording.h"
+#include "export/chrome_export.h"
+#include "export/csv_export.h"
+
+namespace penna {
+namespace {
+
+using Export = bool (*)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
+
+std::string exported(const Recording& recording, Export write) {
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  std::string text;
+  WalkReport walk;
+  const TextSink sink = [&](std::string_view piece) {
+    text += piece;
+    return true;
+  };
+  EXPECT_TRUE(write(
+      recording, names, sink, [] {}, &walk));
+  return text;
+}
+
+TEST(Exports, Csv) {
+  RecordingBuilder build;
+  EXPECT_EQ(exported(sample_recording(build), export_csv),
+            R"(time_ns,pid,tid,kind,name,address,size,duration_ns,stack,arguments
+0,100,1001,enter,main,0x100000,,,,
+100,100,1001,lock,counter_lock,0x108000,,,,
+1000,100,1001,enter,work(int),0x100100,,,,
+1100,100,1001,alloc,malloc,0x500000,1000,,main;work(int),
+1200,100,1001,alloc,calloc,0x510000,64,,main;work(int);grow;helper,
+1300,100,1001,free,free,0x510000,,,,
+1400,100,1001,point,db:query,,,,,rows=7;table=us\;er
+3000,100,1001,exit,work(int),0x100100,,,,
+3100,100,1001,unlock,counter_lock,0x108000,,3000,,
+3200,100,1002,lock_wait,counter_lock,0x108000,,2700,take_lock,holder_tid=1001;end=got
+3300,100,1002,unlock,counter_lock,0x108000,,100,,
+3400,100,1002,lock,counter_lock,0x108000,,,,
+3500,100,1002,unlock,counter_lock,0x108000,,100,,
+4000,100,1001,enter,work(int),0x100100,,,,
+4100,100,1001,alloc,malloc,0x520000,2000000,,main;work(int);grow;helper,
+8500,100,1002,condition_wait,ready,0x108040,,5000,,end=timeout
+8600,100,1002,unlock,counter_lock,0x108000,,100,,
+1000000,100,1001,exit,main,0x100000,,,,
+)");
+}
+
+TEST(Exports, Chrome) {
+  RecordingBuilder build;
+  EXPECT_EQ(exported(sample_recording(build), export_chrome), R"x({"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","name":"process_name","pid":100,"tid":0,"args":{"name":"program"}},
+{"ph":"M","name":"thread_name","pid":100,"tid":1001,"args":{"name":"main"}},
+{"ph":"M","name":"thread_name","pid":100,"tid":1002,"args":{"name":"worker"}},
+{"ph":"i","name":"db:query","ts":1.400,"pid":100,"tid":1001,"cat":"point","s":"t","args":{"rows":7,"table":"us;er"}},
+{"ph":"X","name":"work(int)","ts":1.000,"pid":100,"tid":1001,"cat":"call","dur":2.000},
+{"ph":"X","name":"work(int)","ts":4.000,"pid":100,"tid":1001,"cat":"call","dur":996.000,"args":{"end":"left by an outer function's exit"}},
+{"ph":"X","name":"main","ts":0.000,"pid":100,"tid":1001,"cat":"call","dur":1000.000},
+{"ph":"X","name":"wait counter_lock","ts":0.500,"pid":100,"tid":1002,"cat":"wait","dur":2.700,"args":{"holder_tid":1001,"end":"got","stack":"take_lock"}},
+{"ph":"X","name":"wait ready","ts":3.500,"pid":100,"tid":1002,"cat":"wait","dur":5.000,"args":{"end":"timeout"}},
+{"ph":"C","name":"live heap","ts":1.100,"pid":100,"tid":0,"args":{"bytes":1000}},
+{"ph":"C","name":"live heap","ts":4.100,"pid":100,"tid":0,"args":{"bytes":2001000}}]}
+)x");
+}
+
+// A thread whose recording began in a call and ended in another: nothing is hidden, and all that is begun has its end.
+TEST(Exports, UnbalancedCalls) {
+  RecordingBuilder build;
+  ThreadBuilder& thread = build.thread(build.process(100, 1, 1000), 1);
+  thread.exit(kSampleCode, 1000);
+  thread.enter(kSampleCode + 0x100, 2000);
+  const Recording recording = build.open();
+  const std::string chrome = exported(recording, export_chrome);
+  EXPECT_THAT(chrome, testing::HasSubstr(R"("ph":"i","name":"exit without entry: )"));
+  EXPECT_THAT(chrome, testing::HasSubstr(R"("dur":0.000,"args":{"end":"not left at the end"})"));
+  const std::string csv = exported(recording, export_csv);
+  EXPECT_THAT(csv, testing::HasSubstr("\n0,100,1001,exit,"));
+  EXPECT_THAT(csv, testing::HasSubstr("\n1000,100,1001,enter,"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);  // a line for each event, and no more
+}
+
+TEST(Exports, StopWhenNobodyReads) {
+  RecordingBuilder build;
+  const Recording recording = sample_recording(build);
+  for (Export write : {Export{export_csv}, Export{export_chrome}}) {
+    SampleSymbols symbols;
+    Names names(recording, symbols);
+    WalkReport walk;
+    EXPECT_FALSE(write(
+        recording, names, [](std::string_view) { return false; }, [] {}, &walk));
+  }
+}
+
+}  // namespace
+}  // namespace penna

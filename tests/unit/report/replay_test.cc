@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The replay of a small recording, word for word.
+#include "report/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample_recording.h"
+
+namespace penna {
+namespace {
+
+std::string replay(const Recording& recording, Names& names, uint32_t thread, bool stacks) {
+  std::string text;
+  ReplayPrinter printer(recording, names, {{}, stacks}, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  EXPECT_TRUE(printer.thread_title(thread));
+  EXPECT_TRUE(printer.titles());
+  for_each_timeline_line(recording, thread, TimelineOptions{},
+                         [&](const TimelineLine& line) { return printer.line(line); });
+  return text;
+}
+
+TEST(Replay, ShowsWhatHappenedWhereItHappened) {
+  RecordingBuilder build;
+  const Recording recording = sample_recording(build);
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  EXPECT_EQ(replay(recording, names, 0, false), R"(# program, pid 100, main (tid 1001)
+          TIME     DURATION      TID  EVENT
+   0.000000000                  1001  main() {
+   0.000000100                  1001    lock counter_lock
+   0.000001000                  1001    work(int) {
+   0.000001100                  1001      malloc(1000) = 0x500000
+   0.000001200                  1001      calloc(64) = 0x510000
+   0.000001300                  1001      free(0x510000)
+   0.000001400                  1001      point db:query rows=7 table="us;er"
+   0.000003000      2.00 us     1001    } /* work(int) */
+   0.000003100      3.00 us     1001    unlock counter_lock
+   0.000004000                  1001    work(int) {
+   0.000004100                  1001      malloc(2000000) = 0x520000
+   0.001000000       996 us     1001    } /* work(int), left by an outer function's exit */
+   0.001000000      1.00 ms     1001  } /* main */
+)");
+  EXPECT_EQ(replay(recording, names, 1, true), R"(# program, pid 100, worker (tid 1002)
+          TIME     DURATION      TID  EVENT
+   0.000003200      2.70 us     1002  lock counter_lock waited 2.70 us, held by main (tid 1001)
+                                         take_lock (app.c:40) [program]
+                                         (no unwind information further out)
+   0.000003300       100 ns     1002  unlock counter_lock
+   0.000003400                  1002  lock counter_lock
+   0.000003500       100 ns     1002  unlock counter_lock
+   0.000008500      5.00 us     1002  condition ready with counter_lock waited 5.00 us, timed out
+   0.000008600       100 ns     1002  unlock counter_lock
+)");
+}
+
+}  // namespace
+}  // namespace penna

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// The reports of a small recording, word for word.
+#include "report/reports.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/info.h"
+#include "report/overview.h"
+#include "report/print.h"
+#include "sample_recording.h"
+
+namespace penna {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Reports : public testing::Test {
+ protected:
+  Reports()
+      : recording_(sample_recording(build_)),
+        names_(recording_, symbols_),
+        calls_(recording_, names_.map()),
+        heap_(recording_),
+        locks_(recording_),
+        points_(recording_) {
+    for_each_event(recording_, EventFilter{}, [&](const Event& event) {
+      calls_(event);
+      heap_(event);
+      locks_(event);
+      points_(event);
+    });
+    calls_.finish();
+    locks_.finish();
+  }
+
+  static std::string text(Report report, const char* sort = "") {
+    for (Table& table : report.tables) EXPECT_TRUE(select_rows(table, sort, 0));
+    std::string result;
+    print_report(report, {}, [&](std::string_view piece) {
+      result += piece;
+      return true;
+    });
+    return result;
+  }
+
+  RecordingBuilder build_;
+  Recording recording_;
+  SampleSymbols symbols_;
+  Names names_;
+  Calls calls_;
+  Allocations heap_;
+  Locks locks_;
+  Points points_;
+};
+
+TEST_F(Reports, CallsTable) {
+  EXPECT_EQ(text(calls_report(recording_, calls_, names_)),
+            R"(3 calls of 2 functions, 1 left by an outer function's exit
+
+CALLS    TOTAL     SELF      AVG      MIN      MAX      P50      P99  FUNCTION
+    1  1.00 ms  2.00 us  1.00 ms  1.00 ms  1.00 ms  1.00 ms  1.00 ms  main (app.c:10) [program]
+    2   998 us   998 us   499 us  2.00 us   996 us  2.00 us   991 us  work(int) (app.c:20) [program]
+)");
+}
+TEST_F(Reports, AllocTable) {
+  EXPECT_EQ(
+      text(alloc_report(recording_, heap_, names_)),
+      R"(3 allocations of 2.00 MB in all, 1 temporary; 2.00 MB in 2 blocks at the peak; 2.00 MB in 2 blocks live at the end
+
+  BYTES  COUNT     LIVE  BLOCKS     PEAK  TEMP  STACK
+2.00 MB      2  2.00 MB       1  2.00 MB     1  helper (helper.h:5) [inlined]
+      grow (app.c:30) [program]
+      work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+1.00 kB      1  1.00 kB       1  1.00 kB     0  work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+)");
+}
+TEST_F(Reports, LeaksTable) {
+  EXPECT_EQ(text(leaks_report(recording_, heap_, names_)),
+            R"(2.00 MB in 2 blocks not freed at the end, of 2.00 MB in 3 allocations
+
+ LEAKED  BLOCKS  LARGEST  STACK
+2.00 MB       1  2.00 MB  helper (helper.h:5) [inlined]
+      grow (app.c:30) [program]
+      work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+1.00 kB       1  1.00 kB  work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+)");
+}
+TEST_F(Reports, LocksTables) {
+  EXPECT_EQ(text(locks_report(recording_, locks_, names_)), R"(1 lock taken 4 times, 1 after waiting, 2.70 us in all
+
+   WAIT  WAITS      MAX      P99     HOLD  MAX HOLD  TAKEN  THREADS  LOCK          MOST OFTEN HELD BY
+2.70 us      1  2.70 us  2.70 us  3.30 us   3.00 us      4        2  counter_lock  main (tid 1001) in 1 of 1
+
+Waits by stack
+   WAIT  WAITS      MAX  LOCK          STACK
+2.70 us      1  2.70 us  counter_lock  take_lock (app.c:40) [program]
+      (no unwind information further out)
+
+Condition variables (time until signalled and locked again)
+   WAIT  WAITS      MAX  TIMEOUTS  MUTEX         CONDITION
+5.00 us      1  5.00 us         1  counter_lock  ready
+)");
+}
+TEST_F(Reports, PointsTable) {
+  EXPECT_EQ(text(points_report(recording_, points_)), R"(1 point passed 1 time
+
+HITS  PER SECOND  POINT     SOURCE
+   1           -  db:query  src/app.c:42
+      rows: 7
+      table: "us;er" 1
+)");
+}
+TEST_F(Reports, ThreadsTable) {
+  EXPECT_EQ(text(threads_report(recording_, summarize(recording_))), R"(2 threads of 1 process
+
+PID   TID  NAME      START  DURATION  CALLS  ALLOC  LOCKS  POINTS  LOST  BLOCKED
+100  1001  main       0 ns   1.00 ms      3      4      2       1     -        -
+100  1002  worker  3.20 us   5.40 us      0      0      6       0     -        -
+)");
+}
+TEST_F(Reports, InfoTables) {
+  const std::string info = text(info_report(recording_, summarize(recording_)));
+  EXPECT_THAT(info, HasSubstr("recording  " + build_.path() + "\n"));
+  EXPECT_THAT(info, HasSubstr("events     3 calls, 4 allocation events, 8 lock events, 1 point\n"));
+  EXPECT_THAT(info, HasSubstr("lost       nothing\n"));
+  EXPECT_THAT(info, HasSubstr("state      complete\n"));
+  EXPECT_THAT(info, testing::EndsWith("\n\nProcesses\n"
+                                      "PID  PARENT  START  DURATION  THREADS  EVENTS  END            COMMAND\n"
+                                      "100       1   0 ns   1.00 ms        2      18  exited with 0  program\n"));
+}
+
+TEST(Info, CommandsAreQuotedAsOneWouldTypeThem) {
+  EXPECT_EQ(command_text({"ls", "-l", "a b", "it's", "", "x=[1]"}, 0), R"(ls -l 'a b' 'it'\''s' '' 'x=[1]')");
+  EXPECT_EQ(command_text({"ls"}, 3), "ls ... (3 more)");
+  EXPECT_EQ(command_text({}, 0), "");
+}
+
+TEST(Info, EventsAndDates) {
+  EXPECT_EQ(events_text({2, 1, 0, 2000}), "1 call, 1 allocation event, 2,000 points");
+  EXPECT_EQ(events_text({3, 0, 0, 0}), "2 calls");  // one was not left
+  EXPECT_EQ(events_text({}), "nothing");
+  EXPECT_EQ(date_text(1'000'000'000'000'000'000), "2001-09-09 01:46:40 UTC");
+}
+
+TEST_F(Reports, Overview) {
+  const std::string overview =
+      text(overview_report(recording_, summarize(recording_), {&calls_, &heap_, &locks_, &points_}, names_));
+  EXPECT_EQ(overview.substr(0, build_.path().size()), build_.path());
+  EXPECT_EQ(overview.substr(build_.path().size()),
+            R"(: 1.00 ms, 1 process, 2 threads
+3 calls, 4 allocation events, 8 lock events, 1 point recorded, nothing lost
+
+Calls: 3 calls of 2 functions, 1 left by an outer function's exit
+CALLS    TOTAL     SELF      AVG      MIN      MAX      P50      P99  FUNCTION
+    1  1.00 ms  2.00 us  1.00 ms  1.00 ms  1.00 ms  1.00 ms  1.00 ms  main (app.c:10) [program]
+    2   998 us   998 us   499 us  2.00 us   996 us  2.00 us   991 us  work(int) (app.c:20) [program]
+
+Allocations: 3 allocations of 2.00 MB in all, 1 temporary; 2.00 MB in 2 blocks at the peak; 2.00 MB in 2 blocks live at the end
+  BYTES  COUNT     LIVE  BLOCKS     PEAK  TEMP  STACK
+2.00 MB      2  2.00 MB       1  2.00 MB     1  helper (helper.h:5) [inlined]
+      grow (app.c:30) [program]
+      work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+1.00 kB      1  1.00 kB       1  1.00 kB     0  work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+
+Leaks: 2.00 MB in 2 blocks not freed at the end, of 2.00 MB in 3 allocations
+ LEAKED  BLOCKS  LARGEST  STACK
+2.00 MB       1  2.00 MB  helper (helper.h:5) [inlined]
+      grow (app.c:30) [program]
+      work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+1.00 kB       1  1.00 kB  work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+
+Locks: 1 lock taken 4 times, 1 after waiting, 2.70 us in all
+   WAIT  WAITS      MAX      P99     HOLD  MAX HOLD  TAKEN  THREADS  LOCK          MOST OFTEN HELD BY
+2.70 us      1  2.70 us  2.70 us  3.30 us   3.00 us      4        2  counter_lock  main (tid 1001) in 1 of 1
+
+Waits by stack
+   WAIT  WAITS      MAX  LOCK          STACK
+2.70 us      1  2.70 us  counter_lock  take_lock (app.c:40) [program]
+      (no unwind information further out)
+
+Condition variables (time until signalled and locked again)
+   WAIT  WAITS      MAX  TIMEOUTS  MUTEX         CONDITION
+5.00 us      1  5.00 us         1  counter_lock  ready
+
+Points: 1 point passed 1 time
+HITS  PER SECOND  POINT     SOURCE
+   1           -  db:query  src/app.c:42
+      rows: 7
+      table: "us;er" 1
+)");
+}
+TEST_F(Reports, Health) {
+  HealthInputs inputs;
+  inputs.calls = &calls_;
+  inputs.allocations = &heap_;
+  inputs.locks = &locks_;
+  const Summary summary = summarize(recording_);
+  EXPECT_EQ(text(health_report(recording_, summary, examine(recording_, summary, inputs))),
+            R"(3 calls, 4 allocation events, 8 lock events, 1 point recorded; some of it needs a word.
+
+COUNTER                    VALUE  MEANING
+lost calls                     0  no room for the event in the target
+lost alloc                     0  no room for the event in the target
+lost locks                     0  no room for the event in the target
+lost points                    0  no room for the event in the target
+lost in handler                0  came while the agent itself was at work
+blocked ns                     0  threads waited for room
+stacks too deep                0  outer frames left out at the depth limit
+stacks without rule            0  code without unwind information
+stacks with bad memory         0  a frame outside the thread's stack
+stack tree full                0  events without a stack: too many different ones
+points armed                   0  points that recorded
+points refused                 0  points that could not be armed
+modules unknown                0  code addresses in no known file
+torn                           0  records begun and never finished
+holes                          0  room reserved and never written
+abandoned chunks               0  taken from threads that were gone
+damaged chunks                 0  could not be read to their end
+unknown records                0  of a kind that this version does not know
+refused processes              0  whose memory could not be mapped or trusted
+unannounced processes          0  whose description is missing
+processes without end          0  still running, or their end is missing
+events not written             0  the file could not take them
+missing chunks                 0  numbers that no chunk in the file has
+unreadable chunks              0  chunks in the file that cannot be decoded
+damaged blocks                 0  blocks of the file with a wrong checksum
+damaged bytes                  0  bytes of the file in no valid block
+stray exits                    0  exits of functions that were not open
+unwound calls                  1  ended by the exit of an outer function (longjmp, exception)
+calls too deep                 0  beyond the depth that is followed
+unmatched frees                0  of blocks whose allocation was not recorded
+replaced blocks                0  allocated twice without a free in between
+allocations without stack      0  whose caller is not known
+unmatched unlocks              0  by a thread that was not seen to take the lock
+missed unlocks                 0  taken while another thread seemed to hold it
+malformed points               0  values that do not fit their description
+points without site            0  passes of a point that nobody described
+
+1 call ended with an outer function, by longjmp or because the exit is missing: their time ends there.
+)");
+}
+
+}  // namespace
+}  // namespace penna
