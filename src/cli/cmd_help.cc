@@ -14,9 +14,9 @@ std::string overview() {
       "Penna records what a program does: the calls it makes, the memory it allocates, the locks it waits for, and "
       "the\n"
       "points its authors left in it, each with its stack, on one clock.\n\n"
-      "  penna CMD...                    record a command, then show a short report\n";
+      "  penna CMD...                       record a command, then show a short report\n";
   for (const Verb& verb : verbs())
-    text += fmt::format("  penna {:<26}{}\n", fmt::format("{} {}", verb.name, verb.usage), verb.summary);
+    text += fmt::format("  penna {:<29}{}\n", fmt::format("{} {}", verb.name, verb.usage), verb.summary);
   text +=
       "\nREC is a recording; without it the newest *.penna of the current directory is taken.\n"
       "The exit status is that of the command; our own failures are 125, 126 (cannot be run) and 127 (not found).\n";

@@ -90,9 +90,15 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   CLI::App app("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
   app.add_option("REC", options.input.recording, "the recording; default the newest *.penna here");
   add_input_options(app, options.input);
-  app.add_option("-t,--thread", options.tid, "only the thread with this tid")->type_name("TID");
-  app.add_option("-p,--pid", options.pid, "only the threads of this process")->type_name("PID");
-  app.add_option("-n,--top", options.lines, "stop after N lines; default all")->type_name("N");
+  app.add_option("-t,--thread", options.tid, "only the thread with this tid")
+      ->type_name("TID")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("-p,--pid", options.pid, "only the threads of this process")
+      ->type_name("PID")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("-n,--top", options.lines, "stop after N lines; default all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--merge", options.merge, "all threads in one listing, by time");
   app.add_flag("--stacks", options.stacks, "show the stacks of allocations and waits");
   app.add_option("--color", options.color, "colours: on a terminal, always, never")

@@ -81,8 +81,8 @@ Result<> take_words(const std::vector<std::string>& words, ReportOptions& option
   return ok();
 }
 
-// The summary shows a few rows of each table.
-TableOptions short_tables(TableOptions options, size_t rows) {
+// Shows `rows` rows of each table, unless the user said how many.
+TableOptions with_rows(TableOptions options, size_t rows) {
   if (!options.top) options.top = rows;
   return options;
 }
@@ -124,8 +124,9 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
     if (options.table.format == Format::kCsv)
       return Error{fmt::format("the summary has several tables and CSV has room for one: name one of {}",
                                fmt::join(report_names(), ", "))};
-    options.table = short_tables(options.table, 5);
+    options.table = with_rows(options.table, 5);
   }
+  if (options.which == "health") options.table = with_rows(options.table, 0);  // a fixed list
   return parsed;
 }
 
@@ -142,7 +143,7 @@ int report_verb(const Arguments& arguments) { return run_parsed("report", parse_
 void print_short_report(const std::string& path) {
   ReportOptions options;
   options.input.recording = path;
-  options.table = short_tables({}, 3);
+  options.table = with_rows({}, 3);
   const Result<Recording> recording = Recording::open(path);
   if (!recording) return say(recording.error().text);
   Output output = Output::standard_error();

@@ -92,7 +92,8 @@ void add_table_options(CLI::App& app, TableOptions& options, bool rows) {
       {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
   if (rows) {
     app.add_option("-n,--top", options.top, "rows of each table, 0 for all; default 25, in csv and json all")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("-s,--sort", options.sort, "sort by a column; COLUMN:asc or COLUMN:desc for a direction")
         ->type_name("COLUMN");
   }

@@ -47,9 +47,15 @@ const Verb* find_verb(const std::string& name) {
 
 const Verb* similar_verb(const std::string& word) {
   if (word.size() > 12 || word.find('/') != std::string::npos || !find_program(word).empty()) return nullptr;
-  for (const Verb& verb : kVerbs)
-    if (distance(word, verb.name) <= (word.size() < 5 ? 1 : 2)) return &verb;
-  return nullptr;
+  const Verb* nearest = nullptr;
+  size_t best = word.size() < 5 ? 2 : 3;  // further away it is another word
+  for (const Verb& verb : kVerbs) {
+    const size_t away = distance(word, verb.name);
+    if (away >= best) continue;
+    best = away;
+    nearest = &verb;
+  }
+  return nearest;
 }
 
 }  // namespace penna

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// The command lines of the reading verbs, and the table of verbs.
+#include "cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/cmd_export.h"
+#include "cli/cmd_info.h"
+#include "cli/cmd_list.h"
+#include "cli/cmd_replay.h"
+#include "cli/cmd_report.h"
+#include "cli/verbs.h"
+
+namespace penna {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <typename Options>
+std::string refused(Result<Parsed<Options>> (*parse)(const Arguments&), const Arguments& arguments) {
+  const auto result = parse(arguments);
+  return result ? "accepted" : result.error().text;
+}
+
+template <typename Options>
+Options parsed(Result<Parsed<Options>> (*parse)(const Arguments&), const Arguments& arguments) {
+  const auto result = parse(arguments);
+  if (!result) ADD_FAILURE() << result.error().text;
+  return result ? result->options : Options{};
+}
+
+TEST(ParseReport, RecordingAndTableInEitherOrder) {
+  for (const Arguments& arguments : {Arguments{"a.penna", "alloc"}, {"alloc", "a.penna"}, {"alloc", "-i", "a.penna"}}) {
+    const ReportOptions options = parsed(parse_report, arguments);
+    EXPECT_EQ(options.which, "alloc");
+    EXPECT_EQ(options.input.recording, "a.penna");
+  }
+  EXPECT_EQ(parsed(parse_report, {"locks"}).input.recording, "");
+  EXPECT_EQ(parsed(parse_report, {"./locks"}).input.recording, "./locks");  // a file of that name
+  EXPECT_EQ(parsed(parse_report, {"locks", "locks"}).input.recording, "locks");
+  EXPECT_EQ(parsed(parse_report, {}).which, "");
+}
+
+TEST(ParseReport, EveryTableHasAName) {
+  EXPECT_THAT(report_names(), ElementsAre("calls", "alloc", "leaks", "locks", "waits", "points", "threads", "health"));
+  for (const std::string& name : report_names()) EXPECT_EQ(parsed(parse_report, {name}).which, name);
+}
+
+TEST(ParseReport, TableOptions) {
+  const ReportOptions options =
+      parsed(parse_report, {"calls", "-n", "3", "--sort", "self:asc", "--format=csv", "--color=never"});
+  EXPECT_EQ(options.table.top, 3u);
+  EXPECT_EQ(options.table.sort, "self:asc");
+  EXPECT_EQ(options.table.format, Format::kCsv);
+  EXPECT_EQ(options.table.color, ColorMode::kNever);
+  EXPECT_EQ(rows_to_show(parsed(parse_report, {"calls"}).table), 25u);
+  EXPECT_EQ(rows_to_show(parsed(parse_report, {"calls", "--format", "json"}).table), 0u);
+  EXPECT_EQ(rows_to_show(parsed(parse_report, {"calls", "-n", "0"}).table), 0u);
+  EXPECT_EQ(rows_to_show(parsed(parse_report, {}).table), 5u);  // the summary
+}
+
+TEST(ParseReport, SymbolOptions) {
+  const ReportOptions options =
+      parsed(parse_report, {"calls", "--symfs", "/mnt", "--debug-dir", "/a", "--debug-dir", "/b", "--demangle", "no"});
+  EXPECT_EQ(options.input.symfs, "/mnt");
+  EXPECT_THAT(options.input.debug_dirs, ElementsAre("/a", "/b"));
+  EXPECT_EQ(symbol_options(options.input).demangle, Demangle::kNo);
+  EXPECT_EQ(symbol_options(options.input).search.debuginfod_urls, "");
+  EXPECT_EQ(symbol_options(parsed(parse_report, {"--debuginfod=http://x"}).input).search.debuginfod_urls, "http://x");
+}
+
+TEST(ParseReport, WrongUse) {
+  EXPECT_THAT(refused(parse_report, {"a.penna", "alloc", "b.penna"}), HasSubstr("b.penna"));
+  EXPECT_THAT(refused(parse_report, {"--format", "xml"}), HasSubstr("xml"));
+  EXPECT_THAT(refused(parse_report, {"--format", "csv"}), HasSubstr("name one of calls"));
+  EXPECT_THAT(refused(parse_report, {"-n", "many"}), HasSubstr("many"));
+  EXPECT_THAT(refused(parse_report, {"-n", "-3"}), HasSubstr("-3"));
+  EXPECT_THAT(refused(parse_report, {"--what"}), HasSubstr("--what"));
+}
+
+TEST(ParseReplay, Options) {
+  const ReplayOptions options =
+      parsed(parse_replay, {"a.penna", "--thread", "12", "--pid", "7", "-n", "100", "--merge", "--stacks"});
+  EXPECT_EQ(options.input.recording, "a.penna");
+  EXPECT_EQ(options.tid, 12u);
+  EXPECT_EQ(options.pid, 7u);
+  EXPECT_EQ(options.lines, 100u);
+  EXPECT_TRUE(options.merge);
+  EXPECT_TRUE(options.stacks);
+  EXPECT_THAT(refused(parse_replay, {"--thread", "main"}), HasSubstr("main"));
+  EXPECT_THAT(refused(parse_replay, {"a", "b"}), HasSubstr("b"));
+}
+
+TEST(ParseExport, FormatAndRecordingInEitherOrder) {
+  for (const Arguments& arguments : {Arguments{"csv", "a.penna", "-o", "x"}, {"-o", "x", "a.penna", "csv"}}) {
+    const ExportOptions options = parsed(parse_export, arguments);
+    EXPECT_EQ(options.format, "csv");
+    EXPECT_EQ(options.input.recording, "a.penna");
+    EXPECT_EQ(options.output, "x");
+  }
+  EXPECT_THAT(refused(parse_export, {}), HasSubstr("csv, chrome"));
+  EXPECT_THAT(refused(parse_export, {"a.penna"}), HasSubstr("csv, chrome"));
+  EXPECT_THAT(refused(parse_export, {"csv", "a", "b"}), HasSubstr("'b'"));
+}
+
+TEST(ParseInfoAndList, Words) {
+  EXPECT_EQ(parsed(parse_info, {"a.penna"}).input.recording, "a.penna");
+  EXPECT_EQ(parsed(parse_info, {"--format", "json"}).table.format, Format::kJson);
+  EXPECT_EQ(parsed(parse_list, {"/bin/ls"}).target, "/bin/ls");
+  EXPECT_THAT(refused(parse_list, {}), HasSubstr("BIN|REC"));
+}
+
+TEST(Parse, HelpOfEveryVerb) {
+  EXPECT_THAT(parse_report({"--help"})->help, HasSubstr("penna report"));
+  EXPECT_THAT(parse_replay({"-h"})->help, HasSubstr("--merge"));
+  EXPECT_THAT(parse_export({"--help"})->help, HasSubstr("chrome"));
+  EXPECT_THAT(parse_info({"--help"})->help, HasSubstr("penna info"));
+  EXPECT_THAT(parse_list({"--help"})->help, HasSubstr("BIN|REC"));
+}
+
+TEST(Verbs, AreFound) {
+  for (const char* name : {"record", "report", "replay", "info", "list", "export", "help"}) {
+    ASSERT_NE(find_verb(name), nullptr) << name;
+    EXPECT_STREQ(find_verb(name)->name, name);
+  }
+  EXPECT_EQ(find_verb("ls"), nullptr);
+  EXPECT_EQ(find_verb(""), nullptr);
+}
+
+TEST(Verbs, MisspeltOnesAreGuessed) {
+  ASSERT_NE(similar_verb("reprot"), nullptr);
+  EXPECT_STREQ(similar_verb("reprot")->name, "report");
+  EXPECT_STREQ(similar_verb("replya")->name, "replay");
+  EXPECT_STREQ(similar_verb("exort")->name, "export");
+  EXPECT_EQ(similar_verb("ls"), nullptr);        // a program
+  EXPECT_EQ(similar_verb("./reprot"), nullptr);  // a path
+  EXPECT_EQ(similar_verb("frobnicate"), nullptr);
+}
+
+}  // namespace
+}  // namespace penna

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// The command line of penna record: where our options end and the command begins.
+#include "cli/record_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace penna {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+RecordOptions parsed(const Arguments& arguments) {
+  const auto result = parse_record(arguments);
+  if (!result) ADD_FAILURE() << result.error().text;
+  return result ? result->options : RecordOptions{};
+}
+
+std::string refused(const Arguments& arguments) {
+  const auto result = parse_record(arguments);
+  return result ? "accepted" : result.error().text;
+}
+
+constexpr uint32_t kAll = (1u << PENNA_CLASS_COUNT) - 1;
+
+TEST(ParseRecord, DefaultsRecordEverything) {
+  const RecordOptions options = parsed({"ls"});
+  EXPECT_THAT(options.command, ElementsAre("ls"));
+  EXPECT_EQ(options.classes, kAll);
+  EXPECT_EQ(options.on_full, PENNA_ON_FULL_BLOCK);
+  EXPECT_EQ(options.output, "");
+  EXPECT_FALSE(options.force);
+  EXPECT_FALSE(options.quiet);
+  EXPECT_EQ(options.stack_depth, static_cast<uint32_t>(PENNA_MAX_STACK_DEPTH));
+}
+
+TEST(ParseRecord, OptionsBehindTheCommandAreTheCommands) {
+  EXPECT_THAT(parsed({"ls", "-o", "x", "--force", "-h"}).command, ElementsAre("ls", "-o", "x", "--force", "-h"));
+  EXPECT_EQ(parsed({"ls", "-o", "x"}).output, "");
+  const RecordOptions options = parsed({"-o", "a.penna", "python3", "-c", "x=[1]", "-q"});
+  EXPECT_EQ(options.output, "a.penna");
+  EXPECT_FALSE(options.quiet);
+  EXPECT_THAT(options.command, ElementsAre("python3", "-c", "x=[1]", "-q"));
+}
+
+TEST(ParseRecord, DashesSeparate) {
+  EXPECT_THAT(parsed({"--", "ls", "-l"}).command, ElementsAre("ls", "-l"));
+  EXPECT_THAT(parsed({"-q", "--", "report"}).command, ElementsAre("report"));
+  EXPECT_THAT(parsed({"--", "-odd-name", "-o"}).command, ElementsAre("-odd-name", "-o"));
+  EXPECT_THAT(parsed({"--", "ls", "--", "x"}).command, ElementsAre("ls", "--", "x"));
+  // Behind the command's first word they are the command's own.
+  EXPECT_THAT(parsed({"git", "log", "--", "file"}).command, ElementsAre("git", "log", "--", "file"));
+  EXPECT_THAT(parsed({"-q", "ls", "--"}).command, ElementsAre("ls", "--"));
+}
+
+TEST(ParseRecord, EmptyArgumentsOfTheCommandStay) {
+  EXPECT_THAT(parsed({"printf", "", "a"}).command, ElementsAre("printf", "", "a"));
+  EXPECT_THAT(parsed({"--", "printf", ""}).command, ElementsAre("printf", ""));
+}
+
+TEST(ParseRecord, Kinds) {
+  EXPECT_EQ(parsed({"-k", "alloc", "ls"}).classes, 1u << PENNA_ALLOC);
+  EXPECT_EQ(parsed({"-k", "calls,locks", "ls"}).classes, 1u << PENNA_CALLS | 1u << PENNA_LOCKS);
+  EXPECT_EQ(parsed({"-k", "calls", "-k", "points", "ls"}).classes, 1u << PENNA_CALLS | 1u << PENNA_POINTS);
+  EXPECT_EQ(parsed({"--alloc", "--points", "ls"}).classes, 1u << PENNA_ALLOC | 1u << PENNA_POINTS);
+  EXPECT_EQ(parsed({"--kinds=calls,alloc,locks,points", "ls"}).classes, kAll);
+  EXPECT_THAT(refused({"-k", "heap", "ls"}), HasSubstr("calls, alloc, locks, points"));
+  EXPECT_THAT(refused({"-k", "", "ls"}), HasSubstr("kind"));
+}
+
+TEST(ParseRecord, OtherOptions) {
+  const RecordOptions options =
+      parsed({"--on-full=drop", "--pool", "16", "--stack-depth", "8", "-f", "-q", "-e", "db:*", "-e", "net:send", "x"});
+  EXPECT_EQ(options.on_full, PENNA_ON_FULL_DROP);
+  EXPECT_EQ(options.pool_mib, 16u);
+  EXPECT_EQ(options.stack_depth, 8u);
+  EXPECT_TRUE(options.force);
+  EXPECT_TRUE(options.quiet);
+  EXPECT_THAT(options.point_patterns, ElementsAre("db:*", "net:send"));
+  EXPECT_THAT(options.command, ElementsAre("x"));
+}
+
+TEST(ParseRecord, WrongUseIsOneSentence) {
+  EXPECT_THAT(refused({}), HasSubstr("no command"));
+  EXPECT_THAT(refused({"--"}), HasSubstr("no command"));
+  EXPECT_THAT(refused({"-q"}), HasSubstr("no command"));
+  EXPECT_THAT(refused({""}), HasSubstr("empty"));
+  EXPECT_THAT(refused({"--bogus", "ls"}), HasSubstr("--bogus"));
+  EXPECT_THAT(refused({"-o"}), HasSubstr("-o"));
+  EXPECT_THAT(refused({"--on-full", "wait", "ls"}), HasSubstr("on-full"));
+  EXPECT_THAT(refused({"--pool", "1", "ls"}), HasSubstr("pool"));
+  EXPECT_THAT(refused({"--stack-depth", "0", "ls"}), HasSubstr("stack-depth"));
+  EXPECT_THAT(refused({"--stack-depth", "many", "ls"}), HasSubstr("many"));
+  EXPECT_THAT(refused({"-e", std::string(500, 'x'), "ls"}), HasSubstr("470"));
+  for (const Arguments& arguments : {Arguments{}, {"--bogus", "ls"}, {"-o"}})
+    EXPECT_THAT(refused(arguments), Not(HasSubstr("\n")));
+}
+
+// As many patterns as fit into penna_config, with the empty one that ends the list.
+TEST(ParseRecord, PatternsFillTheirRoomAndNoMore) {
+  EXPECT_EQ(parsed({"-e", std::string(470, 'x'), "ls"}).point_patterns.size(), 1u);
+  EXPECT_THAT(refused({"-e", std::string(471, 'x'), "ls"}), HasSubstr("470"));
+  EXPECT_THAT(refused({"-e", std::string(400, 'x'), "-e", std::string(70, 'y'), "ls"}), HasSubstr("470"));
+}
+
+TEST(ParseRecord, HelpNamesTheCommand) {
+  const auto result = parse_record({"--help"});
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->help, HasSubstr("[--] CMD"));
+  EXPECT_THAT(result->help, HasSubstr("--on-full"));
+}
+
+}  // namespace
+}  // namespace penna
