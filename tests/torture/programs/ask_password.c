@@ -23,6 +23,6 @@ int main(void) {
   if (fgets(line, sizeof line, stdin) == NULL) DIE("name");
   struct winsize size;
   ioctl(1, TIOCGWINSZ, &size);
-  printf("hello %s%d%d%d, %d x %d, foreground %d\n", line, isatty(0), isatty(1), isatty(2), size.ws_col,
-         size.ws_row, tcgetpgrp(0) == getpgrp());
+  printf("hello %s%d%d%d, %d x %d, foreground %d\n", line, isatty(0), isatty(1), isatty(2), size.ws_col, size.ws_row,
+         tcgetpgrp(0) == getpgrp());
 }

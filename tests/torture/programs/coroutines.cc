@@ -32,7 +32,8 @@ int main() {
   for (int round = 0; round < 200; round++) {
     Generator generator = numbers(10, std::string(40, 'x'));
     for (int i = 0; i < 4; i++) generator.handle.resume(), sum += generator.handle.promise().value;
-    if (round % 20 == 0) std::thread([&] { generator.handle.resume(), sum += generator.handle.promise().value; }).join();
+    if (round % 20 == 0)
+      std::thread([&] { generator.handle.resume(), sum += generator.handle.promise().value; }).join();
     generator.handle.destroy();
   }
   std::printf("sum %ld\n", sum);

@@ -10,8 +10,11 @@ static long counter, turns;
 
 static void* add(void* odd) {
   for (int i = 0; i < 20000; i++) {
-    if (i % 16 == 0) while (pthread_mutex_trylock(&fast) != 0);
-    else pthread_mutex_lock(&fast);
+    if (i % 16 == 0)
+      while (pthread_mutex_trylock(&fast) != 0)
+        ;
+    else
+      pthread_mutex_lock(&fast);
     counter++;
     pthread_mutex_unlock(&fast);
   }
@@ -49,8 +52,10 @@ int main(void) {
     printf("type %d: lock %d", i, pthread_mutex_lock(&mutex));
     printf(" try %d", pthread_mutex_trylock(&mutex));
     printf(" timed %d", pthread_mutex_timedlock(&mutex, &soon));
-    int unlocked = 0; /* a recursive one was taken up to three times; one of the normal type may be given back only once */
-    while (pthread_mutex_unlock(&mutex) == 0 && ++unlocked < 10 && i % 3 != 0);
+    int unlocked =
+        0; /* a recursive one was taken up to three times; one of the normal type may be given back only once */
+    while (pthread_mutex_unlock(&mutex) == 0 && ++unlocked < 10 && i % 3 != 0)
+      ;
     printf(" unlocked %d", unlocked);
     if (i >= 3 && pthread_create(&threads[0], NULL, die_holding, &mutex) == 0) {
       pthread_join(threads[0], NULL);

@@ -24,7 +24,8 @@ int posix_memalign(void** block, size_t align, size_t size) { return (*block = m
 void* calloc(size_t count, size_t size) { return memalign(16, count * size); } /* never used twice: zero */
 void free(void* block) {
   if (block == NULL) return;
-  __atomic_add_fetch((char*)block < heap || (char*)block >= heap + sizeof heap ? &foreign : &given, 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch((char*)block < heap || (char*)block >= heap + sizeof heap ? &foreign : &given, 1,
+                     __ATOMIC_RELAXED);
 }
 void* realloc(void* block, size_t size) {
   void* fresh = malloc(size);

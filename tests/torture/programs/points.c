@@ -25,7 +25,8 @@ static void* body(void* number) {
   for (long i = 0; i < 5000; i++) {
     wrong += leaf(i, -i) != 14 * i + 91;
     wrong += floats((double)i, 0.5F) != 1.5 * (double)i;
-    PENNA_EVENT(torture, many, (char)'c', (short)-3, (unsigned char)200, (enum colour)BLUE, i, (unsigned long)i, text, &wrong);
+    PENNA_EVENT(torture, many, (char)'c', (short)-3, (unsigned char)200, (enum colour)BLUE, i, (unsigned long)i, text,
+                &wrong);
     PENNA_EVENT(torture, nothing);
   }
   *(long*)number = wrong;
