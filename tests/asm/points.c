@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * See points.h. */
+#include "points.h"
+
+#ifndef LIBRARY
+int main(int argc, char** argv) {
+  (void)argv;
+  run_all(argc);
+  return 0;
+}
+#endif

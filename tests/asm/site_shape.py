@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A disabled point is two nops. Each function of points.h is compared with its reference, in which the point is a nop that
+names the same operands (all that an SDT note asks for): apart from nops the same instructions must remain."""
+from collections import Counter
+
+from matrix import COMPILERS, Workspace, disassemble, expect, finish
+
+SLOT = bytes.fromhex('0f1f440050')
+FUNCTIONS = ('none', 'two', 'three_live', 'vectors', 'loop', 'red_zone', 'constant')
+
+
+def reachable(code):
+    """The instructions that a disabled point leaves reachable: nothing jumps to a cold block but the armed slot."""
+    at = {line[0]: index for index, line in enumerate(code)}
+    seen, work = set(), [0]
+    while work:
+        index = work.pop()
+        if index in seen or index >= len(code):
+            continue
+        seen.add(index)
+        mnemonic, operands = code[index][2], code[index][3]
+        if mnemonic.startswith('j'):
+            target = int(operands.split()[0], 16)
+            if target in at:
+                work.append(at[target])
+        if not mnemonic.startswith(('ret', 'jmp', 'ud2')):
+            work.append(index + 1)
+    return [code[index] for index in sorted(seen)]
+
+
+def is_nop(mnemonic, operands):
+    return mnemonic.startswith('nop') or 'nop' in operands.split() or (mnemonic, operands) == ('xchg', '%ax,%ax')
+
+
+def working(code):
+    return [line[2] for line in reachable(code) if not is_nop(line[2], line[3])]
+
+
+def slack(family, optimisation, function):
+    """How many instructions the compiler may choose differently. gcc -Os leaves the cold block in line, and jumps over it;
+    clang makes `lea` an `add` and a `mov` when the operand has a use in the cold block, too."""
+    return int(family == 'clang' or optimisation == '-Os') + (function == 'loop')
+
+
+def check_slot(label, code):
+    slots = [index for index, line in enumerate(code) if line[1] == SLOT]
+    expect(len(slots) >= 1, f'{label}: no slot')
+    for index in slots:
+        address = code[index][0]
+        expect(address % 8 <= 3, f'{label}: slot at {address:#x} crosses an aligned word')
+    expect(any(line[1] == b'\x90' for line in code), f'{label}: no probe nop')
+
+
+def check_hot_path(label, with_point, reference, allowed, in_loop):
+    mine, theirs = working(with_point), working(reference)
+    extra = len(mine) - len(theirs)
+    expect(extra <= allowed, f'{label}: {extra} instructions more than the reference: {mine} against {theirs}')
+    saved = {'push', 'pop', 'call', 'sub'} & set(Counter(mine) - Counter(theirs))
+    expect(not saved, f'{label}: the point costs {sorted(saved)}')
+    nops = sum(is_nop(line[2], line[3]) for line in reachable(with_point))
+    # The slot, the probe, at most one to align the slot; loops are aligned, too.
+    expect(nops <= 3 + 2 * in_loop, f'{label}: {nops} nops')
+
+
+def main():
+    with Workspace() as space:
+        for family, language in COMPILERS:
+            for optimisation in ('-O2', '-Os', '-O3'):
+                options = [optimisation, '-c', '-fno-unroll-loops', '-DLIBRARY']
+                with_points = space.build(family, language, options, 'with.o')
+                reference = space.build(family, language, options + ['-DREFERENCE'], 'reference.o')
+                for function in FUNCTIONS:
+                    label = f'{family} {language} {optimisation} shape_{function}'
+                    code = disassemble(with_points, f'shape_{function}')
+                    check_slot(label, code)
+                    check_hot_path(label, code, disassemble(reference, f'shape_{function}'),
+                                   slack(family, optimisation, function), function == 'loop')
+    finish()
+
+
+main()
