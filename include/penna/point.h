@@ -31,8 +31,7 @@
 #endif
 
 #ifdef PENNA_ARCH_HAS_POINTS
-#define PENNA_EVENT(...) \
-  PENNA_POINT_(__COUNTER__, PENNA_SITE_EVENT, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_EVENT(...) PENNA_POINT_(__COUNTER__, PENNA_SITE_EVENT, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #else /* evaluates the arguments, and nothing else */
 #define PENNA_EVENT(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #endif

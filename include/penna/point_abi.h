@@ -49,8 +49,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 24, "penna_point
  *  |      head      |arg_count |  bytes   |         id          |
  *  +----------------+----------+----------+---------------------+  */
 struct penna_point_state {
-  uint32_t id;    /* in records; 0 = never armed */
-  uint8_t bytes;  /* of a record, when no argument is a string */
+  uint32_t id;   /* in records; 0 = never armed */
+  uint8_t bytes; /* of a record, when no argument is a string */
   uint8_t arg_count;
   uint16_t head;  /* of such a record: the low 16 bits of its header, busy */
   uint64_t types; /* as in the site */

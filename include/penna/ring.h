@@ -56,12 +56,12 @@ enum { PENNA_RING_MAX_SLOTS = 1 << 28 };
  *          | slot_size bytes, padding to 8 |
  *          +-------------------------------+  */
 struct penna_ring {
-  uint32_t slot_count;                           /* power of two */
-  uint32_t slot_size;                            /* bytes of a record */
-  uint32_t write __attribute__((aligned(64)));   /* next ticket */
-  uint32_t dropped;                              /* records not taken, or taken back by abandonment */
-  uint32_t read __attribute__((aligned(64)));    /* ticket that the reader waits for */
-  uint32_t abandoned;                            /* slots that the reader gave up */
+  uint32_t slot_count;                         /* power of two */
+  uint32_t slot_size;                          /* bytes of a record */
+  uint32_t write __attribute__((aligned(64))); /* next ticket */
+  uint32_t dropped;                            /* records not taken, or taken back by abandonment */
+  uint32_t read __attribute__((aligned(64)));  /* ticket that the reader waits for */
+  uint32_t abandoned;                          /* slots that the reader gave up */
 };
 #ifdef __cplusplus
 static_assert(sizeof(struct penna_ring) == 192 && offsetof(struct penna_ring, write) == 64 &&

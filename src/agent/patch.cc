@@ -76,8 +76,8 @@ bool Patcher::write_through_memory_file(uintptr_t slot, const SlotCode& code) {
     memory_file_ = sys_failed(file) ? -2 : static_cast<int>(file);
   }
   if (memory_file_ < 0) return false;
-  long written = sys(SYS_pwrite64, memory_file_, reinterpret_cast<long>(code.bytes), PENNA_SLOT_BYTES,
-                     static_cast<long>(slot));
+  long written =
+      sys(SYS_pwrite64, memory_file_, reinterpret_cast<long>(code.bytes), PENNA_SLOT_BYTES, static_cast<long>(slot));
   if (written != PENNA_SLOT_BYTES) return false;
   dirty_ = true;
   return true;

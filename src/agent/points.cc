@@ -8,6 +8,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include "agent/glob.h"
 #include "agent/modules.h"
 #include "agent/patch.h"
 #include "agent/sys.h"
@@ -56,7 +57,7 @@ void lock_table() {
 }
 void unlock_table() { __atomic_store_n(&table_lock, 0, __ATOMIC_RELEASE); }  // pairs with try_lock_table()
 
-void count(uint64_t penna_counters::* counter) {
+void count(uint64_t penna_counters::*counter) {
   if (process.channel != nullptr) __atomic_fetch_add(&(process.channel->counters.*counter), 1, __ATOMIC_RELAXED);
 }
 
@@ -82,7 +83,8 @@ Sites sites_of(const PointModule& module) {
   const auto* first = follow<const penna_point_site>(module.note->sites_at);
   const auto* end = follow<const penna_point_site>(module.note->end_at);
   if (!inside(module, first, 0) || end < first ||
-      !inside(module, first, static_cast<size_t>(reinterpret_cast<uintptr_t>(end) - reinterpret_cast<uintptr_t>(first))))
+      !inside(module, first,
+              static_cast<size_t>(reinterpret_cast<uintptr_t>(end) - reinterpret_cast<uintptr_t>(first))))
     return {nullptr, nullptr};
   return {first, first + (end - first)};
 }
@@ -119,8 +121,8 @@ int protection_at(const PointModule& module, uintptr_t address) {
   for_each_segment(module.start, [&](const ElfW(Phdr) & segment, uintptr_t at) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) return;
     if (address < at || address - at >= segment.p_memsz) return;
-    protection = PROT_EXEC | ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
-                 ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0);
+    protection =
+        PROT_EXEC | ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0);
   });
   return protection;
 }
@@ -140,23 +142,6 @@ const penna_point_module* note_in(uintptr_t at, size_t size) {
 }
 
 // ---- Which are wanted -----------------------------------------------------------------------------------------------
-
-// One character against a set; `pattern` stands behind its [. Returns where the set ends, or null when it does not.
-const char* match_set(const char* pattern, char c, bool* matched) {
-  bool inverted = *pattern == '!' || *pattern == '^';
-  if (inverted) ++pattern;
-  bool found = false;
-  for (const char* first = pattern; *pattern != '\0' && (*pattern != ']' || pattern == first); ++pattern) {
-    char low = *pattern, high = low;
-    if (pattern[1] == '-' && pattern[2] != ']' && pattern[2] != '\0') {
-      high = pattern[2];
-      pattern += 2;
-    }
-    found |= c >= low && c <= high;
-  }
-  *matched = found != inverted;
-  return *pattern == ']' ? pattern + 1 : nullptr;
-}
 
 bool is_wanted(const char* provider, const char* name) {
   if (patterns[0] == '\0') return true;
@@ -236,7 +221,8 @@ void arm_module(const PointModule& module, Patcher& patcher) {
     }
     const char* provider = follow<const char>(site->text_at);
     const char* name = provider;
-    while (*name++ != '\0') {}
+    while (*name++ != '\0') {
+    }
     if (!is_wanted(provider, name)) continue;
     auto& state = *follow<penna_point_state>(site->state_at);
     if (state.id == 0) give_id(*site, state);
@@ -317,42 +303,6 @@ PointRecord begin_point(uint32_t id, uint64_t* record, uint32_t words) {
 }
 
 }  // namespace
-
-bool glob_matches(const char* pattern, const char* text) {
-  const char* star = nullptr;  // behind the last *, and the text that it has been tried on
-  const char* tried = nullptr;
-  for (;;) {
-    bool matched = false;
-    const char* next = pattern + 1;
-    if (*pattern == '*') {
-      star = next;
-      tried = text;
-      pattern = next;
-      continue;
-    }
-    if (*text == '\0') return *pattern == '\0';
-    if (*pattern == '?') {
-      matched = true;
-    } else if (*pattern == '[') {
-      next = match_set(pattern + 1, *text, &matched);
-      if (next == nullptr) return false;
-    } else if (*pattern == '\\' && pattern[1] != '\0') {
-      matched = *text == pattern[1];
-      next = pattern + 2;
-    } else {
-      matched = *pattern == *text;  // false at the pattern's end
-    }
-    if (matched) {
-      pattern = next;
-      ++text;
-    } else if (star != nullptr) {
-      pattern = star;
-      text = ++tried;
-    } else {
-      return false;
-    }
-  }
-}
 
 void start_points(const penna_config& config, bool forked) {
   if (forked) {

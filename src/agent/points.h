@@ -21,9 +21,6 @@ void start_points(const penna_config& config, bool forked);
 // stays armed, and records nothing. Async-signal-safe.
 void stop_points();
 
-// True when `text` matches `pattern`: * any characters, ? any one, [a-z] [!a-z] one of a set, \x x itself.
-bool glob_matches(const char* pattern, const char* text);
-
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
 
 struct PointRecord {

@@ -27,7 +27,8 @@ __attribute__((always_inline)) inline PointRecord reserve_point(uint32_t id, uin
   uint64_t at = penna_arch_add_local(&thread.cursor, words * 8);
   if (__builtin_expect(static_cast<uint32_t>(at) + words * 8 > PENNA_CHUNK_BYTES, 0))
     return penna_point_preserving(id, words, at, reserve_point_in_new_chunk);
-  auto* record = reinterpret_cast<uint64_t*>(chunk_address(static_cast<uint32_t>(at >> 32)) + static_cast<uint32_t>(at));
+  auto* record =
+      reinterpret_cast<uint64_t*>(chunk_address(static_cast<uint32_t>(at >> 32)) + static_cast<uint32_t>(at));
   uint64_t time = penna_now();
   if (__builtin_expect(static_cast<int64_t>(time - chunk_of(record)->time_begin) >> (PENNA_FULL_TIME_BITS - 1) > 0, 0))
     return penna_point_preserving(id, words, reinterpret_cast<uintptr_t>(record), reserve_point_again);

@@ -28,7 +28,7 @@ template <class T>
 concept TextLike = requires(const T& text) {
   requires std::is_class_v<T>;
   requires std::is_same_v<decltype(text.data()), const char*>;
-  { text.size() + 0u };
+  {text.size() + 0u};
 };
 
 // What is kept of an argument: class types by PointText, arrays by their address, scalars by value.
@@ -64,20 +64,30 @@ PENNA_INLINE auto hold_arg(const T& arg) {
 template <class Held>
 consteval uint64_t arg_type() {
   using T = std::remove_cv_t<Held>;
-  if constexpr (std::is_same_v<T, PointText>) return PENNA_ARG_STRING;
-  else if constexpr (std::is_same_v<T, bool>) return PENNA_ARG_BOOL;
-  else if constexpr (std::is_same_v<T, char>) return PENNA_ARG_CHAR;
-  else if constexpr (std::is_floating_point_v<T>) return PENNA_ARG_FLOAT;
-  else if constexpr (std::is_pointer_v<T>) return PENNA_ARG_POINTER;
-  else return std::is_signed_v<T> ? PENNA_ARG_INT : PENNA_ARG_UINT;
+  if constexpr (std::is_same_v<T, PointText>)
+    return PENNA_ARG_STRING;
+  else if constexpr (std::is_same_v<T, bool>)
+    return PENNA_ARG_BOOL;
+  else if constexpr (std::is_same_v<T, char>)
+    return PENNA_ARG_CHAR;
+  else if constexpr (std::is_floating_point_v<T>)
+    return PENNA_ARG_FLOAT;
+  else if constexpr (std::is_pointer_v<T>)
+    return PENNA_ARG_POINTER;
+  else
+    return std::is_signed_v<T> ? PENNA_ARG_INT : PENNA_ARG_UINT;
 }
 
 template <class T>
 PENNA_INLINE uint64_t arg_word(const T& held) {
-  if constexpr (std::is_same_v<T, PointText>) return reinterpret_cast<uintptr_t>(held.at);
-  else if constexpr (std::is_floating_point_v<T>) return __builtin_bit_cast(uint64_t, static_cast<double>(held));
-  else if constexpr (std::is_pointer_v<T>) return reinterpret_cast<uintptr_t>(held);
-  else return static_cast<uint64_t>(held);
+  if constexpr (std::is_same_v<T, PointText>)
+    return reinterpret_cast<uintptr_t>(held.at);
+  else if constexpr (std::is_floating_point_v<T>)
+    return __builtin_bit_cast(uint64_t, static_cast<double>(held));
+  else if constexpr (std::is_pointer_v<T>)
+    return reinterpret_cast<uintptr_t>(held);
+  else
+    return static_cast<uint64_t>(held);
 }
 
 template <class T>
@@ -90,10 +100,14 @@ PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held) {
 // What the SDT note points at: floats as their bits, strings as their address.
 template <class T>
 PENNA_INLINE auto sdt_value(const T& held) {
-  if constexpr (std::is_same_v<T, PointText>) return held.at;
-  else if constexpr (std::is_same_v<T, float>) return __builtin_bit_cast(uint32_t, held);
-  else if constexpr (std::is_floating_point_v<T>) return __builtin_bit_cast(uint64_t, static_cast<double>(held));
-  else return held;
+  if constexpr (std::is_same_v<T, PointText>)
+    return held.at;
+  else if constexpr (std::is_same_v<T, float>)
+    return __builtin_bit_cast(uint32_t, held);
+  else if constexpr (std::is_floating_point_v<T>)
+    return __builtin_bit_cast(uint64_t, static_cast<double>(held));
+  else
+    return held;
 }
 
 template <class Held>
@@ -105,8 +119,8 @@ consteval int sdt_size() {
 
 }  // namespace penna::detail
 
-#define PENNA_HOLD(i, arg)                   \
-  const auto& penna_of_##i = (arg);          \
+#define PENNA_HOLD(i, arg)          \
+  const auto& penna_of_##i = (arg); \
   const auto penna_##i = ::penna::detail::hold_arg(penna_of_##i);
 
 #define PENNA_TYPE_OF(x) ::penna::detail::arg_type<decltype(x)>()

@@ -28,11 +28,12 @@ thread_local uint32_t own_chunk = UINT32_MAX;
 
 void spoil() {
   if (!fake::spoil_vectors) return;
-  __asm__ volatile("pcmpeqd %%xmm0, %%xmm0; movdqa %%xmm0, %%xmm1; movdqa %%xmm0, %%xmm2; movdqa %%xmm0, %%xmm7;"
-                   "movdqa %%xmm0, %%xmm15"
-                   :
-                   :
-                   : "xmm0", "xmm1", "xmm2", "xmm7", "xmm15");
+  __asm__ volatile(
+      "pcmpeqd %%xmm0, %%xmm0; movdqa %%xmm0, %%xmm1; movdqa %%xmm0, %%xmm2; movdqa %%xmm0, %%xmm7;"
+      "movdqa %%xmm0, %%xmm15"
+      :
+      :
+      : "xmm0", "xmm1", "xmm2", "xmm7", "xmm15");
 }
 
 }  // namespace

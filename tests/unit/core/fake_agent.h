@@ -12,9 +12,9 @@
 namespace fake {
 
 struct Value {
-  uint32_t type;      // penna_arg_type
-  uint64_t word;      // numbers and pointers
-  std::string text;   // strings
+  uint32_t type;     // penna_arg_type
+  uint64_t word;     // numbers and pointers
+  std::string text;  // strings
   bool cut = false;
 };
 

@@ -73,8 +73,7 @@ TEST_P(PatchTest, writes_slots_and_puts_them_back) {
   {
     Patcher patcher(GetParam());
     for (size_t i : {0u, 5u, 255u, 256u, 511u})
-      EXPECT_TRUE(
-          patcher.replace(code.slot(i), armed_slot(code.slot(i), code.slot(i) + 100), disabled_slot(), kCode));
+      EXPECT_TRUE(patcher.replace(code.slot(i), armed_slot(code.slot(i), code.slot(i) + 100), disabled_slot(), kCode));
   }
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(code.bytes()), 8192), before);
 }

@@ -41,8 +41,8 @@ void c_strings(const char* text, char* writable) {
 }
 
 void c_twelve(int first) {
-  PENNA_EVENT(in_c, twelve, first, first + 1, first + 2, first + 3, first + 4, first + 5, first + 6, first + 7, first + 8,
-              first + 9, first + 10, first + 11);
+  PENNA_EVENT(in_c, twelve, first, first + 1, first + 2, first + 3, first + 4, first + 5, first + 6, first + 7,
+              first + 8, first + 9, first + 10, first + 11);
 }
 
 int c_evaluations(void) {

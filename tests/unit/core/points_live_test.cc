@@ -2,8 +2,8 @@
 // Points that are armed and disarmed under running threads and signal handlers; and which ones a pattern arms.
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <string>

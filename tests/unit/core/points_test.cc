@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/glob.h"
 #include "core/fake_agent.h"
 #include "core/points_in_c.h"
 
@@ -139,8 +140,8 @@ TEST_F(Points, numbers) {
               static_cast<signed char>(-1), uint16_t{65535});
   EXPECT_EQ(types("unit", "numbers"), (std::vector<int>{I, U, U, I, I, C, B, F, F, P, I, U}));
   EXPECT_EQ(words(only("unit", "numbers")),
-            (std::vector<uint64_t>{extended(-5), UINT64_MAX, 21, extended(-3), 'w', 'c', 1, bits_of(1.5), bits_of(-2.25),
-                                   0, extended(-1), 65535}));
+            (std::vector<uint64_t>{extended(-5), UINT64_MAX, 21, extended(-3), 'w', 'c', 1, bits_of(1.5),
+                                   bits_of(-2.25), 0, extended(-1), 65535}));
 }
 
 struct View {  // the least that looks like a string
@@ -351,7 +352,8 @@ TEST_F(Points, only_scratch_registers_change) {
         "mov %%r10, 104(%%rbx)\n"
         "test %%r10, %%r10\n je 2f\n movb $0x34, (%%r10)\n"
         "2: pop %%rbx\n pop %%rbp\n"
-        ".pushsection .data\n .balign 8\n raw_state: .long 0x7fffffff\n .byte 16, 0\n .2byte 0x0237\n .quad 0\n .popsection\n"
+        ".pushsection .data\n .balign 8\n raw_state: .long 0x7fffffff\n .byte 16, 0\n .2byte 0x0237\n .quad 0\n "
+        ".popsection\n"
         :
         : [seen] "r"(seen)
         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory");
@@ -381,12 +383,28 @@ TEST(Glob, matches) {
     const char *pattern, *text;
     bool matches;
   } cases[] = {
-      {"db:*", "db:query", true},   {"db:*", "net:send", false},  {"*", "", true},           {"*:send", "net:send", true},
-      {"*:s*d", "net:send", true},  {"*:s*d", "net:sent", false}, {"a?c", "abc", true},      {"a?c", "ac", false},
-      {"a[b-d]c", "acc", true},     {"a[b-d]c", "aec", false},    {"a[!b-d]c", "aec", true}, {"a[]]c", "a]c", true},
-      {"a\\*c", "a*c", true},       {"a\\*c", "abc", false},      {"", "", true},            {"", "a", false},
-      {"a[b", "ab", false},         {"**a**", "banana", true},    {"x*y*z", "x1y2z", true},  {"x*y*z", "x1z2y", false},
-      {"[a-]x", "-x", true},        {"a*", "b", false},
+      {"db:*", "db:query", true},
+      {"db:*", "net:send", false},
+      {"*", "", true},
+      {"*:send", "net:send", true},
+      {"*:s*d", "net:send", true},
+      {"*:s*d", "net:sent", false},
+      {"a?c", "abc", true},
+      {"a?c", "ac", false},
+      {"a[b-d]c", "acc", true},
+      {"a[b-d]c", "aec", false},
+      {"a[!b-d]c", "aec", true},
+      {"a[]]c", "a]c", true},
+      {"a\\*c", "a*c", true},
+      {"a\\*c", "abc", false},
+      {"", "", true},
+      {"", "a", false},
+      {"a[b", "ab", false},
+      {"**a**", "banana", true},
+      {"x*y*z", "x1y2z", true},
+      {"x*y*z", "x1z2y", false},
+      {"[a-]x", "-x", true},
+      {"a*", "b", false},
   };
   for (const auto& test : cases)
     EXPECT_EQ(glob_matches(test.pattern, test.text), test.matches) << test.pattern << " " << test.text;

@@ -4,7 +4,9 @@
 
 _Alignas(64) unsigned char penna_c_ring[4096];
 
-int c_ring_init(uint32_t slots, uint32_t size) { return penna_ring_init((struct penna_ring*)penna_c_ring, slots, size); }
+int c_ring_init(uint32_t slots, uint32_t size) {
+  return penna_ring_init((struct penna_ring*)penna_c_ring, slots, size);
+}
 
 int c_ring_put(uint32_t value) {
   uint32_t ticket;

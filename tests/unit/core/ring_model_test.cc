@@ -176,7 +176,7 @@ State first_state() {
     *--top = 0;  // as if called from nowhere, with the alignment of a call
     *--top = reinterpret_cast<uint64_t>(&actor_main);
     world.saved_stack_pointer[actor] = reinterpret_cast<uint64_t>(top - 6);  // six registers
-    advance(actor);  // to its first step
+    advance(actor);                                                          // to its first step
   }
   return capture();
 }
