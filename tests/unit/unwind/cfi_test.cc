@@ -156,9 +156,14 @@ TEST(Cfi, LoadedModulesGiveTheRulesOfTheirFiles) {
     ASSERT_TRUE(function && dladdr(function, &info));
     const ElfCfi elf(info.dli_fname);
     const auto pc = reinterpret_cast<uintptr_t>(function), base = reinterpret_cast<uintptr_t>(info.dli_fbase);
-    for (uintptr_t at = pc; at < pc + 64; ++at, ++compared) ASSERT_EQ(rule_of_pc(at), rule_at(elf.eh_frame, at - base));
+    for (uintptr_t at = pc; at < pc + 64; ++at) {
+      const FrameRule in_file = rule_at(elf.eh_frame, at - base);
+      if (in_file.is(FrameRule::kNone)) continue;  // between functions: rule_of_pc() may know an end of stack there
+      ASSERT_EQ(rule_of_pc(at), in_file) << symbol << "+" << at - pc;
+      ++compared;
+    }
   }
-  EXPECT_EQ(compared, 256U);
+  EXPECT_GT(compared, 128U);
 }
 
 TEST(Cfi, PcOutsideOfAllModulesHasNoRule) {

@@ -123,15 +123,15 @@ struct Expectation {
   std::vector<uintptr_t> outer;  // of the function that calls the assembly
 };
 
-[[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]] void call_with_frame_pointer(
-    void (*function)(void (*)(void*), void*), Seen& seen, Expectation& expected) {
+// Both callers keep frame pointers (see CMakeLists.txt): the temptation to step over them.
+[[gnu::noinline]] void call_with_frame_pointer(void (*function)(void (*)(void*), void*), Seen& seen,
+                                               Expectation& expected) {
   look(seen);
   expected.outer.assign(seen.ours.begin() + 1, seen.ours.end());
   function(look_from_callback, &seen);
   asm volatile("");
 }
-[[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]] void call_directly(bool frame, Seen& seen,
-                                                                             Expectation& expected) {
+[[gnu::noinline]] void call_directly(bool frame, Seen& seen, Expectation& expected) {
   look(seen);
   expected.outer.assign(seen.ours.begin() + 1, seen.ours.end());
   frame ? penna_test_no_cfi_frame(look_from_callback, &seen) : penna_test_no_cfi(look_from_callback, &seen);
