@@ -2,8 +2,9 @@
 // What all programs of bench/programs share: arguments, threads that start together, one line of result.
 //
 // PROGRAM ITERATIONS THREADS runs the body ITERATIONS times in each of THREADS threads and prints
-//     ns=NANOSECONDS ops=OPERATIONS threads=THREADS
-// where ns is the wall time of one operation in one thread, the mean over the threads.
+//     ns=NANOSECONDS cpu_ns=NANOSECONDS ops=OPERATIONS threads=THREADS
+// where ns is the wall time of one operation in one thread, the mean over the threads, cpu_ns the same of the threads' own
+// time, and ops counts all operations that were done, those that warmed up included.
 // Invariant: with one thread the body runs in the main thread, so that libc takes its single-threaded ways, as in most
 // programs; only what stands between the two clock readings is measured.
 #pragma once
@@ -26,9 +27,9 @@ BENCH_PLAIN inline void opaque(T& value) {
   asm volatile("" : "+r"(value) : : "memory");
 }
 
-BENCH_PLAIN inline double now_ns() {
+BENCH_PLAIN inline double now_ns(clockid_t clock) {
   timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
@@ -42,18 +43,19 @@ struct Worker {
   long iterations;
   int thread;
   pthread_barrier_t* start;
-  double ns = 0;
-  long ops = 0;
+  double ns = 0, cpu_ns = 0;
+  long ops = 0, warm_ops = 0;
 };
 
 BENCH_PLAIN inline void* work(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   if (worker.setup) worker.setup(worker.thread);
-  worker.body(1 + worker.iterations / 100, worker.thread);  // warms caches, predictors and lazy bindings
+  worker.warm_ops = worker.body(1 + worker.iterations / 100, worker.thread);  // warms caches, predictors and lazy bindings
   if (worker.start) pthread_barrier_wait(worker.start);
-  const double begin = now_ns();
+  const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID), begin = now_ns(CLOCK_MONOTONIC);
   worker.ops = worker.body(worker.iterations, worker.thread);
-  worker.ns = now_ns() - begin;
+  worker.ns = now_ns(CLOCK_MONOTONIC) - begin;
+  worker.cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
   return nullptr;
 }
 
@@ -78,13 +80,14 @@ BENCH_PLAIN inline int run(int argc, char** argv, Body body, Setup setup = nullp
     }
     for (pthread_t handle : handles) pthread_join(handle, nullptr);
   }
-  double ns = 0;
+  double ns = 0, cpu_ns = 0;
   long ops = 0;
   for (const Worker& worker : workers) {
     ns += worker.ns / static_cast<double>(worker.ops) / threads;
-    ops += worker.ops;
+    cpu_ns += worker.cpu_ns / static_cast<double>(worker.ops) / threads;
+    ops += worker.ops + worker.warm_ops;
   }
-  printf("ns=%.4f ops=%ld threads=%d\n", ns, ops, threads);
+  printf("ns=%.4f cpu_ns=%.4f ops=%ld threads=%d\n", ns, cpu_ns, ops, threads);
   return 0;
 }
 

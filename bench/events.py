@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""The table of events: what one event of each kind costs, with 1 and 2 threads, beside the limit and the peers.
+
+Each row is a program of bench/programs run in all ways, interleaved. Iterations are those of one thread; they are chosen
+so that a run takes some tenths of a second, and what is recorded fits twice into Penna's pool: the page's part on the
+collector says what happens beyond that.
+"""
+import dataclasses
+import statistics
+
+from peers import Heaptrack, Lttng, LttngOff, Uftrace
+from runner import Candidate, Failed, interleave, run
+from tables import markdown, number, ratio
+
+
+@dataclasses.dataclass
+class Kind:
+    name: str
+    base: str                     # the untraced program
+    ours: str                     # the program that Penna records
+    recorded: str                 # the kind for penna record -k; '' = run it without recording
+    per_operation: int            # events of that kind that an operation makes
+    iterations: int               # of base and ours, one thread
+    limit: tuple                  # program and its last argument
+    arguments: tuple = ()
+    threads: tuple = (1, 2)
+    peers: tuple = ()             # (peer class, options, program, iterations)
+
+
+LTTNG_CALLS = ('lttng_ust_cyg_profile_fast:*', 'liblttng-ust-cyg-profile-fast.so.1')
+LTTNG_HEAP = ('lttng_ust_libc:*', 'liblttng-ust-libc-wrapper.so.1')
+LTTNG_LOCKS = ('lttng_ust_pthread:*', 'liblttng-ust-pthread-wrapper.so.1')
+HEAP_PEERS = ((Lttng, LTTNG_HEAP, 'alloc', 500_000), (Heaptrack, (), 'alloc', 300_000))
+LOCK_PEERS = ((Lttng, LTTNG_LOCKS, 'locks', 500_000), (Uftrace, ('--force',), 'locks', 500_000))
+
+KINDS = [
+    Kind('point, disabled', 'points_none', 'points', '', 0, 30_000_000, ('points_nop', ''),
+         peers=((LttngOff, (), 'points_lttng', 30_000_000),)),
+    Kind('point, 2 integers', 'points_none', 'points', 'points', 1, 3_000_000, ('limits', 'point'),
+         peers=((Lttng, ('penna_bench:*', ''), 'points_lttng', 1_000_000),)),
+    Kind('call, entry and exit', 'calls_plain', 'calls', 'calls', 2, 3_000_000, ('limits', 'calls'),
+         peers=((Lttng, LTTNG_CALLS, 'calls', 500_000), (Uftrace, ('--no-libcall',), 'calls_pg', 1_000_000))),
+    Kind('malloc and free, 1 frame', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc'), peers=HEAP_PEERS),
+    Kind('malloc and free, 20 frames', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), ('20',),
+         peers=HEAP_PEERS),
+    Kind('lock and unlock', 'locks', 'locks', 'locks', 2, 1_500_000, ('limits', 'locks'), peers=LOCK_PEERS),
+    Kind('the same, contended', 'locks', 'locks', 'locks', 2, 1_000_000, ('limits', 'locks'), ('shared',), (2,),
+         peers=LOCK_PEERS),
+]
+
+# What limits.cc can measure, and what it stands for.
+LIMITS = (('rdtsc', 'rdtsc alone'), ('point', 'rdtsc and a 32-byte store'), ('calls', 'twice rdtsc and a 16-byte store'),
+          ('alloc', 'twice rdtsc and a 32-byte store'), ('alloc20', 'the same and a walk of 20 frame pointers'))
+
+class Row:
+    """One kind with one number of threads."""
+
+    def __init__(self, bench, kind, threads):
+        self.bench, self.kind, self.threads = bench, kind, threads
+        self.sizes = []  # (bytes in memory, bytes on disk) of an event, of each run
+        self.base = Candidate('untraced', lambda: self.plain(kind.base))
+        self.limit = Candidate('limit', self.run_limit)
+        self.ours = Candidate('penna', self.run_ours)
+        self.peers = {}  # name -> Candidate
+        self.users = []  # peers to be stopped
+
+    def arguments(self, iterations):
+        return [str(self.bench.iterations(iterations) // self.threads), str(self.threads), *self.kind.arguments]
+
+    def plain(self, program):
+        text = run([self.bench.program(program), *self.arguments(self.kind.iterations)])
+        return self.bench.result(text)[0]
+
+    def run_limit(self):
+        program, what = self.kind.limit
+        arguments = self.arguments(self.kind.iterations)[:2] + ([what] if what else [])
+        return self.bench.result(run([self.bench.program(program), *arguments]))[0]
+
+    def run_ours(self):
+        if not self.kind.recorded:
+            return self.plain(self.kind.ours)
+        command = [self.bench.program(self.kind.ours), *self.arguments(self.kind.iterations)]
+        text, recorded = self.bench.record(command, self.kind.recorded)
+        ns, operations = self.bench.result(text)
+        seen, due = recorded[self.kind.recorded], operations * self.kind.per_operation
+        if seen < due * 0.9999 - 200:  # the blocks that live at the end are not freed
+            raise Failed(f'{seen:.0f} events recorded where {due} were due')
+        every = sum(recorded[name] for name in ('calls', 'alloc', 'locks', 'points'))
+        self.sizes.append((recorded['raw'] / every, recorded['file'] / every))
+        return ns
+
+    def start_peers(self):
+        for make, options, program, iterations in self.kind.peers:
+            peer = make(self.bench, options)
+            candidate = Candidate(peer.name, lambda p=peer, b=program, n=iterations: self.bench.result(
+                p.run(self.bench.program(b), self.arguments(n)))[0])
+            self.peers[peer.name] = candidate
+            try:
+                self.bench.program(program)
+                peer.start()
+                self.users.append((peer, candidate))
+            except Failed as failure:
+                candidate.reason = str(failure)
+
+    def stop_peers(self):
+        for peer, candidate in self.users:
+            try:
+                peer.stop()
+            except Failed as failure:
+                candidate.reason = candidate.reason or str(failure)
+
+    def measure(self):
+        self.start_peers()
+        try:
+            interleave([self.base, self.limit, self.ours, *self.peers.values()], self.bench.rounds)
+        finally:
+            self.stop_peers()
+
+    def limit_ns(self):
+        """The nop is measured in a loop like the untraced one; the others have only their own work in theirs."""
+        return self.limit.above(self.base) if self.kind.limit[0] != 'limits' else self.limit.median
+
+
+def cells(row, notes):
+    """The row as text; what could not be measured gets a number that leads to a note."""
+    def cell(candidate, text):
+        if candidate.reason is None:
+            return text
+        note = f'{row.kind.name}, {candidate.name}: {candidate.reason}'
+        if note not in notes:
+            notes.append(note)
+        return f'[{notes.index(note) + 1}]'
+
+    def peer(candidate):
+        above = candidate.above(row.base)
+        times = f' ({ratio(above, ours)})' if row.kind.recorded else ''
+        return f'{candidate.name} ' + cell(candidate, number(above) + times)
+
+    ours, limit = row.ours.above(row.base), row.limit_ns()
+    return [row.kind.name, str(row.threads), cell(row.base, number(row.base.median)), cell(row.limit, number(limit)),
+            cell(row.ours, number(ours)), ratio(ours, limit) if row.kind.recorded else '-',
+            ', '.join(peer(candidate) for candidate in row.peers.values())]
+
+
+def size_cells(row):
+    memory, disk = (statistics.median(size[i] for size in row.sizes) for i in (0, 1))
+    return [row.kind.name, number(row.kind.per_operation, 0), number(memory), number(disk)]
+
+
+def limits(bench, only):
+    """The limits by themselves."""
+    if only not in 'limits':
+        return ''
+    rows = []
+    for what, name in LIMITS:
+        ways = [Candidate(what, lambda t=threads, w=what: bench.result(
+            run([bench.program('limits'), str(bench.iterations(2_000_000)), str(t), w]))[0]) for threads in (1, 2)]
+        interleave(ways, bench.rounds)
+        rows.append([name, *(number(way.median) for way in ways)])
+    return markdown('Limits', ['<what', '1 thread', '2 threads'], rows, ['Nanoseconds; the stores go to warm memory.'])
+
+
+def table(bench, only):
+    rows, sizes, notes = [], [], []
+    for kind in KINDS:
+        if only not in kind.name:
+            continue
+        for threads in kind.threads:
+            row = Row(bench, kind, threads)
+            row.measure()
+            rows.append(cells(row, notes))
+            if row.sizes and threads == kind.threads[0]:
+                sizes.append(size_cells(row))
+            print('  '.join(rows[-1]), flush=True)
+    if not rows:
+        return ''
+    text = ['Nanoseconds of one operation in one thread. *untraced* is the program alone; *limit*, *penna* and the peers are '
+            'what',
+            'comes on top of it, the peers also as a multiple of penna. Limits: a nop for a disabled point; rdtsc and a '
+            '32-byte store',
+            'for a point; twice rdtsc and 16 bytes for a call and a lock; twice rdtsc and 32 bytes, and 20 frame pointers '
+            'walked, for',
+            'malloc and free. Penna recorded all four ways to disk and lost nothing. Peers: LTTng-UST takes no stacks with '
+            'allocations',
+            'and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later.', '']
+    text += [f'[{i}] {note}' for i, note in enumerate(notes, 1)]
+    events = markdown('Events', ['<event', 'threads', 'untraced', 'limit', 'penna', '/ limit', '<peers (/ penna)'], rows, text)
+    if not sizes:
+        return events
+    return events + '\n' + markdown('Bytes of an event', ['<event', 'events', 'in memory', 'on disk'], sizes, [
+        'Of the same recordings, headers and stacks included. *events*: how many an operation makes. The loops are regular, '
+        'so they',
+        'compress better than real programs, which stand below.'])

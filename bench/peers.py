@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""The tools of others that do the same, as Debian has them. Each is used as its documentation says, at its fastest.
+
+A peer is a class with `start()`, `run(program, arguments)` giving the program's output, and `stop()`, which raises Failed
+when the tool lost something. `program` is a path from Bench.program().
+"""
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+from runner import Failed, run
+
+
+def need(tool):
+    if shutil.which(tool) is None:
+        raise Failed(f'{tool} is not installed')
+
+
+class Peer:
+    name = ''
+
+    def __init__(self, bench, options=()):
+        self.bench, self.options = bench, options
+
+    def start(self):
+        pass
+
+    def run(self, program, arguments):
+        raise NotImplementedError
+
+    def stop(self):
+        pass
+
+    def fresh(self, name):
+        path = self.bench.data / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.unlink(missing_ok=True) if path.is_file() else None
+        return str(path)
+
+
+class Uftrace(Peer):
+    """Function tracer; the whole trace to disk. `options`: how it finds functions."""
+    name = 'uftrace'
+
+    def start(self):
+        need('uftrace')
+
+    def run(self, program, arguments):
+        return run(['uftrace', 'record', '-d', self.fresh('uftrace'), *self.options, program, *arguments])
+
+
+class Heaptrack(Peer):
+    """Allocation tracer. -r: its fastest way, interpreted later."""
+    name = 'heaptrack'
+
+    def start(self):
+        need('heaptrack')
+
+    def run(self, program, arguments):
+        output = self.fresh('heaptrack')
+        text = run(['heaptrack', '-r', '-o', output, program, *arguments])
+        for file in glob.glob(output + '*'):
+            os.unlink(file)
+        return text
+
+
+class Lttng(Peer):
+    """LTTng-UST: per-CPU buffers, to disk. `options`: event pattern, and a library of LTTng's to preload."""
+    name = 'LTTng-UST'
+    daemon = None
+    session = 'penna-bench'
+
+    @classmethod
+    def start_daemon(cls, bench):
+        """LTTng's daemon, ours unless one runs. It lives until stop_daemon()."""
+        need('lttng')
+        if cls.daemon is not None:
+            return
+        if subprocess.run(['lttng', '--no-sessiond', 'list'], capture_output=True).returncode == 0:
+            return
+        cls.daemon = subprocess.Popen(['lttng-sessiond', '--no-kernel'], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(100):
+            if subprocess.run(['lttng', '--no-sessiond', 'list'], capture_output=True).returncode == 0:
+                return
+            time.sleep(0.1)
+        raise Failed('lttng-sessiond does not answer')
+
+    @classmethod
+    def stop_daemon(cls):
+        if cls.daemon is not None:
+            cls.daemon.terminate()
+            cls.daemon.wait(30)
+            cls.daemon = None
+
+    def start(self):
+        self.start_daemon(self.bench)
+        events, library = self.options
+        self.environment = dict(os.environ)
+        if library:
+            found = glob.glob(f'/usr/lib/*/{library}')
+            if not found:
+                raise Failed(f'{library} is not installed')
+            self.environment['LD_PRELOAD'] = found[0]
+        session = self.session
+        subprocess.run(['lttng', 'destroy', session], capture_output=True)  # of a run that was interrupted
+        run(['lttng', 'create', session, '-o', self.fresh('lttng')])
+        run(['lttng', 'enable-channel', '-s', session, '-u', 'channel', '--buffers-uid', '--subbuf-size=4M',
+             '--num-subbuf=16'])
+        run(['lttng', 'enable-event', '-s', session, '-u', '-c', 'channel', events])
+        run(['lttng', 'start', session])
+
+    def run(self, program, arguments):
+        return run([program, *arguments], self.environment)
+
+    def stop(self):
+        stopped = run(['lttng', 'stop', self.session])
+        subprocess.run(['lttng', 'destroy', self.session], capture_output=True)
+        size = sum(file.stat().st_size for file in (self.bench.data / 'lttng').rglob('*') if file.is_file())
+        shutil.rmtree(self.bench.data / 'lttng', ignore_errors=True)
+        if 'discarded' in stopped:
+            line = next(line for line in stopped.splitlines() if 'discarded' in line)
+            raise Failed(f'LTTng: {line.strip()[:100]}')
+        if size < 1 << 20:
+            raise Failed('LTTng recorded nothing')
+
+
+class LttngOff(Peer):
+    """The tracepoint compiled in, nobody listening."""
+    name = 'LTTng-UST'
+
+    def run(self, program, arguments):
+        return run([program, *arguments])
+
+
+def versions():
+    """Name and version of each peer that is installed."""
+    found = []
+    for package in ('lttng-tools', 'liblttng-ust1', 'uftrace', 'heaptrack'):
+        done = subprocess.run(['dpkg-query', '-W', '-f', '${Package} ${Version}', package], capture_output=True, text=True)
+        found.append(done.stdout if done.returncode == 0 and done.stdout.split()[1:] else f'{package} not installed')
+    return found

@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Measures Penna against the physical limit and against its peers, in one run, and writes one page.
+
+    bench/report.py --build build/release --output bench/RESULTS.md [--quick] [--only TEXT] [--clock cpu]
+--quick: a fifth of the work and 3 rounds, to try it out; its numbers are not worth keeping.
+--clock cpu: processor time of the program's threads instead of wall time, for a machine that is busy with other things.
+Every number is a median of interleaved runs (runner.py); "above untraced" is the difference to the untraced program in the
+same round. Nothing is asserted: a benchmark informs, tests judge.
+"""
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import events  # noqa: E402
+import machine  # noqa: E402
+import peers  # noqa: E402
+import whole  # noqa: E402
+from runner import Bench  # noqa: E402
+
+INTRODUCTION = '''\
+Written by `./run bench`; run it to get this page for your machine.
+'''
+
+
+def main():
+    parser = argparse.ArgumentParser(description='Measures Penna and its peers.')
+    parser.add_argument('--build', default='build/release', help='build directory')
+    parser.add_argument('--output', default='bench/RESULTS.md', help='where to write the page; - for nowhere')
+    parser.add_argument('--quick', action='store_true', help='less work, worse numbers')
+    parser.add_argument('--only', default='', help='only what has this text in its name')
+    parser.add_argument('--clock', choices=('wall', 'cpu'), default='wall')
+    arguments = parser.parse_args()
+
+    started, load = time.time(), os.getloadavg()[0]
+    bench = Bench(arguments.build, 3 if arguments.quick else 5, 0.2 if arguments.quick else 1.0,
+                  'ns' if arguments.clock == 'wall' else 'cpu_ns')
+    parts = []
+    try:
+        for make in (events.limits, events.table, whole.programs, whole.table, whole.hooks, whole.tool_side):
+            part = make(bench, arguments.only)
+            if part:
+                print(part, flush=True)
+                parts.append(part)
+    finally:
+        peers.Lttng.stop_daemon()
+    header = machine.header(bench, arguments, started, load)
+    print(header)
+    if arguments.output != '-':
+        page = '\n'.join(['# Results', '', INTRODUCTION, header, *parts])
+        pathlib.Path(arguments.output).write_text(page)
+        print(f'bench: written to {arguments.output}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Runs the programs of bench/programs and takes medians. No table and no peer is known here.
+
+Why interleaved: this and other machines drift by some percent within seconds. Each round runs every candidate once, and a
+cost is the median of the rounds' own differences. Invariant: a run that lost events, or failed, gives a reason and no
+number.
+"""
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+
+KEY_VALUE = re.compile(r'\b([a-z_]+)=([-0-9.]+)')
+
+
+class Failed(Exception):
+    """Why there is no number; one short sentence for the table."""
+
+
+def run(command, environment=None, cwd=None, timeout=120):
+    """Output of a command, standard error included; Failed when it does not work."""
+    try:
+        done = subprocess.run(command, env=environment, cwd=cwd, timeout=timeout, text=True, errors='replace',
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except subprocess.TimeoutExpired:
+        raise Failed(f'{command[0]} took longer than {timeout} s') from None
+    except OSError as error:
+        raise Failed(f'{command[0]} does not run: {error.strerror}') from None
+    if done.returncode != 0:
+        last = (done.stdout.strip().splitlines() or ['no output'])[-1]
+        raise Failed(f'{pathlib.Path(command[0]).name} ended with {done.returncode}: {last[:120]}')
+    return done.stdout
+
+
+def facts(text):
+    """The key=value numbers in a text."""
+    return {key: float(value) for key, value in KEY_VALUE.findall(text)}
+
+
+class Bench:
+    """Where things are, and how a recording is made."""
+
+    def __init__(self, build, rounds, scale, clock):
+        self.build = pathlib.Path(build).resolve()
+        self.rounds, self.scale, self.clock = rounds, scale, clock
+        self.penna = self.build / 'bin' / 'penna'
+        self.data = self.build / 'bench' / 'data'
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.data.mkdir(parents=True)
+
+    def program(self, name):
+        path = self.build / 'bench' / 'programs' / name
+        if not path.exists():
+            raise Failed(f'{name} was not built')
+        return str(path)
+
+    def iterations(self, count):
+        return max(1000, int(count * self.scale))
+
+    def result(self, text):
+        """Nanoseconds per operation and operations, from what a program printed among other things."""
+        found = facts(text)
+        if 'ns' not in found:
+            raise Failed('the program printed no result')
+        return found[self.clock], int(found['ops'])
+
+    def recording_path(self):
+        path = self.data / 'run.penna'
+        path.unlink(missing_ok=True)
+        return path
+
+    def record(self, command, kinds, options=()):
+        """Records a command; gives its output and the facts of the recording, from which nothing may be missing."""
+        path = self.recording_path()
+        text = run([str(self.penna), 'record', '-q', '-o', str(path), '-k', kinds, *options, '--', *command])
+        recorded = facts(run([str(self.build / 'bench' / 'recording_facts'), str(path)]))
+        if recorded['lost'] or recorded['torn'] or not recorded['finished']:
+            raise Failed(f"{recorded['lost']:.0f} events lost, {recorded['torn']:.0f} torn")
+        return text, recorded
+
+
+class Candidate:
+    """One way to run a program: `once()` gives ns per operation. After a failure it is not tried again."""
+
+    def __init__(self, name, once):
+        self.name, self.once = name, once
+        self.values, self.reason = [], None
+
+    def run(self):
+        if self.reason is None:
+            try:
+                self.values.append(self.once())
+            except Failed as failure:
+                self.reason = str(failure)
+
+    @property
+    def median(self):
+        return statistics.median(self.values) if self.values and self.reason is None else None
+
+    def above(self, base):
+        """Median of what each round cost above the same round of `base`."""
+        if self.median is None or base.median is None:
+            return None
+        return statistics.median(mine - its for mine, its in zip(self.values, base.values))
+
+
+def interleave(candidates, rounds):
+    for _ in range(rounds):
+        for candidate in candidates:
+            candidate.run()

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""What is not a single event: start-up, memory, the collector under full load, hooks one by one, and the tool side."""
+import json
+import os
+import pathlib
+import statistics
+import time
+
+from runner import Candidate, Failed, facts, interleave, run
+from tables import markdown, number, ratio
+
+
+def milliseconds(command, environment=None):
+    started = time.perf_counter()
+    run(command, environment)
+    return (time.perf_counter() - started) * 1e3
+
+
+def start_up(bench):
+    """Wall time of the shortest program, alone and recorded, in turns."""
+    penna = [str(bench.penna), 'record', '-q', '-o']
+    plain = Candidate('true', lambda: milliseconds(['/bin/true']))
+    ours = Candidate('penna', lambda: milliseconds([*penna, str(bench.recording_path()), '--', '/bin/true']))
+    interleave([plain, ours], 21)
+    yield ['`penna record true`', 'ms', number(plain.median), number(ours.median), number(ours.above(plain)), ours.reason or '']
+
+
+def memory(bench):
+    """Resident memory of a process with 1,000 threads that have all allocated and locked."""
+    command = [bench.program('threads'), '1000']
+
+    def resident(recorded):
+        text = bench.record(command, 'calls,alloc,locks,points')[0] if recorded else run(command)
+        return facts(text)['rss_kib'] / 1024
+    plain, ours = Candidate('plain', lambda: resident(False)), Candidate('penna', lambda: resident(True))
+    interleave([plain, ours], bench.rounds)
+    above = ours.above(plain)
+    yield ['resident memory, 1,000 threads', 'MiB', number(plain.median), number(ours.median), number(above),
+           ours.reason or f'{above * 1024 / 1000:.1f} KiB a thread']
+
+
+def sustained(bench):
+    """More than the collector can take: the pool is small, so the program goes on at the collector's pace."""
+    for name, program, kinds, iterations, arguments in (
+            ('calls', 'calls', 'calls', 5_000_000, []), ('allocations, 20 frames', 'alloc', 'alloc', 2_000_000, ['20']),
+            ('locks', 'locks', 'locks', 4_000_000, []), ('points', 'points', 'points', 4_000_000, [])):
+        rates, cpu, reason = [], [], None
+        for _ in range(bench.rounds):
+            try:
+                command = [bench.program(program), str(bench.iterations(iterations)), '1', *arguments]
+                text, recorded = bench.record(command, kinds, ['--pool', '4'])
+                ns, operations = bench.result(text)
+                rates.append(recorded[kinds] / operations / ns * 1e3)
+                cpu.append(recorded[kinds] / recorded['recorder_ns'] * 1e3)
+            except Failed as failure:
+                reason = str(failure)
+        if reason:
+            yield [f'sustained: {name}', 'M events/s', '', '-', '', reason]
+        else:
+            yield [f'sustained: {name}', 'M events/s', '', number(statistics.median(rates)), '',
+                   f'the recorder uses 1 s of CPU for {statistics.median(cpu):.0f} M events']
+
+
+def programs(bench, only):
+    """Real programs from start to end, as time takes them: alone, recorded, and by heaptrack."""
+    if only not in 'programs':
+        return ''
+    demo = pathlib.Path(__file__).resolve().parent.parent / 'examples' / 'demo'
+    python = {**os.environ, 'PYTHONMALLOC': 'malloc'}
+    rows, notes = [], []
+    for name, command, environment in (
+            ('python3, json and regex', ['/usr/bin/python3', str(demo / 'packages.py')], python),
+            ('sqlite3, 100,000 rows', ['/usr/bin/sqlite3', ':memory:', f'.read {demo / "stock.sql"}'], None),
+            ('g++ -O2 of 120 lines', ['g++', '-std=c++20', '-O2', '-c', f'-I{demo.parent.parent / "include"}',
+                                      str(demo / 'orders.cc'), '-o', '/dev/null'], None)):
+        sizes = []
+
+        def recorded():
+            path = bench.recording_path()
+            took = milliseconds([str(bench.penna), 'record', '-q', '-o', str(path), '--alloc', '--', *command], environment)
+            seen = facts(run([str(bench.build / 'bench' / 'recording_facts'), str(path)]))
+            if seen['lost'] or seen['torn']:
+                raise Failed(f"{seen['lost']:.0f} events lost, {seen['torn']:.0f} torn")
+            sizes.append((seen['alloc'], seen['file'] / seen['alloc']))
+            return took
+        plain = Candidate('alone', lambda: milliseconds(command, environment))
+        ours = Candidate('penna', recorded)
+        peer = Candidate('heaptrack', lambda: milliseconds(
+            ['heaptrack', '-r', '-o', str(bench.data / 'heaptrack'), *command], environment))
+        interleave([plain, ours, peer], bench.rounds)
+        notes += [f'{name}, {way.name}: {way.reason}' for way in (plain, ours, peer) if way.reason]
+        rows.append([name, number(plain.median, 0), number(ours.median, 0), ratio(ours.median, plain.median),
+                     number(peer.median, 0), ratio(peer.median, plain.median),
+                     f'{sizes[0][0]:,.0f}' if sizes else '-', number(sizes[0][1]) if sizes else '-'])
+        print('  '.join(rows[-1]), flush=True)
+    return markdown('Real programs, allocations recorded with their stacks',
+                    ['<program', 'alone ms', 'penna ms', '/ alone', 'heaptrack ms', '/ alone', 'events', 'B on disk'], rows, [
+                        'Wall time from start to end, the tools\' own start and end included; g++ is three processes. '
+                        'heaptrack -r leaves its',
+                        'data to be interpreted later. Bytes are of an event, all of the file divided by them.', *notes])
+
+
+def table(bench, only):
+    rows = []
+    for part in (start_up, memory, sustained):
+        if only not in part.__name__:
+            continue
+        try:
+            for row in part(bench):
+                rows.append(row)
+                print('  '.join(row), flush=True)
+        except Failed as failure:
+            rows.append([part.__name__, '', '', '', '', str(failure)])
+    return markdown('Whole programs', ['<what', '<unit', 'alone', 'recorded', 'above', '<'], rows) if rows else ''
+
+
+def benchmark(bench, name, wrap=(), only='.'):
+    """Results of a google-benchmark program by name: the JSON objects. `wrap`: a command in front of it."""
+    output = bench.data / f'{name}.json'
+    command = [*wrap, str(bench.build / 'bench' / name), f'--benchmark_filter={only}', f'--benchmark_out={output}', '--benchmark_out_format=json',
+               f'--benchmark_min_time={0.2 * bench.scale}']
+    run(command, cwd=bench.data)
+    found = {}
+    for result in json.loads(output.read_text())['benchmarks']:
+        if result.get('error_occurred'):
+            raise Failed(f"{result['name']}: {result['error_message']}")
+        found[result['name']] = result
+    return found
+
+
+def hooks(bench, only):
+    """Each hook alone: without the agent, with it asleep, and recording."""
+    if only not in 'hooks':
+        return ''
+    record = [str(bench.penna), 'record', '-q', '-f', '-o', str(bench.recording_path())]
+    ways = ([], [*record, '-k', 'calls', '--'], [*record, '--'])
+    try:
+        alone, asleep, recording = (benchmark(bench, 'agent_bench', way) for way in ways)
+    except Failed as failure:
+        return f'## Hooks\n\nNot measured: {failure}\n'
+    rows = []
+    for name in alone:
+        times = [found[name]['real_time'] * found[name].get('threads', 1) for found in (alone, asleep, recording)]
+        asleep_time = '-' if name.startswith('call') else number(times[1] - times[0])
+        rows.append([name.replace('_', ' ').replace('/real time', ''), number(times[0]), asleep_time,
+                     number(times[2] - times[0])])
+    return markdown('Hooks', ['<what', 'alone', 'asleep: above', 'recording: above'], rows, [
+        'Nanoseconds, one process, google-benchmark. *asleep*: the agent is there and records calls only.'])
+
+
+# Of recording_bench and model_bench: what stands on the page, and under which name.
+TOOL_SIDE = (('recording_bench', 'BM_scan', 'look at each record of a chunk'),
+             ('recording_bench', 'BM_write', 'the collector: look, compress, write'),
+             ('recording_bench', 'BM_read', 'read, decompress, look at each record'),
+             ('model_bench', 'walk_by_thread', 'walk, thread by thread'),
+             ('model_bench', 'walk_merged', 'walk, four threads merged by time'),
+             ('model_bench', 'analyse_calls', 'walk and analyse'),
+             ('model_bench', 'analyse_allocations', 'walk and analyse'))
+
+
+def tool_side(bench, only):
+    """Speed of collector, reader and analyses, each alone."""
+    if only not in 'tool side':
+        return ''
+    rows, notes = [], []
+    for program, prefix, name in TOOL_SIDE:
+        try:
+            found = benchmark(bench, program, only=f'^{prefix}/')
+            rows += [[name, result.get('label', ''), number(result['items_per_second'] / 1e6)]
+                     for result in found.values()]
+        except Failed as failure:
+            notes.append(f'{name}: {failure}')
+    rows += penna_report(bench)
+    return markdown('Tool side', ['<what', '<events', 'M events/s'], rows, [
+        'One core, one thread. The chunks hold what real code did, stamped by the real clock '
+        '(`bench/recording_workloads.h`). The last',
+        'rows are the whole command, names looked up, on a recording of fib in two threads.', *notes])
+
+
+def penna_report(bench):
+    """`penna report calls` on a real recording, whole command, names included."""
+    rows = []
+    try:
+        text, recorded = bench.record([bench.program('calls'), str(bench.iterations(5_000_000)), '2'], 'calls')
+    except Failed as failure:
+        return [['penna report', str(failure), '-']]
+    for verb in (['report', 'calls'], ['report', 'threads']):
+        command = [str(bench.penna), verb[0], str(bench.data / 'run.penna'), *verb[1:]]
+        try:
+            times = [milliseconds(command) for _ in range(3)]
+            rows.append(['penna ' + ' '.join(verb), 'calls', number(recorded['calls'] / statistics.median(times) / 1e3)])
+        except Failed as failure:
+            rows.append(['penna ' + ' '.join(verb), str(failure), '-'])
+    return rows
