@@ -19,7 +19,8 @@ constexpr uint64_t kHeaderAddress = 0x400000, kFrameAddress = 0x401000;
 struct Copy {
   std::unique_ptr<uint8_t[]> bytes;
   Section section;
-  Copy(const uint8_t* data, size_t size, uint64_t address) : bytes(new uint8_t[size]), section{bytes.get(), size, address} {
+  Copy(const uint8_t* data, size_t size, uint64_t address)
+      : bytes(new uint8_t[size]), section{bytes.get(), size, address} {
     if (size != 0) std::memcpy(bytes.get(), data, size);
   }
 };

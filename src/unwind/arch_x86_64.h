@@ -29,9 +29,10 @@ struct Registers {
 
 struct Arch {
   static constexpr uint64_t kDwarfFp = 6, kDwarfSp = 7, kDwarfReturn = 16;
-  static constexpr int64_t kReturnFromCfa = -8;  // the return address is at CFA + this
+  static constexpr int64_t kReturnFromCfa = -8;                                // the return address is at CFA + this
   static constexpr int64_t kSignalFp = 120, kSignalSp = 160, kSignalPc = 168;  // from sp in the restorer
-  static constexpr int kPcBits = 48;  // user addresses lie below 2^47, or 2^56 for who asks for them: those are not cached
+  static constexpr int kPcBits =
+      48;  // user addresses lie below 2^47, or 2^56 for who asks for them: those are not cached
 };
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RBP * 8 == Arch::kSignalFp);
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8 == Arch::kSignalSp);
@@ -76,7 +77,7 @@ inline constexpr size_t kLongestCall = 7;
 
 // True when a call instruction may end at `code`; reads the kLongestCall bytes before it.
 inline bool preceded_by_call(const uint8_t* code) {
-  if (code[-5] == 0xe8) return true;  // call rel32
+  if (code[-5] == 0xe8) return true;           // call rel32
   constexpr int kLengths[] = {2, 3, 4, 6, 7};  // ff /2: call through a register or memory
   for (int length : kLengths)
     if (code[-length] == 0xff && (code[-length + 1] & 0x38) == 0x10) return true;

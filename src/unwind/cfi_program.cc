@@ -14,7 +14,7 @@ namespace {
 struct RegisterRule {
   enum Kind : uint8_t { kSame, kUndefined, kOffset, kExpression, kElsewhere };
   Kind kind = kSame;
-  int64_t offset = 0;            // kOffset: saved at CFA + offset
+  int64_t offset = 0;               // kOffset: saved at CFA + offset
   uint64_t code = 0, code_end = 0;  // kExpression: addresses of the expression that yields where it was saved
 };
 
@@ -77,7 +77,10 @@ class Program {
       case 0x06: return restore(in.uleb()), true;
       case 0x07: return set(in.uleb(), {RegisterRule::kUndefined}), true;
       case 0x08: return set(in.uleb(), {RegisterRule::kSame}), true;
-      case 0x09: reg = in.uleb(); in.uleb(); return set(reg, {RegisterRule::kElsewhere}), true;  // in another register
+      case 0x09:
+        reg = in.uleb();
+        in.uleb();
+        return set(reg, {RegisterRule::kElsewhere}), true;  // in another register
       case 0x0a: return remember();
       case 0x0b: return recall();
       case 0x0c: reg = in.uleb(); return define_cfa(reg, static_cast<int64_t>(in.uleb())), true;
@@ -100,9 +103,15 @@ class Program {
         reg = in.uleb();
         return set(reg, {RegisterRule::kOffset, factored(-static_cast<int64_t>(in.uleb() & INT64_MAX))}), true;
       case 0x14:  // val_offset
-      case 0x15: reg = in.uleb(); in.uleb(); return set(reg, {RegisterRule::kElsewhere}), true;
-      case 0x16: reg = in.uleb(); block(in); return set(reg, {RegisterRule::kElsewhere}), true;  // val_expression
-      case 0x2e: in.uleb(); return true;  // GNU_args_size: matters to landing pads only
+      case 0x15:
+        reg = in.uleb();
+        in.uleb();
+        return set(reg, {RegisterRule::kElsewhere}), true;
+      case 0x16:
+        reg = in.uleb();
+        block(in);
+        return set(reg, {RegisterRule::kElsewhere}), true;  // val_expression
+      case 0x2e: in.uleb(); return true;                    // GNU_args_size: matters to landing pads only
       default: return false;
     }
   }
@@ -167,7 +176,9 @@ bool cfa_value(const Section& frame, const CfaRule& cfa, uint64_t pc, Value& val
 }
 
 // Offsets come from untrusted bytes: they wrap around instead of being undefined; usable() refuses the nonsense later.
-int64_t wrapping_sub(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+int64_t wrapping_sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
 
 // The address where a register was saved, as CFA + offset wherever it can be said that way.
 bool saved_at(const Section& frame, const RegisterRule& rule, const Value& cfa, uint64_t pc, Value& where) {
@@ -181,8 +192,8 @@ bool saved_at(const Section& frame, const RegisterRule& rule, const Value& cfa, 
 
 bool is_kernel_signal_frame(const Section& frame, const Row& row, const Value& cfa, uint64_t pc) {
   Value ra;
-  return cfa.deref && cfa.base == Value::kSp && cfa.offset == Arch::kSignalSp &&
-         saved_at(frame, row.ra, cfa, pc, ra) && ra.base == Value::kSp && ra.offset == Arch::kSignalPc;
+  return cfa.deref && cfa.base == Value::kSp && cfa.offset == Arch::kSignalSp && saved_at(frame, row.ra, cfa, pc, ra) &&
+         ra.base == Value::kSp && ra.offset == Arch::kSignalPc;
 }
 
 constexpr int64_t kMaxOffset = 1 << 30;

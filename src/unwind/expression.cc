@@ -67,7 +67,7 @@ bool binary(uint8_t op, Value a, Value b, Value& result) {
 bool pushed(uint8_t op, Cursor& code, uint64_t pc, Value& value) {
   value = Value{};
   if (op >= 0x30 && op <= 0x4f) return value.offset = op - 0x30, true;  // lit0 … lit31
-  if (op >= 0x70 && op <= 0x8f) {                                      // breg0 … breg31
+  if (op >= 0x70 && op <= 0x8f) {                                       // breg0 … breg31
     const uint64_t reg = op - 0x70u;
     value.offset = code.sleb();
     if (reg == Arch::kDwarfSp) return value.base = Value::kSp, true;

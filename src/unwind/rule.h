@@ -15,12 +15,12 @@ namespace penna::unwind {
 // What is known at one pc. CFA = canonical frame address = the stack pointer in the caller after the return.
 struct FrameRule {
   enum Flag : uint8_t {
-    kBaseFp = 1,     // the CFA counts from the frame pointer; otherwise from the stack pointer
-    kFpAtCfa = 2,    // the caller's fp was saved at CFA + fp_offset; with neither kFpAt… bit the caller's fp is ours
-    kDeref = 4,      // the CFA is the word at base + cfa_offset, not that address itself (gcc's realigned stacks)
-    kFpAtFp = 8,     // the caller's fp was saved at fp + fp_offset
-    kFpLost = 16,    // the caller's fp cannot be known; it becomes 0, which no later rule accepts
-    kExact = 32,     // 'S' augmentation: the caller's pc is the interrupted instruction, not a return address
+    kBaseFp = 1,   // the CFA counts from the frame pointer; otherwise from the stack pointer
+    kFpAtCfa = 2,  // the caller's fp was saved at CFA + fp_offset; with neither kFpAt… bit the caller's fp is ours
+    kDeref = 4,    // the CFA is the word at base + cfa_offset, not that address itself (gcc's realigned stacks)
+    kFpAtFp = 8,   // the caller's fp was saved at fp + fp_offset
+    kFpLost = 16,  // the caller's fp cannot be known; it becomes 0, which no later rule accepts
+    kExact = 32,   // 'S' augmentation: the caller's pc is the interrupted instruction, not a return address
     kSpecial = kFpAtFp | kFpLost,  // both: no frame layout, `special` says what it is
   };
   enum Special : int32_t {
@@ -37,7 +37,7 @@ struct FrameRule {
 
   bool is_special() const { return (flags & kSpecial) == kSpecial; }
   bool is(Special what) const { return is_special() && cfa_offset == what; }
-  bool uses_fp() const;   // the step itself depends on the value of fp
+  bool uses_fp() const;  // the step itself depends on the value of fp
   bool keeps_fp() const { return (flags & (kFpAtCfa | kFpAtFp | kFpLost)) == 0; }
   friend bool operator==(const FrameRule& a, const FrameRule& b) {
     return a.flags == b.flags && a.cfa_offset == b.cfa_offset && a.fp_offset == b.fp_offset;

@@ -17,10 +17,12 @@ inline uintptr_t rule_key(const Registers& frame) { return frame.pc - !frame.exa
 
 // Applies a plain rule. False, with nothing changed: slow_step() must look at it.
 [[gnu::always_inline]] inline bool plain_step(Rule rule, Registers& frame, const StackRange& range) {
-  if (!rule.plain()) [[unlikely]] return false;
+  if (!rule.plain()) [[unlikely]]
+    return false;
   const uintptr_t cfa = (rule.base_is_fp() ? frame.fp : frame.sp) + rule.cfa_offset();
   const uintptr_t fp_slot = cfa + rule.fp_offset();  // the return address itself where fp is kept
-  if (cfa <= frame.sp || cfa > range.high || fp_slot < range.low || cfa % 8 != 0) [[unlikely]] return false;
+  if (cfa <= frame.sp || cfa > range.high || fp_slot < range.low || cfa % 8 != 0) [[unlikely]]
+    return false;
   uintptr_t saved_fp = *reinterpret_cast<const uintptr_t*>(fp_slot);
   asm("" : "+r"(saved_fp));  // load it in any case: a conditional move, not a branch that is hard to predict
   frame.pc = *reinterpret_cast<const uintptr_t*>(cfa + Arch::kReturnFromCfa);
@@ -57,7 +59,8 @@ inline size_t words_of_plain_step(Rule rule, uintptr_t caller_pc, uintptr_t call
 
 // Whether the fp of a frame matters to its own step by `rule` or, as its caller's fp, further out.
 inline bool needs_fp(Rule rule, bool caller_needs_fp) {
-  if (rule.plain()) [[likely]] return rule.base_is_fp() || (!rule.restores_fp() && caller_needs_fp);
+  if (rule.plain()) [[likely]]
+    return rule.base_is_fp() || (!rule.restores_fp() && caller_needs_fp);
   const FrameRule full = unpack(rule);
   if (full.is(FrameRule::kWide)) return true;  // it may: its parts are not at hand here
   return full.uses_fp() || (full.keeps_fp() && caller_needs_fp);

@@ -71,16 +71,16 @@ struct Word {
 };
 
 struct ThreadMemory {
-  static constexpr size_t kMaxFrames = 768;   // remembered: a deep recursion may go beyond a fresh walk's limit
-  static constexpr size_t kMaxFresh = 512;    // frames of one walk without memory
+  static constexpr size_t kMaxFrames = 768;  // remembered: a deep recursion may go beyond a fresh walk's limit
+  static constexpr size_t kMaxFresh = 512;   // frames of one walk without memory
   static constexpr size_t kMaxWords = 2 * kMaxFrames;
 
-  uint32_t count;       // remembered frames
-  uint32_t generation;  // of the rule cache when they were walked
-  uint32_t sequence;    // of walks begun: tells an interrupted walk that another one ran in between
-  End end;              // how the remembered walk ended
-  bool always_readable; // the words lie on the thread's own stack, which is there as long as the thread
-  StackRange range;     // where all remembered words lie
+  uint32_t count;        // remembered frames
+  uint32_t generation;   // of the rule cache when they were walked
+  uint32_t sequence;     // of walks begun: tells an interrupted walk that another one ran in between
+  End end;               // how the remembered walk ended
+  bool always_readable;  // the words lie on the thread's own stack, which is there as long as the thread
+  StackRange range;      // where all remembered words lie
   StackMap stacks;
   Word words[kMaxWords];
   Frame frames[kMaxFrames];

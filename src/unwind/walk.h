@@ -45,11 +45,11 @@ concept WalkHooks = requires(T& hooks, uint32_t node, uintptr_t pc, const dl_fin
 };
 
 struct WalkResult {
-  uint32_t node = 0;     // of the innermost frame; 0 = none (see end)
-  uint32_t depth = 0;    // frames from `node` to the outermost one, markers not counted
-  uint32_t fresh = 0;    // of these, how many were walked and interned now
+  uint32_t node = 0;   // of the innermost frame; 0 = none (see end)
+  uint32_t depth = 0;  // frames from `node` to the outermost one, markers not counted
+  uint32_t fresh = 0;  // of these, how many were walked and interned now
   End end = End::complete;
-  uint8_t guessed = 0;   // steps without CFI, by a frame pointer that looked right; at most 255
+  uint8_t guessed = 0;  // steps without CFI, by a frame pointer that looked right; at most 255
 };
 
 namespace detail {
@@ -141,7 +141,8 @@ class Walk {
       scratch->fp = at.fp;
       scratch->meta = Frame::pack(rule.bits, 0, at.exact, 0);
       ++scratch;
-      if (found && plain_step(rule, at, range)) [[likely]] continue;
+      if (found && plain_step(rule, at, range)) [[likely]]
+        continue;
       at_ = at;
       if (!other_step(found ? rule : Rule{}, scratch[-1], end)) {
         stuck_ = true;
@@ -182,10 +183,12 @@ class Walk {
   bool outer_part_holds() {
     const size_t total = fresh_ + known_;
     const bool too_few = memory_.end == End::depth_limit && total < walker_.options.max_depth;
-    if (too_few || total > ThreadMemory::kMaxFrames) [[unlikely]] return known_ = 0, false;
+    if (too_few || total > ThreadMemory::kMaxFrames) [[unlikely]]
+      return known_ = 0, false;
     const size_t words = memory_.frames[known_ - 1].word_end();
     if (words > verified_) verified_ = first_changed(memory_.words, verified_, words);
-    if (words <= verified_) [[likely]] return true;
+    if (words <= verified_) [[likely]]
+      return true;
     while (known_ != 0 && memory_.frames[known_ - 1].word_end() > verified_) --known_;
     return false;
   }
@@ -242,7 +245,8 @@ class Walk {
       const Rule rule{scratch->rule_bits()};
       guessed = static_cast<uint8_t>(guessed + (scratch->has(Frame::kGuessed) && guessed != 255));
       node = hooks_.intern(node, pc);
-      if (node == 0 || disturbed()) [[unlikely]] return false;
+      if (node == 0 || disturbed()) [[unlikely]]
+        return false;
       if (rule.plain() && caller_sp != 0) [[likely]] {
         words += words_of_plain_step(rule, caller_pc, caller_sp, caller_fp, fp_matters, words);
       } else if (caller_sp != 0) {
@@ -274,7 +278,8 @@ class Walk {
   }
 
   uint32_t root(End end) {
-    if (end == End::complete || !walker_.options.mark_truncation) [[likely]] return 0;
+    if (end == End::complete || !walker_.options.mark_truncation) [[likely]]
+      return 0;
     return hooks_.intern(0, static_cast<uintptr_t>(end));
   }
 
@@ -291,7 +296,7 @@ class Walk {
   Walker& walker_;
   ThreadMemory& memory_;
   Hooks& hooks_;
-  Registers at_;         // the state that the walk has reached
+  Registers at_;  // the state that the walk has reached
   StackRange range_;
   size_t fresh_ = 0;     // frames in scratch
   size_t known_ = 0;     // remembered frames that may still be met
@@ -310,7 +315,8 @@ template <WalkHooks Hooks>
   for (int i = 0; i < kAttempts; ++i) {
     Walk<Hooks> walk(walker, memory, hooks);
     const WalkResult result = walk.run(pc, sp, fp, exact);
-    if (!walk.disturbed()) [[likely]] return result;
+    if (!walk.disturbed()) [[likely]]
+      return result;
   }
   return {0, 0, 0, End::interrupted, 0};
 }

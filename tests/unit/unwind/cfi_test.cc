@@ -25,7 +25,8 @@ std::vector<std::string> real_files() {
         return 0;
       },
       &files);
-  for (const char* path : {"/usr/bin/python3", "/usr/bin/perl", "/usr/bin/gdb", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"})
+  for (const char* path :
+       {"/usr/bin/python3", "/usr/bin/perl", "/usr/bin/gdb", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"})
     if (std::filesystem::exists(path)) files.push_back(path);
   return files;
 }
@@ -76,7 +77,8 @@ std::string cfa_text(const FrameRule& rule) {
   return reg + (rule.cfa_offset < 0 ? "" : "+") + std::to_string(rule.cfa_offset);
 }
 std::string fp_text(const FrameRule& rule) {
-  if (rule.flags & FrameRule::kFpAtCfa) return "c" + std::string(rule.fp_offset < 0 ? "" : "+") + std::to_string(rule.fp_offset);
+  if (rule.flags & FrameRule::kFpAtCfa)
+    return "c" + std::string(rule.fp_offset < 0 ? "" : "+") + std::to_string(rule.fp_offset);
   return "u";
 }
 
@@ -167,7 +169,8 @@ TEST(Cfi, LoadedModulesGiveTheRulesOfTheirFiles) {
 }
 
 TEST(Cfi, PcOutsideOfAllModulesHasNoRule) {
-  for (uintptr_t pc : {uintptr_t{0}, uintptr_t{1}, uintptr_t{4096}, ~uintptr_t{0}, uintptr_t{1} << 47, uintptr_t{0x7fff00000000}})
+  for (uintptr_t pc :
+       {uintptr_t{0}, uintptr_t{1}, uintptr_t{4096}, ~uintptr_t{0}, uintptr_t{1} << 47, uintptr_t{0x7fff00000000}})
     EXPECT_TRUE(rule_of_pc(pc).is(FrameRule::kNone)) << pc;
   static char data[64];
   EXPECT_TRUE(rule_of_pc(reinterpret_cast<uintptr_t>(data)).is(FrameRule::kNone));
@@ -181,7 +184,8 @@ TEST(Cfi, SignalTrampolineIsKnown) {
   for (Fde fde;; address = next) {
     const Entry entry = read_entry(elf.eh_frame.frame, address, fde, next);
     if (entry == Entry::terminator) break;
-    if (entry == Entry::fde && fde.cie.signal_frame) found += rule_at(elf.eh_frame, fde.begin + 1).is(FrameRule::kSignal);
+    if (entry == Entry::fde && fde.cie.signal_frame)
+      found += rule_at(elf.eh_frame, fde.begin + 1).is(FrameRule::kSignal);
   }
   EXPECT_EQ(found, 1U);
 }
@@ -217,7 +221,8 @@ TEST(Cfi, DamagedSectionsNeverReadOutside) {
     header.shrink_to_fit();
     frame.shrink_to_fit();
     for (int i = 0; i < 64; ++i) frame[random() % frame.size()] = static_cast<uint8_t>(random());
-    for (int i = 0; i < 4; ++i) header[random() % std::min<size_t>(header.size(), i < 2 ? 16 : header.size())] ^= static_cast<uint8_t>(random());
+    for (int i = 0; i < 4; ++i)
+      header[random() % std::min<size_t>(header.size(), i < 2 ? 16 : header.size())] ^= static_cast<uint8_t>(random());
     const EhFrame damaged{{header.data(), round % 3 ? header.size() : 0, whole.header.address},
                           {frame.data(), frame.size(), whole.frame.address}};
     for (int i = 0; i < (round % 3 ? 40 : 2); ++i) {

@@ -104,7 +104,7 @@ struct Stale {
   Unwinder unwinder;
   WalkResult with, without;
   uintptr_t inner_frame = 0;
-  uintptr_t slot = 0;        // where with_alloca()'s return address lies
+  uintptr_t slot = 0;  // where with_alloca()'s return address lies
   uintptr_t slot_value = 0;
   bool through_a_frame = false;
   volatile size_t zero = 0;

@@ -29,13 +29,15 @@ TEST(Rule, PackedRuleComesBackTheSame) {
     FrameRule rule;
     rule.flags = kinds[random() % std::size(kinds)];
     rule.cfa_offset = static_cast<int32_t>(random() % (1 << 20)) - (1 << 19);
-    rule.fp_offset = rule.keeps_fp() || (rule.flags & FrameRule::kFpLost) ? 0 : static_cast<int32_t>(random() % 16384) - 8192;
+    rule.fp_offset =
+        rule.keeps_fp() || (rule.flags & FrameRule::kFpLost) ? 0 : static_cast<int32_t>(random() % 16384) - 8192;
     if (i % 2) rule.cfa_offset &= ~7, rule.fp_offset &= ~7;
     const Rule short_form = pack(rule);
     EXPECT_FALSE(short_form.empty());
     if (short_form.bits == kWideRule.bits) continue;
     ++packed;
-    ASSERT_EQ(unpack(short_form), rule) << "flags " << int{rule.flags} << " cfa " << rule.cfa_offset << " fp " << rule.fp_offset;
+    ASSERT_EQ(unpack(short_form), rule) << "flags " << int{rule.flags} << " cfa " << rule.cfa_offset << " fp "
+                                        << rule.fp_offset;
   }
   EXPECT_GT(packed, 5'000);
 }

@@ -17,7 +17,7 @@ struct Chain {
 using Shape = void (*)(Chain&);
 
 struct Shapes {
-  const char* build;   // flags, for messages
+  const char* build;  // flags, for messages
   const Shape* first;
   size_t count;
 };

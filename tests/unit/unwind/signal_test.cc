@@ -91,11 +91,11 @@ void check_stacks() {
   read_stacks();
   EXPECT_EQ(seen->from_handler.end, End::complete);
   EXPECT_EQ(seen->from_context.end, End::complete);
-  EXPECT_EQ(seen->handler_stack, seen->handler_reference)
-      << describe(seen->handler_stack) << "\n" << describe(seen->handler_reference);
+  EXPECT_EQ(seen->handler_stack, seen->handler_reference) << describe(seen->handler_stack) << "\n"
+                                                          << describe(seen->handler_reference);
   EXPECT_EQ(seen->again_stack, seen->handler_reference);
-  EXPECT_EQ(seen->context_stack, seen->context_reference)
-      << describe(seen->context_stack) << "\n" << describe(seen->context_reference);
+  EXPECT_EQ(seen->context_stack, seen->context_reference) << describe(seen->context_stack) << "\n"
+                                                          << describe(seen->context_reference);
   EXPECT_GT(seen->handler_stack.size(), seen->context_stack.size());
 }
 
@@ -133,7 +133,8 @@ TEST(Signal, InterruptedStackIsGoneNextTime) {
     coroutine.uc_stack.ss_sp = memory;
     coroutine.uc_stack.ss_size = kSize;
     coroutine.uc_link = &back;
-    makecontext(&coroutine, [] { raise(SIGUSR1); }, 0);
+    makecontext(
+        &coroutine, [] { raise(SIGUSR1); }, 0);
     swapcontext(&back, &coroutine);
     check_stacks();
     munmap(memory, kSize);
@@ -162,7 +163,8 @@ class FlatTree {
  public:
   uint32_t intern(uint32_t parent, uintptr_t pc) {
     const uint64_t key = uint64_t{parent} << 48 | pc;
-    for (uint64_t at = key * 0x9e3779b97f4a7c15ULL >> 49, probes = 0; probes < kSlots; at = (at + 1) % kSlots, ++probes) {
+    for (uint64_t at = key * 0x9e3779b97f4a7c15ULL >> 49, probes = 0; probes < kSlots;
+         at = (at + 1) % kSlots, ++probes) {
       uint64_t found = 0;
       if (slots_[at].compare_exchange_strong(found, key) || found == key) return static_cast<uint32_t>(at) + 1;
     }
@@ -200,7 +202,8 @@ Stepping* stepping;
 
 void on_step(int, siginfo_t*, void* context) {
   const auto& interrupted = *static_cast<const ucontext_t*>(context);
-  const WalkResult result = walk(stepping->walker, interrupted_registers(interrupted), *stepping->memory, *stepping->tree);
+  const WalkResult result =
+      walk(stepping->walker, interrupted_registers(interrupted), *stepping->memory, *stepping->tree);
   uintptr_t stack[Stepping::kMax];
   const size_t count = stepping->tree->stack(result.node, stack, Stepping::kMax);
   const size_t outer = stepping->outer_count;
@@ -209,7 +212,8 @@ void on_step(int, siginfo_t*, void* context) {
     ++stepping->truncated;
     return;
   }
-  const bool ends_so = count >= outer && std::memcmp(stack + count - outer, stepping->outer, outer * sizeof *stack) == 0;
+  const bool ends_so =
+      count >= outer && std::memcmp(stack + count - outer, stepping->outer, outer * sizeof *stack) == 0;
   if (result.end == End::complete && ends_so) return;
   if (stepping->wrong++ != 0) return;
   std::memcpy(stepping->wrong_stack, stack, count * sizeof *stack);
@@ -306,15 +310,18 @@ TEST(Signal, WalkInterruptedByAWalkOnTheSameMemory) {
     std::atomic<bool>* stop;
     pthread_t target;
   } args{&stop, main_thread};
-  pthread_create(&sender, nullptr, [](void* raw) -> void* {
-    auto* a = static_cast<Args*>(raw);
-    while (!*a->stop) {
-      pthread_kill(a->target, SIGALRM);
-      const timespec pause{0, 1000};
-      nanosleep(&pause, nullptr);
-    }
-    return nullptr;
-  }, &args);
+  pthread_create(
+      &sender, nullptr,
+      [](void* raw) -> void* {
+        auto* a = static_cast<Args*>(raw);
+        while (!*a->stop) {
+          pthread_kill(a->target, SIGALRM);
+          const timespec pause{0, 1000};
+          nanosleep(&pause, nullptr);
+        }
+        return nullptr;
+      },
+      &args);
   for (int round = 0; (here.signals < 5'000 || round < 2'000) && round < 100'000; ++round) {
     Chain chain{grow_nested, const_cast<Shapes*>(&all[static_cast<size_t>(round) % 3 * 3]), 0};
     grow_nested(chain);

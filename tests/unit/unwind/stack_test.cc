@@ -41,7 +41,10 @@ struct Seen {
 [[gnu::noinline]] void go_deep(int depth, Seen& seen) {
   char bytes[10000];
   asm volatile("" : : "r"(bytes) : "memory");
-  if (depth > 0) go_deep(depth - 1, seen); else look(seen);
+  if (depth > 0)
+    go_deep(depth - 1, seen);
+  else
+    look(seen);
   asm volatile("");
 }
 
@@ -63,24 +66,31 @@ TEST(Stack, ThreadsWithSmallAndLargeStacks) {
         Seen seen;
         int depth;
       } args{{}, depth};
-      run_in_thread(size, [](void* raw) -> void* {
-        auto* a = static_cast<Args*>(raw);
-        look(a->seen);  // from above first, so that the range must grow downwards then
-        go_deep(a->depth, a->seen);
-        return nullptr;
-      }, &args);
+      run_in_thread(
+          size,
+          [](void* raw) -> void* {
+            auto* a = static_cast<Args*>(raw);
+            look(a->seen);  // from above first, so that the range must grow downwards then
+            go_deep(a->depth, a->seen);
+            return nullptr;
+          },
+          &args);
       EXPECT_EQ(args.seen.result.end, End::complete) << size << " " << depth;
-      EXPECT_EQ(args.seen.ours, args.seen.reference) << describe(args.seen.ours) << "\n" << describe(args.seen.reference);
+      EXPECT_EQ(args.seen.ours, args.seen.reference) << describe(args.seen.ours) << "\n"
+                                                     << describe(args.seen.reference);
     }
   }
 }
 
 TEST(Stack, FirstWalkDeepInAThread) {
   Seen seen;
-  run_in_thread(8 << 20, [](void* raw) -> void* {
-    go_deep(200, *static_cast<Seen*>(raw));
-    return nullptr;
-  }, &seen);
+  run_in_thread(
+      8 << 20,
+      [](void* raw) -> void* {
+        go_deep(200, *static_cast<Seen*>(raw));
+        return nullptr;
+      },
+      &seen);
   EXPECT_EQ(seen.result.end, End::complete);
   EXPECT_EQ(seen.ours, seen.reference);
 }
@@ -118,7 +128,8 @@ TEST(Stack, CoroutinesOnReusedMemory) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     const size_t size = (20 + random() % 44) * kPage;
-    ASSERT_EQ(mmap(base + kPage, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), base + kPage);
+    ASSERT_EQ(mmap(base + kPage, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              base + kPage);
     run_coroutine(base + kPage, size, seen, static_cast<int>(random() % 4));
     EXPECT_EQ(seen.sp - reinterpret_cast<uintptr_t>(base) < kSize, true);
     EXPECT_EQ(seen.result.end, End::complete);
@@ -140,7 +151,8 @@ TEST(Stack, MapFindsOnlyReadableMemory) {
   const StackRange own = map.find(sp);
   EXPECT_TRUE(own.contains(sp));
   EXPECT_TRUE(map.is_own(own));
-  for (uintptr_t garbage : {uintptr_t{0}, uintptr_t{8}, uintptr_t{4096}, ~uintptr_t{7}, uintptr_t{1} << 47, uintptr_t{1} << 63}) {
+  for (uintptr_t garbage :
+       {uintptr_t{0}, uintptr_t{8}, uintptr_t{4096}, ~uintptr_t{7}, uintptr_t{1} << 47, uintptr_t{1} << 63}) {
     const StackRange range = map.find(garbage);
     EXPECT_FALSE(range.contains(garbage)) << garbage;
   }
@@ -162,13 +174,15 @@ TEST(Stack, MapFindsOnlyReadableMemory) {
 
 // Registers as a crash leaves them: any pc of any module, any stack pointer, any frame pointer.
 TEST(Stack, GarbageRegistersNeverFault) {
-  if (PENNA_TEST_ASAN) GTEST_SKIP() << "takes heap and red zones for stacks on purpose; walk() is compiled into this test";
+  if (PENNA_TEST_ASAN)
+    GTEST_SKIP() << "takes heap and red zones for stacks on purpose; walk() is compiled into this test";
   Unwinder unwinder;
   std::mt19937_64 random(9);
   std::vector<uintptr_t> code = {reinterpret_cast<uintptr_t>(&malloc), reinterpret_cast<uintptr_t>(&qsort),
                                  reinterpret_cast<uintptr_t>(&printf), reinterpret_cast<uintptr_t>(&look)};
   std::vector<uintptr_t> page(512);
-  for (uintptr_t& word : page) word = random() % 3 ? code[random() % 4] + random() % 4096 : reinterpret_cast<uintptr_t>(&page[random() % 512]);
+  for (uintptr_t& word : page)
+    word = random() % 3 ? code[random() % 4] + random() % 4096 : reinterpret_cast<uintptr_t>(&page[random() % 512]);
   char here = 0;
   const auto sp = reinterpret_cast<uintptr_t>(&here) & ~uintptr_t{7};
   const auto pick = [&]() -> uintptr_t {
