@@ -42,3 +42,9 @@ add_dependencies(bench recording_facts)
 penna_bench(agent_bench LIBS Threads::Threads)
 penna_bench(recording_bench LIBS penna_recording)
 penna_bench(model_bench LIBS penna_model)
+
+# Its peer is libunwind (Debian: libunwind-dev).
+find_library(PENNA_BENCH_LIBUNWIND NAMES unwind)
+if(PENNA_BENCH_LIBUNWIND)
+  penna_bench(unwind_bench LIBS penna_unwind ${PENNA_BENCH_LIBUNWIND})
+endif()
