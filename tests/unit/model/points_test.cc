@@ -34,15 +34,21 @@ uint64_t text_word(const char* text) {
   return word;
 }
 
-// The decoded point of a record with these words behind the payload struct.
-DecodedPoint decode(const Site* site, const std::vector<uint64_t>& words, size_t bytes = SIZE_MAX) {
-  std::vector<uint64_t> all{7};
-  all.insert(all.end(), words.begin(), words.end());
+// A decoded point and the payload that its strings lie in: of exactly its size, so that a sanitizer sees every byte too far.
+struct Decoded : DecodedPoint {
+  std::vector<uint8_t> payload;
+};
+
+// The point of a record with these words behind the payload struct, cut to `bytes`.
+Decoded decode(const Site* site, const std::vector<uint64_t>& words, size_t bytes = SIZE_MAX) {
+  Decoded out;
+  out.payload.resize(std::min(bytes, sizeof(penna_point) + words.size() * 8));
+  if (out.payload.size() > sizeof(penna_point))
+    std::memcpy(out.payload.data() + sizeof(penna_point), words.data(), out.payload.size() - sizeof(penna_point));
   Record record;
   record.kind = PENNA_KIND_POINT;
-  record.payload = reinterpret_cast<const uint8_t*>(all.data());
-  record.payload_bytes = static_cast<uint32_t>(std::min(bytes, all.size() * 8));
-  DecodedPoint out;
+  record.payload = out.payload.data();
+  record.payload_bytes = static_cast<uint32_t>(out.payload.size());
   decode_arguments(site, record, out);
   return out;
 }
@@ -115,7 +121,8 @@ TEST(Arguments, AnyBytesAreSafe) {
     std::vector<uint64_t> words(random() % 10);
     for (uint64_t& word : words) word = random() % 3 == 0 ? random() : random() % 40;
     const Site site = make_site(7, arguments);
-    EXPECT_EQ(decode(&site, words, random() % 90).values.size(), arguments.size());
+    const Decoded point = decode(&site, words, random() % 90);
+    EXPECT_EQ(texts(point).size(), arguments.size());  // reads every value
   }
 }
 

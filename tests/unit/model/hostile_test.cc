@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Every analysis over records that no agent would write: no crash, no hang, and the books still balance.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "model/allocations.h"
+#include "model/call_tree.h"
+#include "model/calls.h"
+#include "model/health.h"
+#include "model/locks.h"
+#include "model/points.h"
+#include "model/timeline.h"
+#include "recording_builder.h"
+
+namespace penna {
+namespace {
+
+// Records of all kinds, known or not, whose words are small (so that they collide) or anything at all.
+void fill(ThreadBuilder& thread, std::mt19937_64& random) {
+  uint64_t time = random() % 1000;
+  for (int i = 0; i < 400; ++i) {
+    time += random() % 50;
+    const auto kind = static_cast<uint32_t>(2 + random() % 24);
+    std::vector<uint8_t> payload(8 * (random() % 12 + (kind < PENNA_KIND_COUNT ? 8 : 0)));
+    for (size_t at = 0; at < payload.size(); at += 8) {
+      const uint64_t word = random() % 4 == 0 ? random() : random() % 12;
+      std::memcpy(payload.data() + at, &word, sizeof word);
+    }
+    thread.raw(kind, random() % 20 == 0 ? time - std::min<uint64_t>(time, random() % 100) : time, payload);
+  }
+}
+
+TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    std::mt19937_64 random(seed);
+    RecordingBuilder build;
+    const uint32_t first = build.process(100), second = build.process(200, 100, 300);
+    for (uint32_t process : {first, second})
+      for (uint32_t serial : {1, 2, 3}) fill(build.thread(process, serial), random);
+    Recording recording = build.open();
+    CodeMap map(recording);
+    Calls calls(recording, map);
+    CallTree tree(recording, map, true);
+    Allocations heap(recording);
+    Locks locks(recording);
+    Points points(recording);
+    const WalkReport walk = for_each_event(recording, {.classes = kAllRecords}, [&](const Event& event) {
+      calls(event);
+      tree(event);
+      heap(event);
+      locks(event);
+      points(event);
+    });
+    calls.finish();
+    tree.finish();
+    locks.finish();
+
+    uint64_t ended = 0;
+    for (const FunctionCalls* function : calls.by_total()) ended += function->calls;
+    EXPECT_EQ(ended, calls.counts().calls);
+    for (uint32_t process : {first, second}) {
+      const HeapTotals& totals = heap.processes()[process];
+      EXPECT_EQ(totals.allocations - totals.frees - totals.replaced, totals.live_blocks);
+      uint64_t leaked = 0;
+      for (const Leak& leak : heap.leaks(process)) leaked += leak.blocks;
+      EXPECT_EQ(leaked, totals.live_blocks);
+    }
+    uint64_t enters = 0, leaves = 0;
+    for_each_merged_line(recording, {}, [&](const TimelineLine& line) {
+      enters += line.kind == LineKind::kEnter;
+      leaves += line.kind == LineKind::kLeave;
+      return true;
+    });
+    EXPECT_EQ(enters, leaves);
+    EXPECT_EQ(enters, calls.counts().calls);
+    const Summary summary = summarize(recording);
+    EXPECT_EQ(summary.total_events(), for_each_event(recording, {}, [](const Event&) {}).events);
+    examine(recording, summary,
+            {.walk = &walk, .calls = &calls, .allocations = &heap, .locks = &locks, .points = &points});
+  }
+}
+
+}  // namespace
+}  // namespace penna
