@@ -141,11 +141,13 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a 
 
 /* One page made by the recorder and mapped by every process of the recording.
  * `bell`: a futex on which the collector sleeps; a thread that gives a chunk away adds one, and wakes it when
- * `collector_sleeps` is set. `recorder`: the word of a robust futex that the recorder holds while it lives: the kernel sets
+ * `collector_sleeps` is set. `expected`: processes and programs that were started and have not met the recorder yet; targets
+ * add before a fork or exec, the recorder subtracts at the meeting. `recorder`: the word of a robust futex that the recorder holds while it lives: the kernel sets
  * FUTEX_OWNER_DIED (bit 30) in it when the recorder dies, however it dies. */
 struct penna_doorbell {
   uint32_t bell __attribute__((aligned(64)));
   uint32_t collector_sleeps;
+  uint32_t expected;
   uint8_t recorder[64] __attribute__((aligned(64))); /* a pthread_mutex_t; its first word is the futex */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 128, "penna_doorbell is 128 bytes");

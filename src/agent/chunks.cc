@@ -38,12 +38,6 @@ uint32_t take_free_chunk() {
   return kNone;
 }
 
-void give_back_unused(uint32_t chunk) {
-  __builtin_memset(header_of(chunk), 0, sizeof(penna_chunk));
-  // Release: pairs with the acquire of take_free_chunk().
-  __atomic_fetch_or(process.free_bitmap + chunk / 64, uint64_t{1} << (chunk % 64), __ATOMIC_RELEASE);
-}
-
 bool backlog_full() {
   return __atomic_load_n(&process.channel->backlog, __ATOMIC_RELAXED) >= process.backlog_limit;
 }
@@ -179,7 +173,8 @@ uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class ev
         write_notes(new_thread);
         return place(fresh, PENNA_CHUNK_HEADER_BYTES);
       }
-      if (fresh != kNone) give_back_unused(fresh);
+      // Opened in vain: handed over empty, because its sequence number is taken and a gap would mean a loss.
+      if (fresh != kNone) hand_over(fresh, PENNA_CHUNK_HEADER_BYTES);
     }
     // A signal handler came between and has swung the cursor: take room in its chunk.
     at = penna_arch_add_local(&thread.cursor, bytes);

@@ -27,8 +27,8 @@ bool following() {
   return recorder_socket() != nullptr && agent_path()[0] != '\0';
 }
 
-// Calls start(environment) with our variables added to `from`. The new environment lies on the stack: an exec never
-// comes back when it works, and a spawn has copied it when it does.
+// Calls start(environment) with our variables added to `from`; it gives 0 or does not come back when it works. The new
+// environment lies on the stack: an exec never comes back when it works, and a spawn has copied it when it does.
 template <typename Start>
 int with_our_environment(char* const* from, Start start) {
   if (!following()) return start(from);
@@ -36,7 +36,10 @@ int with_our_environment(char* const* from, Start start) {
   if (size.pointers > 16384 || size.bytes > 65536) return start(from);  // rather not followed than out of stack
   auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
   auto* text = static_cast<char*>(__builtin_alloca(size.bytes));
-  return start(make_exec_environment(from, pointers, text));
+  expect_process(1);
+  int error = start(make_exec_environment(from, pointers, text));
+  if (error != 0) expect_process(-1);
+  return error;
 }
 
 // Appends `text` as one word of a shell command.
@@ -88,6 +91,7 @@ auto with_our_command(const char* command, Start start) {
   to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
   to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
   *text_append(to, " sh") = '\0';
+  expect_process(1);
   return start(scratch.memory());
 }
 

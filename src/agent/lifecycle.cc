@@ -98,9 +98,10 @@ bool start() {
 
 __attribute__((constructor)) void agent_loaded() {
   if (armed() == 0) after_fork_or_start();
-  pthread_atfork(nullptr, nullptr, [] {
-    if (armed() == 0) after_fork_or_start();
-  });
+  pthread_atfork([] { expect_process(1); }, nullptr,
+                 [] {
+                   if (armed() == 0) after_fork_or_start();
+                 });
 }
 
 }  // namespace
@@ -116,6 +117,11 @@ uint32_t after_fork_or_start() {
 bool recorder_alive() {
   uint32_t owner = __atomic_load_n(reinterpret_cast<uint32_t*>(process.doorbell->recorder), __ATOMIC_RELAXED);
   return (owner & 0x3fffffff) != 0 && (owner & 0x40000000) == 0;  // FUTEX_TID_MASK, FUTEX_OWNER_DIED
+}
+
+void expect_process(int count) {
+  if (process.doorbell != nullptr)
+    __atomic_fetch_add(&process.doorbell->expected, static_cast<uint32_t>(count), __ATOMIC_RELAXED);
 }
 
 void stop_recording() {

@@ -19,4 +19,8 @@ void stop_recording();
 // chunk over when the thread ends.
 bool enter_thread();
 
+// Tells the recorder that a process or program is about to start (+1), or that it could not (-1): so that it does not
+// end the recording in between. A hint: nothing depends on its truth but how long the recorder waits at the end.
+void expect_process(int count);
+
 }  // namespace penna::agent

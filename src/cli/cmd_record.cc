@@ -118,19 +118,25 @@ void write_session(RecordingWriter& writer, const RecordOptions& options) {
   (void)writer.write_session(session);
 }
 
+// How long a process that was started may take until it meets us, when nobody else is left.
+constexpr int kPatienceMs = 500;
+
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
 // Returns the program's wait status.
-int follow(Server& server, const Signals& signals, const Launch& program, const RecordOptions& options) {
+int follow(Server& server, const Doorbell& doorbell, const Signals& signals, const Launch& program, bool quiet) {
   int status = 0;
   bool running = true, told = false;
-  while (running || server.living() > 0) {
+  for (;;) {
+    const bool alone = !running && server.living() == 0;
+    if (alone && doorbell.expected() == 0) return status;
     pollfd fds[] = {{server.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {running ? program.pidfd() : -1, POLLIN, 0}};
-    int ready = ::poll(fds, 3, running || told ? -1 : 1000);
+    int ready = ::poll(fds, 3, alone ? kPatienceMs : running || told ? -1 : 1000);
+    if (ready == 0 && alone) return status;
     if (ready == 0 && !told) {
       told = true;
-      if (!options.quiet)
-        say(fmt::format("{} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
-                        options.command[0], server.living()));
+      if (!quiet)
+        say(fmt::format("the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
+                        server.living()));
     }
     server.work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
@@ -147,7 +153,6 @@ int follow(Server& server, const Signals& signals, const Launch& program, const 
       running = false;
     }
   }
-  return status;
 }
 
 // As the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
@@ -187,7 +192,7 @@ int cmd_record(const RecordOptions& options) {
 
   ClockTriplet start = read_clocks();
   Collector collector(std::move(*writer), *doorbell);
-  auto server = Server::listen(*socket_path, config_for(options), doorbell->fd(), collector);
+  auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   collector.start();
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
@@ -198,12 +203,13 @@ int cmd_record(const RecordOptions& options) {
     say(trouble.text);
     return trouble.exit_code;
   }
-  int status = follow(**server, signals, *program, options);
+  int status = follow(**server, *doorbell, signals, *program, options.quiet);
   std::string unrecorded;
-  if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) {
+  if (!(*server)->has_met(static_cast<uint32_t>(program->pid())))
     unrecorded = why_unrecorded(options.command[0]);
-    collector.note(unrecorded, false);
-  }
+  else if (uint32_t strangers = doorbell->expected(); strangers != 0)
+    unrecorded = say_unrecorded(strangers);
+  if (!unrecorded.empty()) collector.note(unrecorded, false);
   auto closed = collector.stop();
 
   if (!closed) say(closed.error().text);

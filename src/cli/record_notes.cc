@@ -95,7 +95,12 @@ std::string why_unrecorded(const std::string& command) {
   if (facts->setuid)
     return fmt::format("nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the user whose rights it takes",
                        command);
-  return fmt::format("nothing was recorded of {}: it ended, or cleared its environment, before it met the recorder", command);
+  return fmt::format("nothing was recorded of {}: it ended before it met the recorder, or its limits (ulimit) leave no room", command);
+}
+
+std::string say_unrecorded(uint32_t count) {
+  return fmt::format("{} that it started {} not recorded: static, setuid or 32-bit, or with limits (ulimit) that leave no room",
+                     count == 1 ? std::string("a program") : fmt::format("{} programs", count), count == 1 ? "was" : "were");
 }
 
 }  // namespace penna

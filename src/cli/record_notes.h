@@ -21,4 +21,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
 // Why the program that `command` names did not meet the recorder, as a sentence.
 std::string why_unrecorded(const std::string& command);
 
+// That `count` of the programs that it started did not meet the recorder, as a sentence.
+std::string say_unrecorded(uint32_t count);
+
 }  // namespace penna

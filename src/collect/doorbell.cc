@@ -53,4 +53,17 @@ void Doorbell::ring() {
   ::syscall(SYS_futex, &page()->bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
+uint32_t Doorbell::expected() const {
+  // Targets may have written anything here: a count that cannot be is none.
+  uint32_t count = __atomic_load_n(&page()->expected, __ATOMIC_RELAXED);
+  return count <= 1u << 20 ? count : 0;
+}
+
+void Doorbell::met() {
+  uint32_t count = __atomic_load_n(&page()->expected, __ATOMIC_RELAXED);
+  while (count != 0 && !__atomic_compare_exchange_n(&page()->expected, &count, count - 1, false, __ATOMIC_RELAXED,
+                                                    __ATOMIC_RELAXED)) {
+  }
+}
+
 }  // namespace penna

@@ -26,6 +26,10 @@ class Doorbell {
   // Wakes wait(): for news that come from inside the recorder.
   void ring();
 
+  // Processes that were started and have not met the recorder; a hint by the targets. met(): one of them has.
+  uint32_t expected() const;
+  void met();
+
  private:
   Doorbell(Fd memory, Mapping page) : memory_(std::move(memory)), page_(std::move(page)) {}
   penna_doorbell* page() const { return reinterpret_cast<penna_doorbell*>(page_.data()); }

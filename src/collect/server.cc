@@ -100,14 +100,14 @@ Result<std::string> SocketDirectory::create() {
 }
 
 Result<std::unique_ptr<Server>> Server::listen(const std::string& socket_path, const penna_config& config,
-                                               int doorbell_fd, Collector& collector) {
-  std::unique_ptr<Server> server(new Server(config, doorbell_fd, collector));
+                                               Doorbell& doorbell, Collector& collector) {
+  std::unique_ptr<Server> server(new Server(config, doorbell, collector));
   PENNA_TRY(server->bind_to(socket_path));
   return server;
 }
 
-Server::Server(const penna_config& config, int doorbell_fd, Collector& collector)
-    : config_(config), doorbell_fd_(doorbell_fd), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+Server::Server(const penna_config& config, Doorbell& doorbell, Collector& collector)
+    : config_(config), doorbell_(doorbell), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 Result<> Server::bind_to(const std::string& path) {
   sockaddr_un address{};
@@ -169,7 +169,8 @@ bool Server::send_config(const Fd& socket) const {
   control.header.cmsg_level = SOL_SOCKET;
   control.header.cmsg_type = SCM_RIGHTS;
   control.header.cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(&control.header), &doorbell_fd_, sizeof doorbell_fd_);
+  int fd = doorbell_.fd();
+  std::memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
   return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof config_);
 }
 
@@ -193,6 +194,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     pid_of_fd_.erase(before->second.pidfd.get());
     living_.erase(before);
   }
+  if (!met_.empty()) doorbell_.met();  // the first one was started by us
   met_.insert(peer.pid);
   Process process;
   process.number = next_number_++;

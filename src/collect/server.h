@@ -34,9 +34,9 @@ class SocketDirectory {
 
 class Server {
  public:
-  // Listens at `socket_path`, in a SocketDirectory. `doorbell_fd` goes to every process.
+  // Listens at `socket_path`, in a SocketDirectory. The doorbell's descriptor goes to every process.
   static Result<std::unique_ptr<Server>> listen(const std::string& socket_path, const penna_config& config,
-                                                int doorbell_fd, Collector& collector);
+                                                Doorbell& doorbell, Collector& collector);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -55,7 +55,7 @@ class Server {
     Fd pidfd;
   };
 
-  Server(const penna_config& config, int doorbell_fd, Collector& collector);
+  Server(const penna_config& config, Doorbell& doorbell, Collector& collector);
   Result<> bind_to(const std::string& path);
   void watch(int fd);
   void accept_peers();
@@ -65,7 +65,7 @@ class Server {
   void bury(uint32_t pid);
 
   penna_config config_;
-  int doorbell_fd_;
+  Doorbell& doorbell_;
   Collector& collector_;
   Fd epoll_, listener_;
   std::map<int, Peer> peers_;           // by descriptor
