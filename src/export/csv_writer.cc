@@ -27,12 +27,12 @@ void CsvWriter::field(std::string_view text) {
 
 void CsvWriter::field(int64_t number) {
   separate();
-  out_.format("{}", number);
+  out_.integer(number);
 }
 
 void CsvWriter::field(uint64_t number) {
   separate();
-  out_.format("{}", number);
+  out_.integer(number);
 }
 
 void CsvWriter::field(double number) {

@@ -96,12 +96,12 @@ void JsonWriter::value(std::string_view text) {
 
 void JsonWriter::value(int64_t number) {
   separate();
-  out_.format("{}", number);
+  out_.integer(number);
 }
 
 void JsonWriter::value(uint64_t number) {
   separate();
-  out_.format("{}", number);
+  out_.integer(number);
 }
 
 void JsonWriter::value(double number) {
@@ -123,7 +123,12 @@ void JsonWriter::null() {
 void JsonWriter::thousandths(int64_t value) {
   separate();
   const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
-  out_.format("{}{}.{:03}", value < 0 ? "-" : "", magnitude / 1000, magnitude % 1000);
+  if (value < 0) out_.character('-');
+  out_.integer(magnitude / 1000);
+  const auto rest = static_cast<unsigned>(magnitude % 1000);
+  for (char c : {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
+                 static_cast<char>('0' + rest % 10)})
+    out_.character(c);
 }
 
 void JsonWriter::address(uint64_t value) {

@@ -53,6 +53,11 @@ bool has_duration(const TimelineLine& line) {
   }
 }
 
+std::string right(std::string text, size_t width) {
+  if (text.size() < width) text.insert(0, width - text.size(), ' ');
+  return text;
+}
+
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : printable(text)) result += c == '"' ? std::string("\\\"") : std::string(1, c);
@@ -81,6 +86,14 @@ ReplayPrinter::ReplayPrinter(const Recording& recording, Names& names, const Rep
       sink_(std::move(sink)),
       begin_(summarize(recording).first_time) {}
 
+void ReplayPrinter::append_tinted(std::string_view text, Tint tint) {
+  if (style_.text.color) {
+    line_ += tinted(text, tint, style_.text);
+  } else {
+    line_ += text;
+  }
+}
+
 bool ReplayPrinter::titles() {
   return sink_(tinted(fmt::format("{:>14} {:>12} {:>8}  EVENT", "TIME", "DURATION", "TID"), Tint::kBold, style_.text) +
                "\n");
@@ -95,6 +108,7 @@ bool ReplayPrinter::thread_title(uint32_t thread) {
   return sink_(tinted(printable(text), Tint::kBold, style_.text) + "\n");
 }
 
+// The line is put together in one string by hand: formatting widths would take most of the time of a replay.
 bool ReplayPrinter::line(const TimelineLine& line) {
   const uint64_t when = line.kind == LineKind::kLeaf ? line.begin : line.time;
   const size_t levels = std::min<size_t>(line.depth, kDeepestIndent);
@@ -104,13 +118,14 @@ bool ReplayPrinter::line(const TimelineLine& line) {
     event = cut_middle(
         event, std::max<size_t>(24, style_.text.width - std::min(style_.text.width, kColumnsWidth + 2 * levels)));
 
-  std::string text = tinted(fmt::format("{:>14}", timestamp_text(recording_.time().duration_ns(begin_, when))),
-                            Tint::kTime, style_.text);
-  text += fmt::format(" {:>12} {:>8}  {:{}}",
-                      has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "",
-                      recording_.threads()[line.thread].tid, "", 2 * levels);
-  text += tinted(event, tint_of(line.kind), style_.text) + "\n";
-  if (!sink_(text)) return false;
+  line_.clear();
+  append_tinted(right(timestamp_text(recording_.time().duration_ns(begin_, when)), 14), Tint::kTime);
+  line_ += right(has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "", 13);
+  line_ += right(std::to_string(recording_.threads()[line.thread].tid), 9);
+  line_.append(2 + 2 * levels, ' ');
+  append_tinted(event, tint_of(line.kind));
+  line_ += '\n';
+  if (!sink_(line_)) return false;
   return !style_.stacks || line.stack == 0 || stack_lines(line, 2 * levels);
 }
 

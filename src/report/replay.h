@@ -41,6 +41,7 @@ class ReplayPrinter {
   std::string wait_text(const TimelineLine& line, const std::string& what);
   std::string lock_name(const TimelineLine& line, uint64_t address);
   std::string point_text(const TimelineLine& line);
+  void append_tinted(std::string_view text, Tint tint);  // to line_
   bool stack_lines(const TimelineLine& line, size_t indent);
 
   const Recording& recording_;
@@ -49,6 +50,7 @@ class ReplayPrinter {
   TextSink sink_;
   uint64_t begin_ = 0;  // ticks at which the recording's time is 0
   DecodedPoint point_;
+  std::string line_;  // being put together
 };
 
 // "a=1 b=\"x\"": the arguments of a point; strings in quotes, with what is not printable as \xNN.

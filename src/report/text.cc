@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -57,6 +58,8 @@ Utf8 decode_utf8(std::string_view text, size_t at) {
 }
 
 std::string printable(std::string_view text) {
+  // Nearly all names: nothing but printable ASCII.
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; })) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for (size_t at = 0; at < text.size();) {

@@ -11,11 +11,16 @@ uint64_t magnitude(int64_t value) {
   return value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
 }
 
-// Three significant digits of a value below 1000.
+// Three significant digits of a value below 1000. By hand: a replay prints one for every line.
 std::string three_digits(double value) {
-  if (value < 9.995) return fmt::format("{:.2f}", value);
-  if (value < 99.95) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.0f}", value);
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  const int scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
+  const int digits = static_cast<int>(value * scale + 0.5);
+  std::string text = std::to_string(digits / scale);
+  if (decimals == 0) return text;
+  text += '.';
+  if (decimals == 2) text += static_cast<char>('0' + digits / 10 % 10);
+  return text + static_cast<char>('0' + digits % 10);
 }
 
 struct Unit {
@@ -29,7 +34,7 @@ std::string scaled(uint64_t value, const Unit (&units)[kCount], const char* base
   const double number = static_cast<double>(value);
   for (const Unit& unit : units)
     if (number >= unit.size * 0.9995) return three_digits(number / unit.size) + " " + unit.name;
-  return fmt::format("{} {}", value, base);
+  return std::to_string(value) + " " + base;
 }
 
 }  // namespace
@@ -69,7 +74,10 @@ std::string address_text(uint64_t value) { return fmt::format("{:#x}", value); }
 
 std::string timestamp_text(int64_t ns) {
   const uint64_t value = magnitude(ns);
-  return fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", value / 1'000'000'000, value % 1'000'000'000);
+  std::string text = (ns < 0 ? "-" : "") + std::to_string(value / 1'000'000'000) + ".000000000";
+  uint64_t rest = value % 1'000'000'000;
+  for (size_t at = text.size(); rest != 0; rest /= 10) text[--at] = static_cast<char>('0' + rest % 10);
+  return text;
 }
 
 std::string plural_text(int64_t value, const char* one, const char* many) {
