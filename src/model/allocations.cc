@@ -217,9 +217,8 @@ std::vector<Leak> Allocations::leaks(uint32_t process) const {
     leak.stack = stacks_[slot].stack;
     result.push_back(std::move(leak));
   }
-  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.blocks > b.blocks;
-  });
+  std::stable_sort(result.begin(), result.end(),
+                   [](auto& a, auto& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.blocks > b.blocks; });
   return result;
 }
 

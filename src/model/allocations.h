@@ -24,7 +24,7 @@ struct StackAllocations {
   uint32_t process = 0;
   uint32_t stack = 0;  // 0 = unknown
   uint64_t allocations = 0;
-  uint64_t bytes = 0;  // asked for, over all allocations
+  uint64_t bytes = 0;                        // asked for, over all allocations
   uint64_t live_blocks = 0, live_bytes = 0;  // now; at the end: the leaks
   uint64_t peak_blocks = 0, peak_bytes = 0;  // of it at the moment of the process's peak
   uint64_t temporary = 0;  // freed by the same thread with no other allocation of it in between; not those that grew
@@ -35,8 +35,8 @@ struct Leak {
   uint32_t process = 0;
   uint32_t stack = 0;
   uint64_t blocks = 0, bytes = 0;
-  std::vector<uint64_t> sizes;  // examples: up to kExampleSizes different ones, the largest first
-  uint64_t example = 0;         // address of the oldest block
+  std::vector<uint64_t> sizes;             // examples: up to kExampleSizes different ones, the largest first
+  uint64_t example = 0;                    // address of the oldest block
   uint64_t first_time = 0, last_time = 0;  // ticks, of allocation
   static constexpr size_t kExampleSizes = 4;
 };
@@ -48,8 +48,8 @@ struct HeapTotals {
   uint64_t temporary = 0;
   uint64_t live_blocks = 0, live_bytes = 0;
   uint64_t peak_blocks = 0, peak_bytes = 0, peak_time = 0;  // the most live bytes at one moment; the first such moment
-  uint64_t inherited_frees = 0;  // of blocks that were there when the process was forked
-  uint64_t unmatched_frees = 0;  // of blocks whose allocation was not recorded
+  uint64_t inherited_frees = 0;                             // of blocks that were there when the process was forked
+  uint64_t unmatched_frees = 0;                             // of blocks whose allocation was not recorded
   uint64_t replaced = 0;         // allocations at a live address: the free in between was not recorded
   uint64_t failed_reallocs = 0;  // the block stayed
   uint64_t unknown_stacks = 0;   // allocations without a stack
@@ -88,8 +88,8 @@ class Allocations {
   void remove_live(uint32_t process, const HeapBlock& block);
 
   HeapForest heaps_;
-  std::vector<HeapTotals> totals_;       // by process
-  std::vector<uint64_t> peaks_;          // by process: how many times its peak was exceeded
+  std::vector<HeapTotals> totals_;  // by process
+  std::vector<uint64_t> peaks_;     // by process: how many times its peak was exceeded
   std::vector<LastOfThread> threads_;
   std::vector<StackAllocations> stacks_;
   std::vector<uint64_t> seen_peak_;  // by slot of stacks_: up to which of peaks_ its peak_* is valid

@@ -14,10 +14,10 @@
 namespace penna {
 
 struct ArgumentValue {
-  uint8_t type = 0;      // penna_arg_type; 0 or unknown: `bits` is all that is known
-  bool present = false;  // false: the payload ended before it
-  bool cut = false;      // a string that was longer when it was recorded
-  uint64_t bits = 0;     // the word, for all but strings
+  uint8_t type = 0;         // penna_arg_type; 0 or unknown: `bits` is all that is known
+  bool present = false;     // false: the payload ended before it
+  bool cut = false;         // a string that was longer when it was recorded
+  uint64_t bits = 0;        // the word, for all but strings
   std::string_view text{};  // of a string: raw bytes of the program, maybe no UTF-8. Valid as long as the record
 
   bool is_text() const { return type == PENNA_ARG_STRING; }

@@ -15,11 +15,11 @@
 namespace penna {
 
 struct OpenCall {
-  uint64_t pc = 0;      // as recorded
-  uint64_t begin = 0;   // ticks
-  uint64_t inner = 0;   // ticks spent in calls it made, so far
-  uint32_t slot = 0;    // number of the function in this matcher, from 0
-  uint32_t tag = 0;     // the observer's, set in on_enter
+  uint64_t pc = 0;        // as recorded
+  uint64_t begin = 0;     // ticks
+  uint64_t inner = 0;     // ticks spent in calls it made, so far
+  uint32_t slot = 0;      // number of the function in this matcher, from 0
+  uint32_t tag = 0;       // the observer's, set in on_enter
   bool outermost = true;  // no other call of the same function is open outside it
 };
 

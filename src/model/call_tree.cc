@@ -10,7 +10,7 @@ struct CallTree::ThreadState {
   CallMatcher matcher;
   std::vector<FunctionId> functions;  // by slot
   uint32_t process = 0, thread = 0;
-  uint32_t root = 0;   // node below which this thread's calls hang
+  uint32_t root = 0;  // node below which this thread's calls hang
   uint64_t last_time = 0;
   bool time_matters = false;
 };
@@ -85,7 +85,8 @@ std::vector<std::vector<uint32_t>> CallTree::children() const {
   std::vector<std::vector<uint32_t>> result(nodes_.size());
   for (uint32_t i = 1; i < nodes_.size(); ++i) result[nodes_[i].parent].push_back(i);
   for (auto& list : result)
-    std::stable_sort(list.begin(), list.end(), [this](uint32_t a, uint32_t b) { return nodes_[a].total > nodes_[b].total; });
+    std::stable_sort(list.begin(), list.end(),
+                     [this](uint32_t a, uint32_t b) { return nodes_[a].total > nodes_[b].total; });
   return result;
 }
 

@@ -19,11 +19,11 @@ namespace penna {
 
 struct CallNode {
   uint32_t parent = 0;
-  uint32_t thread = kNoIndex;          // by_thread: of every node but the first; else kNoIndex
-  FunctionId function = kNoFunction;   // kNoFunction: node 0, and each thread's root
-  uint32_t depth = 0;                  // 1 for the outermost functions
+  uint32_t thread = kNoIndex;         // by_thread: of every node but the first; else kNoIndex
+  FunctionId function = kNoFunction;  // kNoFunction: node 0, and each thread's root
+  uint32_t depth = 0;                 // 1 for the outermost functions
   uint64_t calls = 0;
-  uint64_t total = 0;       // ticks, inclusive
+  uint64_t total = 0;  // ticks, inclusive
   uint64_t self = 0;
 };
 

@@ -25,7 +25,8 @@ struct FunctionCalls {
   uint64_t calls = 0;
   uint64_t total = 0;  // inclusive time of the outermost calls
   uint64_t self = 0;   // without the calls it made
-  uint64_t unwound = 0, open = 0;  // of `calls`: those whose own exit was not seen; their time goes to where they were cut
+  uint64_t unwound = 0,
+           open = 0;      // of `calls`: those whose own exit was not seen; their time goes to where they were cut
   Distribution duration;  // inclusive, of every call, recursive ones too: min, max, average, percentile(0.5), (0.99)
 };
 
@@ -49,7 +50,7 @@ class Calls {
   std::vector<const FunctionCalls*> by_total() const;  // all that were called, most time first
   const FunctionCalls& of(FunctionId function) const { return totals_[function]; }
   std::vector<ThreadFunctionCalls> of_thread(uint32_t thread) const;  // most total time first
-  const CallCounts& counts() const { return counts_; }         // over all threads
+  const CallCounts& counts() const { return counts_; }                // over all threads
   CallCounts thread_counts(uint32_t thread) const;
 
  private:

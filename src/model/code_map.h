@@ -56,9 +56,9 @@ class CodeMap {
   CodePlace place(uint32_t process, uint32_t module_index, uint64_t pc) const;
 
   const Recording& recording_;
-  std::vector<const Module*> modules_;          // one of each file
-  std::vector<std::vector<ModuleId>> ids_;      // by process, by index into its modules
-  std::vector<bool> reused_;                    // by process
+  std::vector<const Module*> modules_;      // one of each file
+  std::vector<std::vector<ModuleId>> ids_;  // by process, by index into its modules
+  std::vector<bool> reused_;                // by process
 };
 
 using FunctionId = uint32_t;

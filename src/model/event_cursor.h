@@ -31,7 +31,8 @@ inline constexpr uint32_t kCallEvents = 1u << PENNA_CALLS;
 inline constexpr uint32_t kAllocEvents = 1u << PENNA_ALLOC;  // also REALLOC_FAILED
 inline constexpr uint32_t kLockEvents = 1u << PENNA_LOCKS;
 inline constexpr uint32_t kPointEvents = 1u << PENNA_POINTS;
-inline constexpr uint32_t kOtherRecords = 1u << PENNA_CLASS_COUNT;  // MODULE, SITE, THREAD, LOST, BLOCKED, unknown kinds
+inline constexpr uint32_t kOtherRecords = 1u
+                                          << PENNA_CLASS_COUNT;  // MODULE, SITE, THREAD, LOST, BLOCKED, unknown kinds
 inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
 inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
 

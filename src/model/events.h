@@ -21,14 +21,14 @@ namespace penna {
 
 // What a walk could not see. Add it to what is shown to the user.
 struct WalkReport {
-  uint64_t events = 0;            // given to the visitor
-  uint64_t chunks = 0;            // decoded
-  uint64_t unreadable = 0;        // chunks whose block could not be read
-  uint64_t damaged = 0;           // chunks that could not be taken apart to their end
-  uint64_t torn = 0;              // records never finished, in the chunks that were decoded
-  uint64_t holes = 0;             // places reserved in which nothing was written
-  std::string first_error;        // of the first unreadable chunk
-  bool stopped = false;           // by the visitor
+  uint64_t events = 0;                   // given to the visitor
+  uint64_t chunks = 0;                   // decoded
+  uint64_t unreadable = 0;               // chunks whose block could not be read
+  uint64_t damaged = 0;                  // chunks that could not be taken apart to their end
+  uint64_t torn = 0;                     // records never finished, in the chunks that were decoded
+  uint64_t holes = 0;                    // places reserved in which nothing was written
+  std::string first_error;               // of the first unreadable chunk
+  bool stopped = false;                  // by the visitor
   void add(const ThreadCursor& cursor);  // of a finished thread
 };
 

@@ -120,14 +120,15 @@ class Sentences {
 
 void say_file(const HealthReport& report, Sentences& say) {
   say.error(report.damage.any(), report.damage.text());
-  say.warning(!report.finished,
-              "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
-              "shown.");
+  say.warning(
+      !report.finished,
+      "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
+      "shown.");
   const std::string unwritten = classes_text(report.write_lost);
-  say.error(!unwritten.empty(), fmt::format("{} could not be written to the file{}: make room and record again.", unwritten,
-                                            report.write_errno != 0
-                                                ? fmt::format(" ({})", std::strerror(report.write_errno))
-                                                : std::string()));
+  say.error(
+      !unwritten.empty(),
+      fmt::format("{} could not be written to the file{}: make room and record again.", unwritten,
+                  report.write_errno != 0 ? fmt::format(" ({})", std::strerror(report.write_errno)) : std::string()));
   say.error(report.write_unknown,
             "Whether all events could be written is unknown: the place in the file that would say so is damaged.");
   say.error(report.missing_chunks != 0,
@@ -147,21 +148,24 @@ void say_lost(const HealthReport& report, Sentences& say) {
       report.in_handler == 0
           ? ""
           : fmt::format(" ({} of them in signal handlers that interrupted the recording itself)", report.in_handler);
-  say.error(!lost.empty(), fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
+  say.error(!lost.empty(),
+            fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
   say.warning(report.torn != 0,
               fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
                           count_of(report.torn, "record was", "records were")));
-  say.warning(report.holes != 0, fmt::format("{} reserved and never written: their threads died, or were killed, just then.",
-                                             count_of(report.holes, "record was", "records were")));
+  say.warning(report.holes != 0,
+              fmt::format("{} reserved and never written: their threads died, or were killed, just then.",
+                          count_of(report.holes, "record was", "records were")));
   say.error(report.damaged_chunks != 0,
             fmt::format("{} written over by the program: the records behind the damage are missing.",
                         count_of(report.damaged_chunks, "chunk was", "chunks were")));
   say.warning(report.unknown_records != 0,
               fmt::format("{} of a kind that this penna does not know: use the penna that recorded it, or a newer one.",
                           count_of(report.unknown_records, "record is", "records are")));
-  say.note(report.blocked_ticks != 0,
-           fmt::format("The program waited {:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
-                       report.blocked_ns / 1e6));
+  say.note(
+      report.blocked_ticks != 0,
+      fmt::format("The program waited {:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
+                  report.blocked_ns / 1e6));
 }
 
 void say_recorder(const HealthReport& report, Sentences& say) {
@@ -185,10 +189,11 @@ void say_stacks(const HealthReport& report, Sentences& say) {
   say.warning(cut[PENNA_STACK_NO_RULE] != 0,
               fmt::format("{} short, in code without unwind information: build it with -fasynchronous-unwind-tables.",
                           count_of(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end")));
-  say.warning(cut[PENNA_STACK_BAD_MEMORY] != 0,
-              fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
-                          "information is wrong.",
-                          count_of(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
+  say.warning(
+      cut[PENNA_STACK_BAD_MEMORY] != 0,
+      fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
+                  "information is wrong.",
+                  count_of(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
   say.warning(report.unstored_stacks != 0,
               fmt::format("{} not kept, as the table of stacks was full: those events show no stack.",
                           count_of(report.unstored_stacks, "stack was", "stacks were")));
@@ -201,10 +206,11 @@ void say_stacks(const HealthReport& report, Sentences& say) {
 }
 
 void say_analyses(const HealthReport& report, Sentences& say) {
-  say.warning(report.stray_exits != 0,
-              fmt::format("{} left that had not been entered, as far as the recording knows: it began in the middle, or "
-                          "events are missing.",
-                          count_of(report.stray_exits, "function was", "functions were")));
+  say.warning(
+      report.stray_exits != 0,
+      fmt::format("{} left that had not been entered, as far as the recording knows: it began in the middle, or "
+                  "events are missing.",
+                  count_of(report.stray_exits, "function was", "functions were")));
   say.note(report.unwound_calls != 0,
            fmt::format("{} with an outer function, by longjmp or because the exit is missing: their time ends there.",
                        count_of(report.unwound_calls, "call ended", "calls ended")));
@@ -214,9 +220,10 @@ void say_analyses(const HealthReport& report, Sentences& say) {
   say.note(report.unmatched_frees != 0,
            fmt::format("{} allocated before the recording began, or by means that are not recorded.",
                        count_of(report.unmatched_frees, "freed block had been", "freed blocks had been")));
-  say.warning(report.replaced_blocks != 0,
-              fmt::format("{} allocated at the address of one that had not been freed: the free is missing, or not recorded.",
-                          count_of(report.replaced_blocks, "block was", "blocks were")));
+  say.warning(
+      report.replaced_blocks != 0,
+      fmt::format("{} allocated at the address of one that had not been freed: the free is missing, or not recorded.",
+                  count_of(report.replaced_blocks, "block was", "blocks were")));
   say.warning(report.allocations_without_stack != 0,
               fmt::format("{} no stack: they stand together in one line.",
                           count_of(report.allocations_without_stack, "allocation has", "allocations have")));

@@ -22,11 +22,11 @@ struct HeapForest::Heap {
     uint64_t allocated, freed;
   };
   Blocks blocks;
-  const Heap* parent = nullptr;  // whose heap it began with; null = empty or unknown
-  uint64_t began = 0;            // ticks
+  const Heap* parent = nullptr;                     // whose heap it began with; null = empty or unknown
+  uint64_t began = 0;                               // ticks
   uint64_t first_fork = UINT64_MAX, last_fork = 0;  // of its children, in ticks, less the slack
-  NumberMap<Grave> graves;             // only while children may ask
-  NumberMap<uint64_t> inherited_freed;  // address -> when
+  NumberMap<Grave> graves;                          // only while children may ask
+  NumberMap<uint64_t> inherited_freed;              // address -> when
 };
 
 HeapForest::HeapForest(const Recording& recording)
@@ -79,15 +79,17 @@ bool HeapForest::erase_inherited(uint32_t process, uint64_t address, uint64_t ti
   return true;
 }
 
-void HeapForest::restore_inherited(uint32_t process, uint64_t address) { heaps_[process]->inherited_freed.erase(address); }
+void HeapForest::restore_inherited(uint32_t process, uint64_t address) {
+  heaps_[process]->inherited_freed.erase(address);
+}
 
 // Whether a block was there in `heap` at a time, its own or inherited in its turn. Parents are earlier processes: it ends.
 bool HeapForest::was_live(const Heap& heap, uint64_t address, uint64_t time) const {
   const Heap* at = &heap;
   for (; at != nullptr; time = at->began, at = at->parent) {
     if (auto block = at->blocks.find(address); block != at->blocks.end() && block->second.time <= time) return true;
-    if (auto grave = at->graves.find(address); grave != at->graves.end() && grave->second.allocated <= time &&
-                                               grave->second.freed >= less(time, fork_slack_))
+    if (auto grave = at->graves.find(address);
+        grave != at->graves.end() && grave->second.allocated <= time && grave->second.freed >= less(time, fork_slack_))
       return true;
     if (auto freed = at->inherited_freed.find(address);
         freed != at->inherited_freed.end() && freed->second < less(time, fork_slack_))

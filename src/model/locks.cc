@@ -22,9 +22,7 @@ void Locks::operator()(const Event& event) {
   switch (event.record.kind) {
     case PENNA_KIND_LOCK: return acquired(index_of(event, event.record.as<penna_lock>().lock), event);
     case PENNA_KIND_UNLOCK: return unlocked(index_of(event, event.record.as<penna_lock>().lock), event);
-    case PENNA_KIND_LOCK_BUSY:
-      ++locks_[index_of(event, event.record.as<penna_lock>().lock)].busy;
-      return;
+    case PENNA_KIND_LOCK_BUSY: ++locks_[index_of(event, event.record.as<penna_lock>().lock)].busy; return;
     case PENNA_KIND_LOCK_WAIT: return waited(event, event.record.as<penna_lock_wait>());
     case PENNA_KIND_COND_WAIT: return condition_waited(event, event.record.as<penna_cond_wait>());
     default: return;
@@ -112,7 +110,8 @@ void Locks::condition_waited(const Event& event, const penna_cond_wait& wait) {
 }
 
 // Adds a wait to the entry of `list` with this id (a stack, a tid), making it when it is the first.
-void Locks::add_wait(std::vector<LockWaits>& list, NumberMap<uint32_t>& map, uint32_t lock, uint32_t id, uint64_t time) {
+void Locks::add_wait(std::vector<LockWaits>& list, NumberMap<uint32_t>& map, uint32_t lock, uint32_t id,
+                     uint64_t time) {
   auto [found, added] = map.try_emplace(pair_key(lock, id), static_cast<uint32_t>(list.size()));
   if (added) list.emplace_back().id = id;
   LockWaits& waits = list[found->second];
@@ -128,7 +127,9 @@ uint64_t Locks::duration(uint64_t begin, uint64_t end) {
 }
 
 void Locks::finish() {
-  auto longer = [](const LockWaits& a, const LockWaits& b) { return a.time != b.time ? a.time > b.time : a.waits > b.waits; };
+  auto longer = [](const LockWaits& a, const LockWaits& b) {
+    return a.time != b.time ? a.time > b.time : a.waits > b.waits;
+  };
   for (size_t i = 0; i < locks_.size(); ++i) {
     locks_[i].held_at_end = holders_[i].thread != kNoIndex;
     std::stable_sort(locks_[i].waiters.begin(), locks_[i].waiters.end(), longer);

@@ -27,17 +27,17 @@ struct LockWaits {
 struct LockStats {
   uint32_t process = 0;
   uint64_t address = 0;
-  uint64_t first_time = 0;     // ticks, of its first event: with process and address, what Names needs
-  uint64_t acquisitions = 0;   // all that succeeded, recursive ones and those at the end of a condition wait included
-  uint64_t contended = 0;      // of them: after waiting for the lock
-  uint64_t recursive = 0;      // of them: while the thread held it already
-  uint64_t busy = 0;           // trylocks that found it taken
-  uint64_t timeouts = 0;       // waits that ended without it
+  uint64_t first_time = 0;    // ticks, of its first event: with process and address, what Names needs
+  uint64_t acquisitions = 0;  // all that succeeded, recursive ones and those at the end of a condition wait included
+  uint64_t contended = 0;     // of them: after waiting for the lock
+  uint64_t recursive = 0;     // of them: while the thread held it already
+  uint64_t busy = 0;          // trylocks that found it taken
+  uint64_t timeouts = 0;      // waits that ended without it
   uint64_t errors = 0;
-  uint64_t owner_died = 0;     // acquisitions of a robust lock whose owner had died
-  Distribution wait;            // for the lock: every wait, successful or not
-  Distribution hold;            // finished holds
-  Distribution condition_wait;  // of each condition wait with it: until it was held again
+  uint64_t owner_died = 0;         // acquisitions of a robust lock whose owner had died
+  Distribution wait;               // for the lock: every wait, successful or not
+  Distribution hold;               // finished holds
+  Distribution condition_wait;     // of each condition wait with it: until it was held again
   bool held_at_end = false;        // still held when the recording ended: that hold is not in `hold`
   uint64_t unmatched_unlocks = 0;  // given back by a thread that had not taken it (or before the recording)
   uint64_t missed_unlocks = 0;     // taken while another thread seemed to hold it

@@ -106,14 +106,14 @@ std::vector<ModuleNames> Names::modules() {
     const Count& count = counts_[id];
     if (count.addresses == 0) continue;
     const bool known = id < map_.module_count();
-    ModuleNames names{known ? id : kNoModule, known ? map_.path(id) : "", count.addresses, count.unnamed,
-                      count.without_line, ""};
+    ModuleNames names{known ? id : kNoModule, known ? map_.path(id) : "", count.addresses,
+                      count.unnamed,          count.without_line,         ""};
     if (known) {
       names.problem = symbols_.problem({map_.path(id), map_.build_id(id)});
     } else {
-      names.problem = fmt::format(
-          "{} in no mapped file: generated code, or a library whose loading was not recorded.",
-          count.addresses == 1 ? "1 address lies" : fmt::format("{} addresses lie", count.addresses));
+      names.problem =
+          fmt::format("{} in no mapped file: generated code, or a library whose loading was not recorded.",
+                      count.addresses == 1 ? "1 address lies" : fmt::format("{} addresses lie", count.addresses));
     }
     result.push_back(std::move(names));
   }

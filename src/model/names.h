@@ -18,11 +18,11 @@
 namespace penna {
 
 struct NameFrame {
-  std::string function;         // demangled, or the fall-back
-  std::string file;             // source; may be empty
-  uint32_t line = 0;            // 0 = unknown
-  bool inlined = false;         // into the frame behind it
-  bool named = false;           // false: `function` is a fall-back
+  std::string function;  // demangled, or the fall-back
+  std::string file;      // source; may be empty
+  uint32_t line = 0;     // 0 = unknown
+  bool inlined = false;  // into the frame behind it
+  bool named = false;    // false: `function` is a fall-back
   ModuleId module = kNoModule;
 };
 using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
@@ -62,7 +62,9 @@ class Names {
 
   const NameFrames& at(const CodePlace& place);
   // A function, by the address of its first instruction as in a call record.
-  const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) { return at(map_.locate(process, pc, ticks)); }
+  const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) {
+    return at(map_.locate(process, pc, ticks));
+  }
   // A frame of a stack, by its return address.
   const NameFrames& frame(uint32_t process, uint64_t pc, uint16_t generation) {
     return at(map_.locate_return(process, pc, generation));

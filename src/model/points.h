@@ -18,19 +18,19 @@
 namespace penna {
 
 struct ArgumentStats {
-  std::string name;  // "" when it has none
-  uint8_t type = 0;  // penna_arg_type
+  std::string name;    // "" when it has none
+  uint8_t type = 0;    // penna_arg_type
   uint64_t count = 0;  // values seen
   // Numbers, pointers, bools, chars. min and max hold the bits of the value, to be read by `type`.
   uint64_t min_bits = 0, max_bits = 0;
-  double sum = 0;          // of numbers, bools and chars
+  double sum = 0;           // of numbers, bools and chars
   uint64_t not_finite = 0;  // floats that are NaN or infinite: not in min, max, sum
   double average() const;
   ArgumentValue min() const;
   ArgumentValue max() const;
   // Strings.
   uint64_t cut = 0;
-  uint64_t other = 0;  // strings that were not counted one by one, because there were too many different ones
+  uint64_t other = 0;         // strings that were not counted one by one, because there were too many different ones
   TextMap<uint64_t> strings;  // how often each
   std::vector<std::pair<std::string, uint64_t>> top_strings(size_t count) const;  // most frequent first
 };
@@ -39,7 +39,7 @@ struct PointStats {
   const Site* site = nullptr;  // null: hits of an id that nobody described
   uint32_t id = 0;             // of the first hit
   uint64_t hits = 0;
-  uint64_t malformed = 0;  // hits whose values do not fit the site
+  uint64_t malformed = 0;                  // hits whose values do not fit the site
   uint64_t first_time = 0, last_time = 0;  // ticks
   std::vector<ArgumentStats> arguments;
   // Hits a second between first and last; 0 with less than two hits.
@@ -56,7 +56,7 @@ class Points {
   }
 
   const std::vector<PointStats>& all() const { return points_; }  // in order of first hit
-  std::vector<const PointStats*> by_hits() const;                  // most first
+  std::vector<const PointStats*> by_hits() const;                 // most first
   uint64_t hits() const;
   uint64_t malformed() const;
   uint64_t without_site() const;  // hits

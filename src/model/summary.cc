@@ -76,7 +76,8 @@ ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
   return summary;
 }
 
-ProcessSummary summarize_process(const Recording& recording, uint32_t index, const std::vector<ThreadSummary>& threads) {
+ProcessSummary summarize_process(const Recording& recording, uint32_t index,
+                                 const std::vector<ThreadSummary>& threads) {
   const RecordedProcess& process = recording.processes()[index];
   ProcessSummary summary;
   summary.process = index;

@@ -21,28 +21,29 @@ struct ThreadSummary {
   uint32_t thread = 0;   // index
   uint32_t process = 0;  // index
   uint32_t tid = 0;
-  std::string name;      // the last; "" when it has none
-  EventCounts events{};  // in the file
-  EventCounts lost{};    // as it told itself; what it could not tell is in its process's
+  std::string name;                        // the last; "" when it has none
+  EventCounts events{};                    // in the file
+  EventCounts lost{};                      // as it told itself; what it could not tell is in its process's
   uint64_t first_time = 0, last_time = 0;  // ticks of its first and last record; 0 without records
   uint64_t chunks = 0;
   uint64_t missing_chunks = 0;  // gaps in the numbers of its chunks
   uint64_t torn = 0, holes = 0, damaged = 0;
-  uint64_t blocked_ticks = 0;   // it waited for room
-  bool has_health = false;      // false: lost, holes and blocked_ticks are not known
+  uint64_t blocked_ticks = 0;  // it waited for room
+  bool has_health = false;     // false: lost, holes and blocked_ticks are not known
   uint64_t total_events() const;
 };
 
 struct ProcessSummary {
   uint32_t process = 0;  // index
   uint32_t number = 0, pid = 0, parent_pid = 0;
-  bool announced = false;  // false: all that is known of it are its events
+  bool announced = false;        // false: all that is known of it are its events
   uint32_t parent = UINT32_MAX;  // index of the process it was forked from or that ran the exec; UINT32_MAX = not here
   bool after_exec = false;
-  std::string name;              // last part of the executable's path
+  std::string name;  // last part of the executable's path
   std::vector<std::string> command;
   EventCounts events{}, lost{};
-  uint64_t first_time = 0, last_time = 0;  // ticks: its begin and end, or those of its records where these are not known
+  uint64_t first_time = 0,
+           last_time = 0;  // ticks: its begin and end, or those of its records where these are not known
   uint32_t threads = 0;
   bool ended = false;
   EndKind how = EndKind::kUnknown;

@@ -39,27 +39,27 @@ enum class LineKind : uint8_t {
 struct TimelineLine {
   LineKind kind = LineKind::kEnter;
   uint32_t process = 0, thread = 0;  // indices
-  uint32_t depth = 0;     // open calls around it; kEnter and its kLeave have the same
-  uint64_t time = 0;      // ticks
-  uint64_t begin = 0;     // ticks, where it has a duration; else = time
-  uint64_t duration = 0;  // ticks
-  CallEnd end = CallEnd::kExit;  // kLeave
+  uint32_t depth = 0;                // open calls around it; kEnter and its kLeave have the same
+  uint64_t time = 0;                 // ticks
+  uint64_t begin = 0;                // ticks, where it has a duration; else = time
+  uint64_t duration = 0;             // ticks
+  CallEnd end = CallEnd::kExit;      // kLeave
   uint64_t pc = 0;
   uint64_t address = 0;
   uint64_t lock = 0;
   uint64_t size = 0;
-  uint32_t family = 0;    // penna_alloc_family; may be unknown
-  uint32_t stack = 0;     // for Names::stack() and leaf(); 0 = none
-  uint32_t owner = 0;     // tid that held the lock; 0 = unknown
-  uint32_t wait_end = 0;  // penna_wait_end; may be unknown
-  uint32_t site = 0;      // id
+  uint32_t family = 0;             // penna_alloc_family; may be unknown
+  uint32_t stack = 0;              // for Names::stack() and leaf(); 0 = none
+  uint32_t owner = 0;              // tid that held the lock; 0 = unknown
+  uint32_t wait_end = 0;           // penna_wait_end; may be unknown
+  uint32_t site = 0;               // id
   const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf; valid during the visit
 };
 
 struct TimelineOptions {
   EventFilter filter{.classes = kAllRecords};  // its thread is set by for_each_timeline_line
-  bool fold_leaves = true;    // kLeaf instead of kEnter and kLeave; holds an entry back until the next event
-  bool keep_open = true;      // at the end a kLeave (CallEnd::kOpen) for every call that was not left
+  bool fold_leaves = true;  // kLeaf instead of kEnter and kLeave; holds an entry back until the next event
+  bool keep_open = true;    // at the end a kLeave (CallEnd::kOpen) for every call that was not left
 };
 
 // The state machine of one thread. on_line(const TimelineLine&) -> bool: false = no more lines, please.

@@ -206,8 +206,8 @@ TEST(Allocations, AForkedChildFreesWhatItInherited) {
   p.alloc(0xa0, 8, 10, 1);
   p.alloc(0xb0, 8, 11, 1);
   p.alloc(0xc0, 8, 12, 1);
-  p.free(0xc0, 13);               // long before the fork
-  p.free(0xb0, 1'000'000'100);    // after the fork: the child still has its copy
+  p.free(0xc0, 13);                    // long before the fork
+  p.free(0xb0, 1'000'000'100);         // after the fork: the child still has its copy
   p.alloc(0xd0, 8, 1'000'000'200, 1);  // after the fork
   c.free(0xa0, 2'000'000'000);
   c.free(0xa0, 2'000'000'001);  // twice: not inherited any more

@@ -33,9 +33,9 @@ TEST(Events, AreMergedByTime) {
   for (uint64_t time : {11, 19, 60, 61}) b.enter(0x1000, time);
   c.enter(0x1000, 55);
   Recording recording = build.open();
-  EXPECT_THAT(merged(recording), ElementsAre(std::pair{0u, 10u}, std::pair{1u, 11u}, std::pair{1u, 19u}, std::pair{0u, 20u},
-                                             std::pair{0u, 21u}, std::pair{0u, 50u}, std::pair{2u, 55u},
-                                             std::pair{1u, 60u}, std::pair{1u, 61u}));
+  EXPECT_THAT(merged(recording), ElementsAre(std::pair{0u, 10u}, std::pair{1u, 11u}, std::pair{1u, 19u},
+                                             std::pair{0u, 20u}, std::pair{0u, 21u}, std::pair{0u, 50u},
+                                             std::pair{2u, 55u}, std::pair{1u, 60u}, std::pair{1u, 61u}));
 }
 
 TEST(Events, OfEqualTimesTheLowerThreadComesFirst) {
@@ -103,7 +103,8 @@ TEST(Events, FilterByClassProcessThreadAndTime) {
   Recording recording = build.open();
   EXPECT_THAT(merged(recording, {.classes = kAllocEvents}),
               ElementsAre(std::pair{0u, 20u}, std::pair{1u, 21u}, std::pair{2u, 22u}, std::pair{0u, 25u}));
-  EXPECT_THAT(merged(recording, {.classes = kLockEvents | kPointEvents}), ElementsAre(std::pair{0u, 30u}, std::pair{0u, 40u}));
+  EXPECT_THAT(merged(recording, {.classes = kLockEvents | kPointEvents}),
+              ElementsAre(std::pair{0u, 30u}, std::pair{0u, 40u}));
   EXPECT_THAT(merged(recording, {.classes = kOtherRecords}), ElementsAre(std::pair{0u, 50u}));
   EXPECT_THAT(merged(recording, {.process = 1}), ElementsAre(std::pair{2u, 22u}));
   EXPECT_THAT(merged(recording, {.thread = 1}), ElementsAre(std::pair{1u, 21u}));
@@ -136,7 +137,8 @@ TEST(Events, AVisitorCanStop) {
   for (bool merge : {true, false}) {
     int seen = 0;
     auto visit = [&](const Event&) { return ++seen < 5; };
-    const WalkReport report = merge ? for_each_event(recording, {}, visit) : for_each_thread_event(recording, {}, visit);
+    const WalkReport report =
+        merge ? for_each_event(recording, {}, visit) : for_each_thread_event(recording, {}, visit);
     EXPECT_EQ(seen, 5);
     EXPECT_EQ(report.events, 5u);
     EXPECT_TRUE(report.stopped);

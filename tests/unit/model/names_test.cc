@@ -86,8 +86,8 @@ TEST(Names, OfStacksAreTheCallsBeforeTheReturnAddresses) {
   FakeSymbols symbols;
   Names names(recording, symbols);
   const NamedStack named = names.stack(process, stack);
-  EXPECT_THAT(names_of(named), ElementsAre("/bin/program:f2", "/bin/program:inlined (inlined)", "/bin/program:f8",
-                                           "/bin/program:f1"));
+  EXPECT_THAT(names_of(named),
+              ElementsAre("/bin/program:f2", "/bin/program:inlined (inlined)", "/bin/program:f8", "/bin/program:f1"));
   EXPECT_EQ(named.end, StackEnd::kNoRule);
   EXPECT_EQ(names.leaf(process, stack)->function, "/bin/program:f2");
   EXPECT_EQ(names.leaf(process, 0), nullptr);

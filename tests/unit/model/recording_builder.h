@@ -26,7 +26,8 @@ class ThreadBuilder {
 
   void enter(uint64_t pc, uint64_t time) { word(penna_call_header(PENNA_TAG_ENTRY, pc, time), pc, time); }
   void exit(uint64_t pc, uint64_t time) { word(penna_call_header(PENNA_TAG_EXIT, pc, time), pc, time); }
-  void alloc(uint64_t address, uint32_t size, uint64_t time, uint32_t stack = 1, uint64_t family = PENNA_FAMILY_MALLOC) {
+  void alloc(uint64_t address, uint32_t size, uint64_t time, uint32_t stack = 1,
+             uint64_t family = PENNA_FAMILY_MALLOC) {
     record(PENNA_KIND_ALLOC, time, penna_alloc{address | family << 56, stack, size});
   }
   void alloc_large(uint64_t address, uint64_t size, uint64_t time, uint32_t stack = 1) {

@@ -22,20 +22,25 @@ std::string text(const TimelineLine& line) {
     case LineKind::kEnter: return fmt::format("{}{:x} {{ @{}", indent, line.pc, line.time);
     case LineKind::kLeave:
       return fmt::format("{}}} {:x} {} {}{}", indent, line.pc, took, line.duration,
-                         line.end == CallEnd::kUnwound ? " unwound" : line.end == CallEnd::kOpen ? " open" : "");
+                         line.end == CallEnd::kUnwound ? " unwound"
+                         : line.end == CallEnd::kOpen  ? " open"
+                                                       : "");
     case LineKind::kLeaf: return fmt::format("{}{:x}() {} {}", indent, line.pc, took, line.duration);
     case LineKind::kStrayExit: return fmt::format("{}stray {:x} @{}", indent, line.pc, line.time);
     case LineKind::kAllocation:
-      return fmt::format("{}alloc {:x} {} family {} stack {}", indent, line.address, line.size, line.family, line.stack);
+      return fmt::format("{}alloc {:x} {} family {} stack {}", indent, line.address, line.size, line.family,
+                         line.stack);
     case LineKind::kFree: return fmt::format("{}free {:x}", indent, line.address);
     case LineKind::kReallocFailed: return fmt::format("{}realloc failed {:x}", indent, line.address);
     case LineKind::kLock: return fmt::format("{}lock {:x}", indent, line.lock);
-    case LineKind::kLockWait: return fmt::format("{}wait {:x} {} {} by {}", indent, line.lock, took, line.duration, line.owner);
+    case LineKind::kLockWait:
+      return fmt::format("{}wait {:x} {} {} by {}", indent, line.lock, took, line.duration, line.owner);
     case LineKind::kLockBusy: return fmt::format("{}busy {:x}", indent, line.lock);
     case LineKind::kUnlock: return fmt::format("{}unlock {:x} held {}", indent, line.lock, line.duration);
     case LineKind::kConditionWait:
       return fmt::format("{}condition {:x} {:x} {} {}", indent, line.address, line.lock, took, line.wait_end);
-    case LineKind::kPoint: return fmt::format("{}point {} {}", indent, line.site, line.record->after<penna_point>().size());
+    case LineKind::kPoint:
+      return fmt::format("{}point {} {}", indent, line.site, line.record->after<penna_point>().size());
     case LineKind::kThreadName: return fmt::format("{}name {}", indent, decode_thread_name(*line.record));
     case LineKind::kLost: return fmt::format("{}lost {}", indent, line.record->as<penna_lost>().count[0]);
     case LineKind::kBlocked: return fmt::format("{}blocked {}", indent, took);
@@ -98,12 +103,13 @@ TEST(Timeline, OtherEventsStandWhereTheyHappened) {
   t.blocked(4, 30);
   t.exit(kF, 31);
   Recording recording = build.open();
-  EXPECT_THAT(lines_of(recording, 0),
-              ElementsAre("name worker", "f0 { @2", "  alloc a0 64 family 1 stack 9", "  alloc b0 8589934592 family 0 stack 8",
-                          "  60 { @5", "    lock 50", "    lock 50", "    unlock 50 held 2", "    wait 51 7..9 2 by 1234",
-                          "    unlock 50 held 4", "  } 60 5..11 6", "  free a0", "  realloc failed a0", "  point 3 16",
-                          "  busy 52", "  unlock 51 held 7", "  condition 70 51 16..20 1", "  unlock 51 held 1",
-                          "  unlock 53 held 0", "  lost 5", "  blocked 26..30", "} f0 2..31 29"));
+  EXPECT_THAT(
+      lines_of(recording, 0),
+      ElementsAre("name worker", "f0 { @2", "  alloc a0 64 family 1 stack 9", "  alloc b0 8589934592 family 0 stack 8",
+                  "  60 { @5", "    lock 50", "    lock 50", "    unlock 50 held 2", "    wait 51 7..9 2 by 1234",
+                  "    unlock 50 held 4", "  } 60 5..11 6", "  free a0", "  realloc failed a0", "  point 3 16",
+                  "  busy 52", "  unlock 51 held 7", "  condition 70 51 16..20 1", "  unlock 51 held 1",
+                  "  unlock 53 held 0", "  lost 5", "  blocked 26..30", "} f0 2..31 29"));
 }
 
 TEST(Timeline, ShowsWhatDoesNotPair) {
@@ -117,10 +123,9 @@ TEST(Timeline, ShowsWhatDoesNotPair) {
   t.enter(kF, 6);
   t.enter(kG, 7);
   Recording recording = build.open();
-  EXPECT_THAT(lines_of(recording, 0),
-              ElementsAre("stray 10 @1", "f0 { @2", "  60 { @3", "    10 { @4", "    } 10 4..5 1 unwound",
-                          "  } 60 3..5 2 unwound", "} f0 2..5 3", "f0 { @6", "  60 { @7", "  } 60 7..7 0 open",
-                          "} f0 6..7 1 open"));
+  EXPECT_THAT(lines_of(recording, 0), ElementsAre("stray 10 @1", "f0 { @2", "  60 { @3", "    10 { @4",
+                                                  "    } 10 4..5 1 unwound", "  } 60 3..5 2 unwound", "} f0 2..5 3",
+                                                  "f0 { @6", "  60 { @7", "  } 60 7..7 0 open", "} f0 6..7 1 open"));
   EXPECT_EQ(lines_of(recording, 0, {.keep_open = false}).size(), 9u);
 }
 
@@ -136,8 +141,7 @@ TEST(Timeline, StopsAtOnce) {
   Recording recording = build.open();
   for (int wanted : {1, 3}) {
     int seen = 0;
-    const auto report =
-        for_each_timeline_line(recording, 0, {}, [&](const TimelineLine&) { return ++seen < wanted; });
+    const auto report = for_each_timeline_line(recording, 0, {}, [&](const TimelineLine&) { return ++seen < wanted; });
     EXPECT_EQ(seen, wanted);
     EXPECT_TRUE(report.stopped);
     EXPECT_EQ(report.chunks, static_cast<uint64_t>(wanted));
@@ -169,7 +173,8 @@ TEST(Timeline, MergesThreadsByTime) {
     lines.push_back(std::to_string(line.thread) + " " + text(line));
     return true;
   });
-  EXPECT_THAT(lines, ElementsAre("0 f0 { @1", "1 60 { @2", "1 } 60 2..5 3", "1 10 { @7", "0 } f0 1..10 9", "1 } 10 7..7 0 open"));
+  EXPECT_THAT(lines, ElementsAre("0 f0 { @1", "1 60 { @2", "1 } 60 2..5 3", "1 10 { @7", "0 } f0 1..10 9",
+                                 "1 } 10 7..7 0 open"));
 }
 
 TEST(Timeline, CanBeOfOneKindOnly) {
@@ -180,7 +185,8 @@ TEST(Timeline, CanBeOfOneKindOnly) {
   t.exit(kF, 3);
   Recording recording = build.open();
   EXPECT_THAT(lines_of(recording, 0, {.filter = {.classes = kCallEvents}}), ElementsAre("f0() 1..3 2"));
-  EXPECT_THAT(lines_of(recording, 0, {.filter = {.classes = kAllocEvents}}), ElementsAre("alloc a0 8 family 0 stack 1"));
+  EXPECT_THAT(lines_of(recording, 0, {.filter = {.classes = kAllocEvents}}),
+              ElementsAre("alloc a0 8 family 0 stack 1"));
 }
 
 }  // namespace
