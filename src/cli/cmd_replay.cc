@@ -92,13 +92,13 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   add_input_options(app, options.input);
   app.add_option("-t,--thread", options.tid, "only the thread with this tid")
       ->type_name("TID")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   app.add_option("-p,--pid", options.pid, "only the threads of this process")
       ->type_name("PID")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   app.add_option("-n,--top", options.lines, "stop after N lines; default all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   app.add_flag("--merge", options.merge, "all threads in one listing, by time");
   app.add_flag("--stacks", options.stacks, "show the stacks of allocations and waits");
   app.add_option("--color", options.color, "colours: on a terminal, always, never")

@@ -96,6 +96,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
 
   Report report = which.build({recording, summary, analyses, names});
   PENNA_TRY(select_report_rows(report, options.table));
+  for (Table& table : report.tables) table.most_details = std::min(table.most_details, options.frames);
   // After the rows: only now is it known which names were missing.
   if (options.which != "health") report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
@@ -144,6 +145,7 @@ void print_short_report(const std::string& path) {
   ReportOptions options;
   options.input.recording = path;
   options.table = with_rows({}, 3);
+  options.frames = 3;
   const Result<Recording> recording = Recording::open(path);
   if (!recording) return say(recording.error().text);
   Output output = Output::standard_error();

@@ -2,6 +2,8 @@
 // penna report: the tables of a recording, or without a table's name the most important of each kind.
 #pragma once
 
+#include <cstdint>
+
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
@@ -11,7 +13,8 @@ namespace penna {
 struct ReportOptions {
   InputOptions input;
   TableOptions table;
-  std::string which;  // one of report_names(); empty: the summary
+  std::string which;         // one of report_names(); empty: the summary
+  size_t frames = SIZE_MAX;  // at most that many lines below a row, in text
 };
 
 // "calls", "alloc", ...: what may stand behind `penna report`.

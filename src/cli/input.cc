@@ -36,7 +36,7 @@ void add_symbol_options(CLI::App& app, InputOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--demangle", options.demangle, "C++ names in full, without arguments, or as in the file")
       ->type_name("full|simple|no")
-      ->check(CLI::IsMember({"full", "simple", "no"}));
+      ->check(CLI::IsMember({"full", "simple", "no"}).description(""));
   app.add_option("--debuginfod", options.debuginfod,
                  "fetch missing debug files from these servers; without URLS from $DEBUGINFOD_URLS")
       ->type_name("URLS")

@@ -74,13 +74,13 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   app.add_option("--on-full", on_full,
                  "when events come faster than they can be written: block the program, or drop events and count them")
       ->type_name("block|drop")
-      ->check(CLI::IsMember({"block", "drop"}));
+      ->check(CLI::IsMember({"block", "drop"}).description(""));
   app.add_option("--pool", options.pool_mib, "memory for events on their way, in MiB for each process; default 64")
       ->type_name("MIB")
-      ->check(CLI::Range(4u, 4096u));
+      ->check(CLI::Range(4u, 4096u).description(""));
   app.add_option("--stack-depth", options.stack_depth, "frames kept of each stack; default 256")
       ->type_name("N")
-      ->check(CLI::Range(1u, static_cast<unsigned>(PENNA_MAX_STACK_DEPTH)));
+      ->check(CLI::Range(1u, static_cast<unsigned>(PENNA_MAX_STACK_DEPTH)).description(""));
   app.add_flag("-q,--quiet", options.quiet, "print nothing of our own but errors");
   app.prefix_command();
 

@@ -93,7 +93,7 @@ void add_table_options(CLI::App& app, TableOptions& options, bool rows) {
   if (rows) {
     app.add_option("-n,--top", options.top, "rows of each table, 0 for all; default 25, in csv and json all")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
     app.add_option("-s,--sort", options.sort, "sort by a column; COLUMN:asc or COLUMN:desc for a direction")
         ->type_name("COLUMN");
   }
