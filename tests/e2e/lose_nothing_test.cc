@@ -187,7 +187,9 @@ void expect_exact(const Emission& run, int status) {
   for (auto& kind : kinds) {
     EXPECT_LE(kind.stored, emitted) << kind.what;
     EXPECT_GE(kind.stored * 2 + kind.lost, emitted) << kind.what;
-    if (kind.lost == 0) EXPECT_EQ(kind.stored, emitted) << kind.what;
+    if (kind.lost == 0) {
+      EXPECT_EQ(kind.stored, emitted) << kind.what;
+    }
   }
 }
 
