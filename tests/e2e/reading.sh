@@ -9,9 +9,11 @@ cat >app.c <<'PROGRAM'
 #include "penna/point.h"
 static pthread_mutex_t counter_lock = PTHREAD_MUTEX_INITIALIZER;
 char *kept;
+static volatile int held;
 static void *hold(void *unused) {
   pthread_mutex_lock(&counter_lock);
-  usleep(100000);
+  held = 1;
+  usleep(300000);
   pthread_mutex_unlock(&counter_lock);
   return unused;
 }
@@ -22,7 +24,7 @@ static void work(int n) {
 int main(void) {
   pthread_t thread;
   pthread_create(&thread, 0, hold, 0);
-  usleep(20000);
+  while (!held) usleep(1000);
   pthread_mutex_lock(&counter_lock);
   pthread_mutex_unlock(&counter_lock);
   for (int i = 0; i < 3; i++) work(i);
