@@ -32,9 +32,12 @@ FittedDetail fit(const TableDetail& detail, size_t room, const TextStyle& style)
   FittedDetail fitted{printable(detail.text), printable(detail.where)};
   if (style.width == 0) return fitted;
   const size_t where_room = fitted.where.empty() ? 0 : std::min(display_width(fitted.where) + 1, room / 2);
-  fitted.text = cut_middle(fitted.text, room - where_room);
+  fitted.text = cut_middle(fitted.text, std::max(room - where_room, std::min(room, kSmallestText)));
+  // Of where it is, the module goes first, then all of it: half a line number says nothing.
   const size_t rest = room - display_width(fitted.text);
-  fitted.where = rest > 1 ? cut_middle(fitted.where, rest - 1) : "";
+  if (display_width(fitted.where) + 1 > rest)
+    fitted.where.resize(std::min(fitted.where.size(), fitted.where.rfind(" [")));
+  if (display_width(fitted.where) + 1 > rest) fitted.where.clear();
   return fitted;
 }
 
@@ -188,8 +191,8 @@ bool print_table(const Table& table, const TextStyle& style, const TextSink& sin
   for (size_t i = 0; i < table.rows.size(); ++i)
     if (!sink(row_lines(table, i, layout, style))) return false;
   if (table.rows_left_out == 0) return true;
-  const std::string more = count_text(static_cast<int64_t>(table.rows_left_out)) + " more (-n 0 shows all)\n";
-  return sink(tinted(more, Tint::kDim, style));
+  const std::string more = count_text(static_cast<int64_t>(table.rows_left_out)) + " more (-n 0 shows all)";
+  return sink(tinted(more, Tint::kDim, style) + "\n");
 }
 
 bool print_report(const Report& report, const TextStyle& style, const TextSink& sink) {

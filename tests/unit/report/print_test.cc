@@ -57,6 +57,20 @@ TEST(Print, FitsATerminalByCuttingNames) {
     EXPECT_LE(display_width(text.substr(at, text.find('\n', at) - at)), 45u);
 }
 
+TEST(Print, WhereAFrameIsGivesWayToItsName) {
+  Table table;
+  table.details_in_row = true;
+  table.columns = {{"function", "FUNCTION", CellKind::kText, true}};
+  table.add({std::string()}).details = {{"first", ""}, {"second_function", "(file.c:12) [program]"}};
+  const auto line = [&](size_t width) {
+    const std::string text = text_of({{}, {table}, {}, {}}, {false, width});
+    return text.substr(text.rfind("      "));
+  };
+  EXPECT_EQ(line(60), "      second_function (file.c:12) [program]\n");
+  EXPECT_EQ(line(35), "      second_function (file.c:12)\n");
+  EXPECT_EQ(line(22), "      second_function\n");
+}
+
 TEST(Print, NarrowTerminalsKeepSomethingOfEveryName) {
   EXPECT_THAT(text_of({{}, {sample()}, {}, {}}, {false, 3}), testing::HasSubstr("std::ve...k(int)"));
 }
