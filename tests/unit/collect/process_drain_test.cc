@@ -127,7 +127,7 @@ TEST_F(ProcessDrainTest, StacksThatAreNotThereYetAreWrittenLater) {
 
 TEST_F(ProcessDrainTest, ChunkNumbersOutOfRangeAreCounted) {
   ProcessDrain drain = make_drain();
-  uint32_t ticket, wrong = 4711;
+  uint32_t ticket = 0, wrong = 4711;
   std::memcpy(penna_ring_reserve(fake_.ring(), &ticket), &wrong, sizeof wrong);
   penna_ring_commit(fake_.ring(), ticket);
   drain.drain(*writer_, 10);
