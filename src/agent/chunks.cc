@@ -38,9 +38,7 @@ uint32_t take_free_chunk() {
   return kNone;
 }
 
-bool backlog_full() {
-  return __atomic_load_n(&process.channel->backlog, __ATOMIC_RELAXED) >= process.backlog_limit;
-}
+bool backlog_full() { return __atomic_load_n(&process.channel->backlog, __ATOMIC_RELAXED) >= process.backlog_limit; }
 
 // Sleeps until the collector has given a chunk back, at most 50 ms: a dead recorder wakes nobody.
 void wait_for_room(uint32_t generation) {
@@ -78,8 +76,7 @@ uint32_t obtain_chunk() {
     if (!backlogged) ring_doorbell();
     wait_for_room(generation);
   }
-  if (began != 0)
-    __atomic_fetch_add(&process.channel->counters.blocked_ticks, penna_now() - began, __ATOMIC_RELAXED);
+  if (began != 0) __atomic_fetch_add(&process.channel->counters.blocked_ticks, penna_now() - began, __ATOMIC_RELAXED);
   return chunk;
 }
 
@@ -148,10 +145,6 @@ void write_notes(bool new_thread) {
   if (sum != 0) write_record(PENNA_KIND_LOST, lost, kNoClass, now);
 }
 
-uint64_t* place(uint32_t chunk, uint32_t offset) {
-  return reinterpret_cast<uint64_t*>(chunk_address(chunk) + offset);
-}
-
 }  // namespace
 
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class) {
@@ -171,20 +164,21 @@ uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class ev
         if (old != kNone) hand_over(old, PENNA_CHUNK_BYTES);
         if (fresh == kNone) return process.channel != nullptr ? lose(event_class) : nullptr;
         write_notes(new_thread);
-        return place(fresh, PENNA_CHUNK_HEADER_BYTES);
+        return place(uint64_t{fresh} << 32 | PENNA_CHUNK_HEADER_BYTES);
       }
       // Opened in vain: handed over empty, because its sequence number is taken and a gap would mean a loss.
       if (fresh != kNone) hand_over(fresh, PENNA_CHUNK_HEADER_BYTES);
     }
     // A signal handler came between and has swung the cursor: take room in its chunk.
     at = penna_arch_add_local(&thread.cursor, bytes);
-    if (static_cast<uint32_t>(at) + bytes <= PENNA_CHUNK_BYTES) return place(chunk_in(at), static_cast<uint32_t>(at));
+    if (fits(at, bytes)) return place(at);
   }
 }
 
 void close_chunk() {
   uint64_t seen = __atomic_load_n(&thread.cursor, __ATOMIC_RELAXED);
-  while (!penna_arch_cas_local(&thread.cursor, seen, kNoChunk)) seen = __atomic_load_n(&thread.cursor, __ATOMIC_RELAXED);
+  while (!penna_arch_cas_local(&thread.cursor, seen, kNoChunk))
+    seen = __atomic_load_n(&thread.cursor, __ATOMIC_RELAXED);
   if (chunk_in(seen) == kNone) return;
   uint32_t offset = static_cast<uint32_t>(seen);
   hand_over(chunk_in(seen), offset < PENNA_CHUNK_BYTES ? offset : uint32_t{PENNA_CHUNK_BYTES});
@@ -196,7 +190,15 @@ uint64_t* reserve_again(uint64_t* words, uint32_t word_count, penna_event_class 
   return reserve(word_count * 8, event_class);
 }
 
-void write_long_call(uint64_t* reserved, penna_tag tag, uint64_t pc, uint64_t time) {
+void write_call_in_new_chunk(uintptr_t pc, penna_tag tag, uint64_t at) {
+  uint64_t* word = reserve_in_new_chunk(at, 8, PENNA_CALLS);
+  if (word == nullptr) return;
+  uint64_t time = penna_now();
+  if (!fits_compact(chunk_of(word), pc, time)) return write_long_call(pc, tag, time, word);
+  __atomic_store_n(word, penna_call_header(tag, pc, time), __ATOMIC_RELEASE);
+}
+
+void write_long_call(uintptr_t pc, penna_tag tag, uint64_t time, uint64_t* reserved) {
   thread.pc_high = static_cast<uint32_t>(pc >> 32);  // the next chunk's
   __atomic_store_n(reserved, penna_full_header(PENNA_KIND_PAD, 1, time), __ATOMIC_RELEASE);
   penna_kind kind = tag == PENNA_TAG_ENTRY ? PENNA_KIND_CALL_ENTRY : PENNA_KIND_CALL_EXIT;

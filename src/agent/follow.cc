@@ -81,8 +81,8 @@ auto with_our_command(const char* command, Start start) {
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
-  size_t quoted = 4 * (text_length(command) + text_length(preloaded) + text_length(agent_path()) +
-                       text_length(recorder_socket()));
+  size_t quoted =
+      4 * (text_length(command) + text_length(preloaded) + text_length(agent_path()) + text_length(recorder_socket()));
   Scratch scratch(quoted + 128);
   if (scratch.memory() == nullptr) return start(command);
   char* to = text_append(scratch.memory(), "LD_PRELOAD=");
@@ -96,15 +96,15 @@ auto with_our_command(const char* command, Start start) {
 }
 
 // The arguments of execl and its kin as an array on the stack of the caller.
-#define PENNA_COLLECT_ARGUMENTS(argv, first)                                                 \
-  va_list count_list, list;                                                                  \
-  va_start(count_list, first);                                                               \
-  size_t argument_count = 0;                                                                 \
+#define PENNA_COLLECT_ARGUMENTS(argv, first)                                                       \
+  va_list count_list, list;                                                                        \
+  va_start(count_list, first);                                                                     \
+  size_t argument_count = 0;                                                                       \
   for (const char* a = first; a != nullptr; a = va_arg(count_list, const char*)) ++argument_count; \
-  va_end(count_list);                                                                        \
-  auto** argv = static_cast<char**>(__builtin_alloca((argument_count + 1) * sizeof(char*))); \
-  argv[0] = const_cast<char*>(first);                                                        \
-  va_start(list, first);                                                                     \
+  va_end(count_list);                                                                              \
+  auto** argv = static_cast<char**>(__builtin_alloca((argument_count + 1) * sizeof(char*)));       \
+  argv[0] = const_cast<char*>(first);                                                              \
+  va_start(list, first);                                                                           \
   for (size_t i = 1; i <= argument_count; ++i) argv[i] = va_arg(list, char*)
 
 }  // namespace
@@ -149,14 +149,14 @@ PENNA_EXPORT int execle(const char* path, const char* first, ...) {
 
 PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
-  return with_our_environment(envp,
-                              [=](char* const* e) { return real.posix_spawn(pid, path, actions, attributes, argv, e); });
+  return with_our_environment(
+      envp, [=](char* const* e) { return real.posix_spawn(pid, path, actions, attributes, argv, e); });
 }
 
 PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
-  return with_our_environment(envp,
-                              [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); });
+  return with_our_environment(
+      envp, [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); });
 }
 
 PENNA_EXPORT int system(const char* command) {

@@ -89,10 +89,10 @@ bool start() {
   announce_modules(forked);
   start_points(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
+  uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
+  bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change();
   // Release: from here on other threads use all of the above.
-  __atomic_store_n(&process.armed, kStarted | (meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1)) |
-                                       (code_may_change() ? kCheckModules : 0),
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(&process.armed, kStarted | classes | (at_once ? kCallsAtOnce : 0), __ATOMIC_RELEASE);
   return true;
 }
 
@@ -125,13 +125,14 @@ void expect_process(int count) {
 }
 
 void stop_recording() {
-  __atomic_fetch_and(&process.armed, ~((1u << PENNA_CLASS_COUNT) - 1), __ATOMIC_RELAXED);
+  __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
   stop_points();
 }
 
 bool enter_thread() {
   // Keys below 32 live in the thread's own descriptor: setting them neither allocates nor locks.
-  if (exit_key_valid && exit_key < 32 && pthread_getspecific(exit_key) == nullptr) pthread_setspecific(exit_key, &thread);
+  if (exit_key_valid && exit_key < 32 && pthread_getspecific(exit_key) == nullptr)
+    pthread_setspecific(exit_key, &thread);
   if (thread.serial != 0 || process.channel == nullptr) return false;
   thread.serial = static_cast<uint32_t>(__atomic_add_fetch(&process.channel->counters.threads, 1, __ATOMIC_RELAXED));
   thread.tid = static_cast<uint32_t>(sys(SYS_gettid));

@@ -40,9 +40,7 @@ bool is_mapped(const Module& module) {
   return __atomic_load_n(&module.state, __ATOMIC_ACQUIRE) == kMapped;  // pairs with the release in remember()
 }
 
-bool contains(const Module& module, uintptr_t pc) {
-  return is_mapped(module) && pc >= module.start && pc < module.end;
-}
+bool contains(const Module& module, uintptr_t pc) { return is_mapped(module) && pc >= module.start && pc < module.end; }
 
 uint32_t known_modules() {
   uint32_t count = __atomic_load_n(&module_count, __ATOMIC_RELAXED);
@@ -105,8 +103,8 @@ void tell(const Module& module) {
   uint32_t path_words = (module.path_bytes + 7u) / 8;
   Record record = begin_record(PENNA_KIND_MODULE, 1 + sizeof(penna_module) / 8 + path_words, kNoClass, penna_now());
   if (!record) return;
-  penna_module told{module.bias,       module.start,          module.end, module.generation, module.path_bytes,
-                    module.build_id_bytes, {}};
+  penna_module told{module.bias,       module.start,          module.end, module.generation,
+                    module.path_bytes, module.build_id_bytes, {}};
   __builtin_memcpy(told.build_id, module.build_id, sizeof told.build_id);
   __builtin_memcpy(record.words + 1, &told, sizeof told);
   __builtin_memcpy(record.words + 1 + sizeof told / 8, module.path, module.path_bytes);
@@ -129,8 +127,7 @@ Module* take_slot() {
 void remember(const dl_find_object& found) {
   Module* slot = take_slot();
   if (slot == nullptr) {
-    if (process.channel != nullptr)
-      __atomic_fetch_add(&process.channel->counters.modules_unknown, 1, __ATOMIC_RELAXED);
+    if (process.channel != nullptr) __atomic_fetch_add(&process.channel->counters.modules_unknown, 1, __ATOMIC_RELAXED);
     return;
   }
   Module& module = *slot;
@@ -195,7 +192,7 @@ void for_each_module(void (*visit)(uintptr_t bias, uintptr_t start, uintptr_t en
 // Called by the wrapper of dlopen below, before the real one.
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen() {
   dlopen_was_called = true;
-  if (armed() != 0) __atomic_fetch_or(&process.armed, kCheckModules, __ATOMIC_RELAXED);
+  __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
   if (real.dlopen == nullptr) resolve_real_functions();
   return reinterpret_cast<void*>(real.dlopen);
 }

@@ -179,12 +179,12 @@ bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result)
       result->config.backlog_limit = result->config.chunk_count / 2;
     plan = plan_channel(result->config);
   }
-  Descriptor memory(fits_limits(plan.total_bytes)
-                        ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"), MFD_CLOEXEC | MFD_ALLOW_SEALING)
-                        : -1);
+  Descriptor memory(fits_limits(plan.total_bytes) ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"),
+                                                        MFD_CLOEXEC | MFD_ALLOW_SEALING)
+                                                  : -1);
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
-  penna_hello hello{PENNA_CHANNEL_MAGIC,      PENNA_ABI_VERSION, plan.pid, static_cast<uint32_t>(sys(SYS_getppid)),
-                    after_exec ? 1u : 0u,     plan.total_bytes};
+  penna_hello hello{PENNA_CHANNEL_MAGIC,  PENNA_ABI_VERSION, plan.pid, static_cast<uint32_t>(sys(SYS_getppid)),
+                    after_exec ? 1u : 0u, plan.total_bytes};
   if (base != nullptr && send_hello(socket.fd, hello, memory.fd) && wait_until_admitted(socket.fd)) {
     result->channel = reinterpret_cast<penna_channel*>(base);
     result->channel_bytes = plan.total_bytes;

@@ -40,7 +40,8 @@ ThreadState* take_state() {
   while ((head & kPointerMask) != 0) {
     auto* state = reinterpret_cast<ThreadState*>(head & kPointerMask);
     // A state is never unmapped, so this read is of a state even when another thread takes it first.
-    uint64_t next = ((head >> 48) + 1) << 48 | reinterpret_cast<uintptr_t>(__atomic_load_n(&state->next, __ATOMIC_RELAXED));
+    uint64_t next =
+        ((head >> 48) + 1) << 48 | reinterpret_cast<uintptr_t>(__atomic_load_n(&state->next, __ATOMIC_RELAXED));
     if (__atomic_compare_exchange_n(&pool_head, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return state;
   }
   return static_cast<ThreadState*>(map_zeroed(sizeof(ThreadState)));
@@ -116,8 +117,8 @@ uint32_t find_or_add(uint64_t pc_generation, uint32_t parent, uint32_t flags, ui
 struct Hooks {
   uint32_t intern(uint32_t parent, uintptr_t pc) const {
     if (parent == 0 && pc < 16) return kMarkers + static_cast<uint32_t>(pc);
-    uint64_t key = (pc & ((uint64_t{1} << 48) - 1)) |
-                   uint64_t{__atomic_load_n(&module_generation, __ATOMIC_RELAXED)} << 48;
+    uint64_t key = (pc & ((uint64_t{1} << 48) - 1)) | uint64_t{__atomic_load_n(&module_generation, __ATOMIC_RELAXED)}
+                                                          << 48;
     if (parent >= kMarkers) return find_or_add(key, 0, told_as(static_cast<unwind::End>(parent - kMarkers)), 1);
     uint32_t depth = parent == 0 ? 0 : process.stack_nodes[parent].depth_flags & 0xffff;
     return find_or_add(key, parent, 0, depth + 1);

@@ -15,14 +15,14 @@
 namespace penna::agent {
 
 // Bits of Process::armed beside those of penna_event_class.
-inline constexpr uint32_t kStarted = 1u << 8;        // the rendezvous has been tried
-inline constexpr uint32_t kCheckModules = 1u << 9;   // code may have been mapped that no MODULE record names
+inline constexpr uint32_t kStarted = 1u << 8;      // the rendezvous has been tried
+inline constexpr uint32_t kCallsAtOnce = 1u << 9;  // calls are recorded, and a MODULE record names all code there is
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
 
 struct alignas(4096) Process {
-  uint32_t armed;             // classes being recorded, and the bits above; relaxed
-  uint8_t* chunks;            // where chunk 0 begins
-  penna_channel* channel;     // null when no recorder answered
+  uint32_t armed;          // classes being recorded, and the bits above; relaxed
+  uint8_t* chunks;         // where chunk 0 begins
+  penna_channel* channel;  // null when no recorder answered
   penna_doorbell* doorbell;
   uint64_t* free_bitmap;
   uint32_t* stack_hash;
@@ -32,7 +32,7 @@ struct alignas(4096) Process {
   uint32_t chunk_count;
   uint32_t backlog_limit;
   uint32_t stack_depth;
-  uint32_t on_full;           // penna_on_full
+  uint32_t on_full;  // penna_on_full
 };
 
 struct ThreadState;  // thread_state.h: the larger part, from a pool
@@ -43,10 +43,10 @@ inline constexpr uint64_t kNoChunk = uint64_t{UINT32_MAX} << 32 | PENNA_CHUNK_BY
 struct Thread {
   uint64_t cursor;
   ThreadState* state;
-  uint64_t sequence;    // of the next chunk
-  uint64_t discarded;   // events lost by this thread
-  uint32_t serial;      // 0 = not yet known to the channel
-  uint32_t pc_high;     // of the last call that was recorded in long form
+  uint64_t sequence;                       // of the next chunk
+  uint64_t discarded;                      // events lost by this thread
+  uint32_t serial;                         // 0 = not yet known to the channel
+  uint32_t pc_high;                        // of the last call that was recorded in long form
   uint32_t lost_class[PENNA_CLASS_COUNT];  // not yet told in a LOST record
   uint32_t tid;
 };
@@ -64,8 +64,8 @@ uint32_t after_fork_or_start();
 // True when events of this class are to be recorded now. The one test on the way of every event.
 __attribute__((always_inline)) inline bool recording(penna_event_class event_class) {
   uint32_t bits = armed();
-  if (__builtin_expect(bits == 0, 0)) bits = after_fork_or_start();
-  return (bits & class_bit(event_class)) != 0;
+  if (__builtin_expect((bits & class_bit(event_class)) != 0, 1)) return true;
+  return __builtin_expect(bits == 0, 0) && (after_fork_or_start() & class_bit(event_class)) != 0;
 }
 
 }  // namespace penna::agent

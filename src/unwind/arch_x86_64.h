@@ -38,13 +38,20 @@ static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RBP * 8 == Arch::kSi
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8 == Arch::kSignalSp);
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RIP * 8 == Arch::kSignalPc);
 
-// The caller of the function that this is inlined into. Asking for the frame address makes the compiler keep a frame
-// pointer in that function, whatever its flags.
-[[gnu::always_inline]] inline Registers caller_registers() {
-  const auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
-  return {reinterpret_cast<uintptr_t>(__builtin_return_address(0)), reinterpret_cast<uintptr_t>(frame + 2), frame[0],
-          false};
-}
+// The frame of a hook, as rbp points to it: from it follows where the hook's caller will go on.
+struct HookFrame {
+  uintptr_t caller_fp, caller_pc;
+
+  // The frame of the function that this is inlined into. Asking for its address makes the compiler keep a frame pointer
+  // in that function, whatever its flags.
+  [[gnu::always_inline]] static const HookFrame* here() {
+    return static_cast<const HookFrame*>(__builtin_frame_address(0));
+  }
+  Registers caller() const { return {caller_pc, reinterpret_cast<uintptr_t>(this + 1), caller_fp, false}; }
+};
+
+// The caller of the function that this is inlined into.
+[[gnu::always_inline]] inline Registers caller_registers() { return HookFrame::here()->caller(); }
 
 // The interrupted frame, from the third argument of an SA_SIGINFO handler.
 inline Registers interrupted_registers(const ucontext_t& context) {

@@ -20,16 +20,20 @@ uint64_t tagged(const void* block, penna_alloc_family family) {
   return (reinterpret_cast<uintptr_t>(block) & PENNA_ADDRESS_MASK) | uint64_t{family} << 56;
 }
 
-void write_alloc(void* block, size_t size, penna_alloc_family family, const unwind::Registers& caller) {
-  uint32_t stack = current_stack(caller);
+// Out of line, so that a hook keeps little; gives the block back, so that the hook need not.
+__attribute__((noinline)) void* write_alloc(void* block, size_t size, penna_alloc_family family,
+                                            const unwind::HookFrame* hook) {
+  uint32_t stack = current_stack(hook->caller());
   uint64_t now = penna_now();
   if (__builtin_expect(size <= UINT32_MAX, 1))
-    write_record(PENNA_KIND_ALLOC, penna_alloc{tagged(block, family), stack, static_cast<uint32_t>(size)}, PENNA_ALLOC, now);
+    write_record(PENNA_KIND_ALLOC, penna_alloc{tagged(block, family), stack, static_cast<uint32_t>(size)}, PENNA_ALLOC,
+                 now);
   else
     write_record(PENNA_KIND_ALLOC_LARGE, penna_alloc_large{tagged(block, family), stack, 0, size}, PENNA_ALLOC, now);
+  return block;
 }
 
-void write_free(penna_kind kind, void* block, penna_alloc_family family) {
+__attribute__((always_inline)) inline void write_free(penna_kind kind, void* block, penna_alloc_family family) {
   write_record(kind, penna_free{tagged(block, family)}, PENNA_ALLOC, penna_now());
 }
 
@@ -39,12 +43,10 @@ __attribute__((always_inline)) inline bool have_real() {
 }
 
 // Must be inlined into the hook: it looks at the hook's own frame.
-#define PENNA_TOLD(block, size, family)                                     \
-  do {                                                                      \
-    void* told = (block);                                                   \
-    if (__builtin_expect(recording(PENNA_ALLOC), 0) && told != nullptr)      \
-      write_alloc(told, size, family, penna::unwind::caller_registers());   \
-  } while (0)
+__attribute__((always_inline)) inline void* told(void* block, size_t size, penna_alloc_family family) {
+  if (__builtin_expect(block == nullptr, 0)) return nullptr;
+  return write_alloc(block, size, family, unwind::HookFrame::here());
+}
 
 // The part of realloc that moves a block out of early memory.
 void* leave_early_memory(void* block, size_t size) {
@@ -55,11 +57,11 @@ void* leave_early_memory(void* block, size_t size) {
 }
 
 // The block is told dead before, because another thread may get its address while the real function still runs.
-__attribute__((always_inline)) inline void* trace_realloc(void* block, size_t size, const unwind::Registers& caller) {
+__attribute__((always_inline)) inline void* trace_realloc(void* block, size_t size) {
   if (block != nullptr) write_free(PENNA_KIND_FREE, block, PENNA_FAMILY_REALLOC);
   void* result = real.realloc(block, size);
   if (result != nullptr)
-    write_alloc(result, size, PENNA_FAMILY_REALLOC, caller);
+    write_alloc(result, size, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
   else if (block != nullptr && size != 0)
     write_free(PENNA_KIND_REALLOC_FAILED, block, PENNA_FAMILY_REALLOC);
   return result;
@@ -70,35 +72,35 @@ __attribute__((always_inline)) inline void* trace_realloc(void* block, size_t si
 
 using namespace penna::agent;
 
+// In each hook, that allocations are recorded implies that there are real functions: one test on the usual way.
+
 PENNA_EXPORT void* malloc(size_t size) {
-  if (!have_real()) return early_alloc(size, 16);
-  void* block = real.malloc(size);
-  PENNA_TOLD(block, size, PENNA_FAMILY_MALLOC);
-  return block;
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.malloc(size) : early_alloc(size, 16);
+  return told(real.malloc(size), size, PENNA_FAMILY_MALLOC);
 }
 
 PENNA_EXPORT void free(void* block) {
   if (block == nullptr || is_early(block)) return;
-  if (!have_real()) return;
-  if (recording(PENNA_ALLOC)) write_free(PENNA_KIND_FREE, block, PENNA_FAMILY_MALLOC);
+  if (recording(PENNA_ALLOC))
+    write_free(PENNA_KIND_FREE, block, PENNA_FAMILY_MALLOC);
+  else if (!have_real())
+    return;
   real.free(block);
 }
 
 PENNA_EXPORT void* calloc(size_t count, size_t size) {
-  if (!have_real()) {
+  if (!recording(PENNA_ALLOC)) {
+    if (have_real()) return real.calloc(count, size);
     size_t bytes;
     return __builtin_mul_overflow(count, size, &bytes) ? nullptr : early_alloc(bytes, 16);
   }
-  void* block = real.calloc(count, size);
-  PENNA_TOLD(block, count * size, PENNA_FAMILY_CALLOC);
-  return block;
+  return told(real.calloc(count, size), count * size, PENNA_FAMILY_CALLOC);
 }
 
 PENNA_EXPORT void* realloc(void* block, size_t size) {
   if (block != nullptr && is_early(block)) return leave_early_memory(block, size);
-  if (!have_real()) return early_alloc(size, 16);
-  if (!recording(PENNA_ALLOC)) return real.realloc(block, size);
-  return trace_realloc(block, size, penna::unwind::caller_registers());
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.realloc(block, size) : early_alloc(size, 16);
+  return trace_realloc(block, size);
 }
 
 PENNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
@@ -108,42 +110,34 @@ PENNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
     return nullptr;
   }
   if (block != nullptr && is_early(block)) return leave_early_memory(block, bytes);
-  if (!have_real()) return early_alloc(bytes, 16);
-  if (!recording(PENNA_ALLOC)) return real.realloc(block, bytes);
-  return trace_realloc(block, bytes, penna::unwind::caller_registers());
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.realloc(block, bytes) : early_alloc(bytes, 16);
+  return trace_realloc(block, bytes);
 }
 
 PENNA_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
-  if (!have_real()) return early_alloc(size, alignment);
-  void* block = real.aligned_alloc(alignment, size);
-  PENNA_TOLD(block, size, PENNA_FAMILY_ALIGNED);
-  return block;
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.aligned_alloc(alignment, size) : early_alloc(size, alignment);
+  return told(real.aligned_alloc(alignment, size), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT void* memalign(size_t alignment, size_t size) {
-  if (!have_real()) return early_alloc(size, alignment);
-  void* block = real.memalign(alignment, size);
-  PENNA_TOLD(block, size, PENNA_FAMILY_ALIGNED);
-  return block;
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.memalign(alignment, size) : early_alloc(size, alignment);
+  return told(real.memalign(alignment, size), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
-  if (!have_real()) return (*result = early_alloc(size, alignment)) != nullptr ? 0 : ENOMEM;
+  bool traced = recording(PENNA_ALLOC);
+  if (!traced && !have_real()) return (*result = early_alloc(size, alignment)) != nullptr ? 0 : ENOMEM;
   int error = real.posix_memalign(result, alignment, size);
-  if (error == 0) PENNA_TOLD(*result, size, PENNA_FAMILY_ALIGNED);
+  if (traced && error == 0) told(*result, size, PENNA_FAMILY_ALIGNED);
   return error;
 }
 
 PENNA_EXPORT void* valloc(size_t size) {
-  if (!have_real()) return early_alloc(size, 4096);
-  void* block = real.valloc(size);
-  PENNA_TOLD(block, size, PENNA_FAMILY_ALIGNED);
-  return block;
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.valloc(size) : early_alloc(size, 4096);
+  return told(real.valloc(size), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT void* pvalloc(size_t size) {
-  if (!have_real()) return early_alloc(size, 4096);
-  void* block = real.pvalloc(size);
-  PENNA_TOLD(block, (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);
-  return block;
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.pvalloc(size) : early_alloc(size, 4096);
+  return told(real.pvalloc(size), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);
 }

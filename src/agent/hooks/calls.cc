@@ -2,6 +2,7 @@
 // Function entry and exit, from programs that were built with -finstrument-functions.
 //
 // libc defines both as empty functions, so such programs need no relinking: preloaded, ours come first.
+// Compiled without frame pointers and with tail calls: the hot path touches no stack.
 // Invariant: nothing but writer.h's hot path runs, unless code was mapped since the start.
 #include "agent/modules.h"
 #include "agent/writer.h"
@@ -11,27 +12,22 @@
 namespace penna::agent {
 namespace {
 
-__attribute__((noinline)) void first_call_or_new_code(penna_tag tag, void* function) {
+// The agent has not started, is not wanted, or code was mapped since the start.
+__attribute__((noinline, cold)) void call_with_care(void* function, penna_tag tag) {
   if (!recording(PENNA_CALLS)) return;
   auto pc = reinterpret_cast<uintptr_t>(function);
-  if ((armed() & kCheckModules) != 0) ensure_module(pc);
-  write_call(tag, pc);
+  ensure_module(pc);
+  write_call(pc, tag);
 }
 
-__attribute__((always_inline)) inline void call(penna_tag tag, void* function) {
-  uint32_t bits = armed();
-  if (__builtin_expect((bits & (kStarted | kCheckModules | class_bit(PENNA_CALLS))) !=
-                           (kStarted | class_bit(PENNA_CALLS)),
-                       0)) {
-    if ((bits & (kStarted | class_bit(PENNA_CALLS))) == kStarted) return;
-    return first_call_or_new_code(tag, function);
-  }
-  write_call(tag, reinterpret_cast<uintptr_t>(function));
+__attribute__((always_inline)) inline void call(void* function, penna_tag tag) {
+  if (__builtin_expect((armed() & kCallsAtOnce) == 0, 0)) return call_with_care(function, tag);
+  write_call(reinterpret_cast<uintptr_t>(function), tag);
 }
 
 }  // namespace
 }  // namespace penna::agent
 
-PENNA_EXPORT void __cyg_profile_func_enter(void* function, void*) { penna::agent::call(PENNA_TAG_ENTRY, function); }
+PENNA_EXPORT void __cyg_profile_func_enter(void* function, void*) { penna::agent::call(function, PENNA_TAG_ENTRY); }
 
-PENNA_EXPORT void __cyg_profile_func_exit(void* function, void*) { penna::agent::call(PENNA_TAG_EXIT, function); }
+PENNA_EXPORT void __cyg_profile_func_exit(void* function, void*) { penna::agent::call(function, PENNA_TAG_EXIT); }
