@@ -33,9 +33,10 @@ int main(int argc, char** argv) {
   for (const RecordedThread& thread : recording->threads()) add(thread.health);
   if (const auto failures = recording->write_failures())
     for (uint64_t count : failures->lost) lost += count;
-  std::printf("calls=%llu alloc=%llu locks=%llu points=%llu lost=%llu torn=%llu ", (unsigned long long)events[PENNA_CALLS],
-              (unsigned long long)events[PENNA_ALLOC], (unsigned long long)events[PENNA_LOCKS],
-              (unsigned long long)events[PENNA_POINTS], (unsigned long long)lost, (unsigned long long)torn);
+  std::printf("calls=%llu alloc=%llu locks=%llu points=%llu lost=%llu torn=%llu ",
+              (unsigned long long)events[PENNA_CALLS], (unsigned long long)events[PENNA_ALLOC],
+              (unsigned long long)events[PENNA_LOCKS], (unsigned long long)events[PENNA_POINTS],
+              (unsigned long long)lost, (unsigned long long)torn);
   std::printf("raw=%llu stored=%llu file=%llu blocked_ns=%.0f recorder_ns=%llu finished=%d\n", (unsigned long long)raw,
               (unsigned long long)stored, (unsigned long long)recording->file_bytes(),
               static_cast<double>(blocked) * recording->time().ns_per_tick(),

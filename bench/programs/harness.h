@@ -50,7 +50,8 @@ struct Worker {
 BENCH_PLAIN inline void* work(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   if (worker.setup) worker.setup(worker.thread);
-  worker.warm_ops = worker.body(1 + worker.iterations / 100, worker.thread);  // warms caches, predictors and lazy bindings
+  worker.warm_ops =
+      worker.body(1 + worker.iterations / 100, worker.thread);  // warms caches, predictors and lazy bindings
   if (worker.start) pthread_barrier_wait(worker.start);
   const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID), begin = now_ns(CLOCK_MONOTONIC);
   worker.ops = worker.body(worker.iterations, worker.thread);

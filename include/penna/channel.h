@@ -97,15 +97,15 @@ enum penna_stack_end {
 
 /* Counters that the target adds to, and nobody else. All relaxed: they are sums, and order nothing. */
 struct penna_counters {
-  uint64_t lost[PENNA_CLASS_COUNT];   /* events for which there was no room */
-  uint64_t blocked_ticks;             /* time that threads waited for room */
-  uint64_t threads;                   /* thread serials given so far */
-  uint64_t stacks_truncated[4];       /* walks that ended so, by penna_stack_end */
-  uint64_t stack_tree_full;           /* stacks that could not be stored: their records have stack 0 */
-  uint64_t sites_armed;               /* points patched */
-  uint64_t sites_refused;             /* points that could not be patched */
-  uint64_t modules_unknown;           /* code addresses for which no module was found */
-  uint64_t in_handler;                /* events lost because they came while the agent itself was at work */
+  uint64_t lost[PENNA_CLASS_COUNT]; /* events for which there was no room */
+  uint64_t blocked_ticks;           /* time that threads waited for room */
+  uint64_t threads;                 /* thread serials given so far */
+  uint64_t stacks_truncated[4];     /* walks that ended so, by penna_stack_end */
+  uint64_t stack_tree_full;         /* stacks that could not be stored: their records have stack 0 */
+  uint64_t sites_armed;             /* points patched */
+  uint64_t sites_refused;           /* points that could not be patched */
+  uint64_t modules_unknown;         /* code addresses for which no module was found */
+  uint64_t in_handler;              /* events lost because they came while the agent itself was at work */
   uint64_t reserved[7];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
@@ -126,10 +126,10 @@ struct penna_channel {
   uint64_t start_cost_ticks; /* what starting the agent took */
 
   /* Shared, each on a cache line of its own. */
-  uint32_t node_count __attribute__((aligned(64)));     /* target adds; nodes below it may be there */
+  uint32_t node_count __attribute__((aligned(64)));       /* target adds; nodes below it may be there */
   uint32_t freed_generation __attribute__((aligned(64))); /* futex: collector adds after giving chunks back */
-  uint32_t free_waiters;                                /* target: threads that wait for it */
-  uint32_t backlog __attribute__((aligned(64)));        /* full chunks on their way: target adds, collector subtracts */
+  uint32_t free_waiters;                                  /* target: threads that wait for it */
+  uint32_t backlog __attribute__((aligned(64))); /* full chunks on their way: target adds, collector subtracts */
   struct penna_counters counters __attribute__((aligned(64)));
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");

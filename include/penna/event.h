@@ -139,10 +139,10 @@ enum penna_wait_end {
 
 struct penna_lock_wait {
   uint64_t lock;
-  uint64_t begin;  /* full time at which it was asked for */
-  uint32_t stack;  /* of the waiter */
-  uint32_t owner;  /* tid that held it when the wait began; 0 = unknown */
-  uint32_t end;    /* penna_wait_end */
+  uint64_t begin; /* full time at which it was asked for */
+  uint32_t stack; /* of the waiter */
+  uint32_t owner; /* tid that held it when the wait began; 0 = unknown */
+  uint32_t end;   /* penna_wait_end */
   uint32_t reserved;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_lock_wait) == 32, "penna_lock_wait is 32 bytes");
@@ -195,8 +195,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module
 struct penna_site_info {
   uint32_t site;
   uint32_t line;
-  uint64_t address;     /* run-time address of the site's code */
-  uint16_t text_bytes;  /* of the strings, without padding */
+  uint64_t address;    /* run-time address of the site's code */
+  uint16_t text_bytes; /* of the strings, without padding */
   uint8_t arg_count;
   uint8_t reserved;
   uint8_t arg_types[PENNA_MAX_ARGS]; /* penna_arg_type */

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define PENNA_CHECK(condition)                                                                     \
-  do {                                                                                             \
-    if (__builtin_expect(!(condition), 0)) {                                                       \
+#define PENNA_CHECK(condition)                                                                         \
+  do {                                                                                                 \
+    if (__builtin_expect(!(condition), 0)) {                                                           \
       std::fprintf(stderr, "penna: bug at %s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                                \
-    }                                                                                              \
+      std::abort();                                                                                    \
+    }                                                                                                  \
   } while (0)

@@ -47,9 +47,9 @@ inline Result<> ok() { return Nothing{}; }
 }  // namespace penna
 
 // Evaluates to the value of a Result, or returns its error from the function that stands around it.
-#define PENNA_TRY(result_expr)                             \
-  ({                                                       \
-    auto penna_try_result = (result_expr);                 \
+#define PENNA_TRY(result_expr)                              \
+  ({                                                        \
+    auto penna_try_result = (result_expr);                  \
     if (!penna_try_result) return penna_try_result.error(); \
-    std::move(*penna_try_result);                          \
+    std::move(*penna_try_result);                           \
   })

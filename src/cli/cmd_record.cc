@@ -135,8 +135,9 @@ int follow(Server& server, const Doorbell& doorbell, const Signals& signals, con
     if (ready == 0 && !told) {
       told = true;
       if (!quiet)
-        say(fmt::format("the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
-                        server.living()));
+        say(fmt::format(
+            "the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
+            server.living()));
     }
     server.work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {

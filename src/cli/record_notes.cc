@@ -17,7 +17,8 @@
 namespace penna {
 namespace {
 
-constexpr std::array<const char*, PENNA_CLASS_COUNT> kClassNames = {"calls", "allocation events", "lock events", "points"};
+constexpr std::array<const char*, PENNA_CLASS_COUNT> kClassNames = {"calls", "allocation events", "lock events",
+                                                                    "points"};
 
 std::string human_bytes(uint64_t bytes) {
   double value = static_cast<double>(bytes);
@@ -33,7 +34,8 @@ std::string list_counts(const std::array<uint64_t, PENNA_CLASS_COUNT>& counts) {
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     if (counts[i] == 0) continue;
     // A call is written as two records: its entry and its exit.
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", i == PENNA_CALLS ? counts[i] / 2 : counts[i], kClassNames[i]);
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", i == PENNA_CALLS ? counts[i] / 2 : counts[i], kClassNames[i]);
   }
   return text.empty() ? "no events" : text;
 }
@@ -87,20 +89,25 @@ std::string why_unrecorded(const std::string& command) {
   auto facts = read_elf_facts(find_program(command));
   if (!facts || !facts->is_elf) return fmt::format("nothing was recorded of {}: it never met the recorder", command);
   if (facts->is_static)
-    return fmt::format("nothing was recorded of {}: it is statically linked, so no agent can be preloaded; link it dynamically",
-                       command);
+    return fmt::format(
+        "nothing was recorded of {}: it is statically linked, so no agent can be preloaded; link it dynamically",
+        command);
   if (facts->bits != 64 || facts->machine_name != "x86-64")
     return fmt::format("nothing was recorded of {}: it is a {}-bit {} program, and the agent is for x86-64", command,
                        facts->bits, facts->machine_name);
   if (facts->setuid)
-    return fmt::format("nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the user whose rights it takes",
-                       command);
-  return fmt::format("nothing was recorded of {}: it ended before it met the recorder, or its limits (ulimit) leave no room", command);
+    return fmt::format(
+        "nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the "
+        "user whose rights it takes",
+        command);
+  return fmt::format(
+      "nothing was recorded of {}: it ended before it met the recorder, or its limits (ulimit) leave no room", command);
 }
 
 std::string say_unrecorded(uint32_t count) {
-  return fmt::format("{} that it started {} not recorded: static, setuid or 32-bit, or with limits (ulimit) that leave no room",
-                     count == 1 ? std::string("a program") : fmt::format("{} programs", count), count == 1 ? "was" : "were");
+  return fmt::format(
+      "{} that it started {} not recorded: static, setuid or 32-bit, or with limits (ulimit) that leave no room",
+      count == 1 ? std::string("a program") : fmt::format("{} programs", count), count == 1 ? "was" : "were");
 }
 
 }  // namespace penna

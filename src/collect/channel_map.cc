@@ -42,9 +42,7 @@ bool geometry_adds_up(const penna_channel& c, uint64_t size) {
          c.chunks_at + uint64_t{c.chunk_count} * PENNA_CHUNK_BYTES <= c.total_bytes && c.total_bytes <= size;
 }
 
-bool is_zero(const uint8_t* page, size_t bytes) {
-  return page[0] == 0 && std::memcmp(page, page + 1, bytes - 1) == 0;
-}
+bool is_zero(const uint8_t* page, size_t bytes) { return page[0] == 0 && std::memcmp(page, page + 1, bytes - 1) == 0; }
 
 }  // namespace
 

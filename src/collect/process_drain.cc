@@ -140,7 +140,8 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
     if (channel_.copy_chunk(chunk, buffer_.data()) < sizeof(penna_chunk)) continue;
     penna_chunk header = header_of(buffer_);
     // A chunk that was given away in the meantime comes through the ring: leave it there.
-    if (header.content_bits == 0 && !thread_exists(pid_, header.tid)) take(writer, chunk, Origin::kVanishedThread, false);
+    if (header.content_bits == 0 && !thread_exists(pid_, header.tid))
+      take(writer, chunk, Origin::kVanishedThread, false);
   }
 }
 

@@ -57,10 +57,10 @@ class ProcessDrain {
   ChannelMap channel_;
   uint32_t number_;
   uint32_t pid_;
-  std::vector<uint8_t> buffer_;         // one chunk
-  std::vector<uint32_t> unfinished_;    // full chunks in which a record is still being written
-  std::map<uint32_t, Health> health_;   // by thread serial
-  std::vector<Module> modules_;         // met in the current chunk, not yet written
+  std::vector<uint8_t> buffer_;        // one chunk
+  std::vector<uint32_t> unfinished_;   // full chunks in which a record is still being written
+  std::map<uint32_t, Health> health_;  // by thread serial
+  std::vector<Module> modules_;        // met in the current chunk, not yet written
   std::vector<Site> sites_;
   std::vector<Thread> threads_;
   uint32_t nodes_written_ = 0;

@@ -208,7 +208,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
 
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
   (void)!::send(peer.socket.get(), "", 1, MSG_NOSIGNAL);  // now it may go on, or become another program
-  if (!pidfd) {  // gone already
+  if (!pidfd) {                                           // gone already
     collector_.end(process.number, EndKind::kUnknown, 0);
     return;
   }

@@ -68,10 +68,10 @@ class Server {
   Doorbell& doorbell_;
   Collector& collector_;
   Fd epoll_, listener_;
-  std::map<int, Peer> peers_;           // by descriptor
-  std::map<uint32_t, Living> living_;   // by pid
-  std::map<int, uint32_t> pid_of_fd_;   // pidfd -> pid
-  std::set<uint32_t> met_;              // pids that were ever admitted
+  std::map<int, Peer> peers_;          // by descriptor
+  std::map<uint32_t, Living> living_;  // by pid
+  std::map<int, uint32_t> pid_of_fd_;  // pidfd -> pid
+  std::set<uint32_t> met_;             // pids that were ever admitted
   uint32_t next_number_ = 0;
 };
 

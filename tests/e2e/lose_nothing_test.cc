@@ -84,8 +84,8 @@ class Emission {
 };
 
 struct Counts {
-  uint64_t calls = 0, allocs = 0, locks = 0;           // in the recording
-  uint64_t lost[PENNA_CLASS_COUNT] = {};               // told by the recording: no room, or could not be written
+  uint64_t calls = 0, allocs = 0, locks = 0;  // in the recording
+  uint64_t lost[PENNA_CLASS_COUNT] = {};      // told by the recording: no room, or could not be written
   uint64_t torn = 0;
 };
 
@@ -180,10 +180,12 @@ void expect_exact(const Emission& run, int status) {
   uint64_t emitted = sum_done(run);
   // An iteration is two events of each class. The emitter has a few of its own besides (start-up, libc), so what is
   // stored of the emitter and what is lost in all must cover what was emitted, and more than it by a few at most.
-  struct { uint64_t stored, lost; const char* what; } kinds[] = {
-      {counts.calls, counts.lost[PENNA_CALLS], "calls"},
-      {counts.allocs, counts.lost[PENNA_ALLOC], "allocations"},
-      {counts.locks, counts.lost[PENNA_LOCKS], "locks"}};
+  struct {
+    uint64_t stored, lost;
+    const char* what;
+  } kinds[] = {{counts.calls, counts.lost[PENNA_CALLS], "calls"},
+               {counts.allocs, counts.lost[PENNA_ALLOC], "allocations"},
+               {counts.locks, counts.lost[PENNA_LOCKS], "locks"}};
   for (auto& kind : kinds) {
     EXPECT_LE(kind.stored, emitted) << kind.what;
     EXPECT_GE(kind.stored * 2 + kind.lost, emitted) << kind.what;

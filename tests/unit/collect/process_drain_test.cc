@@ -143,7 +143,9 @@ TEST(ChannelMapTest, RefusesMemoryThatCanShrink) {
 }
 
 TEST(ChannelMapTest, RefusesGeometryThatLeadsOutside) {
-  struct { void (*spoil)(penna_channel&); } cases[] = {
+  struct {
+    void (*spoil)(penna_channel&);
+  } cases[] = {
       {[](penna_channel& c) { c.magic ^= 1; }},
       {[](penna_channel& c) { c.version += 1; }},
       {[](penna_channel& c) { c.chunk_count = 128; }},

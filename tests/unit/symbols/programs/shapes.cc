@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A program with every shape of name and of inlining that symbols must survive; built by the tests in many ways.
+#include <pthread.h>
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <numeric>
-#include <pthread.h>
 #include <string>
 #include <vector>
 
