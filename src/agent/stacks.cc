@@ -85,43 +85,76 @@ uint64_t mix(uint64_t value) {
   return value ^ value >> 29;
 }
 
-// The node for `pc` below `parent`, from the tree that all threads share; 0 when the tree is full.
-uint32_t find_or_add(uint64_t pc_generation, uint32_t parent, uint32_t flags, uint32_t depth) {
+// A frame in the tree: what its node says but for the depth.
+struct Key {
+  uint64_t pc_generation;
+  uint32_t parent;
+  uint32_t flags;
+
+  uint64_t hash() const { return mix(pc_generation ^ uint64_t{parent} << 32 ^ flags); }
+};
+
+bool is_node_of(uint32_t id, const Key& key) {
+  const penna_stack_node& node = process.stack_nodes[id];
+  return node.pc_generation == key.pc_generation && node.parent == key.parent && node.depth_flags >> 16 == key.flags;
+}
+
+// Where the nth look goes. The first two places lie by the parent's number: the frames of a new stack get neighbouring
+// numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children go by their
+// hash, all over the table.
+uint32_t* place_of(const Key& key, uint64_t hash, uint32_t nth) {
+  const uint64_t near = uint64_t{key.parent} * 2 + (hash >> 63);
+  return process.stack_hash + ((nth < 2 ? near ^ nth : hash + nth) & process.hash_mask);
+}
+
+// A new node, not yet in the table; 0 when the tree is full.
+uint32_t make_node(const Key& key) {
+  const uint32_t id = __atomic_fetch_add(&process.channel->node_count, 1, __ATOMIC_RELAXED);
+  if (id >= process.max_nodes) {
+    __atomic_store_n(&process.channel->node_count, process.max_nodes, __ATOMIC_RELAXED);
+    return 0;
+  }
+  const uint32_t depth = key.parent == 0 ? 1 : (process.stack_nodes[key.parent].depth_flags & 0xffff) + 1;
+  penna_stack_node* node = process.stack_nodes + id;
+  node->parent = key.parent;
+  node->depth_flags = depth | key.flags << 16;
+  __atomic_store_n(&node->pc_generation, key.pc_generation, __ATOMIC_RELEASE);  // pairs with the collector's acquire
+  return id;
+}
+
+__attribute__((noinline)) uint32_t search_or_add(Key key) {
+  constexpr uint32_t kTries = 64;
+  const uint64_t hash = key.hash();
   uint32_t mine = 0;
-  uint64_t hash = mix(pc_generation ^ uint64_t{parent} << 32 ^ flags);
-  for (uint32_t probe = 0; probe < 64; ++probe) {
-    uint32_t* slot = process.stack_hash + ((hash + probe) & process.hash_mask);
-    uint32_t id = __atomic_load_n(slot, __ATOMIC_ACQUIRE);  // pairs with the release of the exchange below
+  for (uint32_t nth = 0; nth < kTries; ++nth) {
+    uint32_t* place = place_of(key, hash, nth);
+    uint32_t id = __atomic_load_n(place, __ATOMIC_ACQUIRE);  // pairs with the release of the exchange below
     if (id == 0) {
-      if (mine == 0) {
-        mine = __atomic_fetch_add(&process.channel->node_count, 1, __ATOMIC_RELAXED);
-        if (mine >= process.max_nodes) {
-          __atomic_store_n(&process.channel->node_count, process.max_nodes, __ATOMIC_RELAXED);
-          return 0;
-        }
-        penna_stack_node* node = process.stack_nodes + mine;
-        node->parent = parent;
-        node->depth_flags = depth | flags << 16;
-        __atomic_store_n(&node->pc_generation, pc_generation, __ATOMIC_RELEASE);  // pairs with the collector's acquire
-      }
-      if (__atomic_compare_exchange_n(slot, &id, mine, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return mine;
-      // Another thread took the slot, perhaps for the same frame; then our node stays unused.
+      if (mine == 0 && (mine = make_node(key)) == 0) return 0;
+      if (__atomic_compare_exchange_n(place, &id, mine, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return mine;
+      // Another thread took the place, perhaps for the same frame; then our node stays unused.
     }
     if (id >= process.max_nodes) return 0;
-    const penna_stack_node& node = process.stack_nodes[id];
-    if (node.pc_generation == pc_generation && node.parent == parent && node.depth_flags >> 16 == flags) return id;
+    if (is_node_of(id, key)) return id;
   }
   return 0;
 }
 
+// The node of a frame, from the tree that all threads share; 0 when the tree is full. Inlined is the first look.
+__attribute__((always_inline)) inline uint32_t find_or_add(const Key& key) {
+  const uint32_t id = __atomic_load_n(place_of(key, key.hash(), 0), __ATOMIC_ACQUIRE);  // as in search_or_add()
+  if (__builtin_expect(id - 1 < process.max_nodes - 1 && is_node_of(id, key), 1)) return id;
+  return search_or_add(key);
+}
+
 struct Hooks {
   uint32_t intern(uint32_t parent, uintptr_t pc) const {
-    if (parent == 0 && pc < 16) return kMarkers + static_cast<uint32_t>(pc);
-    uint64_t key = (pc & ((uint64_t{1} << 48) - 1)) | uint64_t{__atomic_load_n(&module_generation, __ATOMIC_RELAXED)}
-                                                          << 48;
-    if (parent >= kMarkers) return find_or_add(key, 0, told_as(static_cast<unwind::End>(parent - kMarkers)), 1);
-    uint32_t depth = parent == 0 ? 0 : process.stack_nodes[parent].depth_flags & 0xffff;
-    return find_or_add(key, parent, 0, depth + 1);
+    if (__builtin_expect(parent == 0 && pc < 16, 0)) return kMarkers + static_cast<uint32_t>(pc);
+    const uint64_t generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
+    Key key{(pc & ((uint64_t{1} << 48) - 1)) | generation << 48, parent, 0};
+    if (__builtin_expect(parent >= kMarkers, 0))
+      key = {key.pc_generation, 0, told_as(static_cast<unwind::End>(parent - kMarkers))};
+    return find_or_add(key);
   }
   void on_new_pc(uintptr_t, const dl_find_object& module) const { ensure_module(module); }
 };
