@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// See arguments.h.
+// See arguments.h. The only file that knows CLI11.
 #include "cli/arguments.h"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 
 #include "base/say.h"
@@ -22,19 +24,118 @@ std::string in_sentence(std::string text) {
   return text;
 }
 
+std::optional<uint64_t> whole_number(const std::string& text) {
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
 }  // namespace
 
-Result<std::string> parse_with(CLI::App& app, const Arguments& arguments) {
-  app.set_help_flag("-h,--help", "show this text");
-  app.get_formatter()->column_width(34);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+struct OptionParser::Parts {
+  Parts(const std::string& about, const char* name) : app(about, name) {
+    app.set_help_flag();
+    app.get_formatter()->column_width(34);
+  }
+  CLI::App app;
+  std::vector<std::string>* command = nullptr;
+};
+
+OptionParser::OptionParser(const std::string& about, const char* command)
+    : parts_(std::make_unique<Parts>(about, command)) {}
+OptionParser::~OptionParser() = default;
+
+void OptionParser::flag(const char* names, bool& value, const std::string& help) {
+  parts_->app.add_flag(names, value, help);
+}
+
+void OptionParser::text(const char* names, std::string& value, const char* shown, const std::string& help) {
+  parts_->app.add_option(names, value, help)->type_name(shown);
+}
+
+void OptionParser::text_or(const char* alone, const char* names, std::string& value, const char* shown,
+                           const std::string& help) {
+  parts_->app.add_option(names, value, help)->type_name(shown)->expected(0, 1)->default_str(alone);
+}
+
+void OptionParser::texts(const char* names, std::vector<std::string>& values, const char* shown,
+                         const std::string& help, Split split) {
+  CLI::Option* option = parts_->app.add_option(names, values, help)->type_name(shown);
+  if (split == Split::kAtCommas) option->delimiter(',');
+  option->allow_extra_args(false);
+}
+
+void OptionParser::add_number(const char* names, const char* shown, const std::string& help, uint64_t low,
+                              uint64_t high, const std::function<void(uint64_t)>& set) {
+  const auto check = [low, high](const std::string& text) {
+    const std::optional<uint64_t> value = whole_number(text);
+    if (value && *value >= low && *value <= high) return std::string();
+    return high == UINT64_MAX ? fmt::format("'{}' is no whole number", text)
+                              : fmt::format("Value {} not in range {} to {}", text, low, high);
+  };
+  const auto take = [set](const std::string& text) { set(whole_number(text).value_or(0)); };
+  parts_->app.add_option_function<std::string>(names, take, help)->type_name(shown)->check(check);
+}
+
+void OptionParser::add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
+                              const std::function<void(size_t)>& set) {
+  const auto take = [words, set](const std::string& word) {
+    set(static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin()));
+  };
+  parts_->app.add_option_function<std::string>(names, take, help)
+      ->type_name(joined(words, "|"))
+      ->check(CLI::IsMember(words).description(""));
+}
+
+void OptionParser::word(const char* name, std::string& value, const std::string& help, Need need) {
+  parts_->app.add_option(name, value, help)->required(need == Need::kRequired);
+}
+
+void OptionParser::words(const char* name, std::vector<std::string>& values, const std::string& help) {
+  parts_->app.add_option(name, values, help);
+}
+
+void OptionParser::command(std::vector<std::string>& command) {
+  parts_->app.prefix_command();
+  parts_->command = &command;
+}
+
+Result<std::string> OptionParser::parse(const Arguments& arguments) {
+  CLI::App& app = parts_->app;
+  app.set_help_flag("-h,--help", "show this text");  // the last one in the list
+  // CLI11 sees the part in front of a "--" that separates a command, if that is how it was written.
+  const auto dashes =
+      parts_->command == nullptr ? arguments.end() : std::find(arguments.begin(), arguments.end(), "--");
+  Arguments ours(arguments.begin(), dashes);
+  std::reverse(ours.begin(), ours.end());  // as CLI11 wants them
   try {
-    app.parse(std::move(reversed));
+    app.parse(std::move(ours));
   } catch (const CLI::CallForHelp&) {
-    return app.help();
+    std::string help = app.help();
+    const std::string usage = app.get_name() + " [OPTIONS]";
+    if (const size_t at = help.find(usage); parts_->command != nullptr && at != std::string::npos)
+      help.replace(at, usage.size(), usage + " [--] CMD [ARGUMENTS...]");
+    return help;
   } catch (const CLI::ParseError& error) {
     return Error{in_sentence(error.what())};
   }
+  if (parts_->command == nullptr) return std::string();
+
+  // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
+  std::vector<std::string>& command = *parts_->command;
+  command = app.remaining();
+  if (!command.empty() && command[0].size() > 1 && command[0][0] == '-')
+    return Error{fmt::format("there is no option {}", command[0])};
+  const auto rest = command.empty() && dashes != arguments.end() ? dashes + 1 : dashes;
+  command.insert(command.end(), rest, arguments.end());
   return std::string();
 }
 

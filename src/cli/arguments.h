@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// How a verb reads its command line: CLI11 behind a Result, so that no exception leaves this file.
+// How a verb reads its command line: CLI11 behind a Result, so that no exception leaves arguments.cc.
 //
-// Usage, in each cmd_*.cc: parse_x() fills XOptions and is tested alone; x_verb() = run_parsed("x", parse_x(...), cmd_x).
+// Why hidden: its header costs a compiler eight seconds. Usage, in each cmd_*.cc: parse_x() fills XOptions by an
+// OptionParser and is tested alone; x_verb() = run_parsed("x", parse_x(...), cmd_x).
 // Invariant: wrong use gives one sentence on stderr and exit status 125, and nothing else happens.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace penna {
 
@@ -28,8 +30,77 @@ struct Parsed {
   std::string help;
 };
 
-// Runs CLI11 over the arguments of a verb. The value is the help text when --help was given, else empty.
-Result<std::string> parse_with(CLI::App& app, const Arguments& arguments);
+// The options and words that a verb takes. Each is declared with the variable that it sets, which must outlive parse().
+// `names`: "-o,--output" of an option, "REC" of a word. `shown`: what stands for its value in the help text.
+class OptionParser {
+ public:
+  // `about`: one sentence or more; `command`: as one types it, "penna report".
+  OptionParser(const std::string& about, const char* command);
+  ~OptionParser();
+  OptionParser(const OptionParser&) = delete;
+  OptionParser& operator=(const OptionParser&) = delete;
+
+  void flag(const char* names, bool& value, const std::string& help);
+  void text(const char* names, std::string& value, const char* shown, const std::string& help);
+  // As text(), but the option may stand alone: then the value is `alone`.
+  void text_or(const char* alone, const char* names, std::string& value, const char* shown, const std::string& help);
+  // May be repeated; with `comma` each may hold several.
+  enum class Split { kNever, kAtCommas };
+  void texts(const char* names, std::vector<std::string>& values, const char* shown, const std::string& help,
+             Split split = Split::kNever);
+
+  // A whole number from `low` to `high`, in decimal. Number: an unsigned type, or an optional of one.
+  template <typename Number>
+  void number(const char* names, Number& value, const char* shown, const std::string& help, uint64_t low = 0,
+              uint64_t high = std::numeric_limits<typename Unsigned<Number>::type>::max()) {
+    const auto set = [&value](uint64_t given) { value = static_cast<typename Unsigned<Number>::type>(given); };
+    add_number(names, shown, help, low, high, set);
+  }
+
+  template <typename Value>
+  struct Choice {
+    const char* word;
+    Value value;
+  };
+  // One of a few words; the help shows them all.
+  template <typename Value>
+  void choice(const char* names, Value& value, std::initializer_list<Choice<Value>> choices, const std::string& help) {
+    std::vector<std::string> words;
+    std::vector<Value> values;
+    for (const Choice<Value>& one : choices) {
+      words.push_back(one.word);
+      values.push_back(one.value);
+    }
+    add_choice(names, help, words, [&value, values](size_t index) { value = values[index]; });
+  }
+
+  // Words that are no options.
+  enum class Need { kOptional, kRequired };
+  void word(const char* name, std::string& value, const std::string& help, Need need = Need::kOptional);
+  void words(const char* name, std::vector<std::string>& values, const std::string& help);
+  // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in front.
+  void command(std::vector<std::string>& command);
+
+  // Sets the variables. The value is the help text when --help was given, else empty.
+  Result<std::string> parse(const Arguments& arguments);
+
+ private:
+  template <typename Number>
+  struct Unsigned {
+    using type = Number;
+  };
+  template <typename Number>
+  struct Unsigned<std::optional<Number>> {
+    using type = Number;
+  };
+  void add_number(const char* names, const char* shown, const std::string& help, uint64_t low, uint64_t high,
+                  const std::function<void(uint64_t)>& set);
+  void add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
+                  const std::function<void(size_t)>& set);
+
+  struct Parts;  // CLI11's
+  std::unique_ptr<Parts> parts_;
+};
 
 // "penna: TEXT" to stderr; gives 125.
 int fail(const std::string& text);

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/say.h"
@@ -61,15 +60,15 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   ExportOptions& options = parsed.options;
   std::vector<std::string> words;
   const std::string formats = fmt::format("{}", fmt::join(export_formats(), ", "));
-  CLI::App app(
+  OptionParser parser(
       "Writes the events of a recording for other tools.\n"
       "  csv     one line for each event, in time order\n"
       "  chrome  Trace Event Format, for chrome://tracing and ui.perfetto.dev",
       "penna export");
-  app.add_option("FORMAT [REC]", words, "one of " + formats + ", and the recording");
-  add_input_options(app, options.input);
-  app.add_option("-o,--output", options.output, "the file; default standard output")->type_name("FILE");
-  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  parser.words("FORMAT [REC]", words, "one of " + formats + ", and the recording");
+  add_input_options(parser, options.input);
+  parser.text("-o,--output", options.output, "FILE", "the file; default standard output");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   for (const std::string& word : words) {
     if (options.format.empty() && find_format(word) != nullptr) {

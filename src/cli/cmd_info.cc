@@ -2,8 +2,6 @@
 // See cmd_info.h.
 #include "cli/cmd_info.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/verbs.h"
 #include "report/info.h"
 
@@ -11,11 +9,11 @@ namespace penna {
 
 Result<Parsed<InfoOptions>> parse_info(const Arguments& arguments) {
   Parsed<InfoOptions> parsed;
-  CLI::App app("Shows what a recording is of: command, machine, time, processes, events.", "penna info");
-  app.add_option("REC", parsed.options.input.recording, "the recording; default the newest *.penna here");
-  add_recording_option(app, parsed.options.input);
-  add_table_options(app, parsed.options.table, false);
-  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  OptionParser parser("Shows what a recording is of: command, machine, time, processes, events.", "penna info");
+  parser.word("REC", parsed.options.input.recording, "the recording; default the newest *.penna here");
+  add_recording_option(parser, parsed.options.input);
+  add_table_options(parser, parsed.options.table, false);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
   return parsed;
 }
 

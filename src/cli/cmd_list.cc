@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -81,11 +80,12 @@ std::string find_program(const std::string& name) {
 
 Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   Parsed<ListOptions> parsed;
-  CLI::App app("Lists the points of a program or of a recording, and what can be recorded of a program.", "penna list");
-  app.add_option("BIN|REC", parsed.options.target, "a program, a library or a recording")->required();
-  add_symbol_options(app, parsed.options.input);
-  add_table_options(app, parsed.options.table, true);
-  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  OptionParser parser("Lists the points of a program or of a recording, and what can be recorded of a program.",
+                      "penna list");
+  parser.word("BIN|REC", parsed.options.target, "a program, a library or a recording", OptionParser::Need::kRequired);
+  add_symbol_options(parser, parsed.options.input);
+  add_table_options(parser, parsed.options.table, true);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.options.table.top) parsed.options.table.top = 0;
   return parsed;
 }

@@ -19,6 +19,7 @@
 #include "attach/launch.h"
 #include "base/file.h"
 #include "base/say.h"
+#include "cli/arguments.h"
 #include "cli/record_notes.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
@@ -27,13 +28,6 @@
 
 namespace penna {
 namespace {
-
-constexpr int kOurFailure = 125;
-
-int fail(const std::string& text) {
-  say(text);
-  return kOurFailure;
-}
 
 // Signals that we take from a descriptor. The program gets the mask that we were started with.
 class Signals {

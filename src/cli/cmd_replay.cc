@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <map>
-
 #include "cli/analyses.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -85,26 +82,16 @@ class Replay {
 Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   Parsed<ReplayOptions> parsed;
   ReplayOptions& options = parsed.options;
-  const std::map<std::string, ColorMode> colors{
-      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
-  CLI::App app("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
-  app.add_option("REC", options.input.recording, "the recording; default the newest *.penna here");
-  add_input_options(app, options.input);
-  app.add_option("-t,--thread", options.tid, "only the thread with this tid")
-      ->type_name("TID")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  app.add_option("-p,--pid", options.pid, "only the threads of this process")
-      ->type_name("PID")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  app.add_option("-n,--top", options.lines, "stop after N lines; default all")
-      ->type_name("N")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  app.add_flag("--merge", options.merge, "all threads in one listing, by time");
-  app.add_flag("--stacks", options.stacks, "show the stacks of allocations and waits");
-  app.add_option("--color", options.color, "colours: on a terminal, always, never")
-      ->type_name("auto|always|never")
-      ->transform(CLI::CheckedTransformer(colors).description(""));
-  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  OptionParser parser("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
+  parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
+  add_input_options(parser, options.input);
+  parser.number("-t,--thread", options.tid, "TID", "only the thread with this tid");
+  parser.number("-p,--pid", options.pid, "PID", "only the threads of this process");
+  parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
+  parser.flag("--merge", options.merge, "all threads in one listing, by time");
+  parser.flag("--stacks", options.stacks, "show the stacks of allocations and waits");
+  add_color_option(parser, options.color);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
   return parsed;
 }
 

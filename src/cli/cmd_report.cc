@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/say.h"
@@ -115,11 +114,11 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   Parsed<ReportOptions> parsed;
   ReportOptions& options = parsed.options;
   std::vector<std::string> words;
-  CLI::App app("Shows the tables of a recording; without TABLE the top of each.", "penna report");
-  app.add_option("REC|TABLE", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
-  add_input_options(app, options.input);
-  add_table_options(app, options.table, true);
-  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  OptionParser parser("Shows the tables of a recording; without TABLE the top of each.", "penna report");
+  parser.words("REC|TABLE", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
+  add_input_options(parser, options.input);
+  add_table_options(parser, options.table, true);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));
   if (options.which.empty()) {
     if (options.table.format == Format::kCsv)

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <tuple>
 
@@ -24,30 +23,24 @@ bool is_recording_name(std::string_view name) {
 
 }  // namespace
 
-void add_recording_option(CLI::App& app, InputOptions& options) {
-  app.add_option("-i,--input", options.recording, "the recording; default the newest *.penna here")->type_name("REC");
+void add_recording_option(OptionParser& parser, InputOptions& options) {
+  parser.text("-i,--input", options.recording, "REC", "the recording; default the newest *.penna here");
 }
 
-void add_symbol_options(CLI::App& app, InputOptions& options) {
-  app.add_option("--symfs", options.symfs, "look for programs and debug files below DIR instead of /")
-      ->type_name("DIR");
-  app.add_option("--debug-dir", options.debug_dirs, "look for debug files in DIR too; may be repeated")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  app.add_option("--demangle", options.demangle, "C++ names in full, without arguments, or as in the file")
-      ->type_name("full|simple|no")
-      ->check(CLI::IsMember({"full", "simple", "no"}).description(""));
-  app.add_option("--debuginfod", options.debuginfod,
-                 "fetch missing debug files from these servers; without URLS from $DEBUGINFOD_URLS")
-      ->type_name("URLS")
-      ->expected(0, 1)
-      ->default_str("default");
+void add_symbol_options(OptionParser& parser, InputOptions& options) {
+  parser.text("--symfs", options.symfs, "DIR", "look for programs and debug files below DIR instead of /");
+  parser.texts("--debug-dir", options.debug_dirs, "DIR", "look for debug files in DIR too; may be repeated");
+  parser.choice("--demangle", options.demangle,
+                {{"full", Demangle::kFull}, {"simple", Demangle::kSimple}, {"no", Demangle::kNo}},
+                "C++ names in full, without arguments, or as in the file");
+  parser.text_or("default", "--debuginfod", options.debuginfod, "URLS",
+                 "fetch missing debug files from these servers; without URLS from $DEBUGINFOD_URLS");
 }
 
-void add_input_options(CLI::App& app, InputOptions& options) {
-  add_recording_option(app, options);
-  add_symbol_options(app, options);
-  app.add_flag("--no-progress", options.no_progress, "show no progress on a terminal");
+void add_input_options(OptionParser& parser, InputOptions& options) {
+  add_recording_option(parser, options);
+  add_symbol_options(parser, options);
+  parser.flag("--no-progress", options.no_progress, "show no progress on a terminal");
 }
 
 Result<std::string> newest_recording(const std::string& directory) {
@@ -82,9 +75,7 @@ SymbolOptions symbol_options(const InputOptions& options) {
   SymbolOptions symbols;
   symbols.search.symfs = options.symfs;
   symbols.search.debug_dirs = options.debug_dirs;
-  symbols.demangle = options.demangle == "no"       ? Demangle::kNo
-                     : options.demangle == "simple" ? Demangle::kSimple
-                                                    : Demangle::kFull;
+  symbols.demangle = options.demangle;
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   symbols.search.debuginfod_urls =
       options.debuginfod == "default" ? (servers != nullptr ? servers : "") : options.debuginfod;

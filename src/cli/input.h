@@ -10,13 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/arguments.h"
 #include "model/symbol_source.h"
 #include "recording/reader.h"
 #include "symbols/symbol_file.h"
-
-namespace CLI {
-class App;
-}
 
 namespace penna {
 
@@ -24,15 +21,15 @@ struct InputOptions {
   std::string recording;  // empty: the newest here
   std::string symfs;
   std::vector<std::string> debug_dirs;
-  std::string demangle = "full";
+  Demangle demangle = Demangle::kFull;
   std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
   bool no_progress = false;
 };
 
 // Adds -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
-void add_input_options(CLI::App& app, InputOptions& options);
-void add_symbol_options(CLI::App& app, InputOptions& options);
-void add_recording_option(CLI::App& app, InputOptions& options);
+void add_input_options(OptionParser& parser, InputOptions& options);
+void add_symbol_options(OptionParser& parser, InputOptions& options);
+void add_recording_option(OptionParser& parser, InputOptions& options);
 
 // The newest regular file *.penna of a directory, by time of its last change; of equally new ones the last by name.
 // The error says what to do when there is none.

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
@@ -24,15 +23,6 @@ Result<uint32_t> classes_of(const std::vector<std::string>& names) {
     classes |= 1u << (found - std::begin(kClassNames));
   }
   return classes;
-}
-
-// Splits at the "--" that stands in front of the command, if that is how it was written: CLI11 sees the part before it.
-struct SplitArguments {
-  Arguments ours, command;
-};
-SplitArguments split(const Arguments& arguments) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  return {{arguments.begin(), dashes}, {dashes, arguments.end()}};  // `command` keeps the "--"
 }
 
 Result<> check(const RecordOptions& options) {
@@ -55,55 +45,31 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   RecordOptions& options = parsed.options;
   std::vector<std::string> kinds;
   std::array<bool, PENNA_CLASS_COUNT> switches{};
-  std::string on_full = "block";
 
-  CLI::App app("Runs a command and records it.", "penna record");
-  app.add_option("-o,--output", options.output, "the recording; default CMD.PID.penna here")->type_name("FILE");
-  app.add_flag("-f,--force", options.force, "overwrite FILE when it exists");
-  app.add_option("-k,--kinds", kinds, "what to record, of calls,alloc,locks,points; default all")
-      ->type_name("KINDS")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  OptionParser parser("Runs a command and records it.", "penna record");
+  parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
+  parser.flag("-f,--force", options.force, "overwrite FILE when it exists");
+  parser.texts("-k,--kinds", kinds, "KINDS", "what to record, of calls,alloc,locks,points; default all",
+               OptionParser::Split::kAtCommas);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
-    app.add_flag(fmt::format("--{}", kClassNames[i]), switches[i],
-                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
-  app.add_option("-e,--event", options.point_patterns,
-                 "points to record, PROVIDER:NAME with * and ?; may be repeated; default all")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
-  app.add_option("--on-full", on_full,
-                 "when events come faster than they can be written: block the program, or drop events and count them")
-      ->type_name("block|drop")
-      ->check(CLI::IsMember({"block", "drop"}).description(""));
-  app.add_option("--pool", options.pool_mib, "memory for events on their way, in MiB for each process; default 64")
-      ->type_name("MIB")
-      ->check(CLI::Range(4u, 4096u).description(""));
-  app.add_option("--stack-depth", options.stack_depth, "frames kept of each stack; default 256")
-      ->type_name("N")
-      ->check(CLI::Range(1u, static_cast<unsigned>(PENNA_MAX_STACK_DEPTH)).description(""));
-  app.add_flag("-q,--quiet", options.quiet, "print nothing of our own but errors");
-  app.prefix_command();
-
-  SplitArguments split_arguments = split(arguments);
-  parsed.help = PENNA_TRY(parse_with(app, split_arguments.ours));
-  if (!parsed.help.empty()) {
-    const std::string usage = "penna record [OPTIONS]";  // CLI11 does not know of the command behind them
-    if (const size_t at = parsed.help.find(usage); at != std::string::npos)
-      parsed.help.replace(at, usage.size(), usage + " [--] CMD [ARGUMENTS...]");
-    return parsed;
-  }
-
-  // What CLI11 did not know starts the command, and then a "--" was part of it; or it is a mistake.
-  options.command = app.remaining();
-  if (!options.command.empty() && options.command[0].size() > 1 && options.command[0][0] == '-')
-    return Error{fmt::format("there is no option {}", options.command[0])};
-  const size_t skip = options.command.empty() && !split_arguments.command.empty() ? 1 : 0;
-  options.command.insert(options.command.end(), split_arguments.command.begin() + skip, split_arguments.command.end());
+    parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],
+                fmt::format("record {}; without other kinds: only these", kClassNames[i]));
+  parser.texts("-e,--event", options.point_patterns, "PATTERN",
+               "points to record, PROVIDER:NAME with * and ?; may be repeated; default all");
+  parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
+                "when events come faster than they can be written: block the program, or drop events and count them");
+  parser.number("--pool", options.pool_mib, "MIB",
+                "memory for events on their way, in MiB for each process; default 64", 4, 4096);
+  parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
+                PENNA_MAX_STACK_DEPTH);
+  parser.flag("-q,--quiet", options.quiet, "print nothing of our own but errors");
+  parser.command(options.command);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
 
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
-  options.on_full = on_full == "drop" ? PENNA_ON_FULL_DROP : PENNA_ON_FULL_BLOCK;
   PENNA_TRY(check(options));
   return parsed;
 }

@@ -2,11 +2,6 @@
 // See table_output.h.
 #include "cli/table_output.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <map>
-
 #include "export/csv_writer.h"
 #include "export/json_writer.h"
 #include "report/print.h"
@@ -85,24 +80,20 @@ void sentences_json(const char* key, const std::vector<std::string>& sentences, 
 
 }  // namespace
 
-void add_table_options(CLI::App& app, TableOptions& options, bool rows) {
-  const std::map<std::string, Format> formats{
-      {"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}};
-  const std::map<std::string, ColorMode> colors{
-      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+void add_color_option(OptionParser& parser, ColorMode& color) {
+  parser.choice("--color", color,
+                {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}},
+                "colours: on a terminal, always, never");
+}
+
+void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
   if (rows) {
-    app.add_option("-n,--top", options.top, "rows of each table, 0 for all; default 25, in csv and json all")
-        ->type_name("N")
-        ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-    app.add_option("-s,--sort", options.sort, "sort by a column; COLUMN:asc or COLUMN:desc for a direction")
-        ->type_name("COLUMN");
+    parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
+    parser.text("-s,--sort", options.sort, "COLUMN", "sort by a column; COLUMN:asc or COLUMN:desc for a direction");
   }
-  app.add_option("--format", options.format, "text for people, or raw numbers")
-      ->type_name("table|csv|json")
-      ->transform(CLI::CheckedTransformer(formats).description(""));
-  app.add_option("--color", options.color, "colours: on a terminal, always, never")
-      ->type_name("auto|always|never")
-      ->transform(CLI::CheckedTransformer(colors).description(""));
+  parser.choice("--format", options.format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}},
+                "text for people, or raw numbers");
+  add_color_option(parser, options.color);
 }
 
 size_t rows_to_show(const TableOptions& options) {

@@ -10,13 +10,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "report/table.h"
-
-namespace CLI {
-class App;
-}
 
 namespace penna {
 
@@ -31,7 +28,8 @@ struct TableOptions {
 inline constexpr size_t kDefaultTop = 25;
 
 // Adds --format, --color, and with `rows` -n and --sort.
-void add_table_options(CLI::App& app, TableOptions& options, bool rows);
+void add_table_options(OptionParser& parser, TableOptions& options, bool rows);
+void add_color_option(OptionParser& parser, ColorMode& color);
 
 size_t rows_to_show(const TableOptions& options);
 // Sorts and cuts every table of the report. Tables that lack the column keep their order, as long as one has it.

@@ -88,10 +88,10 @@ TEST(ParseRecord, WrongUseIsOneSentence) {
   EXPECT_THAT(refused({""}), HasSubstr("empty"));
   EXPECT_THAT(refused({"--bogus", "ls"}), HasSubstr("--bogus"));
   EXPECT_THAT(refused({"-o"}), HasSubstr("-o"));
-  EXPECT_THAT(refused({"--on-full", "wait", "ls"}), HasSubstr("on-full"));
-  EXPECT_THAT(refused({"--pool", "1", "ls"}), HasSubstr("pool"));
-  EXPECT_THAT(refused({"--stack-depth", "0", "ls"}), HasSubstr("stack-depth"));
-  EXPECT_THAT(refused({"--stack-depth", "many", "ls"}), HasSubstr("many"));
+  EXPECT_EQ(refused({"--on-full", "wait", "ls"}), "--on-full: wait not in {block,drop}");
+  EXPECT_EQ(refused({"--pool", "1", "ls"}), "--pool: Value 1 not in range 4 to 4096");
+  EXPECT_EQ(refused({"--stack-depth", "0", "ls"}), "--stack-depth: Value 0 not in range 1 to 256");
+  EXPECT_EQ(refused({"--stack-depth", "many", "ls"}), "--stack-depth: Value many not in range 1 to 256");
   EXPECT_THAT(refused({"-e", std::string(500, 'x'), "ls"}), HasSubstr("470"));
   for (const Arguments& arguments : {Arguments{}, {"--bogus", "ls"}, {"-o"}})
     EXPECT_THAT(refused(arguments), Not(HasSubstr("\n")));
