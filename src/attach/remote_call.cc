@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// See remote_call.h. The steps, in call_in_thread() at the end: seize, interrupt, save, run, restore, detach.
+#include "attach/remote_call.h"
+
+#include <elf.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+constexpr int kPatienceMs = 2000;
+constexpr int kForEver = std::numeric_limits<int>::max() / 1000;  // half an hour; what we run takes milliseconds
+constexpr size_t kMaxVectorState = 64 << 10;                      // of NT_X86_XSTATE; AMX has 11 KiB
+
+void* pointer(uint64_t value) { return reinterpret_cast<void*>(value); }
+
+bool traced(int request, pid_t thread, uint64_t address, uint64_t data) {
+  return ::ptrace(static_cast<__ptrace_request>(request), thread, pointer(address), pointer(data)) != -1;
+}
+
+// "S" of the third field of /proc/PID/stat, which comes after the name in parentheses; 'X' when it is gone.
+char state_of(pid_t pid, pid_t thread) {
+  auto text = read_file(fmt::format("/proc/{}/task/{}/stat", pid, thread), 4096);
+  if (!text) return 'X';
+  const size_t name_end = text->rfind(')');
+  return name_end != std::string::npos && name_end + 2 < text->size() ? (*text)[name_end + 2] : 'X';
+}
+
+bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X'; }
+
+// A thread that can be stopped, the main one if possible; 0 when there is none.
+pid_t choose_thread(pid_t pid) {
+  if (can_stop(state_of(pid, pid))) return pid;
+  std::error_code unknown;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), unknown)) {
+    const pid_t thread = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
+    if (thread > 0 && can_stop(state_of(pid, thread))) return thread;
+  }
+  return 0;
+}
+
+struct Stop {
+  int signal = 0;  // 0: none within our patience, or the thread is gone
+  int event = 0;   // PTRACE_EVENT_STOP or 0
+};
+
+// Waits for the next stop. waitid() without WEXITED: the exit status is for those who wait for it.
+Stop wait_for_stop(pid_t pid, pid_t thread, int patience_ms) {
+  for (int waited_us = 0; waited_us / 1000 < patience_ms; waited_us += 50) {
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(thread), &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) != 0) return {};
+    if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
+    if (waited_us % 50'000 == 0 && waited_us != 0 && (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X'))
+      return {};
+    timespec pause{0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return {};
+}
+
+// Calls that a stop ends with EINTR although no signal came: the kernel restarts all others by itself (signal(7)).
+bool ends_with_eintr(uint64_t call) {
+  constexpr uint64_t kCalls[] = {SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,
+                                 SYS_semtimedop,   SYS_msgrcv,        SYS_msgsnd,        SYS_rt_sigtimedwait,
+                                 SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter};
+  return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
+}
+
+// What a stopped thread is in the middle of.
+class Saved {
+ public:
+  bool save(pid_t thread) {
+    vector_.resize(kMaxVectorState);
+    iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
+    if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) ||
+        general.iov_len != sizeof general_ ||  // a 32-bit thread has other ones
+        !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) ||
+        !traced(PTRACE_GETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_)))
+      return false;
+    vector_.resize(vector.iov_len);
+    return true;
+  }
+
+  bool restore(pid_t thread) {
+    user_regs_struct general = general_;
+    constexpr uint64_t kInterrupted = static_cast<uint64_t>(-EINTR);
+    if (general.rax == kInterrupted && ends_with_eintr(general.orig_rax) && follows_syscall(thread)) {
+      general.rax = general.orig_rax;
+      general.rip -= 2;
+      general.orig_rax = ~uint64_t{0};
+    }
+    iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
+    const bool general_back = traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+    const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
+    const bool mask_back = traced(PTRACE_SETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_));
+    return general_back && vector_back && mask_back;
+  }
+
+  // Makes the thread continue at the code, with every signal blocked.
+  bool redirect(pid_t thread, const RemoteCode& code) const {
+    user_regs_struct there = general_;
+    there.rip = code.entry;
+    there.rsp = code.stack_top;
+    there.rbp = 0;
+    there.eflags &= ~uint64_t{0x400};  // the direction flag is clear where functions begin
+    there.orig_rax = ~uint64_t{0};     // in no system call: nothing to restart yet
+    uint64_t all = ~uint64_t{0};
+    iovec registers{&there, sizeof there};
+    return traced(PTRACE_SETSIGMASK, thread, sizeof all, reinterpret_cast<uintptr_t>(&all)) &&
+           traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+  }
+
+ private:
+  bool follows_syscall(pid_t thread) const {
+    errno = 0;
+    const long word = ::ptrace(PTRACE_PEEKTEXT, thread, pointer(general_.rip - 2), nullptr);
+    return errno == 0 && (word & 0xffff) == 0x050f;
+  }
+
+  user_regs_struct general_{};
+  std::vector<uint8_t> vector_;
+  uint64_t mask_ = 0;
+};
+
+uint64_t instruction_pointer(pid_t thread) {
+  user_regs_struct registers{};
+  iovec view{&registers, sizeof registers};
+  return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view)) ? registers.rip : 0;
+}
+
+// Until the interrupt is what it stopped for; signals that came before it take their course.
+bool stop_it(pid_t pid, pid_t thread) {
+  if (!traced(PTRACE_INTERRUPT, thread, 0, 0)) return false;
+  for (;;) {
+    const Stop stop = wait_for_stop(pid, thread, kPatienceMs);
+    if (stop.signal == 0) return false;
+    if (stop.event == PTRACE_EVENT_STOP) return true;
+    if (!traced(PTRACE_CONT, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0)) return false;
+  }
+}
+
+enum class Ran { kWhole, kFaulted, kGone };
+
+// Waits for as long as it takes: let go in the middle, the thread would run into the breakpoint and die.
+Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
+  for (;;) {
+    if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
+    const Stop stop = wait_for_stop(pid, thread, kForEver);
+    if (stop.signal == 0) return Ran::kGone;
+    if (stop.event == PTRACE_EVENT_STOP) continue;  // somebody stopped the whole process: it stops when we let go
+    if (stop.signal == SIGTRAP && instruction_pointer(thread) == code.trap) return Ran::kWhole;
+    return Ran::kFaulted;
+  }
+}
+
+Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
+  const pid_t thread = choose_thread(pid);
+  if (thread == 0) return Error{fmt::format("process {} has no thread that can be stopped now", pid)};
+  if (!traced(PTRACE_SEIZE, thread, 0, 0))
+    return Error{fmt::format("may not stop process {}: {}; same user, and see /proc/sys/kernel/yama/ptrace_scope", pid,
+                             errno_text(errno))};
+  // From here on the end of our own thread lets go of it, wherever we are.
+  if (!stop_it(pid, thread)) return Error{fmt::format("process {} ended or did not stop", pid)};
+  Saved saved;
+  if (!saved.save(thread)) {
+    traced(PTRACE_DETACH, thread, 0, 0);
+    return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
+  }
+  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code) : Ran::kGone;
+  const bool restored = saved.restore(thread);
+  traced(PTRACE_DETACH, thread, 0, 0);
+  if (ran == Ran::kFaulted) return Error{fmt::format("what was run in process {} did not end as it should", pid)};
+  if (ran == Ran::kGone || !restored) return Error{fmt::format("process {} ended meanwhile", pid)};
+  return ok();
+}
+
+}  // namespace
+
+Result<> call_in(pid_t pid, const RemoteCode& code) {
+  Result<> result = ok();
+  // A thread of its own: what it traces is let go when it ends.
+  std::thread([&] { result = call_in_thread(pid, code); }).join();
+  return result;
+}
+
+}  // namespace penna

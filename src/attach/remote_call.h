@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Lets one thread of a running process execute a piece of code that lies there already, and puts everything back.
+//
+// Why: a process that runs must change itself (patch its points, say), and the agent has neither a thread nor a signal of
+// its own there. Two stops and two resumes, some 50 us in all; the other threads run on.
+// Invariant: whatever happens, the thread goes on with the registers, the signal mask and the system call that it had, and
+// is not traced any more. Reference: ptrace(2), PTRACE_SEIZE and "syscall restarts".
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace penna {
+
+// Addresses in the other process. The code must be async-signal-safe, expects its stack to be empty, and ends with a
+// breakpoint instruction; `trap` is the address behind that.
+struct RemoteCode {
+  uint64_t entry = 0;
+  uint64_t trap = 0;
+  uint64_t stack_top = 0;
+};
+
+// Any thread that is not in an uninterruptible sleep will do; signals wait meanwhile. Errors (no permission, no such
+// process, ended meanwhile, no thread stops within two seconds, the code faulted) leave the process as it was.
+// Any thread of ours; blocks up to some seconds. Never takes the exit status of a child from whoever waits for it.
+Result<> call_in(pid_t pid, const RemoteCode& code);
+
+}  // namespace penna

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// call_in() on processes that compute, sleep, wait in system calls, get signals, or are stopped: each must go on as if
+// nothing had happened. The process is a fork of the test, so the code to be run lies at the same address in it.
+#include "attach/remote_call.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+
+namespace penna {
+namespace {
+
+struct Shared {
+  volatile int calls;
+  volatile int ready;
+  volatile int signals;
+  volatile int rounds;
+};
+Shared* shared;
+alignas(64) char stack[64 << 10];
+
+}  // namespace
+
+extern "C" {
+// Spoils what a careless caller would forget to put back.
+__attribute__((used)) void penna_test_remote_work() {
+  double values[4] = {1, 2, 3, 4};
+  for (double& value : values) value = std::sqrt(value) * shared->calls;
+  asm volatile("" : : "r"(values) : "memory");
+  asm volatile("pxor %%xmm0, %%xmm0; pxor %%xmm7, %%xmm7; pxor %%xmm15, %%xmm15" : : : "xmm0", "xmm7", "xmm15");
+  shared->calls = shared->calls + 1;
+}
+void penna_test_remote_entry();
+void penna_test_remote_trap();
+void penna_test_remote_fault();
+}
+asm(".text\n"
+    "penna_test_remote_entry: call penna_test_remote_work\n int3\n"
+    "penna_test_remote_trap: nop\n"
+    "penna_test_remote_fault: movl $0, 0\n int3\n");
+
+namespace {
+
+RemoteCode code_at(void (*entry)()) {
+  return {reinterpret_cast<uintptr_t>(entry), reinterpret_cast<uintptr_t>(&penna_test_remote_trap),
+          reinterpret_cast<uintptr_t>(stack + sizeof stack)};
+}
+RemoteCode code() { return code_at(&penna_test_remote_entry); }
+
+class RemoteCallTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    shared = static_cast<Shared*>(
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(shared, MAP_FAILED);
+    ASSERT_EQ(::pipe(pipe_), 0);
+  }
+  void TearDown() override {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    ::munmap(shared, sizeof *shared);
+    ::close(pipe_[0]);
+    ::close(pipe_[1]);
+  }
+
+  // The child runs `body` and exits with what it returns.
+  void start(const std::function<int()>& body) {
+    pid_ = ::fork();
+    ASSERT_GE(pid_, 0);
+    if (pid_ == 0) {
+      ::alarm(60);
+      const int status = body();
+      ::_exit(status);
+    }
+  }
+  void await_ready() {
+    while (shared->ready == 0) ::usleep(1000);
+    ::usleep(20'000);  // and now it is most likely in the call that it announced
+  }
+  int finish() {
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+  void call_often(int times) {
+    for (int i = 0; i < times; ++i) {
+      auto result = call_in(pid_, code());
+      ASSERT_TRUE(result) << result.error().text;
+    }
+    EXPECT_EQ(shared->calls, times);
+  }
+
+  pid_t pid_ = 0;
+  int pipe_[2] = {-1, -1};
+};
+
+TEST_F(RemoteCallTest, AComputationGivesTheSame) {
+  start([] {
+    auto compute = [] {
+      double sum = 0;
+      uint64_t hash = 1;
+      for (int i = 1; i < 20'000; ++i) {
+        sum += std::sin(i) / i;
+        hash = hash * 31 + static_cast<uint64_t>(i);
+      }
+      return std::pair<double, uint64_t>(sum, hash);
+    };
+    const auto expected = compute();
+    shared->ready = 1;
+    while (shared->calls < 300) {
+      if (compute() != expected) return 3;
+      shared->rounds = shared->rounds + 1;
+    }
+    return 7;
+  });
+  await_ready();
+  call_often(300);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, AReadGoesOnWaiting) {
+  start([&] {
+    shared->ready = 1;
+    char byte = 0;
+    const ssize_t got = ::read(pipe_[0], &byte, 1);
+    return got == 1 && byte == 'x' ? 7 : 3;
+  });
+  await_ready();
+  call_often(50);
+  ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, EpollDoesNotSeeEintr) {
+  start([&] {
+    const int epoll = ::epoll_create1(0);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    ::epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_[0], &event);
+    shared->ready = 1;
+    const int got = ::epoll_wait(epoll, &event, 1, -1);
+    return got == 1 ? 7 : got < 0 && errno == EINTR ? 4 : 3;
+  });
+  await_ready();
+  call_often(50);
+  ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, ASleepLastsAsLongAsItShould) {
+  start([] {
+    timespec begin, end, pause{0, 400'000'000};
+    ::clock_gettime(CLOCK_MONOTONIC, &begin);
+    shared->ready = 1;
+    if (::nanosleep(&pause, nullptr) != 0) return 4;
+    ::clock_gettime(CLOCK_MONOTONIC, &end);
+    const double seconds =
+        static_cast<double>(end.tv_sec - begin.tv_sec) + static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    return seconds >= 0.4 ? 7 : 3;
+  });
+  await_ready();
+  call_often(20);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, SignalsAreAllDelivered) {
+  constexpr int kSignals = 2000;
+  start([] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { shared->signals = shared->signals + 1; };
+    ::sigaction(SIGRTMIN, &action, nullptr);
+    shared->ready = 1;
+    while (shared->signals < kSignals) ::usleep(100);
+    return 7;
+  });
+  await_ready();
+  int calls = 0;
+  for (int i = 0; i < kSignals; ++i) {
+    sigval value{};
+    while (::sigqueue(pid_, SIGRTMIN, value) != 0) ::usleep(100);
+    if (i % 10 == 0 && i < kSignals - 10) {
+      ASSERT_TRUE(call_in(pid_, code()));
+      ++calls;
+    }
+  }
+  EXPECT_EQ(shared->calls, calls);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, OtherThreadsRunOn) {
+  start([] {
+    pthread_t thread;
+    ::pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          for (;;) shared->rounds = shared->rounds + 1;
+          return nullptr;
+        },
+        nullptr);
+    shared->ready = 1;
+    ::pause();
+    return 3;
+  });
+  await_ready();
+  call_often(100);
+  const int rounds = shared->rounds;
+  for (int i = 0; i < 5000 && shared->rounds == rounds; ++i) ::usleep(1000);
+  EXPECT_NE(shared->rounds, rounds);
+}
+
+TEST_F(RemoteCallTest, AThreadOfAProgramWhoseMainThreadHasEnded) {
+  start([] {
+    pthread_t thread;
+    ::pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          shared->ready = 1;
+          while (shared->calls == 0) ::usleep(1000);
+          ::_exit(7);
+        },
+        nullptr);
+    ::syscall(SYS_exit, 0);  // of this thread only
+    return 3;
+  });
+  await_ready();
+  call_often(1);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, AStoppedProcessStaysStopped) {
+  start([] {
+    shared->ready = 1;
+    for (;;) shared->rounds = shared->rounds + 1;
+    return 3;
+  });
+  await_ready();
+  ::kill(pid_, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+  call_often(5);
+  const int rounds = shared->rounds;
+  ::usleep(50'000);
+  EXPECT_EQ(shared->rounds, rounds);
+  ::kill(pid_, SIGCONT);
+  for (int i = 0; i < 5000 && shared->rounds == rounds; ++i) ::usleep(1000);
+  EXPECT_NE(shared->rounds, rounds);
+}
+
+TEST_F(RemoteCallTest, CodeThatFaultsIsReportedAndTheProcessGoesOn) {
+  start([&] {
+    shared->ready = 1;
+    char byte = 0;
+    return ::read(pipe_[0], &byte, 1) == 1 ? 7 : 3;
+  });
+  await_ready();
+  auto result = call_in(pid_, code_at(&penna_test_remote_fault));
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().text.find("did not end as it should"), std::string::npos);
+  ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, TheExitStatusIsLeftToItsParent) {
+  start([] {
+    shared->ready = 1;
+    ::usleep(30'000);
+    return 7;
+  });
+  while (shared->ready == 0) ::usleep(1000);
+  while (call_in(pid_, code())) {
+  }
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, NoSuchProcess) {
+  auto result = call_in(0x3fffffff, code());
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().text.find("no thread"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penna
