@@ -110,6 +110,34 @@ struct penna_counters {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
 
+/* What the recorder asks of a running process, and the answer. The recorder fills it, lets a thread execute the code at
+ * penna_channel.control_entry (collect/control.h), and reads the answer; one request at a time.
+ *
+ *   0    +-----------------------------------------------+
+ *        | operation, status, matched, changed, refused  |
+ *   24   +-----------------------------------------------+
+ *        | pattern, ended by a zero                      |
+ *   256  +-----------------------------------------------+  */
+enum penna_control_operation { PENNA_CONTROL_POINTS_ON = 1, PENNA_CONTROL_POINTS_OFF = 2 };
+enum penna_control_status {
+  PENNA_CONTROL_UNANSWERED = 0,
+  PENNA_CONTROL_DONE = 1,
+  PENNA_CONTROL_BUSY = 2,        /* a thread is loading or unloading a module: try again */
+  PENNA_CONTROL_FULL = 3,        /* no room to remember one more pattern */
+  PENNA_CONTROL_NOT_RECORDED = 4 /* points are not of the kinds that are recorded */
+};
+struct penna_control {
+  uint32_t operation; /* penna_control_operation */
+  uint32_t status;    /* penna_control_status */
+  uint32_t matched;   /* sites with such a name */
+  uint32_t changed;   /* of these, so many were switched */
+  uint32_t refused;   /* could not be patched */
+  uint32_t reserved;
+  char pattern[232];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_control) == 256, "penna_control is 256 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_control, pattern) == 24, "penna_control.pattern");
+
 /* The first page of a channel. Written by the target before it hands the memfd over, then constant but for the parts
  * marked as shared. The collector copies it once and checks the copy. */
 struct penna_channel {
@@ -124,6 +152,9 @@ struct penna_channel {
   uint32_t max_nodes;
   uint64_t time_begin;
   uint64_t start_cost_ticks; /* what starting the agent took */
+  uint64_t control_entry;    /* code that does what `control` asks, async-signal-safe; ends with a breakpoint */
+  uint64_t control_trap;     /* the address behind that breakpoint */
+  uint64_t control_stack;    /* the top of a stack for it */
 
   /* Shared, each on a cache line of its own. */
   uint32_t node_count __attribute__((aligned(64)));       /* target adds; nodes below it may be there */
@@ -131,12 +162,14 @@ struct penna_channel {
   uint32_t free_waiters;                                  /* target: threads that wait for it */
   uint32_t backlog __attribute__((aligned(64))); /* full chunks on their way: target adds, collector subtracts */
   struct penna_counters counters __attribute__((aligned(64)));
+  struct penna_control control __attribute__((aligned(64)));
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_channel.node_count");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, freed_generation) == 192, "penna_channel.freed_generation");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, backlog) == 256, "penna_channel.backlog");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, counters) == 320, "penna_channel.counters");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 512, "penna_channel.control");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
 /* One page made by the recorder and mapped by every process of the recording.
@@ -174,7 +207,9 @@ struct penna_config {
   uint32_t max_nodes;
   uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
   uint32_t reserved;
-  char point_patterns[472]; /* globs "provider:name", each ended by a zero; an empty one ends the list; none = all */
+  /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
+   * matches a point says whether it is recorded; where none does, it is if the list is empty or begins with a "-". */
+  char point_patterns[472];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 512, "penna_config is 512 bytes");
 

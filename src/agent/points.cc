@@ -12,6 +12,7 @@
 #include "agent/modules.h"
 #include "agent/patch.h"
 #include "agent/sys.h"
+#include "agent/text.h"
 #include "agent/writer.h"
 
 namespace penna::agent {
@@ -39,8 +40,10 @@ struct PointModule {
 
 PointModule point_modules[kMaxPointModules];
 uint32_t last_id;
-bool wanted;  // the recorder asked for points
-char patterns[sizeof(penna_config::point_patterns)];
+bool wanted;                                                 // the recorder asked for points
+char patterns[sizeof(penna_config::point_patterns) + 2048];  // as in penna_config, and what was changed since
+size_t patterns_end;
+bool wanted_by_default = true;  // points that no pattern matches
 
 // Guards the table above: the process id of the holder, so that a forked child sees that the holder stayed behind.
 // Threads wait for it; stop_points() does not, because it may be in a signal handler.
@@ -75,8 +78,9 @@ bool inside(const PointModule& module, const void* at, size_t bytes) {
 
 struct Sites {
   const penna_point_site* first;
-  const penna_point_site* end;
+  const penna_point_site* last;  // behind the last one
   const penna_point_site* begin() const { return first; }
+  const penna_point_site* end() const { return last; }
 };
 
 Sites sites_of(const PointModule& module) {
@@ -143,20 +147,57 @@ const penna_point_module* note_in(uintptr_t at, size_t size) {
 
 // ---- Which are wanted -----------------------------------------------------------------------------------------------
 
-bool is_wanted(const char* provider, const char* name) {
-  if (patterns[0] == '\0') return true;
-  char full[512];
-  size_t length = 0;
-  for (const char* part : {provider, ":", name})
-    while (*part != '\0' && length < sizeof full - 1) full[length++] = *part++;
-  full[length] = '\0';
-  const char* end = patterns + sizeof patterns;
-  for (const char* pattern = patterns; pattern < end && *pattern != '\0';) {
-    if (glob_matches(pattern, full)) return true;
-    while (pattern < end && *pattern != '\0') ++pattern;
-    ++pattern;
+struct FullName {
+  char text[512];
+  FullName(const char* provider, const char* name) {
+    size_t length = 0;
+    for (const char* part : {provider, ":", name})
+      while (*part != '\0' && length < sizeof text - 1) text[length++] = *part++;
+    text[length] = '\0';
   }
-  return false;
+};
+
+// The last pattern that matches counts.
+bool is_wanted(const char* full) {
+  bool so = wanted_by_default;
+  for (const char* pattern = patterns; pattern < patterns + patterns_end; pattern += text_length(pattern) + 1)
+    if (glob_matches(pattern + 1, full)) so = *pattern == '+';
+  return so;
+}
+
+// What was said of this very pattern before no longer counts.
+void forget_pattern(const char* glob) {
+  size_t bytes = text_length(glob) + 2;
+  for (char* pattern = patterns; pattern < patterns + patterns_end; pattern += text_length(pattern) + 1) {
+    if (text_length(pattern) + 1 != bytes || !text_begins(pattern + 1, glob, bytes - 1)) continue;
+    __builtin_memmove(pattern, pattern + bytes, static_cast<size_t>(patterns + patterns_end - (pattern + bytes)));
+    patterns_end -= bytes;
+    return;
+  }
+}
+
+bool add_pattern(char sign, const char* glob) {
+  forget_pattern(glob);
+  size_t length = text_length(glob);
+  if (patterns_end + length + 2 > sizeof patterns) return false;
+  patterns[patterns_end] = sign;
+  __builtin_memcpy(patterns + patterns_end + 1, glob, length + 1);
+  patterns_end += length + 2;
+  return true;
+}
+
+void take_patterns(const penna_config& config) {
+  char own[sizeof config.point_patterns + 1];
+  __builtin_memcpy(own, config.point_patterns, sizeof own - 1);
+  own[sizeof own - 1] = '\0';
+  wanted_by_default = own[0] != '+';
+  for (const char* pattern = own; *pattern != '\0'; pattern += text_length(pattern) + 1)
+    add_pattern(*pattern, pattern + 1);
+}
+
+FullName name_of(const penna_point_site& site) {
+  const char* provider = follow<const char>(site.text_at);
+  return {provider, provider + text_length(provider) + 1};
 }
 
 // ---- Telling and arming ---------------------------------------------------------------------------------------------
@@ -208,37 +249,53 @@ SlotCode armed_code_of(const penna_point_site& site) {
                     reinterpret_cast<uintptr_t>(follow<const void>(site.cold_at)));
 }
 
+uintptr_t slot_of(const penna_point_site& site) {
+  return reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
+}
+bool is_armed(const penna_point_site& site) { return slot_holds(slot_of(site), armed_code_of(site)); }
+
+bool arm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
+  auto& state = *follow<penna_point_state>(site.state_at);
+  if (state.id == 0) give_id(site, state);
+  int protection = protection_at(module, slot_of(site));
+  bool done = protection != 0 && patcher.replace(slot_of(site), disabled_slot(), armed_code_of(site), protection);
+  count(done ? &penna_counters::sites_armed : &penna_counters::sites_refused);
+  return done;
+}
+
+bool disarm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
+  return patcher.replace(slot_of(site), armed_code_of(site), disabled_slot(), protection_at(module, slot_of(site)));
+}
+
 void arm_module(const PointModule& module, Patcher& patcher) {
   auto* entries = follow<penna_point_entries>(module.note->entries_at);
   if (!inside(module, entries, sizeof *entries)) return;
   entries->reserve = reinterpret_cast<uintptr_t>(&penna_point_reserve_entry);
   entries->values = reinterpret_cast<uintptr_t>(&penna_point_values_entry);
   Sites sites = sites_of(module);
-  for (const penna_point_site* site = sites.first; site < sites.end; ++site) {
+  for (const penna_point_site* site = sites.first; site < sites.last; ++site) {
     if (!is_sound(module, *site)) {
       count(&penna_counters::sites_refused);
       continue;
     }
-    const char* provider = follow<const char>(site->text_at);
-    const char* name = provider;
-    while (*name++ != '\0') {
-    }
-    if (!is_wanted(provider, name)) continue;
-    auto& state = *follow<penna_point_state>(site->state_at);
-    if (state.id == 0) give_id(*site, state);
-    auto slot = reinterpret_cast<uintptr_t>(follow<const void>(site->slot_at));
-    int protection = protection_at(module, slot);
-    bool done = protection != 0 && patcher.replace(slot, disabled_slot(), armed_code_of(*site), protection);
-    count(done ? &penna_counters::sites_armed : &penna_counters::sites_refused);
+    if (is_wanted(name_of(*site).text)) arm_site(module, *site, patcher);
   }
 }
 
 void disarm_module(const PointModule& module, Patcher& patcher) {
-  Sites sites = sites_of(module);
-  for (const penna_point_site* site = sites.first; site < sites.end; ++site) {
-    if (!is_sound(module, *site)) continue;
-    auto slot = reinterpret_cast<uintptr_t>(follow<const void>(site->slot_at));
-    patcher.replace(slot, armed_code_of(*site), disabled_slot(), protection_at(module, slot));
+  for (const penna_point_site& site : sites_of(module))
+    if (is_sound(module, site)) disarm_site(module, site, patcher);
+}
+
+// Switches the sites of a module that `pattern` names, and counts them.
+void switch_module(const PointModule& module, const char* pattern, bool on, PointChange* change) {
+  Patcher live(PatchMode::kLive);
+  for (const penna_point_site& site : sites_of(module)) {
+    if (!is_sound(module, site) || !glob_matches(pattern, name_of(site).text)) continue;
+    ++change->matched;
+    if (is_armed(site) == on) continue;
+    bool done = on ? arm_site(module, site, live) : disarm_site(module, site, live);
+    ++(done ? change->changed : change->refused);
   }
 }
 
@@ -282,7 +339,7 @@ void tell_all_again() {
     if (module.note == nullptr) continue;
     uint32_t told = 0;  // ids grow within a module; copies of a site share one
     Sites sites = sites_of(module);
-    for (const penna_point_site* site = sites.first; site < sites.end; ++site) {
+    for (const penna_point_site* site = sites.first; site < sites.last; ++site) {
       if (!is_sound(module, *site)) continue;
       uint32_t id = follow<penna_point_state>(site->state_at)->id;
       if (id <= told) continue;
@@ -311,8 +368,7 @@ void start_points(const penna_config& config, bool forked) {
   }
   wanted = (config.classes & class_bit(PENNA_POINTS)) != 0;
   if (!wanted) return;
-  __builtin_memcpy(patterns, config.point_patterns, sizeof patterns);
-  patterns[sizeof patterns - 1] = '\0';
+  take_patterns(config);
   prepare();
   lock_table();
   find_all_modules();
@@ -327,6 +383,16 @@ void stop_points() {
       if (module.note != nullptr) disarm_module(module, live);
   }
   unlock_table();
+}
+
+penna_control_status change_points(const char* pattern, bool on, PointChange* change) {
+  if (!wanted) return PENNA_CONTROL_NOT_RECORDED;
+  if (!try_lock_table()) return PENNA_CONTROL_BUSY;
+  bool room = add_pattern(on ? '+' : '-', pattern);
+  for (const PointModule& module : point_modules)
+    if (room && module.note != nullptr) switch_module(module, pattern, on, change);
+  unlock_table();
+  return room ? PENNA_CONTROL_DONE : PENNA_CONTROL_FULL;
 }
 
 PointRecord reserve_point_first(uint32_t id, uint32_t words, uint64_t) {

@@ -21,6 +21,14 @@ void start_points(const penna_config& config, bool forked);
 // stays armed, and records nothing. Async-signal-safe.
 void stop_points();
 
+struct PointChange {
+  uint32_t matched, changed, refused;  // sites
+};
+
+// Switches the points whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later; adds to `change`.
+// Each pattern holds until a later one says otherwise. Async-signal-safe.
+penna_control_status change_points(const char* pattern, bool on, PointChange* change);
+
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
 
 struct PointRecord {

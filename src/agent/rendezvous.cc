@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "agent/control.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "penna/clock.h"
@@ -182,6 +183,7 @@ bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result)
   Descriptor memory(fits_limits(plan.total_bytes) ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"),
                                                         MFD_CLOEXEC | MFD_ALLOW_SEALING)
                                                   : -1);
+  offer_control(&plan);
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
   penna_hello hello{PENNA_CHANNEL_MAGIC,  PENNA_ABI_VERSION, plan.pid, static_cast<uint32_t>(sys(SYS_getppid)),
                     after_exec ? 1u : 0u, plan.total_bytes};

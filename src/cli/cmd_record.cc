@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/say.h"
 #include "cli/arguments.h"
+#include "cli/control_server.h"
 #include "cli/record_notes.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
@@ -67,6 +68,11 @@ Result<std::string> find_agent() {
   return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
 }
 
+// "db:*" is told as "+db:*", "!db:*" as "-db:*".
+std::string signed_pattern(const std::string& pattern) {
+  return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
+}
+
 penna_config config_for(const RecordOptions& options) {
   penna_config config{};
   config.magic = PENNA_CHANNEL_MAGIC;
@@ -81,9 +87,10 @@ penna_config config_for(const RecordOptions& options) {
   config.stack_depth = options.stack_depth;
   size_t at = 0;
   for (const std::string& pattern : options.point_patterns) {
-    if (at + pattern.size() + 2 > sizeof config.point_patterns) break;  // parse_record() has checked the sum
-    std::memcpy(config.point_patterns + at, pattern.c_str(), pattern.size() + 1);
-    at += pattern.size() + 1;
+    const std::string told = signed_pattern(pattern);
+    if (at + told.size() + 2 > sizeof config.point_patterns) break;  // parse_record() has checked the sum
+    std::memcpy(config.point_patterns + at, told.c_str(), told.size() + 1);
+    at += told.size() + 1;
   }
   return config;
 }
@@ -117,14 +124,18 @@ constexpr int kPatienceMs = 500;
 
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
 // Returns the program's wait status.
-int follow(Server& server, const Doorbell& doorbell, const Signals& signals, const Launch& program, bool quiet) {
+int follow(Server& server, ControlServer& control, const Doorbell& doorbell, const Signals& signals,
+           const Launch& program, bool quiet) {
   int status = 0;
   bool running = true, told = false;
   for (;;) {
     const bool alone = !running && server.living() == 0;
     if (alone && doorbell.expected() == 0) return status;
-    pollfd fds[] = {{server.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {running ? program.pidfd() : -1, POLLIN, 0}};
-    int ready = ::poll(fds, 3, alone ? kPatienceMs : running || told ? -1 : 1000);
+    pollfd fds[] = {{server.fd(), POLLIN, 0},
+                    {signals.fd(), POLLIN, 0},
+                    {running ? program.pidfd() : -1, POLLIN, 0},
+                    {control.fd(), POLLIN, 0}};
+    int ready = ::poll(fds, 4, alone ? kPatienceMs : running || told ? -1 : 1000);
     if (ready == 0 && alone) return status;
     if (ready == 0 && !told) {
       told = true;
@@ -134,6 +145,7 @@ int follow(Server& server, const Doorbell& doorbell, const Signals& signals, con
             server.living()));
     }
     server.work();
+    if ((fds[3].revents & POLLIN) != 0) control.work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
       int number = static_cast<int>(signal.ssi_signo);
       if (number == SIGPIPE || number == SIGXFSZ) continue;
@@ -189,6 +201,8 @@ int cmd_record(const RecordOptions& options) {
   Collector collector(std::move(*writer), *doorbell);
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
+  auto control = ControlServer::listen(*socket_path, **server, collector);
+  if (!control) return fail(control.error().text);
   collector.start();
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   LaunchError trouble;
@@ -198,7 +212,7 @@ int cmd_record(const RecordOptions& options) {
     say(trouble.text);
     return trouble.exit_code;
   }
-  int status = follow(**server, *doorbell, signals, *program, options.quiet);
+  int status = follow(**server, *control, *doorbell, signals, *program, options.quiet);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(program->pid())))
     unrecorded = why_unrecorded(options.command[0]);

@@ -30,10 +30,11 @@ Result<> check(const RecordOptions& options) {
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
   size_t room = sizeof(penna_config::point_patterns) - 1;  // the empty pattern that ends the list
   for (const std::string& pattern : options.point_patterns) {
-    if (pattern.empty()) return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
-    if (pattern.size() + 1 > room)
-      return Error{"the --event patterns are too long: together they have room for 470 characters"};
-    room -= pattern.size() + 1;
+    if (pattern.empty() || pattern == "!")
+      return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
+    const size_t told = pattern.size() + (pattern[0] == '!' ? 1 : 2);
+    if (told > room) return Error{"the --event patterns are too long: together they have room for 470 characters"};
+    room -= told;
   }
   return ok();
 }
@@ -55,7 +56,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
-               "points to record, PROVIDER:NAME with * and ?; may be repeated; default all");
+               "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
+               "last that matches counts; default all");
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
   parser.number("--pool", options.pool_mib, "MIB",

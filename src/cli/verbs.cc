@@ -17,6 +17,7 @@ constexpr Verb kVerbs[] = {
     {"info", "[REC]", "what was recorded, when and where", info_verb},
     {"list", "BIN|REC", "the points of a program or of a recording, and what can be recorded of it", list_verb},
     {"export", "FORMAT [REC]", "the events for other tools: csv, chrome (Perfetto)", export_verb},
+    {"ctl", "PID on|off PATTERN...", "switch points of a recording that is under way", ctl_verb},
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
 };
 

@@ -28,6 +28,7 @@ int replay_verb(const Arguments&);
 int info_verb(const Arguments&);
 int list_verb(const Arguments&);
 int export_verb(const Arguments&);
+int ctl_verb(const Arguments&);
 int help_verb(const Arguments&);
 
 }  // namespace penna

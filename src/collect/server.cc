@@ -11,9 +11,11 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "base/file.h"
@@ -215,7 +217,32 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   ::fcntl(pidfd.get(), F_SETFD, FD_CLOEXEC);
   watch(pidfd.get());
   pid_of_fd_[pidfd.get()] = peer.pid;
-  living_[peer.pid] = {process.number, std::move(pidfd)};
+  living_[peer.pid] = {process.number, std::move(pidfd), ControlPage::map(memory)};
+}
+
+std::vector<std::pair<uint32_t, ControlPage*>> Server::control_pages() {
+  std::vector<std::pair<uint32_t, ControlPage*>> pages;
+  for (auto& [pid, living] : living_) pages.emplace_back(pid, &living.control);
+  return pages;
+}
+
+bool Server::add_point_pattern(const std::string& signed_pattern) {
+  std::vector<std::string> patterns;
+  const std::string_view all(config_.point_patterns, sizeof config_.point_patterns);
+  for (size_t at = 0; at < all.size() && all[at] != '\0'; at += patterns.back().size() + 1)
+    patterns.emplace_back(all.substr(at, all.find('\0', at) - at));
+  if (patterns.empty()) patterns.push_back("+*");  // all points, said so that something can come behind it
+  // What was said of this very pattern before no longer counts; but the first one says how the list is meant.
+  patterns.erase(std::remove_if(patterns.begin() + 1, patterns.end(),
+                                [&](const std::string& one) { return one.substr(1) == signed_pattern.substr(1); }),
+                 patterns.end());
+  patterns.push_back(signed_pattern);
+  std::string list;
+  for (const std::string& one : patterns) list.append(one).push_back('\0');
+  if (list.size() + 1 > sizeof config_.point_patterns) return false;
+  std::memset(config_.point_patterns, 0, sizeof config_.point_patterns);
+  std::memcpy(config_.point_patterns, list.data(), list.size());
+  return true;
 }
 
 void Server::bury(uint32_t pid) {

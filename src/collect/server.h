@@ -9,10 +9,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
 #include "collect/collector.h"
+#include "collect/control_page.h"
 #include "penna/channel.h"
 
 namespace penna {
@@ -45,6 +48,11 @@ class Server {
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
   bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
 
+  // The living processes, to ask something of them.
+  std::vector<std::pair<uint32_t, ControlPage*>> control_pages();
+  // For programs to come: a pattern, behind those that the config has. False: no room.
+  bool add_point_pattern(const std::string& signed_pattern);
+
  private:
   struct Peer {
     Fd socket;
@@ -53,6 +61,7 @@ class Server {
   struct Living {
     uint32_t number = 0;
     Fd pidfd;
+    ControlPage control;
   };
 
   Server(const penna_config& config, Doorbell& doorbell, Collector& collector);

@@ -30,7 +30,7 @@ struct Event {
   std::vector<Value> values;
 };
 
-// The agent's start as in lifecycle.cc. `patterns`: globs, each ended by a zero. Once a program.
+// The agent's start as in lifecycle.cc. `patterns`: as in penna_config. Once a program.
 void start(const char* patterns = "", size_t patterns_bytes = 0);
 
 // Makes this thread write to a chunk of its own, from the beginning. The chunk is 64 KiB and never handed on: what does

@@ -23,7 +23,7 @@ namespace {
 
 using namespace penna::agent;
 
-constexpr char kPatterns[] = "live:*\0other:b?\0";  // and the zero that ends the list
+constexpr char kPatterns[] = "+live:*\0+other:b?\0";  // and the zero that ends the list
 
 struct Slot {
   uintptr_t at;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// See control.h.
+#include "agent/control.h"
+
+#include "agent/points.h"
+#include "agent/state.h"
+#include "penna/channel.h"
+
+namespace penna::agent {
+namespace {
+
+alignas(64) char stack[32 << 10];
+
+void answer(penna_control* request) {
+  char pattern[sizeof request->pattern];
+  __builtin_memcpy(pattern, request->pattern, sizeof pattern);
+  pattern[sizeof pattern - 1] = '\0';
+  PointChange change{};
+  request->status = change_points(pattern, request->operation == PENNA_CONTROL_POINTS_ON, &change);
+  request->matched = change.matched;
+  request->changed = change.changed;
+  request->refused = change.refused;
+}
+
+}  // namespace
+
+extern "C" {
+__attribute__((used, visibility("hidden"))) void penna_agent_control() {
+  if (process.channel != nullptr) answer(&process.channel->control);
+}
+void penna_agent_control_entry();
+void penna_agent_control_trap();
+}
+
+// The stack is empty and aligned, and nothing comes after the breakpoint: whoever sent the thread here takes it back.
+asm(".text\n"
+    ".hidden penna_agent_control_entry\n"
+    ".hidden penna_agent_control_trap\n"
+    "penna_agent_control_entry: call penna_agent_control\n int3\n"
+    "penna_agent_control_trap: ud2\n");
+
+void offer_control(penna_channel* channel) {
+  channel->control_entry = reinterpret_cast<uintptr_t>(&penna_agent_control_entry);
+  channel->control_trap = reinterpret_cast<uintptr_t>(&penna_agent_control_trap);
+  channel->control_stack = reinterpret_cast<uintptr_t>(stack + sizeof stack);
+}
+
+}  // namespace penna::agent

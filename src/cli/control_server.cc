@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// See control_server.h.
+#include "cli/control_server.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "attach/remote_call.h"
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+constexpr int kTries = 200;  // of 5 ms, while a thread loads a module
+constexpr useconds_t kPauseUs = 5000;
+
+struct Request {
+  bool on = false;
+  uint32_t pid = 0;
+  std::string pattern;
+};
+
+Result<Request> parse(const std::string& line) {
+  std::istringstream words(line);
+  std::string what;
+  Request request;
+  if (!(words >> what >> request.pid >> request.pattern) || (what != "on" && what != "off"))
+    return Error{"this recorder does not know what was asked; is it of another version?"};
+  request.on = what == "on";
+  return request;
+}
+
+// Lets the process do it; waits while one of its threads is in dlopen or dlclose.
+Result<penna_control> ask(uint32_t pid, ControlPage& page, const Request& request) {
+  const auto operation = request.on ? PENNA_CONTROL_POINTS_ON : PENNA_CONTROL_POINTS_OFF;
+  for (int i = 0; i < kTries; ++i) {
+    PENNA_TRY(page.ask(operation, request.pattern));
+    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.trap(), page.stack_top()}));
+    const penna_control answer = page.answer();
+    switch (answer.status) {
+      case PENNA_CONTROL_DONE: return answer;
+      case PENNA_CONTROL_BUSY: ::usleep(kPauseUs); break;
+      case PENNA_CONTROL_FULL:
+        return Error{fmt::format("process {} has no room for more patterns; start a new recording", pid)};
+      case PENNA_CONTROL_NOT_RECORDED:
+        return Error{"this recording does not take points: start it with points among its kinds (-k points)"};
+      default: return Error{fmt::format("process {} did not answer", pid)};
+    }
+  }
+  return Error{fmt::format("process {} is loading or unloading libraries all the time; try again", pid)};
+}
+
+std::string read_line(const Fd& socket) {
+  std::string line;
+  char bytes[512];
+  while (line.size() < 4096 && line.find('\n') == std::string::npos) {
+    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
+    if (got <= 0) break;
+    line.append(bytes, static_cast<size_t>(got));
+  }
+  return line.substr(0, line.find('\n'));
+}
+
+}  // namespace
+
+std::string control_path(const std::string& socket_path) {
+  return socket_path.substr(0, socket_path.rfind('/') + 1) + "control";
+}
+
+Result<ControlServer> ControlServer::listen(const std::string& socket_path, Server& server, Collector& collector) {
+  ControlServer control(control_path(socket_path), server, collector);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (control.path_.size() >= sizeof address.sun_path)
+    return Error{fmt::format("{} is too long for a socket", control.path_)};
+  std::memcpy(address.sun_path, control.path_.c_str(), control.path_.size() + 1);
+  control.listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!control.listener_ ||
+      ::bind(control.listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(control.path_.c_str(), 0600) != 0 || ::listen(control.listener_.get(), 16) != 0)
+    return Error{fmt::format("cannot listen at {}: {}", control.path_, errno_text(errno))};
+  return control;
+}
+
+ControlServer::~ControlServer() {
+  if (listener_) ::unlink(path_.c_str());
+}
+
+void ControlServer::work() {
+  for (;;) {
+    Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!socket) return;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
+    if (peer.uid != ::geteuid() && peer.uid != 0) continue;
+    timeval limit{1, 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    const std::string text = answer(read_line(socket)) + "\n";
+    (void)!::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+std::string ControlServer::answer(const std::string& line) {
+  const auto request = parse(line);
+  if (!request) return "error " + request.error().text;
+  if (request->pid == 0 && !server_->add_point_pattern((request->on ? "+" : "-") + request->pattern))
+    return "error there is no room for more patterns; start a new recording";
+  uint32_t processes = 0;
+  penna_control sum{};
+  for (auto& [pid, page] : server_->control_pages()) {
+    if (request->pid != 0 && request->pid != pid) continue;
+    const auto got = ask(pid, *page, *request);
+    if (!got) return "error " + got.error().text;
+    ++processes;
+    sum.matched += got->matched;
+    sum.changed += got->changed;
+    sum.refused += got->refused;
+  }
+  if (processes == 0) return fmt::format("error process {} is not recorded", request->pid);
+  collector_->note(
+      fmt::format("points '{}' were switched {} while {} ran", request->pattern, request->on ? "on" : "off",
+                  request->pid == 0 ? "all processes" : fmt::format("pid {}", request->pid)),
+      false);
+  return fmt::format("ok {} {} {} {}", processes, sum.matched, sum.changed, sum.refused);
+}
+
+}  // namespace penna

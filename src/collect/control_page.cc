@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// See control_page.h.
+#include "collect/control_page.h"
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace penna {
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+static_assert(sizeof(penna_channel) <= kPageBytes);
+
+}  // namespace
+
+ControlPage ControlPage::map(const Fd& memory) {
+  ControlPage control;
+  void* data = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (data != MAP_FAILED) control.page_ = Mapping(data, kPageBytes);
+  return control;
+}
+
+Result<> ControlPage::ask(penna_control_operation operation, const std::string& pattern) {
+  if (!page_) return Error{"the memory of this process could not be mapped"};
+  penna_control request{};
+  if (pattern.size() >= sizeof request.pattern)
+    return Error{fmt::format("the pattern is longer than {} characters", sizeof request.pattern - 1)};
+  request.operation = operation;
+  std::memcpy(request.pattern, pattern.c_str(), pattern.size() + 1);
+  std::memcpy(page_.data() + offsetof(penna_channel, control), &request, sizeof request);
+  return ok();
+}
+
+penna_control ControlPage::answer() const {
+  penna_control copy{};
+  if (page_) std::memcpy(&copy, &page()->control, sizeof copy);
+  return copy;
+}
+
+uint64_t ControlPage::entry() const { return page_ ? page()->control_entry : 0; }
+uint64_t ControlPage::trap() const { return page_ ? page()->control_trap : 0; }
+uint64_t ControlPage::stack_top() const { return page_ ? page()->control_stack : 0; }
+
+}  // namespace penna
