@@ -52,6 +52,12 @@ KINDS = [
 LIMITS = (('rdtsc', 'rdtsc alone'), ('point', 'rdtsc and a 32-byte store'), ('calls', 'twice rdtsc and a 16-byte store'),
           ('alloc', 'twice rdtsc and a 32-byte store'), ('alloc20', 'the same and a walk of 20 frame pointers'))
 
+# What ring.cc can measure, with how many threads.
+RING = (('add', 'locked add', (1, 2)), ('store', 'locked add, 24 bytes stored', (1, 2)),
+        ('write', '`ring.h`: write 16 bytes', (1, 2)), ('pair', '`ring.h`: write and read', (1,)),
+        ('pairs', '`ring.h`: write 64, read 64 at once', (1,)))
+
+
 class Row:
     """One kind with one number of threads."""
 
@@ -147,17 +153,31 @@ def size_cells(row):
     return [row.kind.name, number(row.kind.per_operation, 0), number(memory), number(disk)]
 
 
+def in_threads(bench, program, what, iterations, threads):
+    """Median of a program of its own limit, for each number of threads; '' where it is not meant for that."""
+    ways = [Candidate(what, lambda t=count: bench.result(
+        run([bench.program(program), str(bench.iterations(iterations)), str(t), what]))[0]) for count in threads]
+    interleave(ways, bench.rounds)
+    return [number(way.median) for way in ways] + [''] * (2 - len(ways))
+
+
 def limits(bench, only):
     """The limits by themselves."""
     if only not in 'limits':
         return ''
-    rows = []
-    for what, name in LIMITS:
-        ways = [Candidate(what, lambda t=threads, w=what: bench.result(
-            run([bench.program('limits'), str(bench.iterations(2_000_000)), str(t), w]))[0]) for threads in (1, 2)]
-        interleave(ways, bench.rounds)
-        rows.append([name, *(number(way.median) for way in ways)])
+    rows = [[name, *in_threads(bench, 'limits', what, 2_000_000, (1, 2))] for what, name in LIMITS]
     return markdown('Limits', ['<what', '1 thread', '2 threads'], rows, ['Nanoseconds; the stores go to warm memory.'])
+
+
+def ring(bench, only):
+    """The ring that all threads share, beside one locked add on a shared word."""
+    if only not in 'ring':
+        return ''
+    rows = [[name, *in_threads(bench, 'ring', what, 5_000_000, threads)] for what, name, threads in RING]
+    return markdown('Shared ring', ['<what', '1 thread', '2 threads'], rows, [
+        'Nanoseconds of one record in one thread, all threads on one ring; processor time of 2 threads that share a cache '
+        'line includes',
+        'their waiting for it.'])
 
 
 def table(bench, only):

@@ -16,6 +16,7 @@ endfunction()
 
 find_package(Threads REQUIRED)
 penna_bench_program(limits SOURCES limits.cc)
+penna_bench_program(ring SOURCES ring.cc)
 penna_bench_program(points_none SOURCES points.cc COMPILE -DBENCH_POINT=0)
 penna_bench_program(points_nop SOURCES points.cc COMPILE -DBENCH_POINT=1)
 penna_bench_program(points SOURCES points.cc COMPILE -DBENCH_POINT=2)

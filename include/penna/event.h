@@ -16,10 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef PENNA_STATIC_ASSERT /* ring.h, which stands alone, has it too */
 #ifdef __cplusplus
 #define PENNA_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #else
 #define PENNA_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
 #endif
 
 /* ---- Headers -------------------------------------------------------------------------------------------------------

@@ -3,33 +3,31 @@
  * ring.h: a ring of fixed-size slots for many writers and one reader, in static or shared memory.
  *
  * Why: the smallest buffer that can be written from anywhere: threads, signal and interrupt handlers, firmware, kernels.
- * Writers are wait-free: no loop, no lock, at most two tries. No pointers inside: the slots follow the struct, so each
- * side may map it where it likes. Freestanding C11 and C++20, no calls.
- * Invariant: each record that was committed is read once, in the order of reservation; each one that was not is counted.
+ * Writers are wait-free: a write is one fetch-and-add and one store, without loop or lock. No pointers inside: the slots
+ * follow the struct, so each side may map it where it likes. Freestanding C11 and C++20, no calls; all zero is empty.
+ * Invariant: each record that was reserved is read once, in the order of reservation, or counted: attempts = read +
+ * dropped + abandoned, as long as no writer dies between being refused and counting it.
  *
- * A writer draws a ticket T from `write`. Ticket T belongs to slot T mod N, whose word says ticket << 2 | state:
+ * A writer draws a ticket T, and in the same atomic step learns how far the reader has come, R. T belongs to slot T mod N.
+ * T < R + N: the slot is the writer's, to fill and to mark as done(T). Otherwise T is void. The reader gives R + N out by
+ * adding one to R, and in the same atomic step learns whether that ticket had been drawn before, and so is void.
  *
- *                  writer T: CAS, acquire [A]           writer T: CAS, release [B]
- *     (T, FREE) ------------------------> (T, RESERVED) ------------------------> (T, READY)
- *         | reader, passing T: CAS              | reader, abandon: CAS                | reader, after copying:
- *         |                                     v                                     | store, release [A]
- *         |                               (T, ABANDONED)                              |
- *         |                                     | writer T, late commit:              |
- *         |                                     v store, release [C]                  |
- *         |                               (T, FREE), out of date                      |
- *         |                                     | reader at T' = T + kN: store, release [A]
- *         v                                     v                                     v
- *     (T+N, FREE)                          (T', FREE)                            (T+N, FREE)
+ *     writer of T                                       reader
+ *     tickets += (1 drawn), acquire [A]                 word == done(T)?  acquire [B] [C]
+ *     T < R + N and not closed: fill the slot           copy the record
+ *     word = done(T), release [B]                       tickets += (1 passed), release [A]: T + N is out
  *
- * Orderings: [A] a slot is given back by a release store, and taken by an acquire CAS: the reader is done with it.
- * [B] commit releases the payload to the reader's acquire load of the word. [C] a late writer's last stores are done
- * before the reader, by the same acquire load, lets anyone else have the slot. Everything else is relaxed.
+ * Closed tickets: each slot says from which ticket on it is open; only the reader stores there. It closes a slot to T when
+ * T is void, and, before it gives T out, when the slot is out of use. It passes closed tickets without waiting for anyone.
+ * Abandoned slots: the reader cannot know a dead writer from a slow one. When it gives up T (by CAS, against the writer's
+ * commit) the slot goes out of use, closed to T + N, T + 2N, ..., until its writer has come back and has stored done(T),
+ * release [C]. So a slow writer never scribbles over another one's record. A writer that draws a closed ticket tries once
+ * more.
  *
- * Dead tickets: a writer that finds its slot taken (more writers passed the check for room than there was room, or the
- * slot is abandoned) adds one to the slot's `dead` and leaves the ticket behind; the reader passes it.
- * Abandoned slots: the reader cannot know a dead writer from a slow one. The slot is skipped by reader and writers (these
- * try one ticket more) until its writer comes back, if ever: a slow writer never scribbles over another one's record.
- * Tickets count modulo 2^30: a writer may not sleep inside reserve or commit while exactly that many others pass.
+ * Orderings: [A] the reader is done with a slot before it is given out, and its closing is seen. [B] commit releases the
+ * record to the reader. [C] a late writer's last stores are done before anyone else gets its slot. [D] who sees a slot
+ * closed sees why. Everything else is relaxed.
+ * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^31 others pass it.
  */
 #ifndef PENNA_RING_H
 #define PENNA_RING_H
@@ -37,143 +35,165 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef PENNA_STATIC_ASSERT
+#ifdef __cplusplus
+#define PENNA_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define PENNA_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+#endif
+
 /* Stands before each atomic step on shared memory; the model test makes it a switch between the actors. */
 #ifndef PENNA_RING_STEP
 #define PENNA_RING_STEP() ((void)0)
 #endif
 
-enum penna_slot_state { PENNA_SLOT_FREE = 0, PENNA_SLOT_RESERVED = 1, PENNA_SLOT_READY = 2, PENNA_SLOT_ABANDONED = 3 };
 enum { PENNA_RING_MAX_SLOTS = 1 << 28 };
 
 /*   0      +-------------------------------+
  *          | slot_count, slot_size         |  constant after init
  *   64     +-------------------------------+
- *          | write, dropped                |  writers add
+ *          | tickets: drawn | passed       |  writers add to the upper half, the reader to the lower one
+ *          | dropped                       |  writers add
  *   128    +-------------------------------+
- *          | read, abandoned               |  the reader stores
+ *          | abandoned                     |  the reader stores
  *   192    +-------------------------------+
- *          | slots: u32 word, u32 dead,    |  slot_count times
+ *          | slots: u32 word, u32 opens,   |  slot_count times
  *          | slot_size bytes, padding to 8 |
  *          +-------------------------------+  */
 struct penna_ring {
-  uint32_t slot_count;                         /* power of two */
-  uint32_t slot_size;                          /* bytes of a record */
-  uint32_t write __attribute__((aligned(64))); /* next ticket */
-  uint32_t dropped;                            /* records not taken, or taken back by abandonment */
-  uint32_t read __attribute__((aligned(64)));  /* ticket that the reader waits for */
-  uint32_t abandoned;                          /* slots that the reader gave up */
+  uint32_t slot_count;                             /* power of two */
+  uint32_t slot_size;                              /* bytes of a record */
+  uint64_t tickets __attribute__((aligned(64)));   /* next one to be drawn << 32 | the one that the reader waits for */
+  uint32_t dropped;                                /* records for which there was no room */
+  uint32_t abandoned __attribute__((aligned(64))); /* records that the reader gave up */
 };
-#ifdef __cplusplus
-static_assert(sizeof(struct penna_ring) == 192 && offsetof(struct penna_ring, write) == 64 &&
-                  offsetof(struct penna_ring, dropped) == 68 && offsetof(struct penna_ring, read) == 128 &&
-                  offsetof(struct penna_ring, abandoned) == 132,
-              "penna_ring is shared memory");
-#else
-_Static_assert(sizeof(struct penna_ring) == 192 && offsetof(struct penna_ring, write) == 64 &&
-                   offsetof(struct penna_ring, dropped) == 68 && offsetof(struct penna_ring, read) == 128 &&
-                   offsetof(struct penna_ring, abandoned) == 132,
-               "penna_ring is shared memory");
-#endif
+PENNA_STATIC_ASSERT(sizeof(struct penna_ring) == 192, "penna_ring is 192 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_ring, tickets) == 64, "penna_ring.tickets");
+PENNA_STATIC_ASSERT(offsetof(struct penna_ring, dropped) == 72, "penna_ring.dropped");
+PENNA_STATIC_ASSERT(offsetof(struct penna_ring, abandoned) == 128, "penna_ring.abandoned");
 
 struct penna_slot {
-  uint32_t word; /* ticket << 2 | penna_slot_state */
-  uint32_t dead; /* tickets of this slot whose writers left without it, not yet passed by the reader */
+  uint32_t word;  /* what became of the last ticket that had the slot: its lap << 1 | penna_slot_end */
+  uint32_t opens; /* the first ticket that may have the slot; the reader stores */
 };
+enum penna_slot_end { PENNA_SLOT_DONE = 0, PENNA_SLOT_GIVEN_UP = 1 };
 
 /* ---- Geometry ----------------------------------------------------------------------------------------------------- */
 
-static inline size_t penna_ring_stride(uint32_t slot_size) {
-  return sizeof(struct penna_slot) + (((size_t)slot_size + 7) & ~(size_t)7);
+/* Macros where a constant is needed. Bytes from one slot to the next, and of a ring, struct and slots; its memory must be
+ * aligned to 64. */
+#define PENNA_RING_STRIDE(slot_size) (sizeof(struct penna_slot) + (((size_t)(slot_size) + 7) & ~(size_t)7))
+#define PENNA_RING_BYTES(slot_count, slot_size) \
+  (sizeof(struct penna_ring) + (size_t)(slot_count)*PENNA_RING_STRIDE(slot_size))
+
+static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
+  return PENNA_RING_BYTES(slot_count, slot_size);
 }
 
-/* Bytes of a ring, struct and slots; its memory must be aligned to 64. */
-static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
-  return sizeof(struct penna_ring) + slot_count * penna_ring_stride(slot_size);
-}
+/* Can there be a ring of so many slots: a power of two, at most PENNA_RING_MAX_SLOTS. */
+#define PENNA_RING_IS_VALID(slot_count) \
+  ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= PENNA_RING_MAX_SLOTS)
+
+/* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any code
+ * has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash, use an array
+ * of PENNA_RING_BYTES aligned to 64, and penna_ring_init_zeroed.) */
+#define PENNA_RING_DEFINE(name, count, size)                                                           \
+  PENNA_STATIC_ASSERT(PENNA_RING_IS_VALID(count), "a ring has a power of two of slots, at most 2^28"); \
+  static struct {                                                                                      \
+    struct penna_ring ring;                                                                            \
+    char slots[(count)*PENNA_RING_STRIDE(size)];                                                       \
+  } name##_memory = {{(count), (size), 0, 0, 0}, {0}};                                                 \
+  static struct penna_ring* const name = &name##_memory.ring
 
 static inline struct penna_slot* penna_ring_slot(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
                                                  uint32_t ticket) {
-  return (struct penna_slot*)((char*)(ring + 1) + (ticket & (slot_count - 1)) * penna_ring_stride(slot_size));
+  return (struct penna_slot*)((char*)(ring + 1) + (ticket & (slot_count - 1)) * PENNA_RING_STRIDE(slot_size));
 }
 
-static inline uint32_t penna_slot_word(uint32_t ticket, uint32_t state) { return ticket << 2 | state; }
+/* Laps count from one, so that zeroed memory says "done" of the lap before the first. */
+static inline uint32_t penna_slot_word(uint32_t ticket, uint32_t slot_count, uint32_t end) {
+  return ((ticket & ~(slot_count - 1)) + slot_count) << 1 | end;
+}
 
-/* Makes an empty ring in `penna_ring_bytes` of memory. 1, or 0 when slot_count is 0, no power of two, or above
- * PENNA_RING_MAX_SLOTS. Before anyone else uses it. */
-static inline int penna_ring_init(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
-  if (slot_count == 0 || (slot_count & (slot_count - 1)) != 0 || slot_count > PENNA_RING_MAX_SLOTS) return 0;
+/* Makes an empty ring in `penna_ring_bytes` of memory that is all zero (fresh pages, .bss), without touching the slots. 1,
+ * or 0 when slot_count will not do (PENNA_RING_IS_VALID). Before anyone else uses it. */
+static inline int penna_ring_init_zeroed(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
+  if (!PENNA_RING_IS_VALID(slot_count)) return 0;
   ring->slot_count = slot_count;
   ring->slot_size = slot_size;
-  ring->write = ring->dropped = ring->read = ring->abandoned = 0;
+  return 1;
+}
+
+/* The same in any memory. */
+static inline int penna_ring_init(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
+  if (!penna_ring_init_zeroed(ring, slot_count, slot_size)) return 0;
+  ring->tickets = 0;
+  ring->dropped = ring->abandoned = 0;
   for (uint32_t ticket = 0; ticket < slot_count; ticket++) {
     struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
-    slot->word = penna_slot_word(ticket, PENNA_SLOT_FREE);
-    slot->dead = 0;
+    slot->word = slot->opens = 0;
   }
   return 1;
 }
 
 /* ---- Writers: any thread, any handler ----------------------------------------------------------------------------- */
 
-enum penna_ring_try { PENNA_RING_GOT, PENNA_RING_FULL, PENNA_RING_SKIPPED };
+enum penna_ring_try { PENNA_RING_GOT, PENNA_RING_FULL, PENNA_RING_CLOSED, PENNA_RING_GIVEN_UP };
 
-/* Draws one ticket. SKIPPED: its slot is out of use, another ticket may do. */
+/* Draws one ticket. CLOSED: its slot is out of use, another ticket may do. GIVEN_UP: the reader has counted it. */
 static inline enum penna_ring_try penna_ring_try_reserve(struct penna_ring* ring, uint32_t* ticket) {
-  /* A look before drawing, so that a full ring makes no dead tickets but in a race. The order of the two loads matters
-   * little: a stale pair lets the CAS decide, or drops a record while others race for the last slot. */
+  uint32_t slot_count = ring->slot_count;
+  /* A look before drawing, so that a full ring makes no void tickets but in a race. */
   PENNA_RING_STEP();
-  uint32_t write = __atomic_load_n(&ring->write, __ATOMIC_RELAXED);
-  PENNA_RING_STEP();
-  uint32_t read = __atomic_load_n(&ring->read, __ATOMIC_RELAXED);
-  if ((int32_t)(write - read) >= (int32_t)ring->slot_count) return PENNA_RING_FULL;
+  uint64_t tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
+  if ((uint32_t)(tickets >> 32) - (uint32_t)tickets >= slot_count) return PENNA_RING_FULL;
 
   PENNA_RING_STEP();
-  uint32_t mine = __atomic_fetch_add(&ring->write, 1, __ATOMIC_RELAXED);
-  struct penna_slot* slot = penna_ring_slot(ring, ring->slot_count, ring->slot_size, mine);
-  uint32_t seen = penna_slot_word(mine, PENNA_SLOT_FREE);
+  /* Acquire [A]: pairs with the reader's release in penna_ring_pass. */
+  tickets = __atomic_fetch_add(&ring->tickets, (uint64_t)1 << 32, __ATOMIC_ACQUIRE);
+  uint32_t mine = (uint32_t)(tickets >> 32);
   *ticket = mine;
+  if (mine - (uint32_t)tickets >= slot_count) return PENNA_RING_FULL;
+
+  struct penna_slot* slot = penna_ring_slot(ring, slot_count, ring->slot_size, mine);
   PENNA_RING_STEP();
-  /* Acquire [A]: pairs with the reader's release of the slot in penna_ring_read_checked. */
-  if (__atomic_compare_exchange_n(&slot->word, &seen, penna_slot_word(mine, PENNA_SLOT_RESERVED), 0, __ATOMIC_ACQUIRE,
-                                  __ATOMIC_RELAXED))
-    return PENNA_RING_GOT;
+  /* Acquire [D]: pairs with the release in penna_ring_abandon_checked. */
+  if ((int32_t)(mine - __atomic_load_n(&slot->opens, __ATOMIC_ACQUIRE)) >= 0) return PENNA_RING_GOT;
   PENNA_RING_STEP();
-  __atomic_fetch_add(&slot->dead, 1, __ATOMIC_RELAXED);
-  uint32_t state = seen & 3;
-  return state == PENNA_SLOT_ABANDONED || state == PENNA_SLOT_FREE ? PENNA_RING_SKIPPED : PENNA_RING_FULL;
+  if (__atomic_load_n(&slot->word, __ATOMIC_RELAXED) != penna_slot_word(mine, slot_count, PENNA_SLOT_GIVEN_UP))
+    return PENNA_RING_CLOSED;
+  PENNA_RING_STEP();
+  /* The reader has given up this very ticket: its slot goes back at once. Release [C]. */
+  __atomic_store_n(&slot->word, penna_slot_word(mine, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
+  return PENNA_RING_GIVEN_UP;
 }
 
-/* Room for one record, aligned to 8, and its ticket; NULL when the ring is full: the drop is counted. */
+/* Room for one record, aligned to 8, and its ticket; NULL when there is none: it is counted. */
 static inline void* penna_ring_reserve(struct penna_ring* ring, uint32_t* ticket) {
   enum penna_ring_try got = penna_ring_try_reserve(ring, ticket);
-  if (got == PENNA_RING_SKIPPED) got = penna_ring_try_reserve(ring, ticket);
+  if (got == PENNA_RING_CLOSED) got = penna_ring_try_reserve(ring, ticket);
   if (got == PENNA_RING_GOT) return penna_ring_slot(ring, ring->slot_count, ring->slot_size, *ticket) + 1;
+  if (got == PENNA_RING_GIVEN_UP) return NULL;
   PENNA_RING_STEP();
   __atomic_fetch_add(&ring->dropped, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
-/* Gives a reserved record to the reader. 0 when the reader had abandoned it: it is counted as dropped. */
-static inline int penna_ring_commit(struct penna_ring* ring, uint32_t ticket) {
-  struct penna_slot* slot = penna_ring_slot(ring, ring->slot_count, ring->slot_size, ticket);
-  uint32_t seen = penna_slot_word(ticket, PENNA_SLOT_RESERVED);
+/* Gives a reserved record to the reader; if that has given it up meanwhile, gives back the slot. */
+static inline void penna_ring_commit(struct penna_ring* ring, uint32_t ticket) {
+  uint32_t slot_count = ring->slot_count;
+  struct penna_slot* slot = penna_ring_slot(ring, slot_count, ring->slot_size, ticket);
   PENNA_RING_STEP();
-  /* Release [B]: pairs with the acquire load in penna_ring_read_checked. */
-  if (__atomic_compare_exchange_n(&slot->word, &seen, penna_slot_word(ticket, PENNA_SLOT_READY), 0, __ATOMIC_RELEASE,
-                                  __ATOMIC_RELAXED))
-    return 1;
-  PENNA_RING_STEP();
-  /* Release [C]: pairs with the same load; from here on the slot may be used again. */
-  __atomic_store_n(&slot->word, penna_slot_word(ticket, PENNA_SLOT_FREE), __ATOMIC_RELEASE);
-  PENNA_RING_STEP();
-  __atomic_fetch_add(&ring->dropped, 1, __ATOMIC_RELAXED);
-  return 0;
+  /* Release [B] or, for one that was given up, [C]: pairs with the acquire loads in penna_ring_read_checked. */
+  __atomic_store_n(&slot->word, penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
 }
 
 /* ---- The reader: one thread at a time ----------------------------------------------------------------------------- */
 
 /* Not memcpy: there may be none, and atomic loads keep the compiler from making one of the loop. */
 static inline void penna_ring_copy(void* to, const void* from, uint32_t bytes) {
+  __asm__("" : "+r"(to)); /* else gcc warns of a target that is smaller than a word */
   typedef uint64_t __attribute__((may_alias, aligned(1))) word_anywhere;
   typedef uint64_t __attribute__((may_alias)) word;
   uint32_t done = 0;
@@ -182,99 +202,91 @@ static inline void penna_ring_copy(void* to, const void* from, uint32_t bytes) {
   for (; done < bytes; done++) ((char*)to)[done] = __atomic_load_n((const char*)from + done, __ATOMIC_RELAXED);
 }
 
-static inline void penna_ring_advance(struct penna_ring* ring, uint32_t ticket) {
+/* Nobody but the reader stores it, but writers look. Release [D]. */
+static inline void penna_ring_close_before(struct penna_slot* slot, uint32_t opens) {
   PENNA_RING_STEP();
-  /* Relaxed: `read` is only a hint for writers; the slot's word is what gives the slot. */
-  __atomic_store_n(&ring->read, ticket + 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->opens, opens, __ATOMIC_RELEASE);
 }
 
-/* Passes `ticket` if its writer left it behind. 1 when it did. */
-static inline int penna_ring_pass_dead(struct penna_ring* ring, struct penna_slot* slot, uint32_t slot_count,
-                                       uint32_t ticket, uint32_t word) {
+/* Passes `count` tickets from `first` on, and so gives the tickets of the next lap out. Those that had been drawn before
+ * are void: their slots are closed to them. */
+static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, uint32_t first,
+                                   uint32_t count) {
+  uint64_t add = count;
+  if (first + count < first) add -= (uint64_t)1 << 32; /* the lower half wraps: its carry is not a ticket */
   PENNA_RING_STEP();
-  if (__atomic_load_n(&slot->dead, __ATOMIC_RELAXED) == 0) return 0;
-  PENNA_RING_STEP();
-  if (__atomic_load_n(&ring->write, __ATOMIC_RELAXED) == ticket) return 0; /* not yet drawn */
-  if ((word & 3) == PENNA_SLOT_FREE) {
-    PENNA_RING_STEP();
-    /* Release [A]. A CAS because the ticket may yet be alive: then it stays. */
-    if (!__atomic_compare_exchange_n(&slot->word, &word, penna_slot_word(ticket + slot_count, PENNA_SLOT_FREE), 0,
-                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-      return 0;
-  }
-  PENNA_RING_STEP();
-  __atomic_fetch_sub(&slot->dead, 1, __ATOMIC_RELAXED);
-  penna_ring_advance(ring, ticket);
-  return 1;
+  /* Release [A]: pairs with the acquire in penna_ring_try_reserve. */
+  uint64_t before = __atomic_fetch_add(&ring->tickets, add, __ATOMIC_RELEASE);
+  uint32_t drawn = (uint32_t)(before >> 32);
+  for (uint32_t ticket = first + slot_count; count > 0 && (int32_t)(drawn - ticket) > 0; count--, ticket++)
+    penna_ring_close_before(penna_ring_slot(ring, slot_count, slot_size, ticket), ticket + slot_count);
 }
 
-/* What the reader finds at `ticket`: the word of its slot; one that a late writer gave back is first made current. */
-static inline uint32_t penna_ring_look(struct penna_slot* slot, uint32_t ticket) {
+/* As penna_ring_read_many, for memory that others may spoil: uses the caller's checked geometry and touches nothing outside
+ * of it; bounded by slot_count steps whatever the memory holds. The records themselves are not to be trusted. */
+static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
+                                               void* records, uint32_t max) {
   PENNA_RING_STEP();
-  uint32_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE); /* pairs with [B] and [C] in penna_ring_commit */
-  if ((word & 3) != PENNA_SLOT_FREE || word == penna_slot_word(ticket, PENNA_SLOT_FREE)) return word;
-  word = penna_slot_word(ticket, PENNA_SLOT_FREE);
-  PENNA_RING_STEP();
-  __atomic_store_n(&slot->word, word, __ATOMIC_RELEASE); /* [A]: pairs with the CAS in penna_ring_try_reserve */
-  return word;
-}
-
-/* As penna_ring_read, for memory that others may spoil: uses the caller's checked geometry and touches nothing outside
- * of it; bounded by slot_count steps whatever the memory holds. The record itself is not to be trusted. */
-static inline int penna_ring_read_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
-                                          void* record) {
-  for (uint32_t passed = 0; passed <= slot_count; passed++) {
-    PENNA_RING_STEP();
-    uint32_t ticket = __atomic_load_n(&ring->read, __ATOMIC_RELAXED);
+  uint32_t first = (uint32_t)__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED); /* this half is the reader's own */
+  uint32_t ticket = first, got = 0;
+  for (; ticket - first < slot_count && got < max; ticket++) {
     struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
-    uint32_t word = penna_ring_look(slot, ticket);
-    if (word == penna_slot_word(ticket, PENNA_SLOT_READY)) {
-      penna_ring_copy(record, slot + 1, slot_size);
+    uint32_t opens = __atomic_load_n(&slot->opens, __ATOMIC_RELAXED); /* the reader's own, too */
+    int closed = (int32_t)(ticket - opens) < 0;
+    if (closed) {
       PENNA_RING_STEP();
-      /* Release [A]: pairs with the acquire CAS in penna_ring_try_reserve. */
-      __atomic_store_n(&slot->word, penna_slot_word(ticket + slot_count, PENNA_SLOT_FREE), __ATOMIC_RELEASE);
-      penna_ring_advance(ring, ticket);
-      return 1;
+      if ((uint32_t)(__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED) >> 32) == ticket) break; /* not drawn yet */
     }
-    if (word == penna_slot_word(ticket, PENNA_SLOT_RESERVED)) return 0;
-    if (!penna_ring_pass_dead(ring, slot, slot_count, ticket, word)) return 0;
-  }
-  return 0;
-}
-
-/* Copies the next record, in the order of reservation. 1, or 0 when there is none yet: empty, or its writer is not
- * done. */
-static inline int penna_ring_read(struct penna_ring* ring, void* record) {
-  return penna_ring_read_checked(ring, ring->slot_count, ring->slot_size, record);
-}
-
-/* Gives up the ticket that the reader waits for, when its writer is known, or believed, to be dead: the records behind
- * it can be read. Returns 1, or 0 when there is nothing to give up (nothing reserved, or it can be read).
- * A writer that comes back sees its commit fail. */
-static inline uint32_t penna_ring_abandon_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
-  PENNA_RING_STEP();
-  uint32_t ticket = __atomic_load_n(&ring->read, __ATOMIC_RELAXED);
-  PENNA_RING_STEP();
-  if (__atomic_load_n(&ring->write, __ATOMIC_RELAXED) == ticket) return 0;
-  struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
-  uint32_t word = penna_ring_look(slot, ticket);
-  if (word == penna_slot_word(ticket, PENNA_SLOT_READY)) return 0;
-  if ((word & 3) != PENNA_SLOT_ABANDONED) {
-    /* A writer that holds the slot may still write to it: the slot goes out of use. One that has not got it yet, no. */
-    uint32_t next = word == penna_slot_word(ticket, PENNA_SLOT_RESERVED)
-                        ? penna_slot_word(ticket, PENNA_SLOT_ABANDONED)
-                        : penna_slot_word(ticket + slot_count, PENNA_SLOT_FREE);
     PENNA_RING_STEP();
-    /* Relaxed: it gives nothing to anyone; the slot's last release, by this reader, still stands before it. */
-    if (!__atomic_compare_exchange_n(&slot->word, &word, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return 0;
+    uint32_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE); /* pairs with [B] and [C] in penna_ring_commit */
+    if (!closed) {
+      if (word != penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE)) break;
+      penna_ring_copy((char*)records + (size_t)got++ * slot_size, slot + 1, slot_size);
+      if (ticket - opens >= (uint32_t)1 << 30) penna_ring_close_before(slot, ticket); /* keeps them comparable */
+    } else if ((word & 1) == PENNA_SLOT_GIVEN_UP) {
+      penna_ring_close_before(slot, ticket + 2 * slot_count); /* still out of use: before ticket + slot_count is out */
+    }
   }
+  if (ticket != first) penna_ring_pass(ring, slot_count, slot_size, first, ticket - first);
+  return got;
+}
+
+/* Copies up to `max` records one behind the other, in the order of reservation. How many; 0 when there is none yet: empty,
+ * or the next one's writer is not done. Cheaper for each record than one by one. */
+static inline uint32_t penna_ring_read_many(struct penna_ring* ring, void* records, uint32_t max) {
+  return penna_ring_read_checked(ring, ring->slot_count, ring->slot_size, records, max);
+}
+
+/* One record. 1, or 0 when there is none yet. */
+static inline int penna_ring_read(struct penna_ring* ring, void* record) {
+  return (int)penna_ring_read_many(ring, record, 1);
+}
+
+/* Gives up the record that the reader waits for, when its writer is known, or believed, to be dead: the records behind it
+ * can be read. 1, or 0 when there is nothing to give up (nothing reserved, or read will go on by itself). */
+static inline int penna_ring_abandon_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
+  PENNA_RING_STEP();
+  uint64_t tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
+  uint32_t ticket = (uint32_t)tickets;
+  if ((uint32_t)(tickets >> 32) == ticket) return 0;
+  struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
+  if ((int32_t)(ticket - __atomic_load_n(&slot->opens, __ATOMIC_RELAXED)) < 0) return 0;
+  PENNA_RING_STEP();
+  uint32_t word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED);
+  if (word == penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE)) return 0;
+  PENNA_RING_STEP();
+  /* Relaxed: it gives nothing to anyone. A CAS: a writer that commits now has its record read. */
+  if (!__atomic_compare_exchange_n(&slot->word, &word, penna_slot_word(ticket, slot_count, PENNA_SLOT_GIVEN_UP), 0,
+                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return 0;
+  penna_ring_close_before(slot, ticket + 2 * slot_count);
   PENNA_RING_STEP();
   __atomic_store_n(&ring->abandoned, ring->abandoned + 1, __ATOMIC_RELAXED); /* the reader is its only writer */
-  penna_ring_advance(ring, ticket);
+  penna_ring_pass(ring, slot_count, slot_size, ticket, 1);
   return 1;
 }
 
-static inline uint32_t penna_ring_abandon(struct penna_ring* ring) {
+static inline int penna_ring_abandon(struct penna_ring* ring) {
   return penna_ring_abandon_checked(ring, ring->slot_count, ring->slot_size);
 }
 

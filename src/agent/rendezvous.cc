@@ -157,7 +157,7 @@ uint8_t* make_channel(const penna_channel& plan, long fd) {
   __builtin_memset(base + plan.free_at, 0xff, plan.chunk_count / 8);
   uint32_t ring_slots = 1;
   while (ring_slots < plan.chunk_count) ring_slots *= 2;
-  penna_ring_init(reinterpret_cast<penna_ring*>(base + plan.full_at), ring_slots, sizeof(uint32_t));
+  penna_ring_init_zeroed(reinterpret_cast<penna_ring*>(base + plan.full_at), ring_slots, sizeof(uint32_t));
   return base;
 }
 

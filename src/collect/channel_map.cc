@@ -79,7 +79,7 @@ uint64_t ChannelMap::start_cost_ticks() const { return __atomic_load_n(&shared()
 
 bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
   return penna_ring_read_checked(reinterpret_cast<penna_ring*>(at(geometry_.full_at)), ring_slots_, sizeof(uint32_t),
-                                 chunk_untrusted) != 0;
+                                 chunk_untrusted, 1) != 0;
 }
 
 uint8_t* ChannelMap::chunk_data(uint32_t chunk) const {

@@ -14,6 +14,7 @@ extern "C" {
 extern unsigned char penna_c_ring[4096];
 int c_ring_init(uint32_t slots, uint32_t size);
 int c_ring_put(uint32_t value);
+uint32_t c_static_ring_sum(void);
 }
 
 namespace {
@@ -37,7 +38,8 @@ class Ring {
     void* record = penna_ring_reserve(memory_, &ticket);
     if (record == nullptr) return false;
     std::memcpy(record, &value, memory_->slot_size < 8 ? memory_->slot_size : 8);
-    return penna_ring_commit(memory_, ticket) == 1;
+    penna_ring_commit(memory_, ticket);
+    return true;
   }
   std::vector<uint64_t> drain() {
     std::vector<uint64_t> all;
@@ -94,7 +96,7 @@ TEST(Ring, copies_every_byte_and_no_more) {
     ASSERT_NE(record, nullptr);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(record) % 8, 0u);
     for (uint32_t i = 0; i < size; ++i) record[i] = static_cast<unsigned char>(i + 1);
-    ASSERT_EQ(penna_ring_commit(ring.get(), ticket), 1);
+    penna_ring_commit(ring.get(), ticket);
     std::unique_ptr<unsigned char[]> out(new unsigned char[size + 1]);  // at an odd address, ending where memory ends
     ASSERT_EQ(penna_ring_read(ring.get(), out.get() + 1), 1);
     for (uint32_t i = 0; i < size; ++i) EXPECT_EQ(out[i + 1], i + 1);
@@ -107,10 +109,10 @@ TEST(Ring, reads_in_the_order_of_reservation) {
   auto* a = static_cast<uint64_t*>(penna_ring_reserve(ring.get(), &first));
   auto* b = static_cast<uint64_t*>(penna_ring_reserve(ring.get(), &second));
   *b = 2;
-  ASSERT_EQ(penna_ring_commit(ring.get(), second), 1);
+  penna_ring_commit(ring.get(), second);
   EXPECT_EQ(ring.drain(), Values{});  // the first is not done
   *a = 1;
-  ASSERT_EQ(penna_ring_commit(ring.get(), first), 1);
+  penna_ring_commit(ring.get(), first);
   EXPECT_EQ(ring.drain(), (Values{1, 2}));
 }
 
@@ -121,7 +123,7 @@ TEST(Ring, a_dead_writer_costs_one_slot_and_nothing_else) {
   ASSERT_NE(penna_ring_reserve(ring.get(), &dead), nullptr);  // never commits
   for (uint64_t i = 3; i < 7; ++i) ASSERT_TRUE(ring.put(i));
   EXPECT_EQ(ring.drain(), (Values{0, 1, 2}));
-  EXPECT_EQ(penna_ring_abandon(ring.get()), 1u);
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 1);
   EXPECT_EQ(ring.drain(), (Values{3, 4, 5, 6}));
   EXPECT_EQ(ring.abandoned(), 1u);
   EXPECT_EQ(ring.dropped(), 0u);
@@ -137,25 +139,25 @@ TEST(Ring, a_slow_writer_that_was_given_up_spoils_nothing_and_brings_its_slot_ba
   uint32_t slow;
   auto* record = static_cast<uint64_t*>(penna_ring_reserve(ring.get(), &slow));
   ring.put(1);
-  ASSERT_EQ(penna_ring_abandon(ring.get()), 1u);
+  ASSERT_EQ(penna_ring_abandon(ring.get()), 1);
   EXPECT_EQ(ring.drain(), (Values{1}));
   for (uint64_t i = 2; i < 5; ++i) ASSERT_TRUE(ring.put(i));
   *record = 99;  // while others use the ring
-  EXPECT_EQ(penna_ring_commit(ring.get(), slow), 0);
-  EXPECT_EQ(ring.dropped(), 1u);
+  penna_ring_commit(ring.get(), slow);
   EXPECT_EQ(ring.drain(), (Values{2, 3, 4}));
   for (uint64_t lap = 0; lap < 3; ++lap) {  // all four again
     for (uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(ring.put(i)) << lap;
     EXPECT_EQ(ring.drain(), (Values{0, 1, 2, 3}));
   }
-  EXPECT_EQ(ring.dropped(), 1u);
+  EXPECT_EQ(ring.abandoned(), 1u);
+  EXPECT_EQ(ring.dropped(), 0u);
 }
 
 TEST(Ring, abandons_only_what_is_reserved) {
   Ring ring(4, 8);
-  EXPECT_EQ(penna_ring_abandon(ring.get()), 0u);  // empty
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 0);  // empty
   ring.put(7);
-  EXPECT_EQ(penna_ring_abandon(ring.get()), 0u);  // can be read
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 0);  // can be read
   EXPECT_EQ(ring.drain(), (Values{7}));
   EXPECT_EQ(ring.abandoned(), 0u);
 }
@@ -164,30 +166,108 @@ TEST(Ring, when_all_writers_died_every_slot_can_be_given_up) {
   Ring ring(4, 8);
   uint32_t ticket;
   for (int i = 0; i < 4; ++i) ASSERT_NE(penna_ring_reserve(ring.get(), &ticket), nullptr);
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(penna_ring_abandon(ring.get()), 1u);
-  EXPECT_EQ(penna_ring_abandon(ring.get()), 0u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(penna_ring_abandon(ring.get()), 1);
+  EXPECT_EQ(penna_ring_abandon(ring.get()), 0);
   EXPECT_FALSE(ring.put(1));  // nothing left, but nobody hangs, and it is counted
   EXPECT_EQ(ring.dropped(), 1u);
   EXPECT_EQ(ring.drain(), Values{});
 }
 
+// As after 2^32 - 6 records: both halves of `tickets` wrap, and so do the words of the slots.
 TEST(Ring, tickets_wrap) {
-  Ring ring(4, 8);
+  for (bool with_a_dead_writer : {false, true}) {
+    Ring ring(4, 8);
+    penna_ring* raw = ring.get();
+    constexpr uint32_t kStart = UINT32_MAX - 5;
+    raw->tickets = uint64_t{kStart} << 32 | kStart;
+    for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t ticket = kStart + i;
+      *penna_ring_slot(raw, 4, 8, ticket) = {penna_slot_word(ticket - 4, 4, PENNA_SLOT_DONE), ticket - 4};
+    }
+    uint32_t dead;
+    if (with_a_dead_writer) {
+      ASSERT_NE(penna_ring_reserve(raw, &dead), nullptr);
+      ASSERT_EQ(penna_ring_abandon(raw), 1);
+    }
+    for (uint64_t i = 0; i < 20; ++i) {
+      ASSERT_TRUE(ring.put(i));
+      ASSERT_TRUE(ring.put(i + 100));
+      ASSERT_EQ(ring.drain(), (Values{i, i + 100}));
+    }
+    if (with_a_dead_writer) penna_ring_commit(raw, dead);
+    ring.put(7), ring.drain();
+    for (int i = 0; i < 8; ++i) ring.put(8), ring.drain();
+    for (uint64_t i = 0; i < 5; ++i) EXPECT_EQ(ring.put(i), i < 4);
+    EXPECT_EQ(ring.dropped(), 1u);
+  }
+}
+
+// What says when a slot opens is compared modulo 2^32: a slot that was never closed must not close by itself.
+TEST(Ring, slots_stay_open_for_ever) {
+  Ring ring(2, 8);
   penna_ring* raw = ring.get();
-  raw->write = raw->read = UINT32_MAX - 5;  // as after 2^32 - 6 records
-  for (uint32_t i = 0; i < 4; ++i) {
-    uint32_t ticket = raw->read + i;
-    penna_ring_slot(raw, 4, 8, ticket)->word = penna_slot_word(ticket, PENNA_SLOT_FREE);
+  for (uint32_t ticket = 0;; ticket += 1u << 29) {  // jumps through all tickets, four times
+    static int jumps = 0;
+    raw->tickets = uint64_t{ticket} << 32 | ticket;
+    for (uint32_t i = 0; i < 2; ++i)
+      penna_ring_slot(raw, 2, 8, ticket + i)->word = penna_slot_word(ticket + i - 2, 2, PENNA_SLOT_DONE);
+    for (uint64_t i = 0; i < 4; ++i) {
+      ASSERT_TRUE(ring.put(i)) << ticket;
+      ASSERT_EQ(ring.drain(), Values{i}) << ticket;
+    }
+    if (++jumps == 32) break;
   }
-  for (uint64_t i = 0; i < 20; ++i) {
-    ASSERT_TRUE(ring.put(i));
-    ASSERT_TRUE(ring.put(i + 100));
-    ASSERT_EQ(ring.drain(), (Values{i, i + 100}));
+}
+
+TEST(Ring, reads_in_batches) {
+  Ring ring(8, 12);
+  std::vector<unsigned char> out(12 * 10);
+  EXPECT_EQ(penna_ring_read_many(ring.get(), out.data(), 10), 0u);
+  for (uint64_t lap = 0; lap < 20; ++lap) {
+    for (uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(ring.put(lap << 8 | i));
+    ASSERT_EQ(penna_ring_read_many(ring.get(), out.data(), 0), 0u);
+    ASSERT_EQ(penna_ring_read_many(ring.get(), out.data(), 3), 3u);
+    ASSERT_EQ(penna_ring_read_many(ring.get(), out.data() + 3 * 12, 7), 4u);
+    for (uint64_t i = 0; i < 7; ++i) {
+      uint64_t value;
+      std::memcpy(&value, out.data() + 12 * i, sizeof value);
+      ASSERT_EQ(value, lap << 8 | i);
+    }
   }
-  for (uint64_t i = 0; i < 5; ++i) EXPECT_EQ(ring.put(i), i < 4);
+  uint32_t dead;
+  ring.put(1);
+  ASSERT_NE(penna_ring_reserve(ring.get(), &dead), nullptr);
+  ring.put(2);
+  EXPECT_EQ(penna_ring_read_many(ring.get(), out.data(), 10), 1u);  // up to the writer that is not done
+  ASSERT_EQ(penna_ring_abandon(ring.get()), 1);
+  EXPECT_EQ(penna_ring_read_many(ring.get(), out.data(), 10), 1u);
+  for (uint64_t i = 0; i < 7; ++i) ASSERT_TRUE(ring.put(i));  // over the slot that is out of use
+  EXPECT_EQ(penna_ring_read_many(ring.get(), out.data(), 10), 7u);
+}
+
+PENNA_RING_DEFINE(static_ring, 8, 4);
+constinit penna_ring* const known_at_compile_time = &static_ring_memory.ring;
+
+TEST(Ring, can_be_static) {
+  EXPECT_EQ(known_at_compile_time, static_ring);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(static_ring) % 64, 0u);
+  EXPECT_GE(sizeof static_ring_memory, penna_ring_bytes(8, 4));
+  for (uint32_t i = 0; i < 9; ++i) {
+    uint32_t ticket;
+    void* record = penna_ring_reserve(static_ring, &ticket);
+    ASSERT_EQ(record != nullptr, i < 8);
+    if (record == nullptr) break;
+    std::memcpy(record, &i, sizeof i);
+    penna_ring_commit(static_ring, ticket);
+  }
+  uint32_t out[9];
+  ASSERT_EQ(penna_ring_read_many(static_ring, out, 9), 8u);
+  for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(out[i], i);
+  EXPECT_EQ(penna_ring_dropped(static_ring), 1u);
 }
 
 TEST(Ring, is_the_same_in_c) {
+  EXPECT_EQ(c_static_ring_sum(), 3u);
   ASSERT_EQ(c_ring_init(8, 4), 1);
   for (uint32_t i = 0; i < 9; ++i) EXPECT_EQ(c_ring_put(i), i < 8 ? 1 : 0);
   auto* ring = reinterpret_cast<penna_ring*>(penna_c_ring);
@@ -210,9 +290,9 @@ TEST(Ring, the_checked_reader_survives_any_content) {
     size_t total = penna_ring_bytes(kSlots, kSize);
     for (size_t i = 0; i < total; ++i)
       if (random() % 4 == 0) bytes[i] = static_cast<unsigned char>(random());
-    uint32_t out;
+    std::unique_ptr<uint32_t[]> out(new uint32_t[3]);
     for (int i = 0; i < 20; ++i) {
-      penna_ring_read_checked(ring.get(), kSlots, kSize, &out);
+      ASSERT_LE(penna_ring_read_checked(ring.get(), kSlots, kSize, out.get(), 3), 3u);
       penna_ring_abandon_checked(ring.get(), kSlots, kSize);
     }
   }
