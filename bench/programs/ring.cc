@@ -52,10 +52,10 @@ inline bool put(uint64_t value, int thread) {
 void make_room() {
   static bool busy;
   if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE)) return;
-  uint64_t tickets = __atomic_load_n(&shared_ring->tickets, __ATOMIC_RELAXED);
-  auto passed = static_cast<uint32_t>(tickets), drawn = static_cast<uint32_t>(tickets >> 32);
-  if (drawn - passed > kSlots / 2)
-    penna_ring_pass(shared_ring, kSlots, sizeof(Record), passed, drawn - passed - kSlots / 2);
+  penna_tickets tickets = __atomic_load_n(&shared_ring->tickets, __ATOMIC_RELAXED);
+  penna_ticket passed = penna_tickets_passed(tickets),
+               waiting = penna_ticket_since(penna_tickets_drawn(tickets), passed);
+  if (waiting > kSlots / 2) penna_ring_pass(shared_ring, kSlots, sizeof(Record), passed, waiting - kSlots / 2);
   __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 }
 

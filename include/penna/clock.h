@@ -2,13 +2,26 @@
  *
  * clock.h: the clock that stamps records.
  * Why: rdtsc costs half of the vDSO's clock_gettime (8 against 18 ns) and needs no call. The recorder logs pairs of its
- * value and the kernel's clocks, so that a reader can turn ticks into time. Invariant: monotonic on every thread.
+ * value and the kernel's clocks, so that a reader can turn ticks into time. Invariant: monotonic on every thread, 64 bits
+ * wide.
+ * Knobs, before the include, for platforms whose processor has no such counter: PENNA_CLOCK, a function or macro without
+ * arguments that gives ticks, and PENNA_CLOCK_RATE, ticks a second.
  */
 #ifndef PENNA_CLOCK_H
 #define PENNA_CLOCK_H
 
 #include "penna/arch/arch.h"
 
-static inline uint64_t penna_now(void) { return penna_arch_ticks(); }
+#ifndef PENNA_CLOCK
+#define PENNA_CLOCK penna_arch_ticks
+#endif
+#ifndef PENNA_CLOCK_RATE
+#define PENNA_CLOCK_RATE penna_arch_ticks_per_second()
+#endif
+
+static inline uint64_t penna_now(void) { return PENNA_CLOCK(); }
+
+/* 0 when it must be measured against another clock. */
+static inline uint64_t penna_ticks_per_second(void) { return PENNA_CLOCK_RATE; }
 
 #endif

@@ -27,7 +27,9 @@
  * Orderings: [A] the reader is done with a slot before it is given out, and its closing is seen. [B] commit releases the
  * record to the reader. [C] a late writer's last stores are done before anyone else gets its slot. [D] who sees a slot
  * closed sees why. Everything else is relaxed.
- * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^31 others pass it.
+ * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^31 others pass it. Both counts change in one
+ * atomic step, so this needs 64-bit atomics; processors without them (Cortex-M) count modulo 2^16. A processor without
+ * fetch-and-add makes a loop of it (LL/SC, cmpxchg8b): lock-free there.
  */
 #ifndef PENNA_RING_H
 #define PENNA_RING_H
@@ -48,7 +50,24 @@
 #define PENNA_RING_STEP() ((void)0)
 #endif
 
-enum { PENNA_RING_MAX_SLOTS = 1 << 28 };
+/* Knob: bits of a ticket, 32 or 16. */
+#ifndef PENNA_RING_TICKET_BITS
+#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
+#define PENNA_RING_TICKET_BITS 32
+#else
+#define PENNA_RING_TICKET_BITS 16
+#endif
+#endif
+
+#if PENNA_RING_TICKET_BITS == 32
+typedef uint64_t penna_tickets;
+typedef uint32_t penna_ticket;
+#else
+typedef uint32_t penna_tickets;
+typedef uint16_t penna_ticket;
+#endif
+
+enum { PENNA_RING_MAX_SLOTS = 1 << (PENNA_RING_TICKET_BITS - 4) };
 
 /*   0      +-------------------------------+
  *          | slot_count, slot_size         |  constant after init
@@ -62,11 +81,11 @@ enum { PENNA_RING_MAX_SLOTS = 1 << 28 };
  *          | slot_size bytes, padding to 8 |
  *          +-------------------------------+  */
 struct penna_ring {
-  uint32_t slot_count;                             /* power of two */
-  uint32_t slot_size;                              /* bytes of a record */
-  uint64_t tickets __attribute__((aligned(64)));   /* next one to be drawn << 32 | the one that the reader waits for */
-  uint32_t dropped;                                /* records for which there was no room */
-  uint32_t abandoned __attribute__((aligned(64))); /* records that the reader gave up */
+  uint32_t slot_count;                                /* power of two */
+  uint32_t slot_size;                                 /* bytes of a record */
+  penna_tickets tickets __attribute__((aligned(64))); /* upper half: next to be drawn; lower: the reader waits for it */
+  uint32_t dropped __attribute__((aligned(8)));       /* records for which there was no room */
+  uint32_t abandoned __attribute__((aligned(64)));    /* records that the reader gave up */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_ring) == 192, "penna_ring is 192 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_ring, tickets) == 64, "penna_ring.tickets");
@@ -98,12 +117,12 @@ static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
 /* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any code
  * has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash, use an array
  * of PENNA_RING_BYTES aligned to 64, and penna_ring_init_zeroed.) */
-#define PENNA_RING_DEFINE(name, count, size)                                                           \
-  PENNA_STATIC_ASSERT(PENNA_RING_IS_VALID(count), "a ring has a power of two of slots, at most 2^28"); \
-  static struct {                                                                                      \
-    struct penna_ring ring;                                                                            \
-    char slots[(count)*PENNA_RING_STRIDE(size)];                                                       \
-  } name##_memory = {{(count), (size), 0, 0, 0}, {0}};                                                 \
+#define PENNA_RING_DEFINE(name, count, size)                                                                           \
+  PENNA_STATIC_ASSERT(PENNA_RING_IS_VALID(count), "a ring has a power of two of slots, at most PENNA_RING_MAX_SLOTS"); \
+  static struct {                                                                                                      \
+    struct penna_ring ring;                                                                                            \
+    char slots[(count)*PENNA_RING_STRIDE(size)];                                                                       \
+  } name##_memory = {{(count), (size), 0, 0, 0}, {0}};                                                                 \
   static struct penna_ring* const name = &name##_memory.ring
 
 static inline struct penna_slot* penna_ring_slot(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
@@ -112,8 +131,22 @@ static inline struct penna_slot* penna_ring_slot(struct penna_ring* ring, uint32
 }
 
 /* Laps count from one, so that zeroed memory says "done" of the lap before the first. */
-static inline uint32_t penna_slot_word(uint32_t ticket, uint32_t slot_count, uint32_t end) {
+static inline uint32_t penna_slot_word(penna_ticket ticket, uint32_t slot_count, uint32_t end) {
   return ((ticket & ~(slot_count - 1)) + slot_count) << 1 | end;
+}
+
+static inline penna_ticket penna_tickets_drawn(penna_tickets tickets) {
+  return (penna_ticket)(tickets >> PENNA_RING_TICKET_BITS);
+}
+static inline penna_ticket penna_tickets_passed(penna_tickets tickets) { return (penna_ticket)tickets; }
+static inline penna_ticket penna_ticket_plus(penna_ticket ticket, uint32_t more) {
+  return (penna_ticket)(ticket + more);
+}
+static inline penna_ticket penna_ticket_since(penna_ticket ticket, penna_ticket first) {
+  return (penna_ticket)(ticket - first);
+}
+static inline int penna_ticket_is_before(penna_ticket ticket, penna_ticket other) {
+  return penna_ticket_since(ticket, other) >> (PENNA_RING_TICKET_BITS - 1);
 }
 
 /* Makes an empty ring in `penna_ring_bytes` of memory that is all zero (fresh pages, .bss), without touching the slots. 1,
@@ -146,20 +179,22 @@ static inline enum penna_ring_try penna_ring_try_reserve(struct penna_ring* ring
   uint32_t slot_count = ring->slot_count;
   /* A look before drawing, so that a full ring makes no void tickets but in a race. */
   PENNA_RING_STEP();
-  uint64_t tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
-  if ((uint32_t)(tickets >> 32) - (uint32_t)tickets >= slot_count) return PENNA_RING_FULL;
+  penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
+  if (penna_ticket_since(penna_tickets_drawn(tickets), penna_tickets_passed(tickets)) >= slot_count)
+    return PENNA_RING_FULL;
 
   PENNA_RING_STEP();
   /* Acquire [A]: pairs with the reader's release in penna_ring_pass. */
-  tickets = __atomic_fetch_add(&ring->tickets, (uint64_t)1 << 32, __ATOMIC_ACQUIRE);
-  uint32_t mine = (uint32_t)(tickets >> 32);
+  tickets = __atomic_fetch_add(&ring->tickets, (penna_tickets)1 << PENNA_RING_TICKET_BITS, __ATOMIC_ACQUIRE);
+  penna_ticket mine = penna_tickets_drawn(tickets);
   *ticket = mine;
-  if (mine - (uint32_t)tickets >= slot_count) return PENNA_RING_FULL;
+  if (penna_ticket_since(mine, penna_tickets_passed(tickets)) >= slot_count) return PENNA_RING_FULL;
 
   struct penna_slot* slot = penna_ring_slot(ring, slot_count, ring->slot_size, mine);
   PENNA_RING_STEP();
-  /* Acquire [D]: pairs with the release in penna_ring_abandon_checked. */
-  if ((int32_t)(mine - __atomic_load_n(&slot->opens, __ATOMIC_ACQUIRE)) >= 0) return PENNA_RING_GOT;
+  /* Acquire [D]: pairs with the release in penna_ring_close_before. */
+  penna_ticket opens = (penna_ticket)__atomic_load_n(&slot->opens, __ATOMIC_ACQUIRE);
+  if (!penna_ticket_is_before(mine, opens)) return PENNA_RING_GOT;
   PENNA_RING_STEP();
   if (__atomic_load_n(&slot->word, __ATOMIC_RELAXED) != penna_slot_word(mine, slot_count, PENNA_SLOT_GIVEN_UP))
     return PENNA_RING_CLOSED;
@@ -186,68 +221,72 @@ static inline void penna_ring_commit(struct penna_ring* ring, uint32_t ticket) {
   struct penna_slot* slot = penna_ring_slot(ring, slot_count, ring->slot_size, ticket);
   PENNA_RING_STEP();
   /* Release [B] or, for one that was given up, [C]: pairs with the acquire loads in penna_ring_read_checked. */
-  __atomic_store_n(&slot->word, penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
+  __atomic_store_n(&slot->word, penna_slot_word((penna_ticket)ticket, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
 }
 
 /* ---- The reader: one thread at a time ----------------------------------------------------------------------------- */
 
 /* Not memcpy: there may be none, and atomic loads keep the compiler from making one of the loop. */
 static inline void penna_ring_copy(void* to, const void* from, uint32_t bytes) {
+  typedef size_t __attribute__((may_alias, aligned(1))) word_anywhere;
+  typedef size_t __attribute__((may_alias)) word;
   __asm__("" : "+r"(to)); /* else gcc warns of a target that is smaller than a word */
-  typedef uint64_t __attribute__((may_alias, aligned(1))) word_anywhere;
-  typedef uint64_t __attribute__((may_alias)) word;
   uint32_t done = 0;
-  for (; done + 8 <= bytes; done += 8)
+  for (; done + sizeof(word) <= bytes; done += (uint32_t)sizeof(word))
     *(word_anywhere*)((char*)to + done) = __atomic_load_n((const word*)((const char*)from + done), __ATOMIC_RELAXED);
   for (; done < bytes; done++) ((char*)to)[done] = __atomic_load_n((const char*)from + done, __ATOMIC_RELAXED);
 }
 
 /* Nobody but the reader stores it, but writers look. Release [D]. */
-static inline void penna_ring_close_before(struct penna_slot* slot, uint32_t opens) {
+static inline void penna_ring_close_before(struct penna_slot* slot, penna_ticket opens) {
   PENNA_RING_STEP();
   __atomic_store_n(&slot->opens, opens, __ATOMIC_RELEASE);
 }
 
 /* Passes `count` tickets from `first` on, and so gives the tickets of the next lap out. Those that had been drawn before
  * are void: their slots are closed to them. */
-static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, uint32_t first,
+static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, penna_ticket first,
                                    uint32_t count) {
-  uint64_t add = count;
-  if (first + count < first) add -= (uint64_t)1 << 32; /* the lower half wraps: its carry is not a ticket */
+  penna_tickets add = count;
+  if (penna_ticket_plus(first, count) < first)
+    add -= (penna_tickets)1 << PENNA_RING_TICKET_BITS; /* the lower half wraps: its carry is not a ticket */
   PENNA_RING_STEP();
   /* Release [A]: pairs with the acquire in penna_ring_try_reserve. */
-  uint64_t before = __atomic_fetch_add(&ring->tickets, add, __ATOMIC_RELEASE);
-  uint32_t drawn = (uint32_t)(before >> 32);
-  for (uint32_t ticket = first + slot_count; count > 0 && (int32_t)(drawn - ticket) > 0; count--, ticket++)
-    penna_ring_close_before(penna_ring_slot(ring, slot_count, slot_size, ticket), ticket + slot_count);
+  penna_ticket drawn = penna_tickets_drawn(__atomic_fetch_add(&ring->tickets, add, __ATOMIC_RELEASE));
+  penna_ticket ticket = penna_ticket_plus(first, slot_count);
+  for (; count > 0 && penna_ticket_is_before(ticket, drawn); count--, ticket++)
+    penna_ring_close_before(penna_ring_slot(ring, slot_count, slot_size, ticket),
+                            penna_ticket_plus(ticket, slot_count));
 }
 
 /* As penna_ring_read_many, for memory that others may spoil: uses the caller's checked geometry and touches nothing outside
  * of it; bounded by slot_count steps whatever the memory holds. The records themselves are not to be trusted. */
 static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
                                                void* records, uint32_t max) {
-  PENNA_RING_STEP();
-  uint32_t first = (uint32_t)__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED); /* this half is the reader's own */
-  uint32_t ticket = first, got = 0;
-  for (; ticket - first < slot_count && got < max; ticket++) {
+  PENNA_RING_STEP(); /* the half that is read here is the reader's own */
+  penna_ticket first = penna_tickets_passed(__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED)), ticket = first;
+  uint32_t got = 0, passed = 0;
+  for (; passed < slot_count && got < max; passed++, ticket++) {
     struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
-    uint32_t opens = __atomic_load_n(&slot->opens, __ATOMIC_RELAXED); /* the reader's own, too */
-    int closed = (int32_t)(ticket - opens) < 0;
+    penna_ticket opens = (penna_ticket)__atomic_load_n(&slot->opens, __ATOMIC_RELAXED); /* the reader's own, too */
+    int closed = penna_ticket_is_before(ticket, opens);
     if (closed) {
       PENNA_RING_STEP();
-      if ((uint32_t)(__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED) >> 32) == ticket) break; /* not drawn yet */
+      if (penna_tickets_drawn(__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED)) == ticket) break; /* not drawn yet */
     }
     PENNA_RING_STEP();
     uint32_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE); /* pairs with [B] and [C] in penna_ring_commit */
     if (!closed) {
       if (word != penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE)) break;
       penna_ring_copy((char*)records + (size_t)got++ * slot_size, slot + 1, slot_size);
-      if (ticket - opens >= (uint32_t)1 << 30) penna_ring_close_before(slot, ticket); /* keeps them comparable */
+      if (penna_ticket_since(ticket, opens) >> (PENNA_RING_TICKET_BITS - 2) != 0)
+        penna_ring_close_before(slot, ticket); /* keeps them comparable */
     } else if ((word & 1) == PENNA_SLOT_GIVEN_UP) {
-      penna_ring_close_before(slot, ticket + 2 * slot_count); /* still out of use: before ticket + slot_count is out */
+      /* Still out of use: it is closed before ticket + slot_count is out. */
+      penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count));
     }
   }
-  if (ticket != first) penna_ring_pass(ring, slot_count, slot_size, first, ticket - first);
+  if (passed != 0) penna_ring_pass(ring, slot_count, slot_size, first, passed);
   return got;
 }
 
@@ -266,11 +305,11 @@ static inline int penna_ring_read(struct penna_ring* ring, void* record) {
  * can be read. 1, or 0 when there is nothing to give up (nothing reserved, or read will go on by itself). */
 static inline int penna_ring_abandon_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   PENNA_RING_STEP();
-  uint64_t tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
-  uint32_t ticket = (uint32_t)tickets;
-  if ((uint32_t)(tickets >> 32) == ticket) return 0;
+  penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
+  penna_ticket ticket = penna_tickets_passed(tickets);
+  if (penna_tickets_drawn(tickets) == ticket) return 0;
   struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
-  if ((int32_t)(ticket - __atomic_load_n(&slot->opens, __ATOMIC_RELAXED)) < 0) return 0;
+  if (penna_ticket_is_before(ticket, (penna_ticket)__atomic_load_n(&slot->opens, __ATOMIC_RELAXED))) return 0;
   PENNA_RING_STEP();
   uint32_t word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED);
   if (word == penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE)) return 0;
@@ -279,7 +318,7 @@ static inline int penna_ring_abandon_checked(struct penna_ring* ring, uint32_t s
   if (!__atomic_compare_exchange_n(&slot->word, &word, penna_slot_word(ticket, slot_count, PENNA_SLOT_GIVEN_UP), 0,
                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     return 0;
-  penna_ring_close_before(slot, ticket + 2 * slot_count);
+  penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count));
   PENNA_RING_STEP();
   __atomic_store_n(&ring->abandoned, ring->abandoned + 1, __ATOMIC_RELAXED); /* the reader is its only writer */
   penna_ring_pass(ring, slot_count, slot_size, ticket, 1);

@@ -6,13 +6,7 @@
 #ifndef PENNA_ARCH_X86_64_H
 #define PENNA_ARCH_X86_64_H
 
-#include <stdint.h>
-
-static inline uint64_t penna_arch_ticks(void) {
-  uint32_t low, high;
-  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (uint64_t)high << 32 | low;
-}
+#include "penna/arch/x86_tsc.h"
 
 static inline uint64_t penna_arch_add_local(uint64_t* word, uint64_t value) {
   __asm__ volatile("xaddq %0, %1" : "+r"(value), "+m"(*word) : : "cc");

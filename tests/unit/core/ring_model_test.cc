@@ -221,7 +221,7 @@ bool get_record() {
   return penna_ring_read(ring(), record) == 1;
 }
 
-bool is_drained() { return static_cast<uint32_t>(ring()->tickets) == static_cast<uint32_t>(ring()->tickets >> 32); }
+bool is_drained() { return penna_tickets_drawn(ring()->tickets) == penna_tickets_passed(ring()->tickets); }
 
 // After a lap, in which the reader meets slots that came back late, the ring is as good as new but for one slot a death.
 void check_room(uint64_t state_number) {

@@ -61,8 +61,11 @@ class Ring {
 
 using Values = std::vector<uint64_t>;
 
+// As many drawn as passed.
+penna_tickets both(penna_ticket ticket) { return penna_tickets{ticket} << PENNA_RING_TICKET_BITS | ticket; }
+
 TEST(Ring, takes_powers_of_two_only) {
-  for (uint32_t slots : {0u, 3u, 6u, 12u, (1u << 28) + 1, 1u << 29}) {
+  for (uint32_t slots : {0u, 3u, 6u, 12u, PENNA_RING_MAX_SLOTS + 1u, PENNA_RING_MAX_SLOTS * 2u}) {
     EXPECT_EQ(penna_ring_init(reinterpret_cast<penna_ring*>(penna_c_ring), slots, 8), 0) << slots;
   }
   for (uint32_t slots : {1u, 2u, 4u, 1024u}) EXPECT_TRUE(Ring(slots, 8).valid()) << slots;
@@ -173,16 +176,16 @@ TEST(Ring, when_all_writers_died_every_slot_can_be_given_up) {
   EXPECT_EQ(ring.drain(), Values{});
 }
 
-// As after 2^32 - 6 records: both halves of `tickets` wrap, and so do the words of the slots.
+// As after almost all tickets: both halves of `tickets` wrap, and so do the words of the slots.
 TEST(Ring, tickets_wrap) {
   for (bool with_a_dead_writer : {false, true}) {
     Ring ring(4, 8);
     penna_ring* raw = ring.get();
-    constexpr uint32_t kStart = UINT32_MAX - 5;
-    raw->tickets = uint64_t{kStart} << 32 | kStart;
+    constexpr auto kStart = static_cast<penna_ticket>(-6);
+    raw->tickets = both(kStart);
     for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t ticket = kStart + i;
-      *penna_ring_slot(raw, 4, 8, ticket) = {penna_slot_word(ticket - 4, 4, PENNA_SLOT_DONE), ticket - 4};
+      penna_ticket ticket = penna_ticket_plus(kStart, i - 4);
+      *penna_ring_slot(raw, 4, 8, ticket) = {penna_slot_word(ticket, 4, PENNA_SLOT_DONE), ticket};
     }
     uint32_t dead;
     if (with_a_dead_writer) {
@@ -202,20 +205,21 @@ TEST(Ring, tickets_wrap) {
   }
 }
 
-// What says when a slot opens is compared modulo 2^32: a slot that was never closed must not close by itself.
+// What says when a slot opens is compared modulo all tickets: a slot that was never closed must not close by itself.
 TEST(Ring, slots_stay_open_for_ever) {
+  constexpr uint32_t kJumps = 32, kFar = 1u << (PENNA_RING_TICKET_BITS - 3);  // four times through all tickets
   Ring ring(2, 8);
   penna_ring* raw = ring.get();
-  for (uint32_t ticket = 0;; ticket += 1u << 29) {  // jumps through all tickets, four times
-    static int jumps = 0;
-    raw->tickets = uint64_t{ticket} << 32 | ticket;
+  penna_ticket ticket = 0;
+  for (uint32_t jump = 0; jump < kJumps; ++jump, ticket = penna_ticket_plus(ticket, kFar)) {
+    raw->tickets = both(ticket);
     for (uint32_t i = 0; i < 2; ++i)
-      penna_ring_slot(raw, 2, 8, ticket + i)->word = penna_slot_word(ticket + i - 2, 2, PENNA_SLOT_DONE);
+      penna_ring_slot(raw, 2, 8, ticket + i)->word =
+          penna_slot_word(penna_ticket_plus(ticket, i - 2), 2, PENNA_SLOT_DONE);
     for (uint64_t i = 0; i < 4; ++i) {
       ASSERT_TRUE(ring.put(i)) << ticket;
       ASSERT_EQ(ring.drain(), Values{i}) << ticket;
     }
-    if (++jumps == 32) break;
   }
 }
 
