@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -31,13 +30,6 @@ const ExportFormat* find_format(const std::string& name) {
   for (const ExportFormat& format : kFormats)
     if (name == format.name) return &format;
   return nullptr;
-}
-
-bool is_same_file(const std::string& a, const std::string& b) {
-  struct stat first {
-  }, second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
 }
 
 Result<Output> open_output(const ExportOptions& options, const std::string& recording) {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -65,6 +66,13 @@ Result<> Output::finish() {
   if (error_ == 0) return ok();
   return Error{fmt::format("cannot write {}: {}; what is there is incomplete",
                            path_.empty() ? "to standard output" : path_, errno_text(error_))};
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat first {
+  }, second{};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 int finish_output(Output& output) {

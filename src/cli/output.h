@@ -46,6 +46,9 @@ class Output {
   bool stopped_ = false;  // failed, or nobody reads
 };
 
+// Do two paths lead to one file that exists?
+bool is_same_file(const std::string& a, const std::string& b);
+
 // Ends a verb: 0, or 125 with a sentence when not all of its output arrived.
 int finish_output(Output& output);
 

@@ -29,6 +29,7 @@ int info_verb(const Arguments&);
 int list_verb(const Arguments&);
 int export_verb(const Arguments&);
 int ctl_verb(const Arguments&);
+int import_verb(const Arguments&);
 int help_verb(const Arguments&);
 
 }  // namespace penna

@@ -24,7 +24,7 @@ penna_chunk header_of(const std::vector<uint8_t>& chunk) {
 }  // namespace
 
 ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid)
-    : channel_(std::move(channel)), number_(number), pid_(pid), buffer_(PENNA_CHUNK_BYTES) {}
+    : channel_(std::move(channel)), number_(number), pid_(pid), buffer_(PENNA_CHUNK_BYTES), sink_(number) {}
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   size_t taken = 0;
@@ -37,7 +37,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   while (taken < limit && channel_.next_full_chunk(&chunk_untrusted)) {
     ++taken;
     if (chunk_untrusted >= channel_.geometry().chunk_count) {
-      ++health_[0].damaged;
+      ++sink_.health(0).damaged;
       continue;
     }
     if (!take(writer, chunk_untrusted, Origin::kRing, true)) unfinished_.push_back(chunk_untrusted);
@@ -55,56 +55,15 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     if (was_full) channel_.free_chunk(chunk, PENNA_CHUNK_BYTES, true);
     return true;
   }
-  ChunkSummary summary = scan_chunk({buffer_.data(), bytes}, [this](const Record& record) {
-    if (record.kind == PENNA_KIND_MODULE) {
-      if (auto module = decode_module(record)) {
-        module->ticks = record.time;
-        modules_.push_back(std::move(*module));
-      }
-    } else if (record.kind == PENNA_KIND_SITE) {
-      if (auto site = decode_site(record)) sites_.push_back(std::move(*site));
-    } else if (record.kind == PENNA_KIND_THREAD) {
-      penna_chunk header = header_of(buffer_);
-      threads_.push_back({header.thread_serial, header.tid, decode_thread_name(record), record.time});
-    }
-  });
+  ChunkSummary summary = sink_.scan({buffer_.data(), bytes});
   if (wait_for_open_records && (summary.torn != 0 || summary.holes != 0)) {
-    modules_.clear();
-    sites_.clear();
-    threads_.clear();
+    sink_.forget();
     return false;
   }
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
-  if (origin == Origin::kVanishedThread) ++health_[header_of(buffer_).thread_serial].abandoned;
-  store(writer, bytes, summary);
+  if (origin == Origin::kVanishedThread) ++sink_.health(header_of(buffer_).thread_serial).abandoned;
+  sink_.store(writer, {buffer_.data(), bytes}, summary);
   return true;
-}
-
-void ProcessDrain::store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary) {
-  write_descriptions(writer);
-  Health& health = health_[header_of(buffer_).thread_serial];
-  (void)writer.write_chunk(number_, {buffer_.data(), bytes}, summary);
-  ++chunk_count_;
-  raw_bytes_ += summary.content_bytes;
-  torn_ += summary.torn;
-  ++health.chunks;
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    health.stored[i] += summary.events[i];
-    stored_[i] += summary.events[i];
-  }
-  health.torn += summary.torn;
-  health.holes += summary.holes;
-  health.unknown += summary.unknown;
-  health.damaged += summary.damaged ? 1 : 0;
-}
-
-void ProcessDrain::write_descriptions(RecordingWriter& writer) {
-  if (!modules_.empty()) (void)writer.write_modules(number_, modules_);
-  if (!sites_.empty()) (void)writer.write_sites(number_, sites_);
-  if (!threads_.empty()) (void)writer.write_threads(number_, threads_);
-  modules_.clear();
-  sites_.clear();
-  threads_.clear();
 }
 
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
@@ -157,21 +116,17 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
     if (gone) {
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
-      store(writer, bytes, scan_chunk({buffer_.data(), bytes}));
+      std::span<const uint8_t> copy(buffer_.data(), bytes);
+      sink_.store(writer, copy, sink_.scan(copy));
     }
   }
   write_new_stacks(writer);
 
   penna_counters counters = channel_.counters();
-  Health& process_health = health_[0];
+  Health& process_health = sink_.health(0);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) process_health.lost[i] = lost_[i] = counters.lost[i];
   process_health.blocked_ticks = counters.blocked_ticks;
-  std::vector<Health> health;
-  for (auto& [serial, of_thread] : health_) {
-    of_thread.thread_serial = serial;
-    health.push_back(of_thread);
-  }
-  (void)writer.write_health(number_, health);
+  sink_.write_health(writer);
   (void)writer.write_process_end({number_, end_ticks, how, code, counters});
 }
 

@@ -7,11 +7,11 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "collect/channel_map.h"
+#include "collect/chunk_sink.h"
 #include "recording/records.h"
 #include "recording/types.h"
 #include "recording/writer.h"
@@ -36,11 +36,11 @@ class ProcessDrain {
   // `gone`: no thread of it can write any more.
   void finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks);
 
-  const std::array<uint64_t, PENNA_CLASS_COUNT>& stored() const { return stored_; }
+  const std::array<uint64_t, PENNA_CLASS_COUNT>& stored() const { return sink_.stored(); }
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
-  uint64_t chunks() const { return chunk_count_; }
-  uint64_t raw_bytes() const { return raw_bytes_; }
-  uint64_t torn() const { return torn_; }
+  uint64_t chunks() const { return sink_.chunks(); }
+  uint64_t raw_bytes() const { return sink_.raw_bytes(); }
+  uint64_t torn() const { return sink_.torn(); }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
@@ -50,24 +50,18 @@ class ProcessDrain {
   // is gone. Only in the first case can a record in it still be finished.
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
-  void store(RecordingWriter& writer, size_t bytes, const ChunkSummary& summary);
-  void write_descriptions(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
 
   ChannelMap channel_;
   uint32_t number_;
   uint32_t pid_;
-  std::vector<uint8_t> buffer_;        // one chunk
-  std::vector<uint32_t> unfinished_;   // full chunks in which a record is still being written
-  std::map<uint32_t, Health> health_;  // by thread serial
-  std::vector<Module> modules_;        // met in the current chunk, not yet written
-  std::vector<Site> sites_;
-  std::vector<Thread> threads_;
+  std::vector<uint8_t> buffer_;       // one chunk
+  std::vector<uint32_t> unfinished_;  // full chunks in which a record is still being written
+  ChunkSink sink_;
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
-  std::array<uint64_t, PENNA_CLASS_COUNT> stored_{};
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};
-  uint64_t chunk_count_ = 0, raw_bytes_ = 0, torn_ = 0, max_backlog_ = 0;
+  uint64_t max_backlog_ = 0;
 };
 
 }  // namespace penna

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The core needs nobody: every header compiles for every processor without a hosted library, in C and in C++, and what ring.h,
-clock.h and event.h do refers to no function of a library, not even of the compiler's."""
+clock.h, event.h and stream.h do refers to no function of a library, not even of the compiler's."""
 import pathlib
 import subprocess
 import sys
@@ -27,6 +27,7 @@ static uint64_t platform_ticks(void) { return 7; }
 #include "penna/clock.h"
 #include "penna/event.h"
 #include "penna/ring.h"
+#include "penna/stream.h"
 
 struct record { uint64_t header, value; };
 PENNA_RING_DEFINE(ring, 8, sizeof(struct record));
@@ -45,6 +46,15 @@ uint64_t get(struct record* records) {
   uint32_t got = penna_ring_read_many(ring, records, 4);
   if (got == 0) return (uint64_t)penna_ring_abandon(ring) + penna_ring_abandoned(ring) + penna_ring_dropped(ring);
   return penna_header_time(records->header, penna_now()) + penna_ticks_per_second();
+}
+
+uint32_t describe(struct penna_stream_header* header, uint64_t* unit, const char* text) {
+  penna_stream_begin(header, text, 1, 2);
+  penna_unit_site(unit, 1, 2, 3, text, 40, 2, PENNA_ARG_INT | PENNA_ARG_STRING << 4);
+  penna_unit_thread(unit, 4, text);
+  penna_unit_lost_points(unit, 5);
+  penna_unit_end(unit, penna_put_string(penna_put_word(penna_unit_point(unit, 4, 1), 7), text, 24));
+  return penna_unit_bytes(unit);
 }
 '''
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.h: records on their way out of a place that no agent and no shared memory reaches: a kernel, firmware. This
+ * header is the specification.
+ *
+ * Why: such code has a ring (ring.h) and some way out: a device file, a serial line, a dump of its memory. What comes out
+ * of there is a stream: a header, then units one behind the other. `penna import` makes a recording of it.
+ * Invariant: a unit can be decoded with nothing but itself and the stream's header; each begins with a mark, so that a
+ * reader finds its way again behind damage. Little-endian, 8-byte aligned. Freestanding C11 and C++20, no calls.
+ *
+ *   0    +----------------------+        unit:  63         32 31          0
+ *        | penna_stream_header  |               +------------+------------+
+ *   128  | unit                 |               |   mark     |   thread   |
+ *        | unit ...             |               | a full record of event.h|  its header says how long it is
+ *        +----------------------+               +-------------------------+
+ *
+ * thread: what wrote it: a task's id, a number for each interrupt, ...; a THREAD record gives it a name. 0 belongs to no
+ * thread. SITE records stand before the POINT records that name them; LOST records tell what did not fit into the ring.
+ * A unit has a fixed greatest size in a ring's slots; only penna_unit_bytes() of it go into the stream.
+ */
+#ifndef PENNA_STREAM_H
+#define PENNA_STREAM_H
+
+#include "penna/clock.h"
+#include "penna/event.h"
+
+enum { PENNA_STREAM_VERSION = 1 };
+#define PENNA_STREAM_MAGIC UINT64_C(0x316d727453006e50) /* "Pn\0Strm1" */
+#define PENNA_UNIT_MARK UINT32_C(0x75a55ae7)
+
+struct penna_stream_header {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t bytes;            /* of this header: where units begin */
+  uint64_t ticks_per_second; /* 0 = unknown */
+  uint64_t ticks;            /* with the next two, one moment on three clocks */
+  uint64_t monotonic_ns;     /* since the system began */
+  uint64_t realtime_ns;      /* since 1970; 0 = unknown */
+  char source[80];           /* who wrote it, for people; ends at a zero or at the end */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_stream_header) == 128, "penna_stream_header is 128 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_stream_header, ticks) == 24, "penna_stream_header.ticks");
+PENNA_STATIC_ASSERT(offsetof(struct penna_stream_header, source) == 48, "penna_stream_header.source");
+
+enum { PENNA_MAX_UNIT_WORDS = 1 + PENNA_MAX_RECORD_WORDS };
+
+/* Up to a zero or `bytes`; what is left of `room` becomes zero. Volatile, or the compiler makes calls of memset of it. */
+static inline void penna_stream_copy(uint64_t* words, const char* from, uint32_t bytes, uint32_t room) {
+  volatile char* to = (volatile char*)words;
+  uint32_t i = 0;
+  for (; i < room && i < bytes && from[i] != '\0'; i++) to[i] = from[i];
+  for (; i < room; i++) to[i] = '\0';
+}
+
+/* The clocks are read by the caller, as close together as can be. */
+static inline void penna_stream_begin(struct penna_stream_header* header, const char* source, uint64_t monotonic_ns,
+                                      uint64_t realtime_ns) {
+  header->magic = PENNA_STREAM_MAGIC;
+  header->version = PENNA_STREAM_VERSION;
+  header->bytes = sizeof *header;
+  header->ticks_per_second = penna_ticks_per_second();
+  header->ticks = penna_now();
+  header->monotonic_ns = monotonic_ns;
+  header->realtime_ns = realtime_ns;
+  penna_stream_copy((uint64_t*)(void*)header->source, source, sizeof header->source, sizeof header->source);
+}
+
+/* Begins a unit, stamped now: returns where its payload goes. penna_unit_end() is told where that ended. */
+static inline uint64_t* penna_unit_begin(uint64_t* unit, uint32_t thread, uint32_t kind) {
+  unit[0] = (uint64_t)PENNA_UNIT_MARK << 32 | thread;
+  unit[1] = penna_full_header(kind, 0, penna_now());
+  return unit + 2;
+}
+static inline void penna_unit_end(uint64_t* unit, const uint64_t* end) {
+  unit[1] |= (uint64_t)(uint32_t)(end - (unit + 1)) << 8;
+}
+
+/* Of a unit that has ended. */
+static inline uint32_t penna_unit_bytes(const uint64_t* unit) { return 8 * (1 + penna_header_words(unit[1])); }
+
+/* A point was passed: returns where its values go, each by one of the next two. 3 words, then a word a number, and 1 word and
+ * `most` bytes for a string, which ends at its zero. */
+static inline uint64_t* penna_unit_point(uint64_t* unit, uint32_t thread, uint32_t site) {
+  uint64_t* to = penna_unit_begin(unit, thread, PENNA_KIND_POINT);
+  *to = site;
+  return to + 1;
+}
+static inline uint64_t* penna_put_word(uint64_t* to, uint64_t value) {
+  *to = value;
+  return to + 1;
+}
+static inline uint64_t* penna_put_string(uint64_t* to, const char* text, uint32_t most) {
+  __asm__("" : "+r"(text)); /* else gcc warns of literals that are shorter than `most` */
+  uint32_t bytes = 0;
+  while (bytes < most && text[bytes] != '\0') bytes++;
+  *to = bytes | (uint64_t)(bytes == most && text[bytes] != '\0' ? PENNA_STRING_CUT : 0) << 32;
+  penna_stream_copy(to + 1, text, bytes, (bytes + 7) & ~7u);
+  return to + 1 + (bytes + 7) / 8;
+}
+
+/* The name of a thread from now on. 4 words. */
+static inline void penna_unit_thread(uint64_t* unit, uint32_t thread, const char* name) {
+  uint64_t* to = penna_unit_begin(unit, thread, PENNA_KIND_THREAD);
+  penna_stream_copy(to, name, sizeof(struct penna_thread) - 1, sizeof(struct penna_thread));
+  penna_unit_end(unit, to + sizeof(struct penna_thread) / 8);
+}
+
+/* Points of no thread that is known, lost since it was said last. 4 words. */
+static inline void penna_unit_lost_points(uint64_t* unit, uint32_t count) {
+  uint64_t* to = penna_unit_begin(unit, 0, PENNA_KIND_LOST);
+  to[0] = 0;
+  to[1] = (uint64_t)count << 32; /* count[PENNA_POINTS] */
+  penna_unit_end(unit, to + 2);
+}
+
+/* What a site is called. `text`: provider, name, source file, then the name of each argument, each ended by a zero,
+ * `text_bytes` in all; `types`: penna_arg_type of argument i in bits 4i..4i+3. The unit may have PENNA_MAX_UNIT_WORDS;
+ * text that does not fit is cut. */
+static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t line, uint64_t address, const char* text,
+                                   uint32_t text_bytes, uint32_t arg_count, uint64_t types) {
+  enum { kInfoWords = sizeof(struct penna_site_info) / 8, kMostText = (PENNA_MAX_RECORD_WORDS - 1 - kInfoWords) * 8 };
+  if (text_bytes > kMostText) text_bytes = kMostText;
+  uint32_t text_words = (text_bytes + 7) / 8;
+  uint64_t* to = penna_unit_begin(unit, 0, PENNA_KIND_SITE);
+  struct penna_site_info info = {site, line, address, (uint16_t)text_bytes, (uint8_t)arg_count, 0, {0}};
+  for (uint32_t i = 0; i < arg_count && i < PENNA_MAX_ARGS; i++) info.arg_types[i] = (uint8_t)(types >> (4 * i) & 15);
+  *(struct penna_site_info __attribute__((may_alias))*)to = info;
+  volatile char* names = (volatile char*)(to + kInfoWords); /* as penna_stream_copy, but with the zeros of the text */
+  for (uint32_t i = 0; i < text_words * 8; i++) names[i] = i < text_bytes ? text[i] : '\0';
+  penna_unit_end(unit, to + kInfoWords + text_words);
+}
+
+#endif

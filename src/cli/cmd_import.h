@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+
+namespace penna {
+
+struct ImportOptions {
+  std::string stream;
+  std::string output;  // empty: NAME.penna here
+  bool force = false;
+};
+
+Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments);
+int cmd_import(const ImportOptions& options);
+
+}  // namespace penna
