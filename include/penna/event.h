@@ -160,8 +160,9 @@ struct penna_cond_wait {
 PENNA_STATIC_ASSERT(sizeof(struct penna_cond_wait) == 32, "penna_cond_wait is 32 bytes");
 
 /* The values of the arguments follow, in the order and by the types of the site: an 8-byte word for each number or
- * pointer (sign- or zero-extended; float as the bits of a double); for a string a word {u32 length in bytes,
- * u32 flags (1 = cut)} and then its bytes, padded with zeros to 8. */
+ * pointer (sign- or zero-extended; float as the bits of a double); for a string or an array a word {u32 length in bytes,
+ * u32 flags} and then its bytes, padded with zeros to 8. Flags: bit 0 = cut; of an array, bits 4..7 the penna_arg_type of
+ * its elements and bits 8..11 the bytes of each, 1 to 8. */
 struct penna_point {
   uint32_t site; /* id given by a SITE record of this process */
   uint32_t reserved;
@@ -175,9 +176,11 @@ enum penna_arg_type {
   PENNA_ARG_POINTER = 4, /* an address, shown in hex */
   PENNA_ARG_STRING = 5,  /* bytes, copied */
   PENNA_ARG_BOOL = 6,
-  PENNA_ARG_CHAR = 7
+  PENNA_ARG_CHAR = 7,
+  PENNA_ARG_ARRAY = 8 /* elements of one of the types above but strings, copied */
 };
 enum { PENNA_STRING_CUT = 1, PENNA_MAX_STRING = 255, PENNA_MAX_ARGS = 12 };
+enum { PENNA_ELEMENT_TYPE_SHIFT = 4, PENNA_ELEMENT_BYTES_SHIFT = 8 };
 
 /* Followed by `path_bytes` of path, padded with zeros to 8. */
 struct penna_module {
@@ -192,6 +195,10 @@ struct penna_module {
 PENNA_STATIC_ASSERT(sizeof(struct penna_module) == 64, "penna_module is 64 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module.build_id");
 
+/* What a site is. A span's end is a site of its own, with the names of its beginning; in a thread, it ends the innermost
+ * span of these names. Triggers call their program back and are never recorded. */
+enum penna_site_kind { PENNA_SITE_EVENT = 1, PENNA_SITE_SPAN = 2, PENNA_SITE_SPAN_END = 3, PENNA_SITE_TRIGGER = 4 };
+
 /* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for
  * each argument its name ("" when it has none). */
 struct penna_site_info {
@@ -200,7 +207,7 @@ struct penna_site_info {
   uint64_t address;    /* run-time address of the site's code */
   uint16_t text_bytes; /* of the strings, without padding */
   uint8_t arg_count;
-  uint8_t reserved;
+  uint8_t kind;                      /* penna_site_kind */
   uint8_t arg_types[PENNA_MAX_ARGS]; /* penna_arg_type */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_site_info) == 32, "penna_site_info is 32 bytes");

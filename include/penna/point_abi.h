@@ -12,10 +12,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_POINT_ABI_VERSION = 1 };
-
-/* What a site does when it is armed. */
-enum penna_site_kind { PENNA_SITE_EVENT = 1 };
+enum { PENNA_POINT_ABI_VERSION = 2 };
 
 /* Section `penna_sites`: one record for each copy of a site in the machine code (inlined twice = two records). They
  * share the state, and with it the id.
@@ -23,43 +20,66 @@ enum penna_site_kind { PENNA_SITE_EVENT = 1 };
  *        +---------+---------+---------+---------+
  *   0    | slot_at | cold_at | text_at | state_at|
  *        +---------+---------+---------+---------+
- *   16   | line    |n |k |len|      types        |   n arg_count, k kind
- *        +---------+---------+---------+---------+  */
+ *   16   |layout_at| line    | number  |n |k |len|   n arg_count, k kind
+ *        +---------+---------+---------+---------+
+ *   32   |      types        |
+ *        +-------------------+  */
 struct penna_point_site {
-  int32_t slot_at;  /* a PENNA_SLOT_BYTES nop, inside an aligned 8-byte word */
-  int32_t cold_at;  /* where the armed slot jumps to */
-  int32_t text_at;  /* the strings of penna_site_info */
-  int32_t state_at; /* penna_point_state */
+  int32_t slot_at;   /* a PENNA_SLOT_BYTES nop, inside an aligned 8-byte word; target = 0: nothing to patch */
+  int32_t cold_at;   /* where the armed slot jumps to */
+  int32_t text_at;   /* provider, name, source file, and the text of each argument, each ended by a zero */
+  int32_t state_at;  /* penna_point_state */
+  int32_t layout_at; /* only with PENNA_TYPES_HAVE_LAYOUT: see below */
   uint32_t line;
-  uint8_t arg_count;
-  uint8_t kind; /* penna_site_kind */
+  uint32_t number;   /* of PENNA_TRIGGER_ID; else PENNA_NO_NUMBER */
+  uint8_t arg_count; /* values in a record: arguments, with their fields in the place of structs */
+  uint8_t kind;      /* penna_site_kind */
   uint16_t text_bytes;
-  uint64_t types; /* penna_arg_type of argument i in bits 4i..4i+3 */
+  uint64_t types; /* penna_arg_type of value i in bits 4i..4i+3; PENNA_TYPES_HAVE_LAYOUT */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_point_site) == 32, "penna_point_site is 32 bytes");
-PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, line) == 16, "penna_point_site.line");
-PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, arg_count) == 20, "penna_point_site.arg_count");
-PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, text_bytes) == 22, "penna_point_site.text_bytes");
-PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 24, "penna_point_site.types");
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_site) == 40, "penna_point_site is 40 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, layout_at) == 16, "penna_point_site.layout_at");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, line) == 20, "penna_point_site.line");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, number) == 24, "penna_point_site.number");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, arg_count) == 28, "penna_point_site.arg_count");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, kind) == 29, "penna_point_site.kind");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, text_bytes) == 30, "penna_point_site.text_bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point_site.types");
+#define PENNA_NO_NUMBER UINT32_MAX
 
-/* In the module's zeroed data; the agent writes it before it arms the first slot, and not again.
+/* What arguments are called. The text of an argument is its source, unless it holds PENNA_NAME_MARK: then its name
+ * follows the mark, up to a quotation mark. Where an argument is a struct, the layout says so: for each argument in order a
+ * byte, 1 + the number of its fields, and for each field its name, ended by a zero; a zero ends the list. The values of a
+ * struct `order` are called "order.price" and so on. */
+#define PENNA_TYPES_HAVE_LAYOUT (UINT64_C(1) << 52)
+#define PENNA_NAME_MARK "penna_arg:\" \"" /* two string literals, side by side */
+
+/* In the module's zeroed data, one for each site, whatever number of copies it has. Written by whoever holds the control
+ * lock (control_abi.h); `id` to `types` before its first slot is armed for recording, and not again.
  *
  *   63            48 47      40 39      32 31                  0
  *  +----------------+----------+----------+---------------------+
  *  |      head      |arg_count |  bytes   |         id          |
- *  +----------------+----------+----------+---------------------+  */
+ *  +----------------+----------+----------+---------------------+
+ *  |                          types                             |
+ *  +---------------------------+--------------------------------+
+ *  |           stamp           |            wanted              |
+ *  +---------------------------+--------------------------------+  */
 struct penna_point_state {
-  uint32_t id;   /* in records; 0 = never armed */
-  uint8_t bytes; /* of a record, when no argument is a string */
+  uint32_t id;   /* in records; 0 = never armed for recording */
+  uint8_t bytes; /* of a record, when no argument is a string or array */
   uint8_t arg_count;
-  uint16_t head;  /* of such a record: the low 16 bits of its header, busy */
-  uint64_t types; /* as in the site */
+  uint16_t head;   /* of such a record: the low 16 bits of its header, busy */
+  uint64_t types;  /* as in the site */
+  uint32_t wanted; /* how many enables it has seen more than disables */
+  uint32_t stamp;  /* of the last request that changed it: copies of a site are met more than once */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 16, "penna_point_state is 16 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 24, "penna_point_state is 24 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, bytes) == 4, "penna_point_state.bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, arg_count) == 5, "penna_point_state.arg_count");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, head) == 6, "penna_point_state.head");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, types) == 8, "penna_point_state.types");
+PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, wanted) == 16, "penna_point_state.wanted");
 
 /* Where the cold blocks of a module enter the recorder; one for each module, hidden, filled by the agent.
  *
@@ -70,17 +90,21 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, types) == 8, "penna_point
  *   reserve   rax state, r11 return                  r10 record, or 0 when there was no room (counted)
  *   values    rax state, r11 return, r10 values
  * After reserve, the cold block stores a word for each argument from record[2] on, and then PENNA_POINT_COMMIT to the
- * first byte of the header (release): this ends "busy". Values: a word for each argument; for a string two, its address
- * and a limit. */
+ * first byte of the header (release): this ends "busy". Values: a word for each argument; for a string or an array two, its
+ * address and a limit. */
 struct penna_point_entries {
   uint64_t reserve;
   uint64_t values;
+  uint64_t control; /* penna_control (control_abi.h); 0 = this module is not yet known to it */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_point_entries) == 16, "penna_point_entries is 16 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_entries) == 24, "penna_point_entries is 24 bytes");
 enum { PENNA_POINT_COMMIT = PENNA_KIND_POINT << 2 | PENNA_TAG_FULL };
 
-/* The limit of a string: how many bytes may be read; with this bit, a zero byte ends it before. */
+/* The limit of a string: how many bytes may be read; with this bit, a zero byte ends it before.
+ * The limit of an array: its bytes in the lower half, and what goes into the upper half of its word in a record. */
 #define PENNA_TEXT_ENDS_AT_ZERO (UINT64_C(1) << 63)
+#define PENNA_ELEMENTS(type, bytes) \
+  ((uint64_t)((type) << PENNA_ELEMENT_TYPE_SHIFT | (bytes) << PENNA_ELEMENT_BYTES_SHIFT) << 32)
 
 /* Description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent finds
  * the points of a module. A constructor of each module hands it to penna_agent_module_loaded, when there is an agent:

@@ -14,6 +14,7 @@
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/writer.h"
+#include "penna/detail/site_text.h"
 
 namespace penna::agent {
 
@@ -97,7 +98,7 @@ Sites sites_of(const PointModule& module) {
 bool is_sound(const PointModule& module, const penna_point_site& site) {
   const auto* text = follow<const char>(site.text_at);
   const auto* state = follow<penna_point_state>(site.state_at);
-  return site.kind == PENNA_SITE_EVENT && site.arg_count <= PENNA_MAX_ARGS && site.text_bytes != 0 &&
+  return site.kind != PENNA_SITE_TRIGGER && site.arg_count <= PENNA_MAX_ARGS && site.text_bytes != 0 &&
          inside(module, follow<const void>(site.slot_at), PENNA_SLOT_BYTES) &&
          inside(module, follow<const void>(site.cold_at), 1) && inside(module, state, sizeof *state) &&
          inside(module, text, site.text_bytes) && text[site.text_bytes - 1] == '\0';
@@ -203,29 +204,35 @@ FullName name_of(const penna_point_site& site) {
 // ---- Telling and arming ---------------------------------------------------------------------------------------------
 
 // The strings of a site as the record takes them: `room` bytes at most; names that do not fit are left empty.
-size_t copy_site_text(const penna_point_site& site, char* to, size_t room) {
-  const char* from = follow<const char>(site.text_at);
-  const char* end = from + site.text_bytes;
+size_t copy_site_text(const PointModule& module, const penna_point_site& site, char* to, size_t room) {
+  bool has_layout = (site.types & PENNA_TYPES_HAVE_LAYOUT) != 0;
+  penna_site_text text = penna_read_site_text(follow<const char>(site.text_at), site.text_bytes,
+                                              has_layout ? follow<const char>(site.layout_at) : nullptr,
+                                              reinterpret_cast<const char*>(module.end));
   size_t strings = 3u + site.arg_count, used = 0;
   for (size_t i = 0; i < strings; ++i) {
     size_t left = strings - i;  // each of these takes its zero at least
-    while (from < end && *from != '\0' && used + left < room) to[used++] = *from++;
+    auto copy = [&](penna_piece piece) {
+      for (uint32_t at = 0; at < piece.bytes && used + left < room; ++at) to[used++] = piece.at[at];
+    };
+    penna_piece field{nullptr, 0};
+    copy(i < 3 ? penna_next_text(&text) : penna_next_value(&text, &field));
+    if (field.bytes != 0) copy({".", 1});
+    copy(field);
     to[used++] = '\0';
-    while (from < end && *from != '\0') ++from;
-    if (from < end) ++from;
   }
   return used;
 }
 
-void tell(const penna_point_site& site, uint32_t id) {
+void tell(const PointModule& module, const penna_point_site& site, uint32_t id) {
   constexpr size_t kRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_site_info);
   char text[kRoom];
-  size_t bytes = copy_site_text(site, text, kRoom);
+  size_t bytes = copy_site_text(module, site, text, kRoom);
   auto address = reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
   ensure_module(address);
   uint32_t text_words = static_cast<uint32_t>((bytes + 7) / 8);
   while (bytes < text_words * 8) text[bytes++] = '\0';
-  penna_site_info info{id, site.line, address, static_cast<uint16_t>(bytes), site.arg_count, 0, {}};
+  penna_site_info info{id, site.line, address, static_cast<uint16_t>(bytes), site.arg_count, site.kind, {}};
   for (unsigned i = 0; i < site.arg_count; ++i) info.arg_types[i] = site.types >> (4 * i) & 15;
   Record record = begin_record(PENNA_KIND_SITE, 1 + sizeof info / 8 + text_words, kNoClass, penna_now());
   if (!record) return;
@@ -234,14 +241,14 @@ void tell(const penna_point_site& site, uint32_t id) {
   record.commit();
 }
 
-void give_id(const penna_point_site& site, penna_point_state& state) {
+void give_id(const PointModule& module, const penna_point_site& site, penna_point_state& state) {
   uint32_t words = 2u + site.arg_count;
   state.bytes = static_cast<uint8_t>(words * 8);
   state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
   state.arg_count = site.arg_count;
   state.types = site.types;
   state.id = ++last_id;
-  tell(site, state.id);
+  tell(module, site, state.id);
 }
 
 SlotCode armed_code_of(const penna_point_site& site) {
@@ -256,7 +263,7 @@ bool is_armed(const penna_point_site& site) { return slot_holds(slot_of(site), a
 
 bool arm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
   auto& state = *follow<penna_point_state>(site.state_at);
-  if (state.id == 0) give_id(site, state);
+  if (state.id == 0) give_id(module, site, state);
   int protection = protection_at(module, slot_of(site));
   bool done = protection != 0 && patcher.replace(slot_of(site), disabled_slot(), armed_code_of(site), protection);
   count(done ? &penna_counters::sites_armed : &penna_counters::sites_refused);
@@ -343,7 +350,7 @@ void tell_all_again() {
       if (!is_sound(module, *site)) continue;
       uint32_t id = follow<penna_point_state>(site->state_at)->id;
       if (id <= told) continue;
-      tell(*site, id);
+      tell(module, *site, id);
       told = id;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an armed point with strings does: measure them, reserve, stamp, copy.
+// What an armed point with strings or arrays does: measure them, reserve, stamp, copy.
 //
 // Compiled for general registers only and without calls into libc: the function that was left for this may have its
 // values in vector registers (see points_x86_64.S). What cannot be done so goes through penna_point_preserving().
@@ -68,6 +68,18 @@ struct Text {
   uint32_t flags;
 };
 
+uint32_t type_of(const penna_point_state& state, uint32_t value) { return state.types >> (4 * value) & 15; }
+constexpr bool is_pair(uint32_t type) { return type == PENNA_ARG_STRING || type == PENNA_ARG_ARRAY; }
+
+// The pair of an array: whole elements only. What its word in the record says of them comes with its limit.
+Text elements_of(const uint64_t* value, uint32_t room_bytes) {
+  auto flags = static_cast<uint32_t>(value[1] >> 32);
+  uint32_t element = flags >> PENNA_ELEMENT_BYTES_SHIFT & 15, bytes = static_cast<uint32_t>(value[1]);
+  uint32_t most = room_bytes < PENNA_MAX_STRING ? room_bytes : uint32_t{PENNA_MAX_STRING};
+  if (bytes <= most) return {reinterpret_cast<const char*>(value[0]), bytes, flags};
+  return {reinterpret_cast<const char*>(value[0]), most & ~(element - 1), flags | PENNA_STRING_CUT};
+}
+
 // A value pair of a cold block, cut to PENNA_MAX_STRING and to the room that is left in the record.
 Text text_of(const uint64_t* value, uint32_t room_bytes) {
   static const char kNull[] = "(null)";
@@ -89,15 +101,17 @@ void penna_point_values(const penna_point_state* state, const uint64_t* values) 
   uint32_t words = kHeadWords + state->arg_count;
   const uint64_t* value = values;
   for (uint32_t i = 0; i < state->arg_count; ++i, ++value) {
-    if ((state->types >> (4 * i) & 15) != PENNA_ARG_STRING) continue;
-    texts[i] = text_of(value++, (PENNA_MAX_RECORD_WORDS - words) * 8);
+    uint32_t type = type_of(*state, i), room = (PENNA_MAX_RECORD_WORDS - words) * 8;
+    if (!is_pair(type)) continue;
+    texts[i] = type == PENNA_ARG_STRING ? text_of(value, room) : elements_of(value, room);
+    ++value;
     words += (texts[i].bytes + 7) / 8;
   }
   PointRecord record = reserve_point(state->id, words);
   if (record.at == nullptr) return;
   uint64_t* to = record.at + kHeadWords;
   for (uint32_t i = 0; i < state->arg_count; ++i, ++values) {
-    if ((state->types >> (4 * i) & 15) != PENNA_ARG_STRING) {
+    if (!is_pair(type_of(*state, i))) {
       *to++ = *values;
       continue;
     }

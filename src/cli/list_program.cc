@@ -26,6 +26,7 @@ const char* type_name(uint8_t type) {
     case PENNA_ARG_STRING: return "string";
     case PENNA_ARG_BOOL: return "bool";
     case PENNA_ARG_CHAR: return "char";
+    case PENNA_ARG_ARRAY: return "array";
     default: return "unknown";
   }
 }

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "penna/point_abi.h"
+#include "penna/detail/site_text.h"
 
 namespace penna {
 namespace {
@@ -25,30 +25,37 @@ std::span<const uint8_t> bytes_at(const ElfFile& file, uint64_t address) {
   return {};
 }
 
-// The next string of `text`, which is shortened by it; nothing when no zero ends it.
-std::optional<std::string> next_string(std::span<const uint8_t>& text) {
-  const auto end = std::find(text.begin(), text.end(), uint8_t{0});
-  if (end == text.end()) return std::nullopt;
-  std::string string(text.begin(), end);
-  text = text.subspan(string.size() + 1);
-  return string;
+// What the field at `field` of the record at `address` points to.
+std::span<const uint8_t> target(const ElfFile& file, uint64_t address, size_t field, int32_t distance) {
+  return bytes_at(file, address + field + static_cast<uint64_t>(int64_t{distance}));
 }
+
+std::string string_of(penna_piece piece) { return {piece.at, piece.bytes}; }
 
 std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, uint64_t address) {
   if (raw.arg_count > PENNA_MAX_ARGS) return std::nullopt;
-  std::span<const uint8_t> text =
-      bytes_at(file, address + offsetof(penna_point_site, text_at) + static_cast<uint64_t>(int64_t{raw.text_at}));
-  text = text.first(std::min<size_t>(text.size(), raw.text_bytes));
-  const auto provider = next_string(text), name = next_string(text), source = next_string(text);
-  if (!provider || !name || !source) return std::nullopt;
+  std::span<const uint8_t> text = target(file, address, offsetof(penna_point_site, text_at), raw.text_at);
+  if (text.size() < raw.text_bytes) return std::nullopt;
+  std::span<const uint8_t> layout;
+  if ((raw.types & PENNA_TYPES_HAVE_LAYOUT) != 0)
+    layout = target(file, address, offsetof(penna_point_site, layout_at), raw.layout_at);
+  const auto* layout_at = reinterpret_cast<const char*>(layout.data());
+  penna_site_text in = penna_read_site_text(reinterpret_cast<const char*>(text.data()), raw.text_bytes, layout_at,
+                                            layout_at + layout.size());
   Site site;
   site.line = raw.line;
+  site.kind = raw.kind;
   site.address = address + offsetof(penna_point_site, slot_at) + static_cast<uint64_t>(int64_t{raw.slot_at});
-  site.provider = *provider;
-  site.name = *name;
-  site.file = *source;
-  for (uint32_t i = 0; i < raw.arg_count; ++i)
-    site.arguments.push_back({static_cast<uint8_t>(raw.types >> (4 * i) & 15), next_string(text).value_or("")});
+  site.provider = string_of(penna_next_text(&in));
+  site.name = string_of(penna_next_text(&in));
+  site.file = string_of(penna_next_text(&in));
+  if (site.provider.empty() || site.name.empty()) return std::nullopt;
+  for (uint32_t i = 0; i < raw.arg_count; ++i) {
+    penna_piece field;
+    std::string name = string_of(penna_next_value(&in, &field));
+    if (field.bytes != 0) name += '.' + string_of(field);
+    site.arguments.push_back({static_cast<uint8_t>(raw.types >> (4 * i) & 15), std::move(name)});
+  }
   return site;
 }
 

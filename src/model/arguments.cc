@@ -4,7 +4,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "base/bytes.h"
 
@@ -12,7 +14,7 @@ namespace penna {
 namespace {
 
 // penna_point: a word {length, flags}, then the bytes, padded to whole words.
-void take_text(ByteCursor& in, ArgumentValue& value) {
+void take_bytes(ByteCursor& in, ArgumentValue& value) {
   const uint32_t length = in.u32();
   const uint32_t flags = in.u32();
   const auto bytes = in.take(length);
@@ -21,6 +23,31 @@ void take_text(ByteCursor& in, ArgumentValue& value) {
   value.present = in.ok();
   value.cut = (flags & PENNA_STRING_CUT) != 0;
   if (value.present) value.text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  if (!value.is_array()) return;
+  value.element_type = flags >> PENNA_ELEMENT_TYPE_SHIFT & 15;
+  value.element_bytes = std::clamp<uint8_t>(flags >> PENNA_ELEMENT_BYTES_SHIFT & 15, 1, 8);
+}
+
+// One element as a value: widened to a word as the compiler would.
+ArgumentValue element_at(const ArgumentValue& array, size_t index) {
+  ArgumentValue value{.type = array.element_type, .present = true};
+  const size_t bytes = array.element_bytes;
+  std::memcpy(&value.bits, array.text.data() + index * bytes, bytes);
+  const bool is_signed = value.type == PENNA_ARG_INT || value.type == PENNA_ARG_CHAR;
+  if (is_signed && bytes < 8) {
+    const auto shift = static_cast<unsigned>(64 - bytes * 8);
+    value.bits = static_cast<uint64_t>(static_cast<int64_t>(value.bits << shift) >> shift);
+  }
+  if (value.type == PENNA_ARG_FLOAT && bytes == 4)
+    value.bits = std::bit_cast<uint64_t>(double{std::bit_cast<float>(static_cast<uint32_t>(value.bits))});
+  return value;
+}
+
+std::string array_text(const ArgumentValue& array) {
+  std::string text = "[";
+  const size_t count = array.text.size() / array.element_bytes;
+  for (size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + argument_text(element_at(array, i));
+  return text + (array.cut ? count == 0 ? "...]" : ", ...]" : "]");
 }
 
 }  // namespace
@@ -45,8 +72,8 @@ void decode_arguments(const Site* site, const Record& record, DecodedPoint& out)
   for (size_t i = 0; i < count; ++i) {
     ArgumentValue& value = out.values.emplace_back();
     if (site != nullptr) value.type = site->arguments[i].type;
-    if (value.is_text()) {
-      take_text(in, value);
+    if (value.is_text() || value.is_array()) {
+      take_bytes(in, value);
     } else {
       value.bits = in.u64();
       value.present = in.ok();
@@ -62,6 +89,7 @@ std::string argument_text(const ArgumentValue& value) {
     case PENNA_ARG_UINT: return fmt::format("{}", value.as_uint());
     case PENNA_ARG_FLOAT: return fmt::format("{}", value.as_float());
     case PENNA_ARG_STRING: return std::string(value.text) + (value.cut ? "..." : "");
+    case PENNA_ARG_ARRAY: return array_text(value);
     case PENNA_ARG_BOOL: return value.bits != 0 ? "true" : "false";
     case PENNA_ARG_CHAR:
       if (value.bits >= 0x20 && value.bits < 0x7f) return fmt::format("'{}'", static_cast<char>(value.bits));

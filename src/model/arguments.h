@@ -14,13 +14,17 @@
 namespace penna {
 
 struct ArgumentValue {
-  uint8_t type = 0;         // penna_arg_type; 0 or unknown: `bits` is all that is known
-  bool present = false;     // false: the payload ended before it
-  bool cut = false;         // a string that was longer when it was recorded
-  uint64_t bits = 0;        // the word, for all but strings
-  std::string_view text{};  // of a string: raw bytes of the program, maybe no UTF-8. Valid as long as the record
+  uint8_t type = 0;          // penna_arg_type; 0 or unknown: `bits` is all that is known
+  bool present = false;      // false: the payload ended before it
+  bool cut = false;          // a string or array that was longer when it was recorded
+  uint64_t bits = 0;         // the word, for all but strings and arrays
+  std::string_view text{};   // of a string: raw bytes of the program, maybe no UTF-8; of an array: its elements' bytes.
+                             // Valid as long as the record
+  uint8_t element_type = 0;  // of an array: penna_arg_type
+  uint8_t element_bytes = 0;  // of an array: of each element, 1 to 8
 
   bool is_text() const { return type == PENNA_ARG_STRING; }
+  bool is_array() const { return type == PENNA_ARG_ARRAY; }
   bool is_number() const { return type == PENNA_ARG_INT || type == PENNA_ARG_UINT || type == PENNA_ARG_FLOAT; }
   int64_t as_int() const { return static_cast<int64_t>(bits); }
   uint64_t as_uint() const { return bits; }
@@ -36,7 +40,8 @@ struct DecodedPoint {
 // `site` may be null: not described in the recording. Reuses out's memory.
 void decode_arguments(const Site* site, const Record& record, DecodedPoint& out);
 
-// "42", "-1", "2.5", "0x7f00", "true", "'c'", the string itself as it is (for quoting see the views), "?" when not present.
+// "42", "-1", "2.5", "0x7f00", "true", "'c'", "[1, 2, 3]", the string itself as it is (for quoting see the views), "?" when
+// not present. What was cut ends with "...".
 std::string argument_text(const ArgumentValue& value);
 
 // "provider:name", or "[unknown site 7]" for null.

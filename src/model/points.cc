@@ -22,13 +22,13 @@ bool less(uint8_t type, uint64_t a, uint64_t b) {
   return a < b;
 }
 
-void count_text(ArgumentStats& stats, const ArgumentValue& value) {
-  stats.cut += value.cut;
-  auto found = stats.strings.find(value.text);
+void count_text(ArgumentStats& stats, std::string_view text, bool cut) {
+  stats.cut += cut;
+  auto found = stats.strings.find(text);
   if (found != stats.strings.end()) {
     ++found.value();
   } else if (stats.strings.size() < Points::kMaxStrings) {
-    stats.strings.emplace(std::string(value.text), 1);
+    stats.strings.emplace(std::string(text), 1);
   } else {
     ++stats.other;
   }
@@ -98,7 +98,9 @@ void Points::add(const Event& event) {
     ArgumentStats& stats = point.arguments[i];
     if (!value.present) continue;
     if (value.is_text()) {
-      count_text(stats, value);
+      count_text(stats, value.text, value.cut);
+    } else if (value.is_array()) {
+      count_text(stats, argument_text(value), value.cut);
     } else {
       count_number(stats, value);
     }

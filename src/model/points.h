@@ -28,7 +28,7 @@ struct ArgumentStats {
   double average() const;
   ArgumentValue min() const;
   ArgumentValue max() const;
-  // Strings.
+  // Strings, and arrays as they are shown.
   uint64_t cut = 0;
   uint64_t other = 0;         // strings that were not counted one by one, because there were too many different ones
   TextMap<uint64_t> strings;  // how often each

@@ -55,6 +55,10 @@ class Putter {
       text(arguments[i].name);
     }
   }
+  template <typename T>
+  void later_number(T value) {
+    number(value);
+  }
   Bytes release() { return out_.release(); }
 
  private:
@@ -96,6 +100,11 @@ class Getter {
       uint8_t type = in_.u8();
       arguments.push_back({type, std::string(in_.string())});
     }
+  }
+  // A field that older files do not have: the value stays as it is.
+  template <typename T>
+  void later_number(T& value) {
+    if (in_.remaining() >= sizeof(T)) value = in_.get<T>();
   }
   bool ok() const { return in_.ok(); }
 
@@ -185,6 +194,7 @@ void entry_fields(A& a, V& entry) {
     a.text(entry.name);
     a.text(entry.file);
     a.arguments(entry.arguments);
+    a.later_number(entry.kind);
   } else {
     static_assert(std::is_same_v<T, Health>);
     a.number(entry.thread_serial);

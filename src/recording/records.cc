@@ -111,6 +111,7 @@ std::optional<Site> decode_site(const Record& record) {
   site.id = info.site;
   site.line = info.line;
   site.address = info.address;
+  site.kind = info.kind != 0 ? info.kind : uint8_t{PENNA_SITE_EVENT};
   for (std::string* field : {&site.provider, &site.name, &site.file}) {
     auto value = take_string(text);
     if (!value) return std::nullopt;

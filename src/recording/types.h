@@ -100,6 +100,7 @@ struct Site {
   std::string name;
   std::string file;
   std::vector<SiteArgument> arguments;
+  uint8_t kind = PENNA_SITE_EVENT;  // penna_site_kind; other values: as an event
 };
 
 // What became of the events of one thread, or (thread_serial 0) what belongs to no thread of the process. Sums since the

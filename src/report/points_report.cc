@@ -11,11 +11,12 @@ namespace {
 
 constexpr size_t kTopStrings = 3;
 
-// "rows: 3 .. 900, average 12.5", "table: \"users\" 12, \"orders\" 3, 4 others".
+// "rows: 3 .. 900, average 12.5", "table: \"users\" 12, \"orders\" 3, others 4, cut 2".
 std::string argument_line(const ArgumentStats& argument, size_t index) {
   std::string text = (argument.name.empty() ? fmt::format("argument {}", index + 1) : argument.name) + ": ";
   if (argument.count == 0) return text + "no value";
-  if (argument.type != PENNA_ARG_STRING) {
+  const bool is_array = argument.type == PENNA_ARG_ARRAY;
+  if (argument.type != PENNA_ARG_STRING && !is_array) {
     const std::string low = argument_text(argument.min()), high = argument_text(argument.max());
     text += low == high ? low : fmt::format("{} .. {}", low, high);
     if (argument.min().is_number() && low != high) text += fmt::format(", average {:.6g}", argument.average());
@@ -25,11 +26,15 @@ std::string argument_line(const ArgumentStats& argument, size_t index) {
   }
   uint64_t shown = 0;
   for (const auto& [string, count] : argument.top_strings(kTopStrings)) {
-    text += fmt::format("{}\"{}\" {}", shown == 0 ? "" : ", ", string, count_text(static_cast<int64_t>(count)));
+    const char* quote = is_array ? "" : "\"";
+    text += fmt::format("{}{}{}{} {}", shown == 0 ? "" : ", ", quote, string, quote,
+                        count_text(static_cast<int64_t>(count)));
     shown += count;
   }
   if (argument.count > shown)
     text += fmt::format(", others {}", count_text(static_cast<int64_t>(argument.count - shown)));
+  // A string that was cut looks like a whole one above.
+  if (argument.cut != 0) text += fmt::format(", cut {}", count_text(static_cast<int64_t>(argument.cut)));
   return text;
 }
 

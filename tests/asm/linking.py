@@ -5,7 +5,7 @@ and the table has every site that was kept and none that was not."""
 import re
 import struct
 
-from matrix import HERE, Workspace, expect, finish, run, sdt_notes
+from matrix import HERE, SITE_BYTES, Workspace, expect, finish, run, sdt_notes
 
 KEPT = {'in_inline', 'in_lambda', 'in_template', 'in_main'}
 WAYS = {
@@ -40,7 +40,7 @@ def site_names(binary):
     segments = [tuple(int(word, 16) for word in match) for match in re.findall(
         r'LOAD\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+0x[0-9a-f]+\s+0x([0-9a-f]+)', run('readelf', '-lW', binary))]
     names = []
-    for at in range(0, size, 32):
+    for at in range(0, size, SITE_BYTES):
         text, = struct.unpack_from('<i', image, offset + at + 8)
         text += address + at + 8
         start = next(o + text - a for o, a, s in segments if a <= text < a + s)
@@ -50,13 +50,13 @@ def site_names(binary):
 
 def check(label, way, binary):
     run(binary)
-    notes = [note for note in sdt_notes(binary) if note[0] == 'link']
-    for what, names in (('sites', site_names(binary)), ('notes', [note[1] for note in notes])):
+    notes = [note for note in sdt_notes(binary) if note.provider == 'link']
+    for what, names in (('sites', site_names(binary)), ('notes', [note.name for note in notes])):
         expect(KEPT <= set(names), f'{label}: {what} miss {KEPT - set(names)}')
         expect(set(names) <= KEPT | {'never_called'}, f'{label}: {what} have {set(names) - KEPT}')
         if way in DROPS_UNCALLED:
             expect('never_called' not in names, f'{label}: {what} of a function that was dropped')
-    expect(all(base != 0 for _, _, _, base, _ in notes), f'{label}: .stapsdt.base was dropped')
+    expect(all(note.base != 0 for note in notes), f'{label}: .stapsdt.base was dropped')
     expect(len(re.findall(r'Penna\s+0x00000010', run('readelf', '-n', binary))) == 1, f'{label}: not one module note')
 
 

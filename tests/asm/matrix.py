@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the scripts of this folder share: how a program with points is built in every way, and looked into."""
+import collections
 import os
 import pathlib
 import re
@@ -72,15 +73,28 @@ class Workspace:
                     yield label, binary, program
 
 
+SITE_BYTES = 40
+
 NOTE = re.compile(r'Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), Base: (\S+), Semaphore: (\S+)\s+Arguments: ?(.*)')
 
 
+Note = collections.namedtuple('Note', 'provider name location base semaphore arguments')
+
+
 def sdt_notes(binary):
-    """[(provider, name, location, base, [arguments])] as readelf sees them."""
-    notes = []
-    for provider, name, location, base, _, arguments in NOTE.findall(run('readelf', '-n', binary)):
-        notes.append((provider, name, int(location, 16), int(base, 16), arguments.split()))
-    return notes
+    """All notes, as readelf sees them; arguments as a list of words."""
+    return [Note(provider, name, int(location, 16), int(base, 16), int(semaphore, 16), arguments.split())
+            for provider, name, location, base, semaphore, arguments in NOTE.findall(run('readelf', '-n', binary))]
+
+
+def sections(binary):
+    """{name: (address, offset, size)}"""
+    found = {}
+    for line in run('readelf', '-SW', binary).splitlines():
+        match = re.match(r'\s*\[\s*\d+\]\s+(\S+)\s+(\S+)\s+([0-9a-f]+)\s+([0-9a-f]+)\s+([0-9a-f]+)', line)
+        if match:
+            found[match.group(1)] = tuple(int(match.group(i), 16) for i in (3, 4, 5))
+    return found
 
 
 def disassemble(binary, symbol):

@@ -17,6 +17,8 @@
 
 #define PENNA_ARCH_HAS_POINTS 1
 #define PENNA_SLOT_BYTES 5
+#define PENNA_DISABLED_SLOT \
+  { 0x0f, 0x1f, 0x44, 0x00, 0x50 }
 
 /* clang-format off */
 /* Pads only when the slot would cross an 8-byte word: at offsets 4 to 7. */
@@ -25,38 +27,56 @@
 /* For optimised uprobes of kernels to come: a nop that they can turn into a call without touching the red zone. */
 #define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"
 
-/* Asks for room in `record`; see penna_point_entries. */
-#define PENNA_ASM_RESERVE(state, types_, record)                               \
-  __asm__ volatile("lea " state "(%%rip), %%rax\n"                             \
+#define PENNA_ASM_POINTER ".quad "
+#define PENNA_ASM_KEEP(symbol) ".reloc ., R_X86_64_NONE, " symbol "\n"
+#define PENNA_ASM_IF_HEARD(semaphore, label) "cmpw $0, " semaphore "(%%rip)\njne " label "\n"
+
+/* Asks for room in `record`; see penna_point_entries. `state`: assembly that puts the state's address into rax, with what
+ * operands it needs (each with a comma in front). */
+#define PENNA_ASM_STATE(symbol) "lea " symbol "(%%rip), %%rax\n"
+#define PENNA_ASM_STATE_IN(operand) "mov %[" operand "], %%rax\n"
+#define PENNA_ASM_ADDRESS(symbol, operand) "lea " symbol "(%%rip), %[" operand "]\n"
+#define PENNA_ASM_RESERVE(state, record, ...)                                  \
+  __asm__ volatile(state                                                       \
                    "lea 1f(%%rip), %%r11\n"                                    \
                    "jmp *penna_module_entries(%%rip)\n"                        \
                    "1: mov %%r10, %[at]\n"                                     \
                    : [at] "=r"(record)                                         \
-                   : PENNA_TYPE_OPERANDS(types_)                               \
+                   : __VA_ARGS__                                               \
                    : "rax", "r10", "r11", "cc", "memory")
 
 /* Hands over an array of values. */
-#define PENNA_ASM_VALUES(state, types_, values)                                \
+#define PENNA_ASM_VALUES(state, values, ...)                                   \
   __asm__ volatile("mov %[from], %%r10\n"                                      \
-                   "lea " state "(%%rip), %%rax\n"                             \
+                   state                                                       \
                    "lea 1f(%%rip), %%r11\n"                                    \
                    "jmp *penna_module_entries+8(%%rip)\n"                      \
                    "1:\n"                                                      \
                    :                                                           \
-                   : [from] "r"(values), PENNA_TYPE_OPERANDS(types_)           \
+                   : [from] "r"(values), __VA_ARGS__                           \
                    : "rax", "r10", "r11", "cc", "memory")
 
-/* Constructor and destructor: tail-call the agent if there is one. Weak references through the GOT: a static program or
- * one without the agent finds a zero there. */
-#define PENNA_ASM_CALL_AGENT(function)                                         \
-  "endbr64\n mov " function "@GOTPCREL(%%rip), %%rax\n test %%rax, %%rax\n"    \
-  " je 1f\n lea penna_module_description(%%rip), %%rdi\n jmp *%%rax\n 1: ret\n"
-#define PENNA_ASM_POINTER ".quad "
+/* Constructor and destructor: tail-call the agent, or else this module's own control, if there is one. Weak references
+ * through the GOT: who is not there is a zero. */
+#define PENNA_ASM_CALL_FIRST(agent, own)                                       \
+  "endbr64\n lea penna_module_description(%%rip), %%rdi\n"                     \
+  " mov " agent "@GOTPCREL(%%rip), %%rax\n test %%rax, %%rax\n jne 1f\n"      \
+  " mov " own "@GOTPCREL(%%rip), %%rax\n test %%rax, %%rax\n jne 1f\n"        \
+  " ret\n 1: jmp *%%rax\n"
+
+/* Where the compiler has no use for asm goto: the slot jumps to a stub behind the function, which raises a flag. */
+#define PENNA_FLAG_OUTPUT "=@ccc"
+#define PENNA_ASM_LOWER_FLAG "clc\n"
+#define PENNA_ASM_RAISE_FLAG "stc\n"
+#define PENNA_ASM_JUMP "jmp "
+#define PENNA_HEARD_OUTPUT "=@ccne"
+#define PENNA_ASM_TEST_HEARD(semaphore) "cmpw $0, " semaphore "(%%rip)\n"
 /* clang-format on */
 
 /* Which operands the SDT note may name: a constant or a register. Never memory: at a symbol it breaks gdb, bpftrace and
  * perf. Twelve fit in registers even without optimisation. %q: the 64-bit name; gdb knows no %r8b. */
 #define PENNA_SDT_OPERAND "nr"
 #define PENNA_SDT_NAME "q"
+#define PENNA_SDT_AT(address) "(" address ")"
 
 #endif

@@ -121,8 +121,10 @@ Event decode_event(const uint64_t* record, uint64_t begin) {
   const uint64_t* word = record + 2;
   for (unsigned i = 0; site != nullptr && i < site->info.arg_count; ++i) {
     Value value{site->info.arg_types[i], *word++, {}};
-    if (value.type == PENNA_ARG_STRING) {
+    if (value.type == PENNA_ARG_STRING || value.type == PENNA_ARG_ARRAY) {
       uint32_t bytes = static_cast<uint32_t>(value.word);
+      value.element_type = value.word >> 36 & 15;
+      value.element_bytes = value.word >> 40 & 15;
       value.cut = (value.word >> 32 & PENNA_STRING_CUT) != 0;
       value.text.assign(reinterpret_cast<const char*>(word), bytes);
       word += (bytes + 7) / 8;

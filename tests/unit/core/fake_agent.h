@@ -14,8 +14,9 @@ namespace fake {
 struct Value {
   uint32_t type;     // penna_arg_type
   uint64_t word;     // numbers and pointers
-  std::string text;  // strings
+  std::string text;  // strings, and the bytes of arrays
   bool cut = false;
+  uint32_t element_type = 0, element_bytes = 0;  // arrays
 };
 
 struct Site {

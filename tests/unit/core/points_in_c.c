@@ -36,6 +36,25 @@ void c_others(const char* text, void* address) {
               (enum c_colour)C_BLUE);
 }
 
+void c_arrays(void) {
+  static const short shorts[3] = {-1, 2, -32768};
+  static double doubles[2] = {0.5, -2};
+  static const char* const names[2] = {"one", "two"};
+  static unsigned char bytes[300];
+  struct {
+    int number;
+  } records[2] = {{1}, {2}};
+  int table[2][3] = {{1}};
+  for (int i = 0; i < 300; i++) bytes[i] = (unsigned char)i;
+  PENNA_EVENT(in_c, arrays, shorts, PENNA_ARG(halves, doubles), names, bytes, records, table, 7);
+}
+
+int c_lazy(int* evaluated, const char* text) {
+  int before = *evaluated;
+  PENNA_EVENT_LAZY(in_c, lazy, ++*evaluated, PENNA_ARG(what, text), c_array);
+  return *evaluated - before;
+}
+
 void c_strings(const char* text, char* writable) {
   PENNA_EVENT(in_c, strings, text, 42, writable, "a literal", c_array);
 }

@@ -14,7 +14,9 @@ void c_integers(void);
 void c_others(const char* text, void* address);
 void c_strings(const char* text, char* writable);
 void c_twelve(int first);
-int c_evaluations(void); /* how often the argument was evaluated in one pass */
+void c_arrays(void);
+int c_lazy(int* evaluated, const char* text); /* how often an argument was evaluated */
+int c_evaluations(void);                      /* how often the argument was evaluated in one pass */
 extern char c_array[8];
 extern int c_line_of_nothing;
 

@@ -50,6 +50,9 @@ class Points : public ::testing::Test {
   }
 };
 
+PENNA_SDT_DECLARE_SEMAPHORE(unit, lazy);
+PENNA_SDT_DECLARE_SEMAPHORE(in_c, lazy);
+
 uint64_t bits_of(double number) { return __builtin_bit_cast(uint64_t, number); }
 template <class T>
 uint64_t extended(T number) {
@@ -57,7 +60,19 @@ uint64_t extended(T number) {
 }
 
 constexpr int I = PENNA_ARG_INT, U = PENNA_ARG_UINT, F = PENNA_ARG_FLOAT, P = PENNA_ARG_POINTER, S = PENNA_ARG_STRING,
-              B = PENNA_ARG_BOOL, C = PENNA_ARG_CHAR;
+              B = PENNA_ARG_BOOL, C = PENNA_ARG_CHAR, A = PENNA_ARG_ARRAY;
+
+// The elements of an array's value, which must be of this type.
+template <class T>
+std::vector<T> elements(const Value& value, int type) {
+  EXPECT_EQ(value.type, static_cast<uint32_t>(A));
+  EXPECT_EQ(value.element_type, static_cast<uint32_t>(type));
+  EXPECT_EQ(value.element_bytes, sizeof(T));
+  EXPECT_EQ(value.text.size() % sizeof(T), 0u);
+  std::vector<T> all(value.text.size() / sizeof(T));
+  std::memcpy(all.data(), value.text.data(), all.size() * sizeof(T));
+  return all;
+}
 
 // ---- C --------------------------------------------------------------------------------------------------------------
 
@@ -85,7 +100,7 @@ TEST_F(Points, c_other_types) {
   int here;
   c_others("bytes", &here);
   auto found = types("in_c", "others");
-  EXPECT_EQ(found, (std::vector<int>{C, F, F, F, P, P, I, P, found.back()}));
+  EXPECT_EQ(found, (std::vector<int>{C, F, F, F, P, A, I, P, found.back()}));
   auto event = only("in_c", "others");
   ASSERT_EQ(event.values.size(), 9u);
   EXPECT_EQ(event.values[0].word, uint64_t{'x'});
@@ -110,6 +125,36 @@ TEST_F(Points, c_strings_between_numbers) {
   EXPECT_EQ(event.values[3].text, "a literal");
   EXPECT_EQ(event.values[4].text, "eightchr");  // ends where the array ends
   EXPECT_FALSE(event.values[4].cut);
+}
+
+TEST_F(Points, c_arrays_of_scalars) {
+  c_arrays();
+  // Of structs and of arrays only the address is known in C.
+  EXPECT_EQ(types("in_c", "arrays"), (std::vector<int>{A, A, A, A, P, P, I}));
+  EXPECT_EQ(fake::site("in_c", "arrays")->arguments,
+            (std::vector<std::string>{"shorts", "halves", "names", "bytes", "records", "table", "7"}));
+  auto event = only("in_c", "arrays");
+  ASSERT_EQ(event.values.size(), 7u);
+  EXPECT_EQ(elements<int16_t>(event.values[0], I), (std::vector<int16_t>{-1, 2, -32768}));
+  EXPECT_EQ(elements<double>(event.values[1], F), (std::vector<double>{0.5, -2}));
+  EXPECT_EQ(elements<uint64_t>(event.values[2], P).size(), 2u);
+  auto bytes = elements<uint8_t>(event.values[3], U);
+  ASSERT_EQ(bytes.size(), 255u);
+  for (size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], static_cast<uint8_t>(i));
+  EXPECT_TRUE(event.values[3].cut);
+  EXPECT_FALSE(event.values[0].cut);
+  EXPECT_EQ(event.values[6].word, 7u);
+}
+
+TEST_F(Points, c_lazy_arguments) {
+  int evaluated = 0;
+  EXPECT_EQ(c_lazy(&evaluated, "heard"), 1);  // armed
+  auto event = only("in_c", "lazy");
+  ASSERT_EQ(event.values.size(), 3u);
+  EXPECT_EQ(event.values[0].word, 1u);
+  EXPECT_EQ(event.values[1].text, "heard");
+  EXPECT_EQ(event.values[2].text, "eightchr");
+  EXPECT_EQ(fake::site("in_c", "lazy")->arguments, (std::vector<std::string>{"++*evaluated", "what", "c_array"}));
 }
 
 TEST_F(Points, c_twelve_arguments) {
@@ -161,6 +206,117 @@ TEST_F(Points, strings) {
   for (const Value& value : event.values) texts.push_back(value.text);
   EXPECT_EQ(texts, (std::vector<std::string>{"std::string", "a view", std::string("a\0b", 3), "std::string!", "literal",
                                              "abc", ""}));
+}
+
+enum class Colour : uint16_t { kRed = 7, kBlue };
+
+TEST_F(Points, arrays) {
+  const int numbers[] = {1, -2, 3};
+  std::array<Colour, 2> colours = {Colour::kBlue, Colour::kRed};
+  std::vector<float> many(100, 1.5f), none;
+  bool flags[2][2] = {{true, false}, {false, true}};
+  char unterminated[3] = {'a', 'b', 'c'};
+  const void* pointers[] = {numbers, nullptr};
+  PENNA_EVENT(unit, arrays, numbers, colours, many, none, flags, unterminated, pointers, 5);
+  EXPECT_EQ(types("unit", "arrays"), (std::vector<int>{A, A, A, A, A, S, A, I}));
+  auto event = only("unit", "arrays");
+  ASSERT_EQ(event.values.size(), 8u);
+  EXPECT_EQ(elements<int>(event.values[0], I), (std::vector<int>{1, -2, 3}));
+  EXPECT_EQ(elements<uint16_t>(event.values[1], U), (std::vector<uint16_t>{8, 7}));
+  EXPECT_EQ(elements<float>(event.values[2], F), std::vector<float>(63, 1.5f));  // 252 bytes: whole elements only
+  EXPECT_TRUE(event.values[2].cut);
+  EXPECT_TRUE(elements<float>(event.values[3], F).empty());
+  EXPECT_FALSE(event.values[3].cut);
+  EXPECT_EQ(elements<uint8_t>(event.values[4], B), (std::vector<uint8_t>{1, 0, 0, 1}));
+  EXPECT_EQ(event.values[5].text, "abc");
+  EXPECT_EQ(elements<uint64_t>(event.values[6], P), (std::vector<uint64_t>{reinterpret_cast<uint64_t>(&numbers), 0}));
+  EXPECT_EQ(event.values[7].word, 5u);
+}
+
+}  // namespace
+
+struct Order {
+  int id;
+  std::string customer;
+  double price;
+  Colour colour;
+  int parts[2];
+};
+PENNA_STRUCT(Order, id, customer, price, colour, parts);
+
+// By hand: what is not public, and what is computed.
+class Account {
+ public:
+  explicit Account(int64_t cents) : cents_(cents) {}
+  double euros() const { return static_cast<double>(cents_) / 100; }
+
+ private:
+  friend struct penna::Fields<Account>;
+  int64_t cents_;
+};
+template <>
+struct penna::Fields<Account> {
+  static constexpr const char* kNames[] = {"cents", "euros"};
+  template <class Visit>
+  static auto visit(const Account& account, Visit to) {
+    return to(account.cents_, account.euros());
+  }
+};
+
+namespace {
+
+TEST_F(Points, structs_are_taken_field_by_field) {
+  Order order{17, "Ada", 9.5, Colour::kBlue, {3, 4}};
+  Account account(1250);
+  PENNA_EVENT(unit, structs, 1, order, PENNA_ARG(from, account), "end");
+  EXPECT_EQ(types("unit", "structs"), (std::vector<int>{I, I, S, F, U, A, I, F, S}));
+  EXPECT_EQ(fake::site("unit", "structs")->arguments,
+            (std::vector<std::string>{"1", "order.id", "order.customer", "order.price", "order.colour", "order.parts",
+                                      "from.cents", "from.euros", "\"end\""}));
+  auto event = only("unit", "structs");
+  ASSERT_EQ(event.values.size(), 9u);
+  EXPECT_EQ(event.values[1].word, 17u);
+  EXPECT_EQ(event.values[2].text, "Ada");
+  EXPECT_EQ(event.values[3].word, bits_of(9.5));
+  EXPECT_EQ(event.values[4].word, 8u);
+  EXPECT_EQ(elements<int>(event.values[5], I), (std::vector<int>{3, 4}));
+  EXPECT_EQ(event.values[6].word, 1250u);
+  EXPECT_EQ(event.values[7].word, bits_of(12.5));
+  EXPECT_EQ(event.values[8].text, "end");
+}
+
+TEST_F(Points, a_struct_of_words_needs_no_copy) {
+  PENNA_EVENT(unit, words_only, (Account{-5}));
+  EXPECT_EQ(words(only("unit", "words_only")), (std::vector<uint64_t>{extended(-5), bits_of(-5.0 / 100)}));
+}
+
+TEST_F(Points, arguments_have_the_names_that_they_are_given) {
+  int n = 3;
+  std::string text = "text";
+  int numbers[2] = {1, 2};
+  PENNA_EVENT(unit, named, PENNA_ARG(rows, n * 2), PENNA_ARG(table, text), PENNA_ARG(pair, numbers), n);
+  EXPECT_EQ(fake::site("unit", "named")->arguments, (std::vector<std::string>{"rows", "table", "pair", "n"}));
+  auto event = only("unit", "named");
+  ASSERT_EQ(event.values.size(), 4u);
+  EXPECT_EQ(event.values[0].word, 6u);
+  EXPECT_EQ(event.values[1].text, "text");
+  EXPECT_EQ(elements<int>(event.values[2], I), (std::vector<int>{1, 2}));
+}
+
+struct Counter {
+  int count = 0;
+  int next() { return ++count; }
+  void pass() { PENNA_EVENT_LAZY(unit, lazy, next(), this->count, std::string("made only when heard")); }
+};
+
+TEST_F(Points, lazy_arguments_are_evaluated_once_when_armed) {
+  Counter counter;
+  counter.pass();
+  auto event = only("unit", "lazy");
+  ASSERT_EQ(event.values.size(), 3u);
+  EXPECT_EQ(counter.count, 1);
+  EXPECT_EQ(event.values[0].word, 1u);
+  EXPECT_EQ(event.values[2].text, "made only when heard");
 }
 
 TEST_F(Points, strings_are_cut_at_255_and_say_so) {
@@ -417,6 +573,16 @@ TEST_F(Points, z_stopping_restores_every_byte) {
     EXPECT_EQ(std::memcmp(reinterpret_cast<const void*>(site.info.address), "\x0f\x1f\x44\x00\x50", 5), 0) << site.name;
   PENNA_EVENT(unit, after_stop, 1);
   c_integers();
+  // Lazy arguments: not evaluated, unless a tool raises the semaphore; which does not make a record.
+  Counter counter;
+  int evaluated = 0;
+  counter.pass();
+  EXPECT_EQ(c_lazy(&evaluated, "x"), 0);
+  EXPECT_EQ(counter.count, 0);
+  for (auto* semaphore : {&PENNA_SDT_SEMAPHORE(unit, lazy), &PENNA_SDT_SEMAPHORE(in_c, lazy)}) *semaphore = 1;
+  counter.pass();
+  EXPECT_EQ(c_lazy(&evaluated, "x"), 1);
+  EXPECT_EQ(counter.count, 1);
   EXPECT_TRUE(fake::events().empty());
 }
 

@@ -85,6 +85,30 @@ TEST(Arguments, StringsMayBeCutOrEmptyOrFillTheirWords) {
   EXPECT_THAT(texts(point), ElementsAre("ab...", "", "12345678"));
 }
 
+uint64_t array_header(uint32_t bytes, uint32_t type, uint32_t element_bytes, bool cut = false) {
+  return bytes | (uint64_t{cut} | type << PENNA_ELEMENT_TYPE_SHIFT | element_bytes << PENNA_ELEMENT_BYTES_SHIFT) << 32;
+}
+
+TEST(Arguments, ArraysShowTheirElements) {
+  const Site site = make_site(7, std::vector<SiteArgument>(6, {PENNA_ARG_ARRAY, ""}));
+  const auto point = decode(
+      &site, {array_header(4, PENNA_ARG_INT, 2), 0x0002ffff,                                // shorts
+              array_header(8, PENNA_ARG_FLOAT, 4, true), 0xc0000000'3fc00000,               // floats
+              array_header(0, PENNA_ARG_INT, 8), array_header(0, PENNA_ARG_UINT, 8, true),  // nothing, or nothing left
+              array_header(3, PENNA_ARG_BOOL, 1), 0x010001, array_header(8, PENNA_ARG_POINTER, 8), 0x7f00});
+  EXPECT_FALSE(point.malformed);
+  EXPECT_THAT(texts(point), ElementsAre("[-1, 2]", "[1.5, -2, ...]", "[]", "[...]", "[true, false, true]", "[0x7f00]"));
+}
+
+TEST(Arguments, ArraysThatLieAreHarmless) {
+  const Site site = make_site(7, {{PENNA_ARG_ARRAY, ""}, {PENNA_ARG_ARRAY, ""}});
+  // No size of elements, an unknown type; a size that does not divide the bytes.
+  const auto point =
+      decode(&site, {array_header(2, 9, 0), 0x0102, array_header(8, PENNA_ARG_INT, 3), 0x0807'060504'030201});
+  EXPECT_FALSE(point.malformed);
+  EXPECT_THAT(texts(point), ElementsAre("[0x2, 0x1]", "[197121, 394500]"));
+}
+
 TEST(Arguments, APayloadThatIsTooShortSaysSo) {
   const Site site = make_site(7, {{PENNA_ARG_INT, ""}, {PENNA_ARG_STRING, ""}, {PENNA_ARG_INT, ""}});
   const auto no_length = decode(&site, {1});
@@ -117,7 +141,7 @@ TEST(Arguments, AnyBytesAreSafe) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 20000; ++round) {
     std::vector<SiteArgument> arguments(random() % 13);
-    for (SiteArgument& argument : arguments) argument.type = static_cast<uint8_t>(random() % 9);
+    for (SiteArgument& argument : arguments) argument.type = static_cast<uint8_t>(random() % 10);
     std::vector<uint64_t> words(random() % 10);
     for (uint64_t& word : words) word = random() % 3 == 0 ? random() : random() % 40;
     const Site site = make_site(7, arguments);
@@ -181,6 +205,23 @@ TEST(Points, CopiesOfOneSiteAreOne) {
   EXPECT_EQ(points.hits(), 4u);
   EXPECT_EQ(site_name(points.by_hits()[0]->site, 1), "app:request");
   EXPECT_EQ(site_name(nullptr, 55), "[unknown site 55]");
+}
+
+TEST(Points, WhatWasCutIsCounted) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.site(process, make_site(7, {{PENNA_ARG_STRING, "s"}, {PENNA_ARG_ARRAY, "a"}}));
+  auto& thread = build.thread(process, 1);
+  thread.point(7, 10, {text_header(2, true), text_word("ab"), array_header(2, PENNA_ARG_UINT, 1, true), 0x0201});
+  thread.point(7, 20, {text_header(2), text_word("ab"), array_header(2, PENNA_ARG_UINT, 1), 0x0201});
+  Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  const auto& arguments = points.all()[0].arguments;
+  EXPECT_EQ(arguments[0].cut, 1u);
+  EXPECT_EQ(arguments[1].cut, 1u);
+  EXPECT_THAT(arguments[0].top_strings(5), ElementsAre(std::pair("ab", 2)));
+  EXPECT_THAT(arguments[1].top_strings(5), ElementsAre(std::pair("[1, 2, ...]", 1), std::pair("[1, 2]", 1)));
 }
 
 TEST(Points, DifferentStringsAreBounded) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "recording/metadata.h"
 #include "sample.h"
 
 namespace penna {
@@ -137,6 +138,20 @@ TEST(Recording, StacksThatLoopOrDangleEnd) {
   }
   EXPECT_EQ(recording->stack_node(0, 5)->parent, 4u);
   EXPECT_FALSE(recording->stack_node(0, 5)->cut);
+}
+
+// Files from before sites had a kind end their entries earlier.
+TEST(Recording, SitesKeepTheirKind) {
+  Site site{7, 12, 0x1100, "app", "tick", "app.c", {{PENNA_ARG_INT, "n"}}, PENNA_SITE_SPAN};
+  auto entry = encode_entry(site);
+  std::vector<Site> read;
+  ASSERT_TRUE(decode_entries(entry, read));
+  EXPECT_EQ(read.at(0).kind, PENNA_SITE_SPAN);
+  entry.pop_back();
+  entry[0] = static_cast<uint8_t>(entry[0] - 1);  // the entry's length
+  ASSERT_TRUE(decode_entries(entry, read));
+  EXPECT_EQ(read.at(1).kind, PENNA_SITE_EVENT);
+  EXPECT_EQ(read.at(1).arguments.size(), 1u);
 }
 
 TEST(Recording, CutsTextThatDoesNotFit) {

@@ -270,6 +270,7 @@ TEST(Decode, ModulesSitesAndNames) {
   penna_site_info site{};
   site.site = 5;
   site.arg_count = 2;
+  site.kind = PENNA_SITE_SPAN;
   site.arg_types[0] = PENNA_ARG_INT;
   site.arg_types[1] = PENNA_ARG_STRING;
   std::string text("app\0tick\0app.c\0n\0\0", 18);
@@ -300,6 +301,7 @@ TEST(Decode, ModulesSitesAndNames) {
   EXPECT_EQ(m->ticks, 1001u);
   EXPECT_EQ(s->provider + ":" + s->name + " " + s->file, "app:tick app.c");
   ASSERT_EQ(s->arguments.size(), 2u);
+  EXPECT_EQ(s->kind, PENNA_SITE_SPAN);
   EXPECT_EQ(s->arguments[0].name, "n");
   EXPECT_EQ(s->arguments[1].name, "");
   EXPECT_EQ(s->arguments[1].type, PENNA_ARG_STRING);

@@ -224,6 +224,7 @@ inline void expect_sample(const Recording& recording) {
   ASSERT_NE(site, nullptr);
   EXPECT_EQ(site->arguments.size(), 2u);
   EXPECT_EQ(site->provider + ":" + site->name, "app:tick");
+  EXPECT_EQ(site->kind, PENNA_SITE_EVENT);  // also in files from before there were kinds
   EXPECT_EQ(recording.site(0, 8), nullptr);
 
   auto node = recording.stack_node(0, 2);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arch/point.h: picks the machine code of points for this processor; without one, or with PENNA_DISABLE_POINTS, points
+ * compile to nothing (see PENNA_EVENT and PENNA_SDT for what becomes of their arguments). A processor's file defines:
+ *
+ *   PENNA_ARCH_HAS_POINTS, PENNA_SLOT_BYTES, PENNA_DISABLED_SLOT   the bytes of a slot that is off, as an initialiser
+ *   PENNA_ASM_SLOT(label)                 the slot, inside one word that a single store can replace
+ *   PENNA_ASM_PROBE_NOP[10]               the instruction that the SDT note points at
+ *   PENNA_ASM_POINTER                     directive: addresses
+ *   PENNA_ASM_KEEP(symbol)                a relocation of no bytes: whoever keeps this code keeps the symbol
+ *   PENNA_ASM_CALL_FIRST(agent, own)      tail-calls one of two weak functions with the module's description
+ *   PENNA_ASM_IF_HEARD(semaphore, label)  jumps when the 16 bits at the symbol are not zero
+ *   PENNA_ASM_STATE(symbol), PENNA_ASM_STATE_IN(operand), PENNA_ASM_RESERVE, PENNA_ASM_VALUES
+ *                                         from a cold block into the recorder: penna_point_entries in point_abi.h
+ *   PENNA_ASM_ADDRESS(symbol, operand)    the address of a symbol of this module
+ *   PENNA_SDT_OPERAND, PENNA_SDT_NAME, PENNA_SDT_AT   how an argument is passed and named in the note
+ *   PENNA_FLAG_OUTPUT, PENNA_ASM_LOWER_FLAG, PENNA_ASM_RAISE_FLAG, PENNA_ASM_JUMP, PENNA_HEARD_OUTPUT,
+ *   PENNA_ASM_TEST_HEARD                  the same without asm goto: see PENNA_SLOT_BY_FLAG in detail/site_asm.h
+ */
+#ifndef PENNA_ARCH_POINT_H
+#define PENNA_ARCH_POINT_H
+
+#if defined(PENNA_DISABLE_POINTS) || !defined(__ELF__)
+/* no points */
+#elif defined(__x86_64__) && defined(__LP64__)
+#include "penna/arch/x86_64_point.h"
+#endif
+
+#endif

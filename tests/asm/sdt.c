@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT
+ * See sdt.h. */
+#include "sdt.h"
