@@ -85,11 +85,11 @@ static inline uint64_t* penna_unit_point(uint64_t* unit, uint32_t thread, uint32
   *to = site;
   return to + 1;
 }
-static inline uint64_t* penna_put_word(uint64_t* to, uint64_t value) {
+static inline uint64_t* penna_unit_put_word(uint64_t* to, uint64_t value) {
   *to = value;
   return to + 1;
 }
-static inline uint64_t* penna_put_string(uint64_t* to, const char* text, uint32_t most) {
+static inline uint64_t* penna_unit_put_string(uint64_t* to, const char* text, uint32_t most) {
   __asm__("" : "+r"(text)); /* else gcc warns of literals that are shorter than `most` */
   uint32_t bytes = 0;
   while (bytes < most && text[bytes] != '\0') bytes++;

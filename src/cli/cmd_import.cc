@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "base/file.h"
@@ -48,12 +47,13 @@ void say_what_came(const std::string& path, const StreamSummary& summary) {
 
 Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
   Parsed<ImportOptions> parsed;
-  CLI::App app("Makes a recording of a stream of records, as a kernel module or firmware writes it (penna/stream.h).",
-               "penna import");
-  app.add_option("STREAM", parsed.options.stream, "the file with the stream")->required();
-  app.add_option("-o,--output", parsed.options.output, "the recording; default STREAM.penna here")->type_name("FILE");
-  app.add_flag("-f,--force", parsed.options.force, "overwrite FILE when it exists");
-  parsed.help = PENNA_TRY(parse_with(app, arguments));
+  OptionParser parser(
+      "Makes a recording of a stream of records, as a kernel module or firmware writes it (penna/stream.h).",
+      "penna import");
+  parser.word("STREAM", parsed.options.stream, "the file with the stream", OptionParser::Need::kRequired);
+  parser.text("-o,--output", parsed.options.output, "FILE", "the recording; default STREAM.penna here");
+  parser.flag("-f,--force", parsed.options.force, "overwrite FILE when it exists");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
   return parsed;
 }
 

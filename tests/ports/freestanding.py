@@ -53,7 +53,7 @@ uint32_t describe(struct penna_stream_header* header, uint64_t* unit, const char
   penna_unit_site(unit, 1, 2, 3, text, 40, 2, PENNA_ARG_INT | PENNA_ARG_STRING << 4);
   penna_unit_thread(unit, 4, text);
   penna_unit_lost_points(unit, 5);
-  penna_unit_end(unit, penna_put_string(penna_put_word(penna_unit_point(unit, 4, 1), 7), text, 24));
+  penna_unit_end(unit, penna_unit_put_string(penna_unit_put_word(penna_unit_point(unit, 4, 1), 7), text, 24));
   return penna_unit_bytes(unit);
 }
 '''

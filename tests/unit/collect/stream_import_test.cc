@@ -36,7 +36,8 @@ class Stream {
   }
   Stream& point(uint32_t thread, uint64_t value, const char* text = "someone") {
     uint64_t unit[16];
-    penna_unit_end(unit, penna_put_string(penna_put_word(penna_unit_point(unit, thread, 1), value), text, 16));
+    penna_unit_end(unit,
+                   penna_unit_put_string(penna_unit_put_word(penna_unit_point(unit, thread, 1), value), text, 16));
     return add_unit(unit);
   }
   Stream& lost(uint32_t count) {
