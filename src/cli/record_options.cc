@@ -33,7 +33,7 @@ Result<> check(const RecordOptions& options) {
     if (pattern.empty() || pattern == "!")
       return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
     const size_t told = pattern.size() + (pattern[0] == '!' ? 1 : 2);
-    if (told > room) return Error{"the --event patterns are too long: together they have room for 470 characters"};
+    if (told > room) return Error{"the --event patterns are too long: together they have room for 469 characters"};
     room -= told;
   }
   return ok();

@@ -188,7 +188,7 @@ TEST(Damage, TenThousandMutations) {
   size_t opened = 0;
   for (int round = 0; round < 10'000; ++round) {
     auto bytes = whole;
-    for (uint32_t count = 1 + random() % 4; count > 0; --count) {
+    for (uint32_t count = 1 + random() % 4; count > 0 && !bytes.empty(); --count) {
       size_t at = random() % bytes.size();
       switch (random() % 6) {
         case 0: bytes[at] = static_cast<uint8_t>(random()); break;
