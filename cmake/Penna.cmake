@@ -43,9 +43,10 @@ function(penna_add_folders)
   endforeach()
 endfunction()
 
-# Tool-side options: warnings, sanitizers, no exceptions of our own.
+# Tool-side options: warnings, sanitizers, no exceptions of our own. -g1 (functions and lines, no variables) is a quarter
+# quicker to compile; who steps through code takes the dev preset.
 function(penna_tool_options target)
-  target_compile_options(${target} PRIVATE ${PENNA_WARNINGS})
+  target_compile_options(${target} PRIVATE ${PENNA_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-g1>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
   if(PENNA_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${PENNA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -64,12 +65,16 @@ function(penna_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LIBS})
 endfunction()
 
-# penna_unit_test(name SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit".
+# penna_unit_test(name [OPTIMIZED] SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit". Its own code is
+# compiled with -O1, in half the time; OPTIMIZED: with -O2, for what it includes from the target side runs so there.
 function(penna_unit_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   penna_tool_options(${name})
+  if(NOT ARG_OPTIMIZED)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main GTest::gmock)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   add_dependencies(unit_tests ${name})

@@ -123,7 +123,7 @@ class LineWriter {
 
 std::string title_line(const Layout& layout, const TextStyle& style) {
   LineWriter line(layout, style);
-  for (const TableColumn* column : layout.columns) line.put(column->title, Tint::kBold);
+  for (const TableColumn* column : layout.columns) line.put(std::string(column->title), Tint::kBold);
   return line.take();
 }
 

@@ -27,7 +27,7 @@ std::string plain_key(const TableColumn& column) {
     if (key.size() > unit.size() && key.substr(key.size() - unit.size()) == unit)
       return std::string(key.substr(0, key.size() - unit.size()));
   }
-  return column.key;
+  return std::string(column.key);
 }
 
 std::optional<size_t> find_column(const Table& table, const std::string& name) {

@@ -27,8 +27,9 @@ enum class CellKind : uint8_t {
 };
 
 struct TableColumn {
-  std::string key;    // in CSV, JSON and --sort: "total_ns"
-  std::string title;  // over the column of text: "TOTAL"
+  // Literals: as strings, the lists of columns in the reports would take longer to compile than all else there.
+  std::string_view key;    // in CSV, JSON and --sort: "total_ns"
+  std::string_view title;  // over the column of text: "TOTAL"
   CellKind kind = CellKind::kText;
   bool cut = false;           // of a text column: on a terminal its cells may be cut to fit
   bool machine_only = false;  // in CSV and JSON, and to sort by; not in text

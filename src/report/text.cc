@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 namespace penna {
@@ -66,7 +65,7 @@ std::string printable(std::string_view text) {
     const Utf8 character = decode_utf8(text, at);
     if (character.code == kNotUtf8 || is_harmful(character.code)) {
       for (size_t i = 0; i < character.size; ++i)
-        fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<uint8_t>(text[at + i]));
+        result += fmt::format("\\x{:02x}", static_cast<uint8_t>(text[at + i]));
     } else {
       result.append(text.substr(at, character.size));
     }
