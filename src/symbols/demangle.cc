@@ -71,6 +71,70 @@ size_t skip_brackets(std::string_view text, size_t at) {
   return text.size();
 }
 
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+// Behind the "X for " or "X thunk to " of a name that stands for something about another one; 0 for all others.
+size_t subject_at(std::string_view full) {
+  for (std::string_view link : {" for ", " thunk to "}) {
+    const size_t at = full.find(link);
+    if (at != std::string_view::npos && full.find_first_of("<(") >= at) return at + link.size();
+  }
+  return 0;
+}
+
+// The characters of "*", "&", "A<int>::*" at the start of a declarator ("*f<int>(int)"); 0 when it starts with neither.
+size_t pointer_size(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size() && text[i] != '*' && text[i] != '&') {
+    if (is_word(text[i]) || text[i] == ':') {
+      ++i;
+    } else if (text[i] == '<' || text[i] == '{' || starts_with(text.substr(i), kAnonymous)) {
+      i = skip_brackets(text, i);
+    } else {
+      return 0;
+    }
+  }
+  if (i >= text.size() || (i != 0 && text[i - 1] != ':')) return 0;
+  while (i < text.size() && (text[i] == '*' || text[i] == '&')) ++i;
+  for (std::string_view word : {" const", " volatile", " "})
+    if (starts_with(text.substr(i), word)) i += word.size();
+  return i;
+}
+
+// "void f<int>(int)" is "f<int>(int)": only instances of templates come with the type of what they return, which is
+// in front of, or for pointers to functions and arrays around, name and parameters (Itanium ABI 5.1.5.3).
+std::string_view without_return_type(std::string_view full) {
+  if (subject_at(full) != 0) return full;  // of a type or variable
+  size_t name = 0;
+  for (size_t i = 0; i < full.size();) {
+    const std::string_view rest = full.substr(i);
+    const bool in_word = i != 0 && is_word(full[i - 1]);
+    if (starts_with(rest, "operator") && !in_word && (rest.size() == 8 || !is_word(rest[8]))) break;
+    if (starts_with(rest, kAnonymous) || rest[0] == '<' || rest[0] == '{' || rest[0] == '[') {
+      i += skip_brackets(rest, 0);
+    } else if (rest[0] == '(') {
+      const std::string_view before = full.substr(0, i);
+      const auto follows = [&](std::string_view word) {
+        return before.size() >= word.size() && before.substr(before.size() - word.size()) == word;
+      };
+      const size_t end = skip_brackets(rest, 0);
+      if (follows("decltype ") || follows("decltype") || follows("__vector")) {
+        i += end;
+        continue;
+      }
+      if (const size_t size = pointer_size(rest.substr(1)); size != 0 && end > size + 1)
+        return without_return_type(rest.substr(1 + size, end - size - 2));
+      break;  // parameters
+    } else {
+      ++i;
+      if (rest[0] == ' ') name = i;
+    }
+  }
+  return name >= full.size() ? full : full.substr(name);
+}
+
 // Link-time optimisation renames whole functions to keep them apart: "init.lto_priv.0", "init.llvm.123" are "init".
 // (".cold", ".part.0" and ".isra.0" stay: they are other code than the function of that name.)
 std::string_view without_artificial_suffix(std::string_view name) {
@@ -122,11 +186,8 @@ uint64_t demangled_size_bound(std::string_view raw) {
 
 std::string simple_name(std::string_view full) {
   // "vtable for X", "non-virtual thunk to X::f()": what is in front stays.
-  for (std::string_view link : {" for ", " thunk to "}) {
-    size_t at = full.find(link);
-    if (at == std::string_view::npos || full.find_first_of("<(") < at) continue;
-    return std::string(full.substr(0, at + link.size())) + simple_name(full.substr(at + link.size()));
-  }
+  if (const size_t at = subject_at(full); at != 0)
+    return std::string(full.substr(0, at)) + simple_name(full.substr(at));
   std::string out;
   bool after_parameters = false;
   for (size_t i = 0; i < full.size();) {
@@ -134,9 +195,9 @@ std::string simple_name(std::string_view full) {
     bool in_word = !out.empty() && is_word(out.back());
     if (rest.substr(0, 8) == "operator" && !in_word && (rest.size() == 8 || !is_word(rest[8]))) {
       i += take_operator(rest, &out);
-    } else if (rest.substr(0, 21) == "(anonymous namespace)") {
-      out += rest.substr(0, 21);
-      i += 21;
+    } else if (starts_with(rest, kAnonymous)) {
+      out += kAnonymous;
+      i += kAnonymous.size();
     } else if (rest[0] == '{') {  // "{lambda(int)#2}" is "{lambda#2}"
       size_t end = skip_brackets(rest, 0), open = rest.find('(');
       out += rest.substr(0, std::min(open, end));
@@ -175,7 +236,8 @@ std::string demangle(std::string_view raw, Demangle style) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || text == nullptr) return name;
-  return style == Demangle::kSimple ? simple_name(text.get()) : std::string(text.get());
+  const std::string_view full = without_return_type(text.get());
+  return style == Demangle::kSimple ? simple_name(full) : std::string(full);
 }
 
 }  // namespace penna

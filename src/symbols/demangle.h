@@ -14,7 +14,7 @@ namespace penna {
 enum class Demangle : uint8_t {
   kNo,      // _ZN2ns3BoxIlE3getEl
   kSimple,  // ns::Box::get
-  kFull,    // ns::Box<long>::get(long)
+  kFull,    // ns::Box<long>::get(long), without the type that it returns
 };
 
 // An upper bound, in characters, for the text of a mangled name above which it is not demangled.
