@@ -2,6 +2,7 @@
 // See cmd_info.h.
 #include "cli/cmd_info.h"
 
+#include "cli/analyses.h"
 #include "cli/verbs.h"
 #include "report/info.h"
 
@@ -20,7 +21,10 @@ Result<Parsed<InfoOptions>> parse_info(const Arguments& arguments) {
 int cmd_info(const InfoOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  const Report report = info_report(*recording, summarize(*recording));
+  const Summary summary = summarize(*recording);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  Names names(*recording, *symbols);
+  const Report report = info_report(*recording, summary, examine(*recording, summary, Analyses{}, names));
   Output output;
   write_report(report, options.table, output);
   return finish_output(output);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 #include "model/allocations.h"
 #include "model/calls.h"
@@ -26,6 +27,16 @@ std::string classes_text(const EventCounts& counts) {
   for (uint32_t i = 0; i < counts.size(); ++i)
     if (counts[i] != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], class_name(i));
   return text;
+}
+
+// " (libfoo.so, libbar.so and 2 others)"; empty when no file is known.
+std::string files_text(const HealthReport& report) {
+  constexpr size_t kShown = 3;
+  const std::vector<std::string>& files = report.no_rule_files;
+  std::string text;
+  for (size_t i = 0; i < std::min(files.size(), kShown); ++i) text += (i == 0 ? " (" : ", ") + files[i];
+  if (files.size() > kShown) text += fmt::format(" and {}", count_of(files.size() - kShown, "other", "others"));
+  return text.empty() ? text : text + ")";
 }
 
 // ---- Gathering
@@ -76,6 +87,34 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
     report.blocked_ticks += blocked;
   }
   report.blocked_ns = static_cast<double>(report.blocked_ticks) * recording.time().ns_per_tick();
+}
+
+// Stacks that ended in code without a rule: those whose outermost frame is where the process began are complete. The
+// target counted walks, the tree of stacks tells places: with both kinds of place in a process the count is an upper bound.
+void gather_stack_ends(HealthReport& report, const Recording& recording, Names& names) {
+  std::set<std::string> files;
+  report.truncated_stacks[PENNA_STACK_NO_RULE] = 0;
+  for (uint32_t process = 0; process < recording.processes().size(); ++process) {
+    const auto& end = recording.processes()[process].end;
+    const uint64_t walks = end ? end->counters.stacks_truncated[PENNA_STACK_NO_RULE] : 0;
+    bool complete = false, short_one = false;
+    const uint64_t nodes = walks == 0 ? 0 : recording.stack_node_count(process);
+    for (uint64_t id = 1; id <= nodes; ++id) {
+      const auto node = recording.stack_node(process, static_cast<uint32_t>(id));
+      if (!node || node->parent != 0 || node->cut || node->end != PENNA_STACK_NO_RULE) continue;
+      if (names.is_entry(process, node->pc, node->generation)) {
+        complete = true;
+        continue;
+      }
+      short_one = true;
+      const CodePlace place = names.map().locate_return(process, node->pc, node->generation);
+      files.insert(place.known() ? names.map().file_name(place.module) : "generated code");
+    }
+    if (complete && !short_one) continue;
+    report.truncated_stacks[PENNA_STACK_NO_RULE] += walks;
+    report.no_rule_at_most |= complete && walks != 0;
+  }
+  report.no_rule_files.assign(files.begin(), files.end());
 }
 
 void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
@@ -187,8 +226,10 @@ void say_stacks(const HealthReport& report, Sentences& say) {
            fmt::format("{} deeper than was asked for: record with a larger --stack-depth to see their outer frames.",
                        count_of(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
   say.warning(cut[PENNA_STACK_NO_RULE] != 0,
-              fmt::format("{} short, in code without unwind information: build it with -fasynchronous-unwind-tables.",
-                          count_of(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end")));
+              fmt::format("{}{} short, in code without unwind information{}: build it with "
+                          "-fasynchronous-unwind-tables.",
+                          report.no_rule_at_most ? "Up to " : "",
+                          count_of(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report)));
   say.warning(
       cut[PENNA_STACK_BAD_MEMORY] != 0,
       fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
@@ -248,6 +289,7 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   HealthReport report;
   gather_file(report, recording, summary);
   gather_target(report, recording, summary);
+  if (inputs.names != nullptr) gather_stack_ends(report, recording, *inputs.names);
   gather_analyses(report, inputs);
   report.refused_channels = recording.collector().refused_channels;
   report.event_cost_ps = recording.collector().event_cost_ps;

@@ -48,7 +48,9 @@ struct HealthReport {
   uint64_t blocked_ticks = 0;
   double blocked_ns = 0;
   std::array<uint64_t, 4> truncated_stacks{};  // by penna_stack_end; [0] is unused
-  uint64_t unstored_stacks = 0;                // the stack tree was full
+  bool no_rule_at_most = false;  // some of those without rule may have ended where the process began: complete
+  std::vector<std::string> no_rule_files;  // where those ended that are short; by name, without names: empty
+  uint64_t unstored_stacks = 0;            // the stack tree was full
   uint64_t sites_armed = 0, sites_refused = 0;
   uint64_t modules_unknown = 0;
   // The recorder.

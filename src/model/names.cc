@@ -78,9 +78,16 @@ NamedStack Names::stack(uint32_t process, uint32_t stack) {
     for (const NameFrame& one : frame(process, node->pc, node->generation)) result.frames.push_back(&one);
     result.end = node->cut ? StackEnd::kCut : stack_end(node->end);
     if (node->cut) break;
+    if (result.end == StackEnd::kNoRule && is_entry(process, node->pc, node->generation))
+      result.end = StackEnd::kComplete;
     stack = node->parent;
   }
   return result;
+}
+
+bool Names::is_entry(uint32_t process, uint64_t pc, uint16_t generation) {
+  const CodePlace place = map_.locate_return(process, pc, generation);
+  return place.known() && symbols_.is_entry({map_.path(place.module), map_.build_id(place.module)}, place.address);
 }
 
 const NameFrame* Names::leaf(uint32_t process, uint32_t stack) {

@@ -29,7 +29,7 @@ using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
 
 // Why a stack goes no further out.
 enum class StackEnd : uint8_t {
-  kComplete,    // reached the thread's first frame
+  kComplete,    // reached the thread's first frame, or the code where the process began
   kDepthLimit,  // deeper than was asked for
   kNoRule,      // code without usable unwind information
   kBadMemory,   // a frame outside the thread's stack
@@ -76,6 +76,8 @@ class Names {
   const std::string& function_name(const CodePlace& place) { return at(place).back().function; }
 
   NamedStack stack(uint32_t process, uint32_t stack);
+  // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
+  bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
   // The innermost frame of a stack, for one-line views; null when there is none.
   const NameFrame* leaf(uint32_t process, uint32_t stack);
 

@@ -25,6 +25,10 @@ class ElfSymbolSource : public SymbolSource {
     return DataSymbol{std::string(object->name), object->offset};
   }
 
+  bool is_entry(const NamedFile& file, uint64_t address) override {
+    return symbolizer_.is_entry(module(file), address);
+  }
+
   std::string problem(const NamedFile& file) override { return symbolizer_.status(module(file)).advice; }
 
  private:

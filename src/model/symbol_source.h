@@ -38,6 +38,8 @@ class SymbolSource {
   virtual std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) = 0;
   // The variable that holds the address.
   virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
+  // True for the code where a process begins: no frame is further out.
+  virtual bool is_entry(const NamedFile& file, uint64_t address) = 0;
   // What is wrong with the names of this file, as a sentence with the next step; empty when all is well.
   virtual std::string problem(const NamedFile& file) = 0;
 };

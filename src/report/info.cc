@@ -9,7 +9,6 @@
 #include <cstring>
 #include <ctime>
 
-#include "model/health.h"
 #include "report/units.h"
 
 namespace penna {
@@ -133,12 +132,11 @@ std::string date_text(uint64_t realtime_ns) {
                      broken.tm_mday, broken.tm_hour, broken.tm_min, broken.tm_sec);
 }
 
-Report info_report(const Recording& recording, const Summary& summary) {
+Report info_report(const Recording& recording, const Summary& summary, const HealthReport& health) {
   Report report;
   report.tables.push_back(facts(recording, summary));
   report.tables.push_back(processes(recording, summary));
-  for (const HealthSentence& sentence : examine(recording, summary, {}).sentences)
-    report.warnings.push_back(sentence.text);
+  for (const HealthSentence& sentence : health.sentences) report.warnings.push_back(sentence.text);
   return report;
 }
 

@@ -2,12 +2,12 @@
 // The report of penna info: who, what, when, where, how much; from a recording's metadata alone.
 #pragma once
 
-#include "model/summary.h"
+#include "model/health.h"
 #include "report/table.h"
 
 namespace penna {
 
-Report info_report(const Recording& recording, const Summary& summary);
+Report info_report(const Recording& recording, const Summary& summary, const HealthReport& health);
 
 // A command as one would type it: arguments with blanks or signs of the shell in single quotes.
 std::string command_text(const std::vector<std::string>& command, uint32_t left_out);

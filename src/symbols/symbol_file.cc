@@ -241,6 +241,15 @@ std::optional<ObjectName> SymbolFile::find_object(uint64_t address) {
   return ObjectName{display(*symbol), address - symbol->start, symbol->size};
 }
 
+bool SymbolFile::is_entry(uint64_t address) const {
+  if (const RawSymbol* symbol = table_.function_at(address))
+    return symbol->name == "_start" || symbol->name == "_dl_start_user";
+  // No symbol, as in a stripped dynamic linker. Both together are 61 bytes of glibc's on x86-64.
+  constexpr uint64_t kEntryBytes = 64;
+  const uint64_t entry = shape().header().e_entry;
+  return entry != 0 && address >= entry && address - entry < kEntryBytes;
+}
+
 std::vector<Symbol> SymbolFile::functions() {
   std::vector<Symbol> all;
   all.reserve(table_.functions().size());

@@ -88,6 +88,9 @@ class SymbolFile {
   std::vector<FrameName> frames(uint64_t address, bool call_site);
   // The global or static variable over the address.
   std::optional<ObjectName> find_object(uint64_t address);
+  // True in the code at which a process enters the file, `_start` or, behind it in the dynamic linker, `_dl_start_user`:
+  // nothing called that, whatever its unwind information says (often it has none).
+  bool is_entry(uint64_t address) const;
   // All functions by address, one a start address, PLT entries included.
   std::vector<Symbol> functions();
 

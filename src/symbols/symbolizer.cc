@@ -50,6 +50,11 @@ std::optional<ObjectName> Symbolizer::find_object(ModuleId id, uint64_t address)
   return module.symbols ? module.symbols->find_object(address) : std::nullopt;
 }
 
+bool Symbolizer::is_entry(ModuleId id, uint64_t address) {
+  Module& module = open(id);
+  return module.symbols && module.symbols->is_entry(address);
+}
+
 const ModuleStatus& Symbolizer::status(ModuleId id) {
   Module& module = open(id);
   return module.symbols ? module.symbols->status() : module.failure;

@@ -33,6 +33,8 @@ class Symbolizer {
   std::optional<Symbol> find(ModuleId module, uint64_t address);
   std::optional<ObjectName> find_object(ModuleId module, uint64_t address);
 
+  bool is_entry(ModuleId module, uint64_t address);
+
   // What is known of the module, for health: opens it when it is not open yet.
   const ModuleStatus& status(ModuleId module);
   const ModuleFile& file(ModuleId module) const { return modules_[module].file; }

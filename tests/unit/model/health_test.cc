@@ -131,6 +131,71 @@ TEST(Health, TellsWhatTheTargetLost) {
   EXPECT_EQ(report.worst(), Severity::kError);
 }
 
+// Symbols of which only the entry is known, at 0xe00.
+class EntrySymbols : public SymbolSource {
+ public:
+  std::vector<SourceFrame> code(const NamedFile&, uint64_t) override { return {}; }
+  std::optional<DataSymbol> data(const NamedFile&, uint64_t) override { return std::nullopt; }
+  bool is_entry(const NamedFile&, uint64_t address) override { return address >> 8 == 0xe; }
+  std::string problem(const NamedFile&) override { return ""; }
+};
+
+// A process that made `walks` walks which met no rule, with these outermost frames.
+uint32_t process_without_rules(RecordingBuilder& build, uint32_t pid, uint64_t walks,
+                               const std::vector<uint64_t>& ends) {
+  const uint32_t process = build.process(pid);
+  Module module;
+  module.path = "/lib/libfoo.so";
+  module.bias = module.start = 0x100000;
+  module.end = 0x110000;
+  build.module(process, module);
+  for (uint32_t i = 0; i < ends.size(); ++i)
+    build.stack(process, 1 + 2 * i, {0x100300, 0x100000 + ends[i]}, PENNA_STACK_NO_RULE);
+  build.stack(process, 101, {0x100300, 0x100110});
+  ProcessEnd end;
+  end.number = process;
+  end.counters.stacks_truncated[PENNA_STACK_NO_RULE] = walks;
+  build.end(end);
+  return process;
+}
+
+HealthReport examine_with_names(RecordingBuilder& build) {
+  const Recording recording = build.open();
+  EntrySymbols symbols;
+  Names names(recording, symbols);
+  HealthInputs inputs;
+  inputs.names = &names;
+  return examine(recording, summarize(recording), inputs);
+}
+
+TEST(Health, StacksThatEndWhereTheProcessBeganAreNotShort) {
+  RecordingBuilder build;
+  process_without_rules(build, 100, 7, {0xe20, 0xe48});
+  const HealthReport report = examine_with_names(build);
+  EXPECT_EQ(report.truncated_stacks[PENNA_STACK_NO_RULE], 0u);
+  EXPECT_FALSE(report.no_rule_at_most);
+  EXPECT_THAT(report.sentences, Not(says("short")));
+}
+
+TEST(Health, ShortStacksSayWhereTheyEnd) {
+  RecordingBuilder build;
+  process_without_rules(build, 100, 7, {0xe20});
+  process_without_rules(build, 101, 5, {0x200, 0x220});
+  const HealthReport report = examine_with_names(build);
+  EXPECT_EQ(report.truncated_stacks[PENNA_STACK_NO_RULE], 5u);
+  EXPECT_THAT(report.sentences, says("5 stacks end short, in code without unwind information (libfoo.so): build it"));
+}
+
+// The target counts walks, whatever they ended in: with both kinds of end no more can be said.
+TEST(Health, ShortStacksAmongCompleteOnesAreAnUpperBound) {
+  RecordingBuilder build;
+  process_without_rules(build, 100, 7, {0xe20, 0x100200});
+  const HealthReport report = examine_with_names(build);
+  EXPECT_EQ(report.truncated_stacks[PENNA_STACK_NO_RULE], 7u);
+  EXPECT_TRUE(report.no_rule_at_most);
+  EXPECT_THAT(report.sentences, says("Up to 7 stacks end short, in code without unwind information (generated code):"));
+}
+
 TEST(Health, TellsWhatIsMissingFromTheFile) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

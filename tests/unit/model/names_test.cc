@@ -28,6 +28,7 @@ class FakeSymbols : public SymbolSource {
     if (address < 0x4000) return std::nullopt;
     return DataSymbol{"table", address - 0x4000};
   }
+  bool is_entry(const NamedFile&, uint64_t address) override { return address >> 8 == 0xe; }
   std::string problem(const NamedFile& file) override { return file.path == "/lib/lib.so" ? "It is stripped." : ""; }
   int questions = 0;
 };
@@ -93,6 +94,20 @@ TEST(Names, OfStacksAreTheCallsBeforeTheReturnAddresses) {
   EXPECT_EQ(names.leaf(process, 0), nullptr);
   EXPECT_EQ(names.stack(process, 0).end, StackEnd::kUnknown);
   EXPECT_EQ(names.stack(process, 999).end, StackEnd::kUnknown);
+}
+
+TEST(Names, AStackThatEndsWhereTheProcessBeganIsComplete) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.module(process, module_at("/bin/program", 0x100000));
+  const uint32_t begun = build.stack(process, 1, {0x100300, 0x100e10}, PENNA_STACK_NO_RULE);
+  const uint32_t unread = build.stack(process, 3, {0x100300, 0x100e10}, PENNA_STACK_BAD_MEMORY);
+  Recording recording = build.open();
+  FakeSymbols symbols;
+  Names names(recording, symbols);
+  EXPECT_EQ(names.stack(process, begun).end, StackEnd::kComplete);
+  EXPECT_EQ(names.stack(process, begun).frames.size(), 3u);
+  EXPECT_EQ(names.stack(process, unread).end, StackEnd::kBadMemory);
 }
 
 TEST(Names, AStackWhoseOuterNodesAreMissingSaysSo) {

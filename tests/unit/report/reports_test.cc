@@ -124,7 +124,8 @@ PID   TID  NAME      START  DURATION  CALLS  ALLOC  LOCKS  POINTS  LOST  BLOCKED
 )");
 }
 TEST_F(Reports, InfoTables) {
-  const std::string info = text(info_report(recording_, summarize(recording_)));
+  const std::string info =
+      text(info_report(recording_, summarize(recording_), examine(recording_, summarize(recording_), {})));
   EXPECT_THAT(info, HasSubstr("recording  " + build_.path() + "\n"));
   EXPECT_THAT(info, HasSubstr("events     3 calls, 4 allocation events, 8 lock events, 1 point\n"));
   EXPECT_THAT(info, HasSubstr("lost       nothing\n"));

@@ -29,6 +29,7 @@ class SampleSymbols : public SymbolSource {
     if (address == 0x8040) return DataSymbol{"ready", 0};
     return std::nullopt;
   }
+  bool is_entry(const NamedFile&, uint64_t address) override { return address >> 8 == 0xe; }
   std::string problem(const NamedFile&) override { return ""; }
 };
 

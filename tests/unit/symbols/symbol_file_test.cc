@@ -79,6 +79,17 @@ TEST_P(Compilers, Objects) {
   EXPECT_FALSE(file->find(mutex).has_value()) << "data is no function";
 }
 
+TEST_P(Compilers, EntryIsWhereTheProcessBegins) {
+  std::string path = build(GetParam(), "shapes.cc");
+  auto file = open(path);
+  ASSERT_NE(file, nullptr);
+  const uint64_t start = test::address_of(path, "_start");
+  EXPECT_TRUE(file->is_entry(start));
+  EXPECT_TRUE(file->is_entry(start + 8));
+  EXPECT_FALSE(file->is_entry(test::address_of(path, "main")));
+  EXPECT_FALSE(file->is_entry(start - 1));
+}
+
 TEST_P(Compilers, PltEntries) {
   std::string path = build(GetParam(), "shapes.cc");
   auto file = open(path);
@@ -112,6 +123,24 @@ TEST(SymbolFile, FunctionsAreSortedAndDisjointInStart) {
   auto all = open(build(compilers()[0], "shapes.cc"))->functions();
   ASSERT_GT(all.size(), 20u);
   for (size_t i = 1; i < all.size(); ++i) EXPECT_LT(all[i - 1].start, all[i].start);
+}
+
+// With its debug file by symbol, without by its entry address.
+TEST(SymbolFile, EntryOfTheDynamicLinker) {
+  const std::string linker = "/lib64/ld-linux-x86-64.so.2";
+  std::string entry = test::run("readelf -h " + linker + " | sed -n 's/ *Entry point address: *//p'");
+  const uint64_t start = std::stoull(entry, nullptr, 16);
+  auto bytes = test::read_bytes(linker);
+  auto stripped = SymbolFile::from_memory("ld.so", bytes, {});
+  ASSERT_TRUE(stripped) << stripped.error().text;
+  auto whole = open(linker);
+  ASSERT_NE(whole, nullptr);
+  for (const uint64_t at : {start + 7, start + 0x2f}) {
+    EXPECT_TRUE((*stripped)->is_entry(at)) << at;
+    EXPECT_TRUE(whole->is_entry(at)) << at;
+  }
+  EXPECT_FALSE((*stripped)->is_entry(start - 1));
+  EXPECT_FALSE((*stripped)->is_entry(start + 200));
 }
 
 TEST(SymbolFile, SharedLibrary) {
