@@ -14,9 +14,9 @@
  *        | unit ...             |               | a full record of event.h|  its header says how long it is
  *        +----------------------+               +-------------------------+
  *
- * thread: what wrote it: a task's id, a number for each interrupt, ...; a THREAD record gives it a name. 0 belongs to no
- * thread. SITE records stand before the POINT records that name them; LOST records tell what did not fit into the ring.
- * A unit has a fixed greatest size in a ring's slots; only penna_unit_bytes() of it go into the stream.
+ * thread: what wrote it: a task's id, a number for each interrupt, ...; 0 belongs to no thread. SITE, THREAD and MODULE
+ * records describe: they hold for the whole stream, wherever they stand. LOST records tell what did not fit into the ring.
+ * A ring's slot has room for the largest unit that is put into it; only penna_unit_bytes() of it go into the stream.
  */
 #ifndef PENNA_STREAM_H
 #define PENNA_STREAM_H
@@ -98,7 +98,7 @@ static inline uint64_t* penna_unit_put_string(uint64_t* to, const char* text, ui
   return to + 1 + (bytes + 7) / 8;
 }
 
-/* The name of a thread from now on. 4 words. */
+/* The name of a thread. 4 words. */
 static inline void penna_unit_thread(uint64_t* unit, uint32_t thread, const char* name) {
   uint64_t* to = penna_unit_begin(unit, thread, PENNA_KIND_THREAD);
   penna_stream_copy(to, name, sizeof(struct penna_thread) - 1, sizeof(struct penna_thread));

@@ -23,7 +23,6 @@ Session session_of(const StreamImport& stream) {
   Session session;
   session.penna_version = PENNA_VERSION;
   session.kernel = stream.source();
-  session.classes = (1u << PENNA_CLASS_COUNT) - 1;
   session.ticks_per_second = header.ticks_per_second;
   session.clock_flags = kClockInvariant;
   session.start = {header.ticks, header.monotonic_ns, header.realtime_ns};

@@ -106,13 +106,14 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
   uint64_t time = penna_extend_time(now_, header >> 16, PENNA_FULL_TIME_BITS);
   now_ = std::max(now_, time);
   ++summary_.units;
-  if (penna_header_kind(header) == PENNA_KIND_LOST) {
-    penna_lost lost;
-    std::memcpy(&lost, record.data() + 8, sizeof lost);
-    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-      summary_.lost[i] += lost.count[i];
-      if (thread != 0) sink_.health(builder_for(thread).serial).lost[i] += lost.count[i];
-    }
+  Record in_place{penna_header_kind(header), static_cast<uint32_t>(record.size() - 8), time, 0, record.data() + 8};
+  if (describes(writer, thread, in_place)) return;
+  if (in_place.kind == PENNA_KIND_LOST) {
+    auto lost = in_place.as<penna_lost>();
+    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) summary_.lost[i] += lost.count[i];
+    if (thread == 0) return;
+    Health& health = sink_.health(builder_for(thread).serial);
+    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] += lost.count[i];
   }
   Builder& builder = builder_for(thread);
   if (builder.chunk.size() + record.size() > PENNA_CHUNK_BYTES) flush(writer, thread, builder);
@@ -123,6 +124,22 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
   builder.first = std::min(builder.first, time);
   builder.last = std::max(builder.last, time);
   builder.chunk.insert(builder.chunk.end(), record.begin(), record.end());
+}
+
+// What describes is written at once: its time is when the ring was read, which is later than what it describes, so it
+// holds from the beginning on.
+bool StreamImport::describes(RecordingWriter& writer, uint32_t thread, const Record& record) {
+  if (record.kind == PENNA_KIND_SITE) {
+    if (auto site = decode_site(record)) (void)writer.write_sites(0, {&*site, 1});
+  } else if (record.kind == PENNA_KIND_MODULE) {
+    if (auto module = decode_module(record)) (void)writer.write_modules(0, {&*module, 1});
+  } else if (record.kind == PENNA_KIND_THREAD) {
+    Thread named{builder_for(thread).serial, thread, decode_thread_name(record), 0};
+    (void)writer.write_threads(0, {&named, 1});
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void StreamImport::flush(RecordingWriter& writer, uint32_t thread, Builder& builder) {

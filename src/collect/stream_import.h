@@ -50,6 +50,7 @@ class StreamImport {
   // The record of the unit at `at`; 0 when there is none, else the bytes of the unit.
   size_t unit_at(size_t at) const;
   void take(RecordingWriter& writer, std::span<const uint8_t> unit);
+  bool describes(RecordingWriter& writer, uint32_t thread, const Record& record);
   Builder& builder_for(uint32_t thread);
   void flush(RecordingWriter& writer, uint32_t thread, Builder& builder);
 

@@ -118,8 +118,9 @@ std::vector<Point> points_of(const Recording& recording) {
 
 TEST_F(StreamImportTest, every_record_of_every_thread_comes_back) {
   Stream stream;
-  stream.thread(7, "a writer").thread(0x80000000, "irq cpu0");
+  stream.thread(7, "a writer");
   stream.point(7, 1).point(0x80000000, 2, "").point(7, 3, "sixteen and more letters").point(7, 4, "sixteen letters!");
+  stream.thread(0x80000000, "irq cpu0");  // later than what it is the name of
   Recording recording = import(stream.bytes());
   std::map<uint64_t, Point> points;
   for (const Point& point : points_of(recording)) points[point.value] = point;

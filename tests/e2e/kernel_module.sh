@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# examples/kernel-module in a virtual machine: four processes and a timer interrupt write into one ring, on two processors;
+# what comes out of the device, and through penna import, is all of it; of a ring that was too small, what is missing.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+need linux-headers-amd64 busybox-static cpio make qemu-system-x86
+run "$PENNA_SOURCE/examples/kernel-module/run"
+expect_eq 0 "$status" "status of examples/kernel-module/run"
+
+run penna import kernel.stream
+expect_eq "penna: kernel.penna: 500 points, written by 6 threads" "$err" "what was imported"
+run penna info kernel.penna
+expect_match "$out" '^lost +nothing$'
+expect_match "$out" '^kernel +Linux 6\.[0-9]+.*, penna_example$'
+
+penna export csv kernel.penna >events.csv
+/usr/bin/python3 - <<'CHECK' || fail "the events are not those that were made"
+import collections, csv
+ticks, writes, last = [], collections.Counter(), 0
+for event in csv.DictReader(open('events.csv')):
+    arguments = dict(pair.split('=', 1) for pair in event['arguments'].split(';'))
+    assert event['kind'] == 'point' and int(event['time_ns']) >= last, event
+    last = int(event['time_ns'])
+    if event['name'] == 'kernel:tick':
+        assert int(event['tid']) >= 2**31 and arguments['hardirq'] == 'true', event
+        ticks.append(int(arguments['number']))
+    else:
+        assert event['name'] == 'kernel:write' and arguments['bytes'] == '1' and arguments['process'] == 'dd', event
+        writes[int(event['tid'])] += 1
+assert ticks == list(range(100)), ticks
+assert sorted(writes.values()) == [100] * 4, writes
+CHECK
+run penna report kernel.penna threads
+expect_match "$out" ' irq cpu[01] .* 100 '
+
+# 1,024 slots, 3,000 records.
+run penna import full-ring.stream -o full.penna
+expect_match "$err" '^penna: full.penna: 1,024 points'
+expect_match "$err" '^penna: lost where it was recorded: 1,976 points'
+run penna info full.penna
+expect_match "$out" '^lost +1,976 points$'
+
+# The recording is not overwritten, nor the stream by it.
+run penna import kernel.stream
+expect_eq 125 "$status" "status when the recording exists"
+run penna import kernel.stream -f -o kernel.stream
+expect_eq 125 "$status" "status when the recording is the stream"
+run penna import kernel.penna -o other.penna
+expect_match "$err" 'cannot import kernel.penna: it does not begin as a stream'
