@@ -204,7 +204,7 @@ enum penna_site_kind { PENNA_SITE_EVENT = 1, PENNA_SITE_SPAN = 2, PENNA_SITE_SPA
 struct penna_site_info {
   uint32_t site;
   uint32_t line;
-  uint64_t address;    /* run-time address of the site's code */
+  uint64_t address;    /* run-time address of the site's code; 0 = it has none of its own */
   uint16_t text_bytes; /* of the strings, without padding */
   uint8_t arg_count;
   uint8_t kind;                      /* penna_site_kind */

@@ -4,6 +4,7 @@
  *
  *     PENNA_EVENT(provider, name, arguments...)        something happened here
  *     PENNA_EVENT_LAZY(provider, name, arguments...)   the same; arguments are evaluated only while somebody listens
+ *     PENNA_SPAN(provider, name, arguments...)         from here to the end of the scope, however it is left
  *     PENNA_ARG(name, value)                           an argument with a name of its own, instead of its source text
  *     PENNA_STRUCT(Type, fields...)                    at namespace scope (C++): points take Type field by field
  *
@@ -17,8 +18,12 @@
  * Disabled, EVENT is two nops; no register is saved and nothing moved but what the SDT note names. LAZY is one nop and a
  * test of its semaphore, which tools count up; its nop for tools lies in the cold block. Signal-safe, thread-safe.
  *
- * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT evaluates its arguments and does nothing else,
- * LAZY does not even evaluate them.
+ * SPAN is a declaration: it stands in a block, not alone behind an if. Its end is recorded when the scope is left by its
+ * closing brace, return, break, goto or an exception; not by longjmp: then the span ends with what lies around it. Its
+ * nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
+ *
+ * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do nothing
+ * else, LAZY does not even evaluate them.
  * PENNA_POINT_NOP10, before the include, adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
  */
 #ifndef PENNA_POINT_H
@@ -31,7 +36,9 @@
 #ifdef PENNA_ARCH_HAS_POINTS
 #define PENNA_EVENT(...) PENNA_EVENT_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_EVENT_LAZY(...) PENNA_EVENT_LAZY_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_SPAN(...) PENNA_SPAN_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #else
+#define PENNA_SPAN(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_EVENT(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_EVENT_LAZY(...) PENNA_NO_LAZY(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #endif
@@ -51,15 +58,17 @@
   do { if (0) { PENNA_EACH(n)(PENNA_EVALUATE, PENNA_NOTHING, __VA_ARGS__) } } while (0)
 
 /* With each level the preprocessor replaces a little more: here __COUNTER__ becomes a number. */
-#define PENNA_EVENT_(id, n, ...) PENNA_EVENT_SITE(id, PENNA_SITE_EVENT, n, __VA_ARGS__)
+#define PENNA_EVENT_(id, n, ...) PENNA_EVENT_SITE(id, PENNA_SITE_EVENT, "", , n, __VA_ARGS__)
 #define PENNA_EVENT_LAZY_(id, n, ...) PENNA_LAZY_SITE(id, n, __VA_ARGS__)
 
-#define PENNA_EVENT_SITE(id, kind, n, provider, name, ...)                                                           \
+/* `more`: see PENNA_ASM_SITE; `then`: what the cold block does besides. */
+#define PENNA_EVENT_SITE(id, kind, more, then, n, provider, name, ...)                                               \
   do {                                                                                                               \
     PENNA_EACH(n)(PENNA_HOLD, PENNA_NOTHING, __VA_ARGS__)                                                            \
-    PENNA_IF_ARMED(id, PENNA_STATE(id, provider, name),                                                              \
+    PENNA_IF_ARMED(id, PENNA_STATE(id, provider, name), more,                                                        \
                    PENNA_SITE_OPERANDS(kind, PENNA_NO_NUMBER, n, PENNA_TEXT(n, provider, name, __VA_ARGS__))) {      \
       PENNA_RECORD(n, PENNA_STATE(id, provider, name), __VA_ARGS__)                                                  \
+      then                                                                                                           \
     }                                                                                                                \
     if (PENNA_SITE_HAS_PAIRS(n)) __asm__ volatile("" : : : "memory"); /* the bytes, too, are there for who looks */  \
     PENNA_PROBE_OF_SITE(n, #provider, #name, "0")                                                                    \
@@ -79,6 +88,31 @@
       PENNA_PROBE_OF_SITE(n, #provider, #name, PENNA_SEMAPHORE_NAME(provider, name))                                 \
     }                                                                                                                \
   } while (0)
+
+/* A span's end: in C++ a site of its own in a destructor; in C a site without a slot, whose state the cold block of the
+ * beginning hands to the function that the compiler calls when the scope is left. */
+#define PENNA_SPAN_(id, n, ...) PENNA_SPAN_SITE(id, id##_end, n, __VA_ARGS__)
+#ifdef __cplusplus
+#define PENNA_SPAN_SITE(id, end, n, provider, name, ...)                                                             \
+  PENNA_EVENT_SITE(id, PENNA_SITE_SPAN, "", , n, provider, name, __VA_ARGS__);                                       \
+  const struct penna_span_##id {                                                                                     \
+    __attribute__((always_inline, no_instrument_function)) ~penna_span_##id() {                                      \
+      PENNA_IF_ARMED(end, PENNA_STATE(end, provider, name), "",                                                      \
+                     PENNA_SITE_OPERANDS(PENNA_SITE_SPAN_END, PENNA_NO_NUMBER, 0,                                    \
+                                         PENNA_TEXT(0, provider, name, ~))) {                                        \
+        PENNA_RECORD(0, PENNA_STATE(end, provider, name), ~)                                                         \
+      }                                                                                                              \
+    }                                                                                                                \
+  } penna_scope_##id
+#else
+#define PENNA_SPAN_SITE(id, end, n, provider, name, ...)                                                             \
+  const void* penna_span_##id __attribute__((cleanup(penna_end_span), unused)) = 0;                                  \
+  PENNA_EVENT_SITE(id, PENNA_SITE_SPAN, PENNA_ASM_SITE_WITHOUT_SLOT(PENNA_STATE(end, provider, name), "3"),          \
+                   PENNA_OPEN_SPAN(penna_span_##id, PENNA_STATE(end, provider, name), n), n, provider, name,         \
+                   __VA_ARGS__)
+#define PENNA_OPEN_SPAN(span_, state, n) \
+  __asm__(PENNA_ASM_ADDRESS(state, "span") : [span] "=r"(span_) : PENNA_SHAPE_OPERANDS(n));
+#endif
 
 /* What a cold block does: hands the values over, or where all of them are words, stores them itself. */
 #define PENNA_RECORD(n, state, ...)                                                                                  \
@@ -102,6 +136,16 @@
 /* Release: pairs with the collector's acquire load of the header. */
 #define PENNA_COMMIT(record) __atomic_store_n((uint8_t*)(record), (uint8_t)PENNA_POINT_COMMIT, __ATOMIC_RELEASE)
 
+#if defined(PENNA_ARCH_HAS_POINTS) && !defined(__cplusplus)
+PENNA_INLINE void penna_end_span(const void** span) {
+  if (__builtin_expect(*span != 0, 0)) {
+    uint64_t* record;
+    PENNA_ASM_RESERVE(PENNA_ASM_STATE_IN("state"), record, [state] "r"(*span));
+    if (record) PENNA_COMMIT(record);
+  }
+}
+#endif
+
 #define PENNA_PROBE_OF_SITE(n, provider, name, semaphore)                                                            \
   __asm__ inline volatile(PENNA_ASM_PROBE(provider, name, semaphore,                                                 \
                                           PENNA_EACH_OF(n, PENNA_ASM_SDT_ARG, PENNA_ASM_SPACE))                      \
@@ -114,7 +158,7 @@
   struct penna::Fields<Type> {                                                                                       \
     static constexpr const char* kNames[] = {PENNA_EACH(n)(PENNA_FIELD_NAME, PENNA_COMMA, __VA_ARGS__)};             \
     template <class Visit>                                                                                           \
-    __attribute__((always_inline)) static auto visit(const Type& penna_object, Visit penna_visit) {                  \
+    __attribute__((always_inline, no_instrument_function)) static auto visit(const Type& penna_object, Visit penna_visit) {                  \
       return penna_visit(PENNA_EACH(n)(PENNA_FIELD, PENNA_COMMA, __VA_ARGS__));                                      \
     }                                                                                                                \
   }

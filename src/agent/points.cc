@@ -94,13 +94,16 @@ Sites sites_of(const PointModule& module) {
   return {first, first + (end - first)};
 }
 
+bool has_slot(const penna_point_site& site) { return site.slot_at != 0; }
+
 // A site whose parts all lie in its module. Whoever links strange things together gets no point, but no crash either.
 bool is_sound(const PointModule& module, const penna_point_site& site) {
   const auto* text = follow<const char>(site.text_at);
   const auto* state = follow<penna_point_state>(site.state_at);
+  bool sound_slot = !has_slot(site) || (inside(module, follow<const void>(site.slot_at), PENNA_SLOT_BYTES) &&
+                                        inside(module, follow<const void>(site.cold_at), 1));
   return site.kind != PENNA_SITE_TRIGGER && site.arg_count <= PENNA_MAX_ARGS && site.text_bytes != 0 &&
-         inside(module, follow<const void>(site.slot_at), PENNA_SLOT_BYTES) &&
-         inside(module, follow<const void>(site.cold_at), 1) && inside(module, state, sizeof *state) &&
+         sound_slot && inside(module, state, sizeof *state) &&
          inside(module, text, site.text_bytes) && text[site.text_bytes - 1] == '\0';
 }
 
@@ -228,8 +231,11 @@ void tell(const PointModule& module, const penna_point_site& site, uint32_t id) 
   constexpr size_t kRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_site_info);
   char text[kRoom];
   size_t bytes = copy_site_text(module, site, text, kRoom);
-  auto address = reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
-  ensure_module(address);
+  uintptr_t address = 0;
+  if (has_slot(site)) {
+    address = reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
+    ensure_module(address);
+  }
   uint32_t text_words = static_cast<uint32_t>((bytes + 7) / 8);
   while (bytes < text_words * 8) text[bytes++] = '\0';
   penna_site_info info{id, site.line, address, static_cast<uint16_t>(bytes), site.arg_count, site.kind, {}};
@@ -259,11 +265,13 @@ SlotCode armed_code_of(const penna_point_site& site) {
 uintptr_t slot_of(const penna_point_site& site) {
   return reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
 }
-bool is_armed(const penna_point_site& site) { return slot_holds(slot_of(site), armed_code_of(site)); }
+// What has no slot is there as long as what it belongs to.
+bool is_armed(const penna_point_site& site) { return !has_slot(site) || slot_holds(slot_of(site), armed_code_of(site)); }
 
 bool arm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
   auto& state = *follow<penna_point_state>(site.state_at);
   if (state.id == 0) give_id(module, site, state);
+  if (!has_slot(site)) return true;
   int protection = protection_at(module, slot_of(site));
   bool done = protection != 0 && patcher.replace(slot_of(site), disabled_slot(), armed_code_of(site), protection);
   count(done ? &penna_counters::sites_armed : &penna_counters::sites_refused);
@@ -271,7 +279,7 @@ bool arm_site(const PointModule& module, const penna_point_site& site, Patcher& 
 }
 
 bool disarm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
-  return patcher.replace(slot_of(site), armed_code_of(site), disabled_slot(), protection_at(module, slot_of(site)));
+  return !has_slot(site) || patcher.replace(slot_of(site), armed_code_of(site), disabled_slot(), protection_at(module, slot_of(site)));
 }
 
 void arm_module(const PointModule& module, Patcher& patcher) {

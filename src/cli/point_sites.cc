@@ -68,7 +68,9 @@ std::vector<Site> read_point_sites(const ElfFile& file) {
   ByteCursor in(file.raw(*section));
   while (in.remaining() >= sizeof(penna_point_site) && sites.size() < kMaxSites) {
     const uint64_t address = section->address + in.position();
-    if (auto site = read_site(file, in.get<penna_point_site>(), address)) sites.push_back(std::move(*site));
+    auto site = read_site(file, in.get<penna_point_site>(), address);
+    // A span is one point for who lists it.
+    if (site && site->kind != PENNA_SITE_SPAN_END) sites.push_back(std::move(*site));
   }
   return sites;
 }

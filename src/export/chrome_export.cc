@@ -49,6 +49,8 @@ class ChromeExport {
       case LineKind::kConditionWait:
       case LineKind::kBlocked: wait(line); break;
       case LineKind::kPoint: instant(line, "point", words_.name(line)); break;
+      case LineKind::kSpanBegin: span_begin(line); break;
+      case LineKind::kSpanEnd: span_end(line); break;
       case LineKind::kStrayExit: instant(line, "penna", "exit without entry: " + words_.name(line)); break;
       case LineKind::kLost: instant(line, "penna", "events lost"); break;
       default: break;
@@ -103,12 +105,25 @@ class ChromeExport {
   void call(const TimelineLine& line) {
     event("X", "call", words_.name(line), line.begin, line);
     duration(line);
-    if (line.end != CallEnd::kExit) {
-      json_.key("args");
-      json_.begin_object();
-      json_.field("end", line.end == CallEnd::kUnwound ? "left by an outer function's exit" : "not left at the end");
-      json_.end_object();
-    }
+    how_it_ended(line, "left by an outer function's exit", "not left at the end");
+    json_.end_object();
+  }
+  // In two events, because the arguments are known at the beginning only.
+  void span_begin(const TimelineLine& line) {
+    event("B", "span", words_.name(line), line.time, line);
+    arguments(line);
+    json_.end_object();
+  }
+  void span_end(const TimelineLine& line) {
+    event("E", "span", words_.name(line), line.time, line);
+    how_it_ended(line, "ended by what lies around it", "not ended");
+    json_.end_object();
+  }
+  void how_it_ended(const TimelineLine& line, const char* unwound, const char* open) {
+    if (line.end == CallEnd::kExit) return;
+    json_.key("args");
+    json_.begin_object();
+    json_.field("end", line.end == CallEnd::kUnwound ? unwound : open);
     json_.end_object();
   }
 

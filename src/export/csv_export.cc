@@ -89,8 +89,9 @@ bool export_csv(const Recording& recording, Names& names, const TextSink& sink, 
   options.keep_open = false;  // a call that was not left has no exit event
   *walk = for_each_merged_line(recording, options, [&](const TimelineLine& line) {
     step();
-    // A call that an outer one ended has no event of its own either.
-    return line.kind == LineKind::kLeave && line.end != CallEnd::kExit ? true : out.line(line);
+    // A call or span that an outer one ended has no event of its own either.
+    const bool is_end = line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd;
+    return is_end && line.end != CallEnd::kExit ? true : out.line(line);
   });
   return out.finish();
 }

@@ -5,12 +5,12 @@
 //   time_ns      nanoseconds since the first event of the recording
 //   kind         enter, exit, alloc, free, realloc_failed, lock, lock_wait, lock_busy, unlock, condition_wait, point,
 //                thread_name, lost, blocked
-//   name         of the function, lock, condition variable or point; for alloc and free the function that was called
+//   name         of the function, lock, condition variable, point or span; for alloc and free the function that was called
 //   address      of the function, block, lock or condition variable, in hexadecimal
 //   size         bytes of an allocation; events lost
 //   duration_ns  of a wait, which ended at time_ns, or of a hold, at its unlock
 //   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
-//   arguments    name=value of a point, joined by ';' (in a value \; \\ \n stand for a semicolon, a backslash, a new line);
+//   arguments    name=value of a point or of a span_begin, joined by ';' (in a value \; \\ \n stand for a semicolon, a backslash, a new line);
 //                of a wait the holder (holder_tid) and how it ended (end)
 // Invariant: as many lines as events, and a header line.
 #pragma once

@@ -11,8 +11,10 @@ namespace penna {
 const char* line_kind_name(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter: return "enter";
-    case LineKind::kLeave:
-    case LineKind::kStrayExit: return "exit";
+    case LineKind::kLeave: return "exit";
+    case LineKind::kStrayExit: return line.site != 0 ? "span_end" : "exit";
+    case LineKind::kSpanBegin: return "span_begin";
+    case LineKind::kSpanEnd: return "span_end";
     case LineKind::kLeaf: return "call";
     case LineKind::kAllocation: return "alloc";
     case LineKind::kFree: return "free";
@@ -43,12 +45,16 @@ std::string EventWords::name(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter:
     case LineKind::kLeave:
-    case LineKind::kLeaf:
-    case LineKind::kStrayExit: return names_.function_name(line.process, line.pc, line.time);
+    case LineKind::kLeaf: return names_.function_name(line.process, line.pc, line.time);
+    case LineKind::kStrayExit:
+      return line.site != 0 ? site_name(recording_.site(line.process, line.site), line.site)
+                            : names_.function_name(line.process, line.pc, line.time);
     case LineKind::kAllocation: return line.family < PENNA_FAMILY_COUNT ? kFamilies[line.family] : "unknown";
     case LineKind::kFree: return line.family == PENNA_FAMILY_REALLOC ? "realloc" : "free";
     case LineKind::kReallocFailed: return "realloc";
-    case LineKind::kPoint: return site_name(recording_.site(line.process, line.site), line.site);
+    case LineKind::kPoint:
+    case LineKind::kSpanBegin:
+    case LineKind::kSpanEnd: return site_name(recording_.site(line.process, line.site), line.site);
     case LineKind::kThreadName: return decode_thread_name(*line.record);
     case LineKind::kLost:
     case LineKind::kBlocked: return "";

@@ -33,10 +33,10 @@ class EventWords {
   // Outermost function first, joined by ';'; a ';' inside a name becomes ':'. Empty without a stack.
   std::string folded_stack(const TimelineLine& line);
 
-  // visit(name, value, text): of a point its arguments; of a wait its holder and how it ended, as text.
+  // visit(name, value, text): of a point or a span its arguments; of a wait its holder and how it ended, as text.
   template <typename Visit>
   void each_argument(const TimelineLine& line, Visit&& visit) {
-    if (line.kind == LineKind::kPoint) {
+    if (line.kind == LineKind::kPoint || line.kind == LineKind::kSpanBegin) {
       const Site* site = recording_.site(line.process, line.site);
       decode_arguments(site, *line.record, point_);
       for (size_t i = 0; i < point_.values.size(); ++i) {

@@ -86,8 +86,29 @@ uint32_t Points::index_of(uint32_t process, uint32_t id) {
   return found->second;
 }
 
+// Ends the innermost span of these names, and forgets those inside it: they were left by longjmp.
+void Points::end_span(const Event& event, const Site& end) {
+  if (event.thread >= open_.size()) return;
+  std::vector<OpenSpan>& open = open_[event.thread];
+  for (size_t i = open.size(); i-- > 0;) {
+    PointStats& point = points_[open[i].point];
+    if (point.site->provider != end.provider || point.site->name != end.name) continue;
+    point.duration.add(event.time - open[i].begin);
+    open.resize(i);
+    return;
+  }
+}
+
 void Points::add(const Event& event) {
-  PointStats& point = points_[index_of(event.process, event.record.as<penna_point>().site)];
+  const uint32_t id = event.record.as<penna_point>().site;
+  const Site* site = recording_.site(event.process, id);
+  if (site != nullptr && site->kind == PENNA_SITE_SPAN_END) return end_span(event, *site);
+  const uint32_t index = index_of(event.process, id);
+  if (site != nullptr && site->kind == PENNA_SITE_SPAN) {
+    if (event.thread >= open_.size()) open_.resize(event.thread + 1);
+    if (open_[event.thread].size() < kMaxOpenSpans) open_[event.thread].push_back({index, event.time});
+  }
+  PointStats& point = points_[index];
   decode_arguments(point.site, event.record, decoded_);
   point.malformed += point.site != nullptr && decoded_.malformed;
   if (point.hits++ == 0) point.first_time = point.last_time = event.time;

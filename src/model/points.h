@@ -2,9 +2,10 @@
 // Points: how often each static point was passed, and with which values.
 //
 // Usage:  Points points(recording); for_each_thread_event(recording, {.classes = kPointEvents}, points);
-// Order between threads does not matter. Sites that read the same in source (name, file, line, arguments) are one, however
+// Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that read the same in source (name, file, line, arguments) are one, however
 // many copies inlining, fork or dlopen made.
-// Memory: for each site, at most kMaxStrings different strings for each argument; more are counted together.
+// Memory: for each site, at most kMaxStrings different strings for each argument; more are counted together. For each
+// thread at most kMaxOpenSpans.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "model/arguments.h"
+#include "model/distribution.h"
 #include "model/events.h"
 #include "model/hash.h"
 
@@ -42,6 +44,7 @@ struct PointStats {
   uint64_t malformed = 0;                  // hits whose values do not fit the site
   uint64_t first_time = 0, last_time = 0;  // ticks
   std::vector<ArgumentStats> arguments;
+  Distribution duration;  // ticks, of a span: from each beginning to its end
   // Hits a second between first and last; 0 with less than two hits.
   double rate(const Recording& recording) const;
 };
@@ -49,6 +52,7 @@ struct PointStats {
 class Points {
  public:
   static constexpr size_t kMaxStrings = 1000;
+  static constexpr size_t kMaxOpenSpans = 10000;
   explicit Points(const Recording& recording) : recording_(recording) {}  // must outlive it
 
   void operator()(const Event& event) {
@@ -62,13 +66,19 @@ class Points {
   uint64_t without_site() const;  // hits
 
  private:
+  struct OpenSpan {
+    uint32_t point;
+    uint64_t begin;
+  };
   void add(const Event& event);
+  void end_span(const Event& event, const Site& end);
   uint32_t index_of(uint32_t process, uint32_t id);
 
   const Recording& recording_;
   std::vector<PointStats> points_;
-  NumberMap<uint32_t> by_id_;    // process, id
-  TextMap<uint32_t> by_source_;  // name, file, line, arguments
+  NumberMap<uint32_t> by_id_;                // process, id
+  TextMap<uint32_t> by_source_;              // name, file, line, arguments
+  std::vector<std::vector<OpenSpan>> open_;  // by thread
   DecodedPoint decoded_;
 };
 

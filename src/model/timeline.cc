@@ -4,6 +4,11 @@
 
 namespace penna {
 
+uint64_t Timeline::span_key(const Site& site) {
+  const std::string name = site.provider + '\0' + site.name;
+  return kSpanPc | span_numbers_.try_emplace(name, span_numbers_.size()).first->second;
+}
+
 TimelineLine Timeline::line(LineKind kind, uint64_t time) const {
   TimelineLine line;
   line.kind = kind;

@@ -3,7 +3,9 @@
 //
 // Usage:  for_each_timeline_line(recording, thread, {}, [&](const TimelineLine& line) { ...; return true; });
 // The visitor returns bool: false ends the walk at once, so that `replay | head` reads no more than it shows.
-// Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later.
+// Spans nest as calls do: what was not ended (longjmp) ends with what lies around it.
+// Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later; every
+// kSpanBegin one kSpanEnd.
 // Memory: the open calls and the locks held.
 #pragma once
 
@@ -21,7 +23,7 @@ enum class LineKind : uint8_t {
   kEnter,          // f() {                    pc
   kLeave,          // } /* f */                pc, begin, duration, end
   kLeaf,           // f();                     pc, begin, duration: nothing else happened inside
-  kStrayExit,      // an exit without entry    pc
+  kStrayExit,      // an exit without entry    pc; of a span: site
   kAllocation,     //                          address, size, family, stack
   kFree,           //                          address, family
   kReallocFailed,  //                          address: the kFree before it did not happen
@@ -31,6 +33,8 @@ enum class LineKind : uint8_t {
   kUnlock,         //                          address, begin, duration of the hold (0 when its begin is unknown)
   kConditionWait,  // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
   kPoint,          //                          decode_arguments(recording.site(process, site), *record)
+  kSpanBegin,      // a span, in place of      as kPoint
+  kSpanEnd,        //   an entry and its exit  site (of its beginning), begin, duration, end
   kThreadName,     //                          decode_thread_name(*record)
   kLost,           //                          record->as<penna_lost>()
   kBlocked,        //                          duration: the thread waited for room in the recorder's memory
@@ -43,7 +47,7 @@ struct TimelineLine {
   uint64_t time = 0;                 // ticks
   uint64_t begin = 0;                // ticks, where it has a duration; else = time
   uint64_t duration = 0;             // ticks
-  CallEnd end = CallEnd::kExit;      // kLeave
+  CallEnd end = CallEnd::kExit;      // kLeave, kSpanEnd
   uint64_t pc = 0;
   uint64_t address = 0;
   uint64_t lock = 0;
@@ -53,7 +57,7 @@ struct TimelineLine {
   uint32_t owner = 0;              // tid that held the lock; 0 = unknown
   uint32_t wait_end = 0;           // penna_wait_end; may be unknown
   uint32_t site = 0;               // id
-  const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf; valid during the visit
+  const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
 };
 
 struct TimelineOptions {
@@ -65,8 +69,8 @@ struct TimelineOptions {
 // The state machine of one thread. on_line(const TimelineLine&) -> bool: false = no more lines, please.
 class Timeline {
  public:
-  Timeline(uint32_t process, uint32_t thread, bool fold_leaves)
-      : process_(process), thread_(thread), fold_leaves_(fold_leaves) {}
+  Timeline(const Recording& recording, uint32_t process, uint32_t thread, bool fold_leaves)
+      : recording_(recording), process_(process), thread_(thread), fold_leaves_(fold_leaves) {}
 
   // The lines of one event, which must be of this thread. False when on_line said so.
   template <typename OnLine>
@@ -82,6 +86,12 @@ class Timeline {
   struct Emit;
   template <typename OnLine>
   bool flush(OnLine& on_line);
+  template <typename OnLine>
+  bool add_call(const Event& event, OnLine& on_line);
+  // A point that begins or ends a span.
+  template <typename OnLine>
+  bool add_span(const Event& event, const Site& site, OnLine& on_line);
+  uint64_t span_key(const Site& site);
   TimelineLine line(LineKind kind, uint64_t time) const;
   // The line of a record that is no call; false when it makes none.
   bool describe(const Event& event, TimelineLine& out);
@@ -93,12 +103,18 @@ class Timeline {
     uint64_t since = 0;
     uint32_t depth = 0;
   };
+  // Spans are calls to the matcher, with a number in place of a pc, which no code has.
+  static constexpr uint64_t kSpanPc = uint64_t{1} << 63;
+  static bool is_span(uint64_t pc) { return (pc & kSpanPc) != 0; }
+
+  const Recording& recording_;
   uint32_t process_, thread_;
   bool fold_leaves_;
   bool pending_ = false;  // the kEnter of the innermost call was not given out yet
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
-  NumberMap<Held> held_;  // by lock
+  NumberMap<Held> held_;            // by lock
+  TextMap<uint64_t> span_numbers_;  // by provider and name
 };
 
 // The lines of one thread.

@@ -13,16 +13,21 @@ struct Timeline::Emit {
   Timeline& timeline;
   OnLine& on_line;
   bool go_on = true;
+  const Event* begin = nullptr;  // of the span that is entered
 
-  void on_enter(const OpenCall& call, size_t depth) {
-    if (timeline.fold_leaves_) {
+  void on_enter(OpenCall& call, size_t depth) {
+    if (is_span(call.pc)) {
+      call.tag = begin->record.as<penna_point>().site;
+      give(LineKind::kSpanBegin, call, call.begin, depth, CallEnd::kExit);
+    } else if (timeline.fold_leaves_) {
       timeline.pending_ = true;
     } else {
       give(LineKind::kEnter, call, call.begin, depth, CallEnd::kExit);
     }
   }
   void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t depth) {
-    give(timeline.pending_ ? LineKind::kLeaf : LineKind::kLeave, call, end, depth, how);
+    const LineKind call_kind = timeline.pending_ ? LineKind::kLeaf : LineKind::kLeave;
+    give(is_span(call.pc) ? LineKind::kSpanEnd : call_kind, call, end, depth, how);
     timeline.pending_ = false;
   }
   void give(LineKind kind, const OpenCall& call, uint64_t time, size_t depth, CallEnd how) {
@@ -32,7 +37,12 @@ struct Timeline::Emit {
     line.begin = call.begin;
     line.duration = time - call.begin;
     line.end = how;
-    line.pc = call.pc;
+    if (is_span(call.pc)) {
+      line.site = call.tag;
+      if (kind == LineKind::kSpanBegin) line.record = &begin->record;
+    } else {
+      line.pc = call.pc;
+    }
     go_on = on_line(static_cast<const TimelineLine&>(line));
   }
 };
@@ -50,25 +60,49 @@ bool Timeline::flush(OnLine& on_line) {
 
 template <typename OnLine>
 bool Timeline::add(const Event& event, OnLine&& on_line) {
-  Emit<OnLine> emit{*this, on_line};
-  const uint64_t pc = event.record.pc;
   last_time_ = event.time;
+  if (event.record.is_call()) return add_call(event, on_line);
+  if (event.record.kind == PENNA_KIND_POINT) {
+    const Site* site = recording_.site(process_, event.record.as<penna_point>().site);
+    if (site != nullptr && (site->kind == PENNA_SITE_SPAN || site->kind == PENNA_SITE_SPAN_END))
+      return add_span(event, *site, on_line);
+  }
+  TimelineLine other;
+  if (!describe(event, other)) return true;
+  return flush(on_line) && on_line(static_cast<const TimelineLine&>(other));
+}
+
+template <typename OnLine>
+bool Timeline::add_span(const Event& event, const Site& site, OnLine& on_line) {
+  Emit<OnLine> emit{*this, on_line, true, &event};
+  if (!flush(on_line)) return false;
+  const uint64_t key = span_key(site);
+  if (site.kind == PENNA_SITE_SPAN) {
+    matcher_.enter(key, key, event.time, emit);
+    return emit.go_on;
+  }
+  if (matcher_.exit(key, key, event.time, emit)) return emit.go_on;
+  TimelineLine stray = line(LineKind::kStrayExit, event.time);
+  stray.site = site.id;
+  stray.record = &event.record;
+  return on_line(static_cast<const TimelineLine&>(stray));
+}
+
+template <typename OnLine>
+bool Timeline::add_call(const Event& event, OnLine& on_line) {
+  Emit<OnLine> emit{*this, on_line};
+  const uint64_t pc = event.record.pc & ~kSpanPc;
   if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
     if (!flush(on_line)) return false;
     matcher_.enter(pc, pc, event.time, emit);
     return emit.go_on;
   }
-  if (event.record.kind == PENNA_KIND_CALL_EXIT) {
-    if (pending_ && matcher_.stack().back().pc != pc && !flush(on_line)) return false;
-    if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
-    TimelineLine stray = line(LineKind::kStrayExit, event.time);
-    stray.pc = pc;
-    stray.record = &event.record;
-    return on_line(static_cast<const TimelineLine&>(stray));
-  }
-  TimelineLine other;
-  if (!describe(event, other)) return true;
-  return flush(on_line) && on_line(static_cast<const TimelineLine&>(other));
+  if (pending_ && matcher_.stack().back().pc != pc && !flush(on_line)) return false;
+  if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
+  TimelineLine stray = line(LineKind::kStrayExit, event.time);
+  stray.pc = pc;
+  stray.record = &event.record;
+  return on_line(static_cast<const TimelineLine&>(stray));
 }
 
 template <typename OnLine>
@@ -84,7 +118,7 @@ WalkReport for_each_timeline_line(const Recording& recording, uint32_t thread, c
                                   OnLine&& on_line) {
   EventFilter filter = options.filter;
   filter.thread = thread;
-  Timeline timeline(recording.threads()[thread].process, thread, options.fold_leaves);
+  Timeline timeline(recording, recording.threads()[thread].process, thread, options.fold_leaves);
   WalkReport report =
       for_each_thread_event(recording, filter, [&](const Event& event) { return timeline.add(event, on_line); });
   if (!report.stopped) report.stopped = !timeline.finish(options.keep_open, on_line);
@@ -96,7 +130,7 @@ WalkReport for_each_merged_line(const Recording& recording, const TimelineOption
   std::vector<std::unique_ptr<Timeline>> timelines(recording.threads().size());
   WalkReport report = for_each_event(recording, options.filter, [&](const Event& event) {
     auto& timeline = timelines[event.thread];
-    if (!timeline) timeline = std::make_unique<Timeline>(event.process, event.thread, false);
+    if (!timeline) timeline = std::make_unique<Timeline>(recording, event.process, event.thread, false);
     return timeline->add(event, on_line);
   });
   for (auto& timeline : timelines)

@@ -38,6 +38,13 @@ std::string argument_line(const ArgumentStats& argument, size_t index) {
   return text;
 }
 
+// Of a span: "took 1.20 us on average, 5.00 us at most, 12.0 us together".
+std::string duration_line(const Recording& recording, const Distribution& duration) {
+  const auto text = [&](uint64_t ticks) { return duration_text(ticks_to_ns(recording, ticks)); };
+  return fmt::format("took {} on average, {} at most, {} together", text(static_cast<uint64_t>(duration.average())),
+                     text(duration.max()), text(duration.sum()));
+}
+
 }  // namespace
 
 Report points_report(const Recording& recording, const Points& points) {
@@ -63,6 +70,7 @@ Report points_report(const Recording& recording, const Points& points) {
         {number(point->hits), rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(rate + 0.5)} : Cell{},
          number(point->malformed), site_name(site, point->id),
          site == nullptr || site->file.empty() ? std::string() : fmt::format("{}:{}", site->file, site->line)});
+    if (point->duration.count() != 0) row.details.push_back({duration_line(recording, point->duration), ""});
     for (size_t i = 0; i < point->arguments.size(); ++i)
       row.details.push_back({argument_line(point->arguments[i], i), ""});
   }

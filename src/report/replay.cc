@@ -32,10 +32,12 @@ std::string lost_text(const penna_lost& lost) {
 
 Tint tint_of(LineKind kind) {
   switch (kind) {
-    case LineKind::kPoint: return Tint::kName;
+    case LineKind::kPoint:
+    case LineKind::kSpanBegin: return Tint::kName;
     case LineKind::kLost:
     case LineKind::kBlocked:
     case LineKind::kLockWait: return Tint::kWarn;
+    case LineKind::kSpanEnd:
     case LineKind::kLeave: return Tint::kDim;
     default: return Tint::kNone;
   }
@@ -45,6 +47,7 @@ bool has_duration(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kLeave:
     case LineKind::kLeaf:
+    case LineKind::kSpanEnd:
     case LineKind::kLockWait:
     case LineKind::kConditionWait:
     case LineKind::kBlocked: return true;
@@ -147,7 +150,15 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
                          line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
                          : line.end == CallEnd::kOpen  ? ", not left at the end"
                                                        : "");
-    case LineKind::kStrayExit: return fmt::format("}} /* {}, whose entry was not recorded */", function_name(line));
+    case LineKind::kStrayExit:
+      return line.site != 0 ? fmt::format("}} /* {}, whose beginning was not recorded */", span_name(line))
+                            : fmt::format("}} /* {}, whose entry was not recorded */", function_name(line));
+    case LineKind::kSpanBegin: return point_text(line, "span") + " {";
+    case LineKind::kSpanEnd:
+      return fmt::format("}} /* {}{} */", span_name(line),
+                         line.end == CallEnd::kUnwound ? ", ended by what lies around it"
+                         : line.end == CallEnd::kOpen  ? ", not ended"
+                                                       : "");
     case LineKind::kAllocation: return allocation_text(line);
     case LineKind::kFree:
       return fmt::format("free({:#x}){}", line.address, line.family == PENNA_FAMILY_REALLOC ? " by realloc" : "");
@@ -159,7 +170,7 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
     case LineKind::kConditionWait:
       return wait_text(line,
                        fmt::format("condition {} with {}", lock_name(line, line.address), lock_name(line, line.lock)));
-    case LineKind::kPoint: return point_text(line);
+    case LineKind::kPoint: return point_text(line, "point");
     case LineKind::kThreadName: return "thread is named " + printable(decode_thread_name(*line.record));
     case LineKind::kLost: return lost_text(line.record->as<penna_lost>());
     case LineKind::kBlocked: return "waited for room in the recorder";
@@ -202,12 +213,16 @@ std::string ReplayPrinter::lock_name(const TimelineLine& line, uint64_t address)
   return printable(names_.data(line.process, address, line.time));
 }
 
-std::string ReplayPrinter::point_text(const TimelineLine& line) {
+std::string ReplayPrinter::span_name(const TimelineLine& line) {
+  return printable(site_name(recording_.site(line.process, line.site), line.site));
+}
+
+std::string ReplayPrinter::point_text(const TimelineLine& line, const char* what) {
   const Site* site = recording_.site(line.process, line.site);
   decode_arguments(site, *line.record, point_);
   const std::string arguments = arguments_text(site, point_);
-  return fmt::format("point {}{}{}{}", printable(site_name(site, line.site)), arguments.empty() ? "" : " ", arguments,
-                     point_.malformed ? " (does not fit its description)" : "");
+  return fmt::format("{} {}{}{}{}", what, printable(site_name(site, line.site)), arguments.empty() ? "" : " ",
+                     arguments, point_.malformed ? " (does not fit its description)" : "");
 }
 
 }  // namespace penna

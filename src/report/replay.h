@@ -40,7 +40,8 @@ class ReplayPrinter {
   std::string allocation_text(const TimelineLine& line);
   std::string wait_text(const TimelineLine& line, const std::string& what);
   std::string lock_name(const TimelineLine& line, uint64_t address);
-  std::string point_text(const TimelineLine& line);
+  std::string point_text(const TimelineLine& line, const char* what);
+  std::string span_name(const TimelineLine& line);
   void append_tinted(std::string_view text, Tint tint);  // to line_
   bool stack_lines(const TimelineLine& line, size_t indent);
 

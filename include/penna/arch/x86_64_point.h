@@ -15,10 +15,21 @@
 #ifndef PENNA_ARCH_X86_64_POINT_H
 #define PENNA_ARCH_X86_64_POINT_H
 
+#include <stdint.h>
+
 #define PENNA_ARCH_HAS_POINTS 1
 #define PENNA_SLOT_BYTES 5
 #define PENNA_DISABLED_SLOT \
   { 0x0f, 0x1f, 0x44, 0x00, 0x50 }
+
+/* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
+static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
+  int64_t distance = (int64_t)(target - (slot + PENNA_SLOT_BYTES));
+  if (distance != (int32_t)distance) return 0;
+  code[0] = 0xe9; /* jmp rel32 */
+  for (int i = 0; i < 4; i++) code[1 + i] = (unsigned char)((uint32_t)distance >> (8 * i));
+  return 1;
+}
 
 /* clang-format off */
 /* Pads only when the slot would cross an 8-byte word: at offsets 4 to 7. */

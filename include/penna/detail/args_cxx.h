@@ -236,13 +236,23 @@ consteval const void* layout_of() {
     return nullptr;
 }
 
+template <class T>
+PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held);
+
+// A class, because a lambda cannot be kept from being instrumented.
+struct PutFields {
+  uint64_t*& to;
+  template <class... Field>
+  __attribute__((always_inline, no_instrument_function)) void operator()(const Field&... field) const {
+    ((to = put_arg(to, hold_arg(field))), ...);
+  }
+};
+
 // Stores the words of a value; returns where the next goes.
 template <class T>
 PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held) {
   if constexpr (kIsStruct<T>) {
-    Fields<std::remove_cvref_t<decltype(*held.at)>>::visit(
-        *held.at, [&to](const auto&... field)
-                      __attribute__((always_inline)) { ((to = put_arg(to, hold_arg(field))), ...); });
+    Fields<std::remove_cvref_t<decltype(*held.at)>>::visit(*held.at, PutFields{to});
   } else if constexpr (kIsPair<T>) {
     *to++ = reinterpret_cast<uintptr_t>(held.at);
     *to++ = held.limit;
@@ -283,14 +293,13 @@ consteval int struct_size() {
 }  // namespace detail
 }  // namespace penna
 
-#define PENNA_HOLD(i, arg) \
-  PENNA_HOLD_NOW(i, arg)   \
-  using penna_type_##i = std::remove_const_t<decltype(penna_##i)>;
-/* In two steps, for arguments that may not be evaluated yet: first the types, then the values. */
+/* The type comes first: in two steps for arguments that may not be evaluated yet; and gcc, in a generic lambda of a
+ * template, does not know the type of an `auto` variable in a local class. */
+#define PENNA_HOLD(i, arg) PENNA_HOLD_LATER(i, arg) PENNA_HOLD_NOW(i, arg)
 #define PENNA_HOLD_LATER(i, arg) using penna_type_##i = decltype(::penna::detail::hold_arg(arg));
 #define PENNA_HOLD_NOW(i, arg)      \
   const auto& penna_of_##i = (arg); \
-  const auto penna_##i = ::penna::detail::hold_arg(penna_of_##i);
+  const penna_type_##i penna_##i = ::penna::detail::hold_arg(penna_of_##i);
 
 #define PENNA_IS_STRUCT(i) ::penna::detail::kIsStruct<penna_type_##i>
 #define PENNA_STRUCT_SIZE(i) ::penna::detail::struct_size<penna_type_##i>()

@@ -30,13 +30,18 @@
 #define PENNA_STATE(id, provider, name) \
   ".Lpenna_state_" #provider "_" #name "_" PENNA_STRING_OF(__LINE__) "_" #id "_%c[types]_%c[more]_%c[layout]"
 
-/* `armed`: the label to which the armed slot jumps, as assembly. */
-#define PENNA_ASM_SITE(state, armed)                                                                                 \
+/* `armed`: the label to which the armed slot jumps, as assembly; `more`: records of sites without a slot. */
+#define PENNA_ASM_SITE(state, more, armed)                                                                           \
   PENNA_ASM_SLOT(".Lpenna_slot_%=")                                                                                  \
   PENNA_ASM_MODULE                                                                                                   \
-  PENNA_ASM_SITE_RECORD(state, ".Lpenna_slot_%= - .", armed " - .", "%c[kind]")
+  PENNA_ASM_SITE_RECORD(state, ".Lpenna_slot_%= - .", armed " - .", "%c[kind]", "%c[count]",                         \
+                        "%c[types] + (%c[more] << 28)")                                                              \
+  more
 
-#define PENNA_ASM_SITE_RECORD(state, slot, armed, kind)                                                              \
+/* A site that is told, and has a state, but no code to patch. */
+#define PENNA_ASM_SITE_WITHOUT_SLOT(state, kind) PENNA_ASM_SITE_RECORD(state, "0", "0", kind, "0", "0")
+
+#define PENNA_ASM_SITE_RECORD(state, slot, armed, kind, count, types)                                                \
   ".ifndef " state "\n"                                                                                              \
   ".pushsection .bss.penna,\"aw\",%%nobits\n"                                                                        \
   ".balign 8\n"                                                                                                      \
@@ -48,9 +53,9 @@
   ".4byte " slot ", " armed ", %c[text] - ., " state " - .\n"                                                        \
   ".ifeq %c[more] & (1 << 24)\n.4byte 0\n.else\n.4byte %c[layout] - .\n.endif\n" /* PENNA_TYPES_HAVE_LAYOUT */       \
   ".4byte %c[line], %c[number]\n"                                                                                    \
-  ".byte %c[count], " kind "\n"                                                                                      \
+  ".byte " count ", " kind "\n"                                                                                      \
   ".2byte %c[bytes]\n"                                                                                               \
-  ".8byte %c[types] + (%c[more] << 28)\n"                                                                            \
+  ".8byte " types "\n"                                                                                               \
   ".popsection\n"
 
 /* Once a module: entries, note, constructor and destructor, in one COMDAT group. Every cold block names the entries, so
@@ -108,10 +113,10 @@
  *   C with clang before 17 (the same, across variables with a cleanup or of variable length): a stub behind the function
  *           raises a flag. This costs two instructions in front of the cold block's jump. */
 #ifdef __cplusplus
-#define PENNA_IF_ARMED(id, state, ...)                                                                               \
+#define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
   struct penna_site_##id {                                                                                           \
     __attribute__((always_inline, no_instrument_function)) static bool armed() {                                     \
-      __asm__ inline volatile goto(PENNA_ASM_SITE(state, "%l[penna_armed]") : : __VA_ARGS__ : : penna_armed);        \
+      __asm__ inline volatile goto(PENNA_ASM_SITE(state, more, "%l[penna_armed]") : : __VA_ARGS__ : : penna_armed);        \
       return false;                                                                                                  \
     penna_armed:                                                                                                     \
       return true;                                                                                                   \
@@ -121,7 +126,7 @@
 #define PENNA_IF_HEARD(id, state, semaphore, ...)                                                                    \
   struct penna_site_##id {                                                                                           \
     __attribute__((always_inline, no_instrument_function)) static int heard() {                                      \
-      __asm__ inline volatile goto(PENNA_ASM_SITE(state, "%l[penna_armed]")                                          \
+      __asm__ inline volatile goto(PENNA_ASM_SITE(state, "", "%l[penna_armed]")                                          \
                                    PENNA_ASM_IF_HEARD(semaphore, "%l[penna_heard]")                                  \
                                    : : __VA_ARGS__ : "cc" : penna_armed, penna_heard);                               \
       return 0;                                                                                                      \
@@ -136,20 +141,20 @@
 
 #elif defined(__clang__) && __clang_major__ < 17
 #define PENNA_SLOT_BY_FLAG 1
-#define PENNA_SLOT_FLAG(id, state, ...)                                                                              \
+#define PENNA_SLOT_FLAG(id, state, more, ...)                                                                              \
   int penna_armed_##id;                                                                                              \
   __asm__ inline volatile(PENNA_ASM_LOWER_FLAG                                                                       \
-                          PENNA_ASM_SITE(state, ".Lpenna_cold_%=")                                                   \
+                          PENNA_ASM_SITE(state, more, ".Lpenna_cold_%=")                                                   \
                           ".Lpenna_back_%=:\n"                                                                       \
                           ".subsection 1\n"                                                                          \
                           ".Lpenna_cold_%=: " PENNA_ASM_RAISE_FLAG PENNA_ASM_JUMP ".Lpenna_back_%=\n"                \
                           ".previous\n"                                                                              \
                           : PENNA_FLAG_OUTPUT(penna_armed_##id) : __VA_ARGS__);
-#define PENNA_IF_ARMED(id, state, ...)                                                                               \
-  PENNA_SLOT_FLAG(id, state, __VA_ARGS__)                                                                            \
+#define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
+  PENNA_SLOT_FLAG(id, state, more, __VA_ARGS__)                                                                            \
   if (__builtin_expect(penna_armed_##id, 0))
 #define PENNA_IF_HEARD(id, state, semaphore, ...)                                                                    \
-  PENNA_SLOT_FLAG(id, state, __VA_ARGS__)                                                                            \
+  PENNA_SLOT_FLAG(id, state, "", __VA_ARGS__)                                                                            \
   int penna_heard_##id;                                                                                              \
   __asm__ volatile(PENNA_ASM_TEST_HEARD(semaphore) : PENNA_HEARD_OUTPUT(penna_heard_##id) : :);                      \
   if (__builtin_expect(penna_armed_##id | penna_heard_##id, 0))
@@ -161,13 +166,13 @@
 #else
 #define PENNA_COLD_LABEL __attribute__((cold))
 #endif
-#define PENNA_IF_ARMED(id, state, ...)                                                                               \
-  __asm__ inline volatile goto(PENNA_ASM_SITE(state, "%l[penna_armed_" #id "]") : : __VA_ARGS__ : : penna_armed_##id); \
+#define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
+  __asm__ inline volatile goto(PENNA_ASM_SITE(state, more, "%l[penna_armed_" #id "]") : : __VA_ARGS__ : : penna_armed_##id); \
   if (0)                                                                                                             \
   penna_armed_##id: PENNA_COLD_LABEL
 #define PENNA_IF_HEARD(id, state, semaphore, ...)                                                                    \
   int penna_by_slot_##id = 0;                                                                                        \
-  __asm__ inline volatile goto(PENNA_ASM_SITE(state, "%l[penna_armed_" #id "]")                                      \
+  __asm__ inline volatile goto(PENNA_ASM_SITE(state, "", "%l[penna_armed_" #id "]")                                      \
                                PENNA_ASM_IF_HEARD(semaphore, "%l[penna_heard_" #id "]")                              \
                                : : __VA_ARGS__ : "cc" : penna_armed_##id, penna_heard_##id);                         \
   if (0) {                                                                                                           \

@@ -109,15 +109,9 @@ Site decode_site(const uint64_t* record) {
   return site;
 }
 
-const Site* site_of(uint32_t id) {
-  for (const Site& site : told)
-    if (site.info.site == id) return &site;
-  return nullptr;
-}
-
 Event decode_event(const uint64_t* record, uint64_t begin) {
   Event event{static_cast<uint32_t>(record[1]), penna_header_time(record[0], begin), {}};
-  const Site* site = site_of(event.site);
+  const Site* site = fake::site(event.site);
   const uint64_t* word = record + 2;
   for (unsigned i = 0; site != nullptr && i < site->info.arg_count; ++i) {
     Value value{site->info.arg_types[i], *word++, {}};
@@ -174,6 +168,12 @@ void start(const char* patterns, size_t patterns_bytes) {
 }
 
 std::vector<Site> sites() { return told; }
+
+const Site* site(uint32_t id) {
+  for (const Site& site : told)
+    if (site.info.site == id) return &site;
+  return nullptr;
+}
 
 const Site* site(const char* provider, const char* name) {
   for (const Site& site : told)

@@ -41,6 +41,7 @@ void rewind();
 std::vector<Site> sites();    // told since the start, by whatever thread
 std::vector<Event> events();  // of this thread, since rewind()
 const Site* site(const char* provider, const char* name);
+const Site* site(uint32_t id);
 uint64_t lost();
 uint64_t sites_armed();
 uint64_t sites_refused();

@@ -64,6 +64,20 @@ void c_twelve(int first) {
               first + 8, first + 9, first + 10, first + 11);
 }
 
+int c_spans(int way) {
+  PENNA_EVENT(in_c, before_spans);
+  PENNA_SPAN(in_c, outer, way, "text");
+  for (int i = 0; i < 3; i++) {
+    PENNA_SPAN(in_c, loop, PENNA_ARG(round, i));
+    if (way == 1 && i == 1) break;
+    if (way == 2 && i == 1) return -1;
+    if (way == 3 && i == 1) goto out;
+    PENNA_EVENT(in_c, in_loop, i);
+  }
+out:
+  return way;
+}
+
 int c_evaluations(void) {
   int count = 0;
   PENNA_EVENT(in_c, evaluations, ++count);

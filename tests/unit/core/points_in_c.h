@@ -16,6 +16,7 @@ void c_strings(const char* text, char* writable);
 void c_twelve(int first);
 void c_arrays(void);
 int c_lazy(int* evaluated, const char* text); /* how often an argument was evaluated */
+int c_spans(int way);                         /* left by break, return or goto for 1, 2, 3 */
 int c_evaluations(void);                      /* how often the argument was evaluated in one pass */
 extern char c_array[8];
 extern int c_line_of_nothing;

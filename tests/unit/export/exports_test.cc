@@ -70,6 +70,29 @@ TEST(Exports, Chrome) {
 )x");
 }
 
+TEST(Exports, Spans) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100, 1, 1000);
+  build.site(process, {7, 4, 0, "db", "query", "db.c", {{PENNA_ARG_INT, "rows"}}, PENNA_SITE_SPAN});
+  build.site(process, {8, 4, 0, "db", "query", "db.c", {}, PENNA_SITE_SPAN_END});
+  ThreadBuilder& thread = build.thread(process, 1);
+  thread.point(7, 2000, {uint64_t{3}});
+  thread.point(8, 4000);
+  thread.point(7, 5000, {uint64_t{4}});
+  const Recording recording = build.open();
+  EXPECT_EQ(exported(recording, export_csv), R"(time_ns,pid,tid,kind,name,address,size,duration_ns,stack,arguments
+1000,100,1001,span_begin,db:query,,,,,rows=3
+3000,100,1001,span_end,db:query,,,,,
+4000,100,1001,span_begin,db:query,,,,,rows=4
+)");
+  const std::string json = exported(recording, export_chrome);
+  for (const char* part :
+       {R"({"ph":"B","name":"db:query","ts":1.000,"pid":100,"tid":1001,"cat":"span","args":{"rows":3}})",
+        R"({"ph":"E","name":"db:query","ts":3.000,"pid":100,"tid":1001,"cat":"span"})",
+        R"("cat":"span","args":{"end":"not ended"}})"})
+    EXPECT_THAT(json, testing::HasSubstr(part));
+}
+
 // A thread whose recording began in a call and ended in another: nothing is hidden, and all that is begun has its end.
 TEST(Exports, UnbalancedCalls) {
   RecordingBuilder build;

@@ -207,6 +207,36 @@ TEST(Points, CopiesOfOneSiteAreOne) {
   EXPECT_EQ(site_name(nullptr, 55), "[unknown site 55]");
 }
 
+TEST(Points, SpansHaveDurations) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  Site begin = make_site(7, {{PENNA_ARG_INT, "n"}}), end = make_site(8, {});
+  begin.kind = PENNA_SITE_SPAN;
+  end.kind = PENNA_SITE_SPAN_END;
+  build.site(process, begin);
+  build.site(process, end);
+  auto& thread = build.thread(process, 1);
+  auto& other = build.thread(process, 2);
+  thread.point(8, 5);  // an end without its beginning
+  thread.point(7, 10, {1});
+  other.point(7, 11, {1});
+  thread.point(7, 20, {2});
+  thread.point(8, 25);
+  thread.point(7, 30, {3});
+  thread.point(8, 40);
+  thread.point(8, 110);
+  other.point(8, 1011);
+  Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  ASSERT_EQ(points.all().size(), 1u);  // the end is no point of its own
+  EXPECT_EQ(points.all()[0].hits, 4u);
+  const Distribution& duration = points.all()[0].duration;
+  EXPECT_EQ(duration.count(), 4u);
+  EXPECT_EQ(duration.sum(), 5u + 10 + 100 + 1000);
+  EXPECT_EQ(duration.max(), 1000u);
+}
+
 TEST(Points, WhatWasCutIsCounted) {
   RecordingBuilder build;
   const uint32_t process = build.process(100);

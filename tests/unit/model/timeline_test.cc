@@ -26,7 +26,14 @@ std::string text(const TimelineLine& line) {
                          : line.end == CallEnd::kOpen  ? " open"
                                                        : "");
     case LineKind::kLeaf: return fmt::format("{}{:x}() {} {}", indent, line.pc, took, line.duration);
-    case LineKind::kStrayExit: return fmt::format("{}stray {:x} @{}", indent, line.pc, line.time);
+    case LineKind::kStrayExit: return fmt::format("{}stray {:x} @{}", indent, line.pc + line.site, line.time);
+    case LineKind::kSpanBegin:
+      return fmt::format("{}span {} {} {{ @{}", indent, line.site, line.record->after<penna_point>().size(), line.time);
+    case LineKind::kSpanEnd:
+      return fmt::format("{}}} span {} {} {}{}", indent, line.site, took, line.duration,
+                         line.end == CallEnd::kUnwound ? " unwound"
+                         : line.end == CallEnd::kOpen  ? " open"
+                                                       : "");
     case LineKind::kAllocation:
       return fmt::format("{}alloc {:x} {} family {} stack {}", indent, line.address, line.size, line.family,
                          line.stack);
@@ -75,6 +82,79 @@ TEST(Timeline, NestsCallsAndFoldsLeaves) {
   EXPECT_THAT(lines_of(recording, 0, {.fold_leaves = false}),
               ElementsAre("f0 { @0", "  60 { @10", "  } 60 10..12 2", "  60 { @20", "    10 { @21", "    } 10 21..25 4",
                           "  } 60 20..30 10", "} f0 0..40 40"));
+}
+
+Site span_site(uint32_t id, const char* name, uint8_t kind) {
+  Site site;
+  site.id = id;
+  site.provider = "app";
+  site.name = name;
+  site.kind = kind;
+  return site;
+}
+
+// Sites 1 and 2 are the ends of one span, as where a template makes two of a source line; 5 and 6 are another span.
+uint32_t process_with_spans(RecordingBuilder& build) {
+  const uint32_t process = build.process(100);
+  build.site(process, span_site(1, "outer", PENNA_SITE_SPAN));
+  build.site(process, span_site(2, "outer", PENNA_SITE_SPAN_END));
+  build.site(process, span_site(3, "outer", PENNA_SITE_SPAN));
+  build.site(process, span_site(5, "inner", PENNA_SITE_SPAN));
+  build.site(process, span_site(6, "inner", PENNA_SITE_SPAN_END));
+  return process;
+}
+
+TEST(Timeline, SpansNestWithCalls) {
+  RecordingBuilder build;
+  auto& t = build.thread(process_with_spans(build), 1);
+  t.enter(kF, 0);
+  t.point(1, 1, {7});
+  t.enter(kG, 2);
+  t.point(5, 3);
+  t.point(5, 4);  // recursion
+  t.point(6, 5);
+  t.point(6, 6);
+  t.exit(kG, 7);
+  t.point(2, 8);
+  t.point(3, 9);
+  t.point(2, 10);
+  t.exit(kF, 11);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0),
+              ElementsAre("f0 { @0", "  span 1 8 { @1", "    60 { @2", "      span 5 0 { @3", "        span 5 0 { @4",
+                          "        } span 5 4..5 1", "      } span 5 3..6 3", "    } 60 2..7 5", "  } span 1 1..8 7",
+                          "  span 3 0 { @9", "  } span 3 9..10 1", "} f0 0..11 11"));
+}
+
+TEST(Timeline, SpansThatWereNotEndedEndWithWhatLiesAroundThem) {
+  RecordingBuilder build;
+  auto& t = build.thread(process_with_spans(build), 1);
+  t.point(6, 0);  // begun before the recording
+  t.enter(kF, 1);
+  t.point(1, 2);
+  t.enter(kG, 3);
+  t.point(5, 4);  // longjmp from here to kF's caller ...
+  t.exit(kF, 5);
+  t.point(1, 6);
+  t.enter(kG, 7);  // ... and from here into the span
+  t.point(2, 8);
+  t.point(5, 9);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0),
+              ElementsAre("stray 6 @0", "f0 { @1", "  span 1 0 { @2", "    60 { @3", "      span 5 0 { @4",
+                          "      } span 5 4..5 1 unwound", "    } 60 3..5 2 unwound", "  } span 1 2..5 3 unwound",
+                          "} f0 1..5 4", "span 1 0 { @6", "  60 { @7", "  } 60 7..8 1 unwound", "} span 1 6..8 2",
+                          "span 5 0 { @9", "} span 5 9..9 0 open"));
+}
+
+// A pc that looks like a span's number is still a call.
+TEST(Timeline, NoCallIsTakenForASpan) {
+  RecordingBuilder build;
+  auto& t = build.thread(process_with_spans(build), 1);
+  t.record(PENNA_KIND_CALL_ENTRY, 1, penna_call{uint64_t{1} << 63});
+  t.record(PENNA_KIND_CALL_EXIT, 2, penna_call{uint64_t{1} << 63});
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0), ElementsAre("0() 1..2 1"));
 }
 
 TEST(Timeline, OtherEventsStandWhereTheyHappened) {

@@ -57,5 +57,26 @@ TEST(Replay, ShowsWhatHappenedWhereItHappened) {
 )");
 }
 
+TEST(Replay, ShowsSpans) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100, 1, 1000);
+  Site begin{7, 4, 0, "db", "query", "db.c", {{PENNA_ARG_INT, "rows"}}, PENNA_SITE_SPAN};
+  Site end{8, 4, 0, "db", "query", "db.c", {}, PENNA_SITE_SPAN_END};
+  build.site(process, begin);
+  build.site(process, end);
+  ThreadBuilder& thread = build.thread(process, 1);
+  thread.point(8, 1000);
+  thread.point(7, 2000, {uint64_t{3}});
+  thread.point(8, 4000);
+  thread.point(7, 5000, {uint64_t{4}});
+  const Recording recording = build.open();
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  const std::string text = replay(recording, names, 0, false);
+  for (const char* line : {"} /* db:query, whose beginning was not recorded */\n", "  span db:query rows=3 {\n",
+                           "2.00 us     1001  } /* db:query */\n", "} /* db:query, not ended */\n"})
+    EXPECT_THAT(text, testing::HasSubstr(line));
+}
+
 }  // namespace
 }  // namespace penna
