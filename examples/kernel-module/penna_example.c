@@ -43,8 +43,8 @@ static void record_write(size_t bytes) {
   uint64_t* unit = penna_ring_reserve(ring, &ticket);
   if (!unit) return;
   uint64_t* to = penna_unit_point(unit, (uint32_t)task_pid_nr(current), kSiteWrite);
-  to = penna_put_word(to, bytes);
-  to = penna_put_string(to, current->comm, TASK_COMM_LEN);
+  to = penna_unit_put_word(to, bytes);
+  to = penna_unit_put_string(to, current->comm, TASK_COMM_LEN);
   penna_unit_end(unit, to);
   penna_ring_commit(ring, ticket);
 }
@@ -55,9 +55,9 @@ static enum hrtimer_restart on_tick(struct hrtimer* timer) {
   int tick = READ_ONCE(ticks_done);
   if (unit) {
     uint64_t* to = penna_unit_point(unit, INTERRUPT_THREAD | (uint32_t)smp_processor_id(), kSiteTick);
-    to = penna_put_word(to, (uint64_t)tick);
-    to = penna_put_word(to, in_hardirq() != 0);
-    to = penna_put_word(to, (uint64_t)task_pid_nr(current));
+    to = penna_unit_put_word(to, (uint64_t)tick);
+    to = penna_unit_put_word(to, in_hardirq() != 0);
+    to = penna_unit_put_word(to, (uint64_t)task_pid_nr(current));
     penna_unit_end(unit, to);
     penna_ring_commit(ring, ticket);
   }
