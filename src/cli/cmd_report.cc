@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "cli/analyses.h"
 #include "cli/cmd_record.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 #include "report/overview.h"
 #include "report/reports.h"
@@ -23,6 +24,7 @@ struct Material {
   const Summary& summary;
   const Analyses& analyses;
   Names& names;
+  const AllocationView& view;
 };
 
 struct NamedReport {
@@ -34,9 +36,9 @@ struct NamedReport {
 constexpr NamedReport kReports[] = {
     {"calls", kCallEvents, [](const Material& m) { return calls_report(m.recording, *m.analyses.calls, m.names); }},
     {"alloc", kAllocEvents,
-     [](const Material& m) { return alloc_report(m.recording, *m.analyses.allocations, m.names); }},
+     [](const Material& m) { return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"leaks", kAllocEvents,
-     [](const Material& m) { return leaks_report(m.recording, *m.analyses.allocations, m.names); }},
+     [](const Material& m) { return leaks_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"locks", kLockEvents, [](const Material& m) { return locks_report(m.recording, *m.analyses.locks, m.names); }},
     {"waits", kLockEvents, [](const Material& m) { return waits_report(m.recording, *m.analyses.locks, m.names); }},
     {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points); }},
@@ -86,6 +88,14 @@ TableOptions with_rows(TableOptions options, size_t rows) {
   return options;
 }
 
+// Of the lines below rows only stacks are limited: they are long and alike.
+void limit_stacks(Report& report, const ReportOptions& options) {
+  constexpr size_t kFrames = 10, kFramesOfSummary = 6;
+  const size_t frames = options.frames.value_or(options.which.empty() ? kFramesOfSummary : kFrames);
+  for (Table& table : report.tables)
+    if (table.details_key == "stack" && frames != 0) table.most_details = frames;
+}
+
 Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
   const NamedReport& which = report_of(options.which);
   const Summary summary = summarize(recording);
@@ -93,9 +103,14 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   Names names(recording, *symbols);
   const Analyses analyses = analyse(recording, summary, names.map(), which.classes, !options.input.no_progress);
 
-  Report report = which.build({recording, summary, analyses, names});
+  Report report;
+  {
+    Progress progress("naming", analyses.allocations ? analyses.allocations->stacks().size() : 0, "stacks",
+                      !options.input.no_progress);
+    report = which.build({recording, summary, analyses, names, {options.by, [&] { progress.slow_step(); }}});
+  }
   PENNA_TRY(select_report_rows(report, options.table));
-  for (Table& table : report.tables) table.most_details = std::min(table.most_details, options.frames);
+  limit_stacks(report, options);
   // After the rows: only now is it known which names were missing.
   if (options.which != "health") report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
@@ -118,8 +133,14 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   parser.words("REC|TABLE", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
   add_input_options(parser, options.input);
   add_table_options(parser, options.table, true);
+  parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
+  parser.choice("--by", options.by,
+                {{"function", GroupBy::kFunction}, {"stack", std::nullopt}, {"module", GroupBy::kModule}},
+                "alloc and leaks: a row for each function, stack or module; default stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));
+  if (options.by && options.which != "alloc" && options.which != "leaks")
+    return Error{"--by is for the tables alloc and leaks: name one of them"};
   if (options.which.empty()) {
     if (options.table.format == Format::kCsv)
       return Error{fmt::format("the summary has several tables and CSV has room for one: name one of {}",

@@ -12,18 +12,16 @@ namespace {
 std::vector<Cell> numbers(const Recording& recording, const FunctionCalls& function) {
   const auto ns = [&](uint64_t ticks) { return Cell{ticks_to_ns(recording, ticks)}; };
   const Distribution& duration = function.duration;
-  return {number(function.calls),
-          ns(function.total),
-          ns(function.self),
-          ns(static_cast<uint64_t>(duration.average())),
-          ns(duration.min()),
-          ns(duration.max()),
-          ns(duration.percentile(0.5)),
-          ns(duration.percentile(0.99)),
-          std::string(),
-          std::string(),
-          Cell{},
-          std::string()};
+  std::vector<Cell> cells = {number(function.calls),
+                             ns(function.total),
+                             ns(function.self),
+                             ns(static_cast<uint64_t>(duration.average())),
+                             ns(duration.min()),
+                             ns(duration.max()),
+                             ns(duration.percentile(0.5)),
+                             ns(duration.percentile(0.99))};
+  add_place_cells(cells);
+  return cells;
 }
 
 std::string calls_head(const Calls& calls, size_t functions) {
@@ -43,27 +41,18 @@ std::string calls_head(const Calls& calls, size_t functions) {
 Report calls_report(const Recording& recording, const Calls& calls, Names& names) {
   Table table;
   table.key = "calls";
+  table.order = "sorted by TOTAL, the time with what they called";
   table.details_in_row = true;
-  table.columns = {{"calls", "CALLS", CellKind::kCount},
-                   {"total_ns", "TOTAL", CellKind::kDuration},
-                   {"self_ns", "SELF", CellKind::kDuration},
-                   {"avg_ns", "AVG", CellKind::kDuration},
-                   {"min_ns", "MIN", CellKind::kDuration},
-                   {"max_ns", "MAX", CellKind::kDuration},
-                   {"p50_ns", "P50", CellKind::kDuration},
-                   {"p99_ns", "P99", CellKind::kDuration},
-                   {"module", "MODULE", CellKind::kText, false, true},
-                   {"file", "FILE", CellKind::kText, false, true},
-                   {"line", "LINE", CellKind::kNumber, false, true},
-                   {"function", "FUNCTION", CellKind::kText, true}};
+  table.columns = {{"calls", "CALLS", CellKind::kCount},     {"total_ns", "TOTAL", CellKind::kDuration},
+                   {"self_ns", "SELF", CellKind::kDuration}, {"avg_ns", "AVG", CellKind::kDuration},
+                   {"min_ns", "MIN", CellKind::kDuration},   {"max_ns", "MAX", CellKind::kDuration},
+                   {"p50_ns", "P50", CellKind::kDuration},   {"p99_ns", "P99", CellKind::kDuration}};
+  add_place_columns(table, "FUNCTION");
   for (const FunctionCalls* function : calls.by_total()) table.add(numbers(recording, *function), function->function);
   table.complete = [&calls, &names](TableRow& row) {
     const CodePlace& place = calls.functions().place(row.source);
     const NameFrame& frame = names.at(place).back();
-    row.cells[8] = frame.module == kNoModule ? std::string() : names.map().path(frame.module);
-    row.cells[9] = frame.file;
-    row.cells[10] = frame.line == 0 ? Cell{} : Cell{int64_t{frame.line}};
-    row.cells[11] = frame.function;
+    set_place(row, &frame, names.map());
     row.details = {frame_detail(frame, names.map())};
   };
   Report report;

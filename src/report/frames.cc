@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "model/allocation_groups.h"
+
 namespace penna {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
@@ -23,16 +25,41 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   return detail;
 }
 
-std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names) {
+void add_place_columns(Table& table, std::string_view title) {
+  table.columns.push_back({"module", "MODULE", CellKind::kText, false, true});
+  table.columns.push_back({"file", "FILE", CellKind::kText, false, true});
+  table.columns.push_back({"line", "LINE", CellKind::kNumber, false, true});
+  table.columns.push_back({"function", title, CellKind::kText, true});
+}
+
+void add_place_cells(std::vector<Cell>& cells) { cells.resize(cells.size() + 4, std::string()); }
+
+void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map) {
+  Cell* place = &row.cells[row.cells.size() - 4];
+  place[2] = frame == nullptr || frame->line == 0 ? Cell{} : Cell{int64_t{frame->line}};
+  if (frame == nullptr) return;
+  place[0] = frame->module == kNoModule ? std::string() : map.path(frame->module);
+  place[1] = frame->file;
+  place[3] = frame->function;
+}
+
+void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
   const NamedStack named = names.stack(process, stack);
+  row.details = stack_details(named, names.map());
+  set_place(row, allocating_frame(named), names.map());
+}
+
+std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names) {
+  return stack_details(names.stack(process, stack), names.map());
+}
+
+std::vector<TableDetail> stack_details(const NamedStack& named, const CodeMap& map) {
   std::vector<TableDetail> details;
   details.reserve(named.frames.size() + 1);
-  for (const NameFrame* frame : named.frames) details.push_back(frame_detail(*frame, names.map()));
+  for (const NameFrame* frame : named.frames) details.push_back(frame_detail(*frame, map));
   if (named.end != StackEnd::kComplete) details.push_back({fmt::format("({})", stack_end_text(named.end)), ""});
   return details;
 }
-
-std::string leaf_name(const std::vector<TableDetail>& stack) { return stack.empty() ? "" : stack.front().text; }
 
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks) {
   const double ns = static_cast<double>(ticks) * recording.time().ns_per_tick();

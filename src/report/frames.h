@@ -14,9 +14,16 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map);
 
 // A stack, innermost frame first, and behind it why it goes no further out, when it does not.
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names);
+std::vector<TableDetail> stack_details(const NamedStack& stack, const CodeMap& map);
 
-// The innermost function of stack_details(); empty for no stack.
-std::string leaf_name(const std::vector<TableDetail>& stack);
+// The columns with which a table about places in code ends: "module", "file", "line" and "function"; text shows only the
+// last, or the first detail in its place, under `title`. set_place() fills them; they are empty for no frame.
+void add_place_columns(Table& table, std::string_view title);
+void add_place_cells(std::vector<Cell>& cells);
+void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map);
+
+// Fills a row that is about a stack: its frames, and where it allocated or waited.
+void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
 
 // Ticks as nanoseconds by the recording's mean rate, held within an int64.
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks);

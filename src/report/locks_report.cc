@@ -70,9 +70,12 @@ Table waits_table(const Recording& recording, const Locks& locks, Names& names) 
   table.title = "Waits by stack";
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},    {"waits", "WAITS", CellKind::kCount},
-                   {"max_wait_ns", "MAX", CellKind::kDuration}, {"pid", "PID", CellKind::kNumber, false, true},
-                   {"lock", "LOCK", CellKind::kText, true},     {"function", "STACK", CellKind::kText, true}};
+  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
+                   {"waits", "WAITS", CellKind::kCount},
+                   {"max_wait_ns", "MAX", CellKind::kDuration},
+                   {"pid", "PID", CellKind::kNumber, false, true},
+                   {"lock", "LOCK", CellKind::kText, true}};
+  add_place_columns(table, "STACK");
   const std::vector<LockStats>& all = locks.all();
   std::vector<std::pair<uint32_t, uint32_t>> sources;  // lock, waiter
   for (uint32_t lock = 0; lock < all.size(); ++lock)
@@ -83,15 +86,16 @@ Table waits_table(const Recording& recording, const Locks& locks, Names& names) 
   for (uint32_t i = 0; i < sources.size(); ++i) {
     const LockStats& lock = all[sources[i].first];
     const LockWaits& waiter = lock.waiters[sources[i].second];
-    table.add({duration(recording, waiter.time), number(waiter.waits), duration(recording, waiter.longest),
-               int64_t{recording.processes()[lock.process].process.pid}, std::string(), std::string()},
-              i);
+    std::vector<Cell> cells = {duration(recording, waiter.time), number(waiter.waits),
+                               duration(recording, waiter.longest),
+                               int64_t{recording.processes()[lock.process].process.pid}, std::string()};
+    add_place_cells(cells);
+    table.add(std::move(cells), i);
   }
   table.complete = [&all, &names, sources = std::move(sources)](TableRow& row) {
     const LockStats& lock = all[sources[row.source].first];
     row.cells[4] = lock_name(lock, names);
-    row.details = stack_details(lock.process, lock.waiters[sources[row.source].second].id, names);
-    row.cells[5] = leaf_name(row.details);
+    set_stack(row, lock.process, lock.waiters[sources[row.source].second].id, names);
   };
   return table;
 }

@@ -10,16 +10,11 @@
 namespace penna {
 namespace {
 
-constexpr size_t kFrames = 6;  // of each stack
-
 // Appends the tables of `part`; the first one is titled by its name and the part's first sentence.
 void append(Report& whole, Report part, const char* name) {
   if (part.tables.empty()) return;
   part.tables[0].title = fmt::format("{}: {}", name, part.head.empty() ? "" : part.head[0]);
-  for (Table& table : part.tables) {
-    table.most_details = kFrames;
-    whole.tables.push_back(std::move(table));
-  }
+  for (Table& table : part.tables) whole.tables.push_back(std::move(table));
 }
 
 std::string first_line(const Recording& recording, const Summary& summary) {

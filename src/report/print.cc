@@ -144,7 +144,9 @@ std::string row_lines(const Table& table, size_t index, const Layout& layout, co
 
   const size_t room = std::max(style.width, kDetailIndent + kSmallestText) - kDetailIndent;
   size_t shown = detail_first ? 1 : 0;
-  for (; shown < std::min(row.details.size(), table.most_details); ++shown)
+  // "1 more" would take the line of the one that it hides.
+  const size_t most = row.details.size() == table.most_details + 1 ? row.details.size() : table.most_details;
+  for (; shown < std::min(row.details.size(), most); ++shown)
     lines += std::string(kDetailIndent, ' ') + fit(row.details[shown], room, style).tint(style) + "\n";
   if (shown < row.details.size())
     lines += std::string(kDetailIndent, ' ') +
@@ -183,7 +185,9 @@ std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
 }
 
 bool print_table(const Table& table, const TextStyle& style, const TextSink& sink) {
-  if (!table.title.empty() && !sink(tinted(printable(table.title), Tint::kBold, style) + "\n")) return false;
+  std::string title = tinted(printable(table.title), Tint::kBold, style);
+  if (!table.order.empty()) title += (title.empty() ? "" : ", ") + tinted(table.order, Tint::kDim, style);
+  if (!title.empty() && !sink(title + "\n")) return false;
   const Layout layout = lay_out(table, style);
   const bool titled =
       std::any_of(layout.columns.begin(), layout.columns.end(), [](auto* column) { return !column->title.empty(); });

@@ -5,6 +5,10 @@
 // Invariant: the arguments outlive the report until select_rows() has run on its tables.
 #pragma once
 
+#include <functional>
+#include <optional>
+
+#include "model/allocation_groups.h"
 #include "model/allocations.h"
 #include "model/calls.h"
 #include "model/health.h"
@@ -17,8 +21,13 @@
 namespace penna {
 
 Report calls_report(const Recording& recording, const Calls& calls, Names& names);
-Report alloc_report(const Recording& recording, const Allocations& heap, Names& names);
-Report leaks_report(const Recording& recording, const Allocations& heap, Names& names);
+// A row for each stack, or for each function or module.
+struct AllocationView {
+  std::optional<GroupBy> by;           // none: by stack
+  std::function<void()> step = [] {};  // called on the way through all stacks, as groups need all their names
+};
+Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
+Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
 // Locks, then the waits of those that were waited for, then condition variables.
 Report locks_report(const Recording& recording, const Locks& locks, Names& names);
 Report waits_report(const Recording& recording, const Locks& locks, Names& names);

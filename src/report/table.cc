@@ -109,6 +109,7 @@ Result<> select_rows(Table& table, std::string_view order, size_t top) {
     const SortOrder by = PENNA_TRY(find_order(table, order));
     if (table.columns[by.column].kind == CellKind::kText) complete_all();
     sort_rows(table, by);
+    table.order = {};
   }
   if (top != 0 && table.rows.size() > top) {
     table.rows_left_out += table.rows.size() - top;

@@ -54,6 +54,7 @@ struct TableRow {
 struct Table {
   std::string key;              // in JSON: "locks"
   std::string title;            // over the table; may be empty
+  std::string_view order;       // behind the title: "sorted by TOTAL"; select_rows() drops it when it sorts otherwise
   std::string details_key;      // in CSV and JSON, what TableRow::details are: "stack"; empty: they are for text only
   bool details_in_row = false;  // in text, the first detail stands in its row, in place of the last column's cell
   size_t most_details = SIZE_MAX;  // lines of details of a row in text; what is left out is told

@@ -21,3 +21,53 @@ for command in 'report early.penna' 'report early.penna alloc' 'report early.pen
 done
 run penna report early.penna alloc
 expect_missing "$out" "no unwind information"
+
+# Views of allocations: 30 blocks of 100 bytes from grow(), called by itself and by both(), ten of them kept; and 5,000
+# bytes by operator new in both(). Stacks are 20 deep.
+cat >views.cc <<'PROGRAM'
+#include <cstdlib>
+void *kept[10];
+char *large;
+__attribute__((noipa)) void grow(int depth, int round) {
+  if (depth != 0) { grow(depth - 1, round); asm volatile(""); return; }
+  void *block = malloc(100);
+  if (round < 10) kept[round] = block; else free(block);
+}
+__attribute__((noipa)) void both() {
+  for (int i = 0; i < 30; i++) grow(15, i);
+  large = new char[5000];
+}
+int main() { both(); }
+PROGRAM
+build_c views
+penna record -q -o views.penna -- ./views
+value() {  # value OPTIONS PYTHON: of the rows of a table of penna report OPTIONS --format json
+  # shellcheck disable=SC2086
+  penna report views.penna $1 --format json >report.json || fail "penna report $1 --format json"
+  /usr/bin/python3 -c 'import json, sys
+report = json.load(open("report.json"))
+rows = [row for row in report[sys.argv[1]] if "views" in str(row)]
+print(eval(sys.argv[2]))' "${1%% *}" "$2" || fail "no $2 in $(<report.json)"
+}
+expect_eq "[('both()', 5000, 1, 8000), ('grow(int, int)', 3000, 30, 3000), ('main', 0, 0, 8000)]" \
+  "$(value 'alloc --by function' 'sorted((r["function"], r["self_bytes"], r["count"], r["total_bytes"]) for r in rows if r["function"][0] != "_")')" "by function"
+expect_eq "[('both()', 5000, 6000), ('grow(int, int)', 1000, 1000), ('main', 0, 6000)]" \
+  "$(value 'leaks --by function' 'sorted((r["function"], r["self_bytes"], r["total_bytes"]) for r in rows if r["function"][0] != "_")')" "leaks by function"
+expect_eq "[(8000, 31)]" "$(value 'alloc --by module' '[(r["self_bytes"], r["count"]) for r in rows if r["module"].endswith("/views")]')" "by module"
+line=$(grep -n 'malloc(100)' views.cc | cut -d: -f1)
+expect_eq "[('grow(int, int)', $line, 10)]" "$(value leaks '[(r["function"], r["line"], r["blocks"]) for r in rows if r["leaked_bytes"] == 1000 and r["file"].endswith("/views.cc") and r["module"].endswith("/views")]')" "place of the leak"
+run penna report views.penna alloc --by function --sort total
+expect_eq "both() grow(int, int)" "$(grep -oE '(both|grow)\(.*\) \(views.cc\)' <<<"$out" | sed 's/ (views.cc)//' | tr '\n' ' ' | sed 's/ $//')" "order of --sort total"
+expect_missing "$out" "sorted by SELF"
+
+# Long stacks are cut in text, and only there.
+frames() { grep -c '^      grow' <<<"$out" || true; }
+run penna report views.penna alloc
+expect_eq 9 "$(frames)" "frames of grow() in text"
+expect_match "$out" '^      \.\.\. [0-9]+ more$'
+run penna report views.penna alloc --frames 3
+expect_eq 2 "$(frames)" "frames with --frames 3"
+run penna report views.penna alloc --frames 0
+expect_eq 15 "$(frames)" "frames with --frames 0"
+expect_missing "$out" ' more'
+expect_eq 1 "$(value alloc 'len({len([f for f in r["stack"] if f.startswith("grow")]) for r in rows if r["bytes"] == 3000} & {16})')" "frames in json"

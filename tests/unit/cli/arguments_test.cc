@@ -61,6 +61,18 @@ TEST(ParseReport, TableOptions) {
   EXPECT_EQ(rows_to_show(parsed(parse_report, {}).table), 5u);  // the summary
 }
 
+TEST(ParseReport, Views) {
+  EXPECT_EQ(parsed(parse_report, {"alloc"}).frames, std::nullopt);
+  EXPECT_EQ(parsed(parse_report, {"alloc", "--frames", "0"}).frames, 0u);
+  EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "function"}).by, GroupBy::kFunction);
+  EXPECT_EQ(parsed(parse_report, {"--by=module", "leaks", "a.penna"}).by, GroupBy::kModule);
+  EXPECT_EQ(parsed(parse_report, {"leaks", "--by", "stack"}).by, std::nullopt);
+  EXPECT_EQ(refused(parse_report, {"calls", "--by", "function"}),
+            "--by is for the tables alloc and leaks: name one of them");
+  EXPECT_EQ(refused(parse_report, {"--by", "function"}), "--by is for the tables alloc and leaks: name one of them");
+  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "thread"}), "--by: thread not in {function,stack,module}");
+}
+
 TEST(ParseReport, SymbolOptions) {
   const ReportOptions options =
       parsed(parse_report, {"calls", "--symfs", "/mnt", "--debug-dir", "/a", "--debug-dir", "/b", "--demangle", "no"});

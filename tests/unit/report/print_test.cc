@@ -87,8 +87,23 @@ TEST(Print, StacksCanBeginInTheirRow) {
             "      main\n"
             "      _start [app]\n"
             "   12 B   2.0 %  std::vector<std::pair<int, long>>::push_back(int)\n");
-  table.most_details = 2;
-  EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("      main\n      ... 1 more\n"));
+  table.most_details = 1;
+  EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("grow (a.c:3) [app]\n      ... 2 more\n"));
+  table.most_details = 2;  // a line that says "1 more" would take the place of the one
+  EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("      main\n      _start [app]\n"));
+}
+
+TEST(Print, TheOrderStandsBehindTheTitleUntilAnotherIsAskedFor) {
+  Table table = sample();
+  table.title = "Calls";
+  table.order = "sorted by SHARE";
+  EXPECT_EQ(text_of({{}, {table}, {}, {}}).substr(0, 23), "Calls, sorted by SHARE\n");
+  table.title.clear();
+  EXPECT_EQ(text_of({{}, {table}, {}, {}}).substr(0, 16), "sorted by SHARE\n");
+  ASSERT_TRUE(select_rows(table, "", 0));
+  EXPECT_EQ(table.order, "sorted by SHARE");
+  ASSERT_TRUE(select_rows(table, "bytes", 0));
+  EXPECT_EQ(table.order, "");
 }
 
 TEST(Print, SaysWhatIsLeftOut) {

@@ -58,6 +58,7 @@ TEST_F(Reports, CallsTable) {
   EXPECT_EQ(text(calls_report(recording_, calls_, names_)),
             R"(3 calls of 2 functions, 1 left by an outer function's exit
 
+sorted by TOTAL, the time with what they called
 CALLS    TOTAL     SELF      AVG      MIN      MAX      P50      P99  FUNCTION
     1  1.00 ms  2.00 us  1.00 ms  1.00 ms  1.00 ms  1.00 ms  1.00 ms  main (app.c:10) [program]
     2   998 us   998 us   499 us  2.00 us   996 us  2.00 us   991 us  work(int) (app.c:20) [program]
@@ -89,6 +90,54 @@ TEST_F(Reports, LeaksTable) {
 1.00 kB       1  1.00 kB  work(int) (app.c:20) [program]
       main (app.c:10) [program]
 )");
+}
+TEST_F(Reports, AllocByFunction) {
+  EXPECT_EQ(
+      text(alloc_report(recording_, heap_, names_, {GroupBy::kFunction})),
+      R"(3 allocations of 2.00 MB in all, 1 temporary; 2.00 MB in 2 blocks at the peak; 2.00 MB in 2 blocks live at the end
+
+sorted by SELF; --sort total: with what it called
+   SELF  COUNT     LIVE     PEAK  TEMP    TOTAL  FUNCTION
+2.00 MB      2  2.00 MB  2.00 MB     1  2.00 MB  helper (helper.h) [program]
+1.00 kB      1  1.00 kB  1.00 kB     0  2.00 MB  work(int) (app.c) [program]
+    0 B      0      0 B      0 B     0  2.00 MB  main (app.c) [program]
+    0 B      0      0 B      0 B     0  2.00 MB  grow (app.c) [program]
+)");
+  EXPECT_THAT(text(alloc_report(recording_, heap_, names_, {GroupBy::kFunction}), "total:asc"),
+              testing::EndsWith("2.00 MB  main (app.c) [program]\n"));
+}
+TEST_F(Reports, AllocByModule) {
+  EXPECT_THAT(text(alloc_report(recording_, heap_, names_, {GroupBy::kModule})),
+              HasSubstr("   SELF  COUNT     LIVE     PEAK  TEMP    TOTAL  MODULE\n"
+                        "2.00 MB      3  2.00 MB  2.00 MB     1  2.00 MB  /bin/program\n"));
+}
+TEST_F(Reports, LeaksByFunction) {
+  EXPECT_EQ(text(leaks_report(recording_, heap_, names_, {GroupBy::kFunction})),
+            R"(2.00 MB in 2 blocks not freed at the end, of 2.00 MB in 3 allocations
+
+sorted by SELF; --sort total: with what it called
+   SELF  BLOCKS    TOTAL  TOTAL BLOCKS  FUNCTION
+2.00 MB       1  2.00 MB             1  helper (helper.h) [program]
+1.00 kB       1  2.00 MB             2  work(int) (app.c) [program]
+    0 B       0  2.00 MB             2  main (app.c) [program]
+    0 B       0  2.00 MB             1  grow (app.c) [program]
+)");
+}
+// What machines read: where the one that allocated, or waited, stands.
+TEST_F(Reports, StacksHaveAPlace) {
+  for (Report report : {alloc_report(recording_, heap_, names_), leaks_report(recording_, heap_, names_),
+                        waits_report(recording_, locks_, names_)}) {
+    Table& table = report.tables.at(0);
+    ASSERT_TRUE(select_rows(table, "", 0));
+    std::string keys, cells;
+    for (size_t i = table.columns.size() - 4; i < table.columns.size(); ++i) {
+      keys += std::string(table.columns[i].key) + " ";
+      cells += cell_text(table.rows[0].cells[i], table.columns[i].kind) + " ";
+    }
+    EXPECT_EQ(keys, "module file line function ");
+    EXPECT_EQ(cells,
+              table.key == "waits" ? "/bin/program src/app.c 40 take_lock " : "/bin/program src/helper.h 5 helper ");
+  }
 }
 TEST_F(Reports, LocksTables) {
   EXPECT_EQ(text(locks_report(recording_, locks_, names_)), R"(1 lock taken 4 times, 1 after waiting, 2.70 us in all
@@ -156,7 +205,7 @@ TEST_F(Reports, Overview) {
             R"(: 1.00 ms, 1 process, 2 threads
 3 calls, 4 allocation events, 8 lock events, 1 point recorded, nothing lost
 
-Calls: 3 calls of 2 functions, 1 left by an outer function's exit
+Calls: 3 calls of 2 functions, 1 left by an outer function's exit, sorted by TOTAL, the time with what they called
 CALLS    TOTAL     SELF      AVG      MIN      MAX      P50      P99  FUNCTION
     1  1.00 ms  2.00 us  1.00 ms  1.00 ms  1.00 ms  1.00 ms  1.00 ms  main (app.c:10) [program]
     2   998 us   998 us   499 us  2.00 us   996 us  2.00 us   991 us  work(int) (app.c:20) [program]
