@@ -74,9 +74,10 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("{}; {}{}", list_counts(stored),
                   lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, list_counts(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
-  say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
-                  static_cast<double>(totals.start_cost_ticks) * ms_per_tick,
-                  static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
+  if (totals.processes != 0)
+    say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
+                    static_cast<double>(totals.start_cost_ticks) * ms_per_tick,
+                    static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
   if (on_disk_lost != 0)
     say("some events could not be written to the file: make room on its disk, or record elsewhere with -o");
   else if (lost_sum != 0)

@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, uint64_t>> ArgumentStats::top_strings(size_t 
 
 double PointStats::rate(const Recording& recording) const {
   const auto ns = static_cast<double>(recording.time().duration_ns(first_time, last_time));
-  return hits < 2 || ns <= 0 ? 0.0 : static_cast<double>(hits - 1) * 1e9 / ns;
+  return hits < 2 || ns < 1e6 ? 0.0 : static_cast<double>(hits - 1) * 1e9 / ns;
 }
 
 uint32_t Points::index_of(uint32_t process, uint32_t id) {

@@ -45,7 +45,8 @@ struct PointStats {
   uint64_t first_time = 0, last_time = 0;  // ticks
   std::vector<ArgumentStats> arguments;
   Distribution duration;  // ticks, of a span: from each beginning to its end
-  // Hits a second between first and last; 0 with less than two hits.
+  // Hits a second between first and last; 0 with less than two hits, or when they lie within a millisecond: the rate of
+  // one burst says nothing about a second.
   double rate(const Recording& recording) const;
 };
 

@@ -71,3 +71,28 @@ run penna report views.penna alloc --frames 0
 expect_eq 15 "$(frames)" "frames with --frames 0"
 expect_missing "$out" ' more'
 expect_eq 1 "$(value alloc 'len({len([f for f in r["stack"] if f.startswith("grow")]) for r in rows if r["bytes"] == 3000} & {16})')" "frames in json"
+
+# Where no process was recorded nothing can be said of what that cost.
+echo 'int main(void) { return 0; }' >nothing.c
+build_c nothing -static
+run penna record -o nothing.penna -- ./nothing
+expect_contains "$err" "statically linked"
+expect_missing "$err" "start-up cost"
+run penna record -o something.penna -- ./views
+expect_contains "$err" "start-up cost"
+
+# The rate of a burst of points is no rate.
+cat >burst.c <<'PROGRAM'
+#include <unistd.h>
+#include "penna/point.h"
+int main(void) {
+  for (int i = 0; i < 3; i++) PENNA_EVENT(app, burst, i);
+  for (int i = 0; i < 3; i++) { PENNA_EVENT(app, slow, i); usleep(2000); }
+}
+PROGRAM
+build_c burst
+penna record -q -o burst.penna -- ./burst
+run penna report burst.penna points
+expect_match "$out" '^ +3 +[0-9]+ +app:slow'
+# (A machine that stops the program within the burst for a millisecond makes it no burst.)
+expect_match "$out" '^ +3 +(-|[0-9]{1,3},?[0-9]*) +app:burst'

@@ -172,6 +172,11 @@ TEST(Points, CollectStatisticsOfTheirArguments) {
   EXPECT_EQ(point.hits, 4u);
   EXPECT_EQ(point.malformed, 1u);
   EXPECT_DOUBLE_EQ(point.rate(recording), 1.5);
+  PointStats burst = point;
+  burst.last_time = burst.first_time + 999'999;
+  EXPECT_EQ(burst.rate(recording), 0.0);
+  burst.last_time = burst.first_time + 1'000'000;
+  EXPECT_DOUBLE_EQ(burst.rate(recording), 3000.0);
   const ArgumentStats& size = point.arguments[0];
   EXPECT_EQ(size.min().as_int(), -10);
   EXPECT_EQ(size.max().as_int(), 30);
