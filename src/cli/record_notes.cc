@@ -4,54 +4,18 @@
 
 #include <fmt/core.h>
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <string_view>
-
 #include "base/say.h"
+#include "cli/cmd_list.h"
+#include "report/info.h"
+#include "report/units.h"
 #include "symbols/elf_facts.h"
 
 namespace penna {
 namespace {
 
-constexpr std::array<const char*, PENNA_CLASS_COUNT> kClassNames = {"calls", "allocation events", "lock events",
-                                                                    "points"};
-
-std::string human_bytes(uint64_t bytes) {
-  double value = static_cast<double>(bytes);
-  for (const char* unit : {"B", "KB", "MB"}) {
-    if (value < 1000) return unit[0] == 'B' ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, unit);
-    value /= 1000;
-  }
-  return fmt::format("{:.1f} GB", value);
-}
-
-std::string list_counts(const std::array<uint64_t, PENNA_CLASS_COUNT>& counts) {
-  std::string text;
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    if (counts[i] == 0) continue;
-    // A call is written as two records: its entry and its exit.
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", i == PENNA_CALLS ? counts[i] / 2 : counts[i], kClassNames[i]);
-  }
-  return text.empty() ? "no events" : text;
-}
-
 // The file that the shell would run for `command`.
-std::string find_program(const std::string& command) {
-  if (command.find('/') != std::string::npos) return command;
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (!rest.empty()) {
-    size_t end = std::min(rest.find(':'), rest.size());
-    std::string candidate = fmt::format("{}/{}", rest.substr(0, end), command);
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return command;
+std::string file_of(const std::string& command) {
+  return command.find('/') != std::string::npos ? command : find_program(command);
 }
 
 }  // namespace
@@ -61,18 +25,19 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   const RecordingWriter& writer = collector.writer();
   double ns = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns);
   double ms_per_tick = ns / static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
-  std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
-  uint64_t lost_sum = 0, on_disk_lost = 0;
+  EventCounts stored{}, lost{};
+  uint64_t stored_sum = 0, lost_sum = 0, on_disk_lost = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     stored[i] = totals.stored[i] - writer.lost()[i];
     lost[i] = totals.lost[i] + writer.lost()[i];
+    stored_sum += stored[i];
     lost_sum += lost[i];
     on_disk_lost += writer.lost()[i];
   }
-  say(fmt::format("{}: {}, {:.3f} s, {} process{}", times.path, human_bytes(writer.file_bytes()), ns / 1e9,
-                  totals.processes, totals.processes == 1 ? "" : "es"));
-  say(fmt::format("{}; {}{}", list_counts(stored),
-                  lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, list_counts(lost)),
+  say(fmt::format("{}: {}, {:.3f} s, {} process{}", times.path, bytes_text(static_cast<int64_t>(writer.file_bytes())),
+                  ns / 1e9, totals.processes, totals.processes == 1 ? "" : "es"));
+  say(fmt::format("{}; {}{}", stored_sum == 0 ? "no events" : events_text(stored),
+                  lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, events_text(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
@@ -87,7 +52,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
 }
 
 std::string why_unrecorded(const std::string& command) {
-  auto facts = read_elf_facts(find_program(command));
+  auto facts = read_elf_facts(file_of(command));
   if (!facts || !facts->is_elf) return fmt::format("nothing was recorded of {}: it never met the recorder", command);
   if (facts->is_static)
     return fmt::format(
