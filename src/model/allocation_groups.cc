@@ -3,28 +3,10 @@
 #include "model/allocation_groups.h"
 
 #include <algorithm>
-#include <iterator>
-#include <string_view>
+#include <utility>
 
 namespace penna {
 namespace {
-
-bool is_way_to_memory(std::string_view function) {
-  constexpr std::string_view kWays[] = {"malloc",
-                                        "calloc",
-                                        "realloc",
-                                        "operator new",
-                                        "operator new[]",
-                                        "std::allocator",
-                                        "std::allocator_traits",
-                                        "std::__new_allocator",
-                                        "__gnu_cxx::new_allocator"};
-  return std::any_of(std::begin(kWays), std::end(kWays), [&](std::string_view way) {
-    if (function.substr(0, way.size()) != way) return false;
-    const std::string_view rest = function.substr(way.size());  // "(unsigned long)", "<int>::allocate", "::allocate"
-    return rest.empty() || rest[0] == '(' || rest[0] == '<' || rest[0] == ':';
-  });
-}
 
 class Grouping {
  public:
@@ -33,9 +15,9 @@ class Grouping {
   void add(const StackAllocations& stack) {
     const NamedStack named = names_.stack(stack.process, stack.stack);
     ++stack_;
-    const NameFrame* allocating = allocating_frame(named);
-    groups_[group_of(allocating)].self.add(stack);
-    if (allocating == nullptr) return add_total(allocating, stack);
+    const NameFrame* origin = names_.origin(stack.process, stack.stack);
+    groups_[group_of(origin)].self.add(stack);
+    if (origin == nullptr) return add_total(origin, stack);
     for (const NameFrame* frame : named.frames) add_total(frame, stack);
   }
   std::vector<AllocationGroup> take() { return std::move(groups_); }
@@ -82,12 +64,6 @@ void AllocationSums::add(const StackAllocations& stack) {
   live_blocks += stack.live_blocks;
   live_bytes += stack.live_bytes;
   peak_bytes += stack.peak_bytes;
-}
-
-const NameFrame* allocating_frame(const NamedStack& stack) {
-  for (const NameFrame* frame : stack.frames)
-    if (!is_way_to_memory(frame->function)) return frame;
-  return stack.frames.empty() ? nullptr : stack.frames.back();
 }
 
 std::vector<AllocationGroup> group_allocations(const Allocations& heap, Names& names, GroupBy by,

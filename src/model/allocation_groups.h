@@ -32,8 +32,4 @@ enum class GroupBy : uint8_t { kFunction, kModule };
 std::vector<AllocationGroup> group_allocations(const Allocations& heap, Names& names, GroupBy by,
                                                const std::function<void()>& step);
 
-// The frame of a stack that is said to have allocated: the innermost one that is not a way to memory that the language
-// itself offers (operator new, std::allocator, a malloc of the dynamic linker's own). Null for a stack without frames.
-const NameFrame* allocating_frame(const NamedStack& stack);
-
 }  // namespace penna

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 namespace penna {
 namespace {
@@ -12,6 +14,23 @@ namespace {
 std::string fall_back(const CodeMap& map, const CodePlace& place) {
   if (!place.known()) return fmt::format("[unknown] {:#x}", place.address);
   return fmt::format("{}+{:#x}", map.file_name(place.module), place.address);
+}
+
+bool is_way_to_memory(std::string_view function) {
+  constexpr std::string_view kWays[] = {"malloc",
+                                        "calloc",
+                                        "realloc",
+                                        "operator new",
+                                        "operator new[]",
+                                        "std::allocator",
+                                        "std::allocator_traits",
+                                        "std::__new_allocator",
+                                        "__gnu_cxx::new_allocator"};
+  return std::any_of(std::begin(kWays), std::end(kWays), [&](std::string_view way) {
+    if (function.substr(0, way.size()) != way) return false;
+    const std::string_view rest = function.substr(way.size());  // "(unsigned long)", "<int>::allocate", "::allocate"
+    return rest.empty() || rest[0] == '(' || rest[0] == '<' || rest[0] == ':';
+  });
 }
 
 StackEnd stack_end(uint8_t recorded) {
@@ -90,9 +109,15 @@ bool Names::is_entry(uint32_t process, uint64_t pc, uint16_t generation) {
   return place.known() && symbols_.is_entry({map_.path(place.module), map_.build_id(place.module)}, place.address);
 }
 
-const NameFrame* Names::leaf(uint32_t process, uint32_t stack) {
-  auto node = recording_.stack_node(process, stack);
-  return node ? &frame(process, node->pc, node->generation).front() : nullptr;
+const NameFrame* Names::origin(uint32_t process, uint32_t stack) {
+  const NameFrame* last = nullptr;
+  for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
+    for (const NameFrame& one : frame(process, node->pc, node->generation)) {
+      last = &one;
+      if (!is_way_to_memory(one.function)) return last;
+    }
+  }
+  return last;
 }
 
 std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {

@@ -78,8 +78,9 @@ class Names {
   NamedStack stack(uint32_t process, uint32_t stack);
   // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
   bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
-  // The innermost frame of a stack, for one-line views; null when there is none.
-  const NameFrame* leaf(uint32_t process, uint32_t stack);
+  // The frame that is said to have allocated or waited: the innermost one that is not a way to memory of the language
+  // itself (operator new, std::allocator, a malloc of the dynamic linker's own). Null for a stack without frames.
+  const NameFrame* origin(uint32_t process, uint32_t stack);
 
   // A variable: "counter_lock" in the program itself, "libfoo.so`table+8" in a library, "0x7f..." anywhere else.
   std::string data(uint32_t process, uint64_t address, uint64_t ticks);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <string_view>
 
 namespace penna {
 namespace {
@@ -86,8 +87,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   summary.pid = process.process.pid;
   summary.parent_pid = process.process.parent_pid;
   summary.after_exec = process.process.after_exec;
-  const std::string& path = process.process.executable;
-  summary.name = path.substr(path.rfind('/') + 1);
+  summary.name = process_name(process.process);
   summary.command = process.process.command;
   summary.threads = static_cast<uint32_t>(process.threads.size());
   summary.ended = process.end.has_value();
@@ -122,6 +122,15 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
 
 const char* class_name(uint32_t event_class) {
   return event_class < PENNA_CLASS_COUNT ? kClassNames[event_class] : "other";
+}
+
+std::string process_name(const Process& process) {
+  std::string_view word = process.command.empty() ? std::string_view() : process.command[0];
+  if (!word.empty() && word[0] == '-') word.remove_prefix(1);  // a login shell
+  word.remove_prefix(word.rfind('/') + 1);
+  // Some write what they do over their arguments: "nginx: worker process".
+  if (!word.empty() && word.find_first_of(" :") == std::string_view::npos) return std::string(word);
+  return process.executable.substr(process.executable.rfind('/') + 1);
 }
 
 uint64_t ThreadSummary::total_events() const { return sum_of(events); }

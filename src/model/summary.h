@@ -39,7 +39,7 @@ struct ProcessSummary {
   bool announced = false;        // false: all that is known of it are its events
   uint32_t parent = UINT32_MAX;  // index of the process it was forked from or that ran the exec; UINT32_MAX = not here
   bool after_exec = false;
-  std::string name;  // last part of the executable's path
+  std::string name;  // process_name()
   std::vector<std::string> command;
   EventCounts events{}, lost{};
   uint64_t first_time = 0,
@@ -62,6 +62,10 @@ struct Summary {
 };
 
 Summary summarize(const Recording& recording);
+
+// What people call a process: the last part of the name that it was started by, as of a program that links lead to
+// (redis-server is a link to redis-check-rdb); of its executable where its arguments hold no such name.
+std::string process_name(const Process& process);
 
 // The process that each process was forked from (index), UINT32_MAX when there is none in the recording. Processes that
 // came from an exec have the one that ran it. Always an earlier one: following it ends.

@@ -53,7 +53,7 @@ struct TimelineLine {
   uint64_t lock = 0;
   uint64_t size = 0;
   uint32_t family = 0;             // penna_alloc_family; may be unknown
-  uint32_t stack = 0;              // for Names::stack() and leaf(); 0 = none
+  uint32_t stack = 0;              // for Names::stack() and origin(); 0 = none
   uint32_t owner = 0;              // tid that held the lock; 0 = unknown
   uint32_t wait_end = 0;           // penna_wait_end; may be unknown
   uint32_t site = 0;               // id

@@ -6,8 +6,6 @@
 
 #include <cmath>
 
-#include "model/allocation_groups.h"
-
 namespace penna {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
@@ -44,19 +42,15 @@ void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map) {
 }
 
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
-  const NamedStack named = names.stack(process, stack);
-  row.details = stack_details(named, names.map());
-  set_place(row, allocating_frame(named), names.map());
+  row.details = stack_details(process, stack, names);
+  set_place(row, names.origin(process, stack), names.map());
 }
 
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names) {
-  return stack_details(names.stack(process, stack), names.map());
-}
-
-std::vector<TableDetail> stack_details(const NamedStack& named, const CodeMap& map) {
+  const NamedStack named = names.stack(process, stack);
   std::vector<TableDetail> details;
   details.reserve(named.frames.size() + 1);
-  for (const NameFrame* frame : named.frames) details.push_back(frame_detail(*frame, map));
+  for (const NameFrame* frame : named.frames) details.push_back(frame_detail(*frame, names.map()));
   if (named.end != StackEnd::kComplete) details.push_back({fmt::format("({})", stack_end_text(named.end)), ""});
   return details;
 }

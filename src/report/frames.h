@@ -14,7 +14,6 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map);
 
 // A stack, innermost frame first, and behind it why it goes no further out, when it does not.
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names);
-std::vector<TableDetail> stack_details(const NamedStack& stack, const CodeMap& map);
 
 // The columns with which a table about places in code ends: "module", "file", "line" and "function"; text shows only the
 // last, or the first detail in its place, under `title`. set_place() fills them; they are empty for no frame.

@@ -105,9 +105,9 @@ bool ReplayPrinter::titles() {
 bool ReplayPrinter::thread_title(uint32_t thread) {
   const RecordedThread& recorded = recording_.threads()[thread];
   const Process& process = recording_.processes()[recorded.process].process;
-  const std::string text =
-      fmt::format("# {}, pid {}, {}", process.executable.empty() ? "process" : base_name(process.executable),
-                  process.pid, thread_label(recording_, recorded.process, recorded.tid));
+  const std::string name = process_name(process);
+  const std::string text = fmt::format("# {}, pid {}, {}", name.empty() ? "process" : name, process.pid,
+                                       thread_label(recording_, recorded.process, recorded.tid));
   return sink_(tinted(printable(text), Tint::kBold, style_.text) + "\n");
 }
 
@@ -192,8 +192,8 @@ std::string ReplayPrinter::allocation_text(const TimelineLine& line) {
   std::string text = fmt::format("{}({}) = {:#x}", family_name(line.family), line.size, line.address);
   // Without calls around it, the caller is the best that can be said of where it happened.
   if (line.depth == 0)
-    if (const NameFrame* leaf = names_.leaf(line.process, line.stack); leaf != nullptr)
-      text += " in " + printable(leaf->function);
+    if (const NameFrame* origin = names_.origin(line.process, line.stack); origin != nullptr)
+      text += " in " + printable(origin->function);
   return text;
 }
 

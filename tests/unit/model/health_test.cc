@@ -66,6 +66,24 @@ TEST(Summary, AddsUpThreadsAndProcesses) {
   EXPECT_EQ(summary.threads[0].total_events(), 3u);
 }
 
+TEST(Summary, ProcessesAreCalledWhatTheyWereStartedAs) {
+  const auto name = [](const std::string& executable, const std::vector<std::string>& command) {
+    Process process;
+    process.executable = executable;
+    process.command = command;
+    return process_name(process);
+  };
+  EXPECT_EQ(name("/usr/bin/redis-check-rdb", {"redis-server", "--port", "0"}), "redis-server");
+  EXPECT_EQ(name("/usr/bin/dash", {"/bin/sh", "-c", "x"}), "sh");
+  EXPECT_EQ(name("/usr/bin/bash", {"-bash"}), "bash");
+  EXPECT_EQ(name("/usr/sbin/nginx", {"nginx: worker process"}), "nginx");
+  EXPECT_EQ(name("/usr/sbin/nginx", {"nginx: master process /usr/sbin/nginx -g x"}), "nginx");
+  EXPECT_EQ(name("/usr/bin/app", {}), "app");
+  EXPECT_EQ(name("/usr/bin/app", {""}), "app");
+  EXPECT_EQ(name("/usr/bin/app", {"./folder/"}), "app");
+  EXPECT_EQ(name("", {}), "");
+}
+
 // A process that was forked before its parent ran an exec, and heard of after.
 TEST(Summary, AForkThatIsHeardOfLateBelongsToTheOldProgram) {
   RecordingBuilder build;

@@ -90,8 +90,8 @@ TEST(Names, OfStacksAreTheCallsBeforeTheReturnAddresses) {
   EXPECT_THAT(names_of(named),
               ElementsAre("/bin/program:f2", "/bin/program:inlined (inlined)", "/bin/program:f8", "/bin/program:f1"));
   EXPECT_EQ(named.end, StackEnd::kNoRule);
-  EXPECT_EQ(names.leaf(process, stack)->function, "/bin/program:f2");
-  EXPECT_EQ(names.leaf(process, 0), nullptr);
+  EXPECT_EQ(names.origin(process, stack)->function, "/bin/program:f2");
+  EXPECT_EQ(names.origin(process, 0), nullptr);
   EXPECT_EQ(names.stack(process, 0).end, StackEnd::kUnknown);
   EXPECT_EQ(names.stack(process, 999).end, StackEnd::kUnknown);
 }
