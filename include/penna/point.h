@@ -23,7 +23,8 @@
  * nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
  *
  * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do nothing
- * else, LAZY does not even evaluate them.
+ * else, LAZY does not even evaluate them. Where only the probe is there (docs/processors.md says where), EVENT and SPAN are
+ * PENNA_SDT.
  * PENNA_POINT_NOP10, before the include, adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
  */
 #ifndef PENNA_POINT_H
@@ -37,6 +38,10 @@
 #define PENNA_EVENT(...) PENNA_EVENT_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_EVENT_LAZY(...) PENNA_EVENT_LAZY_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_SPAN(...) PENNA_SPAN_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#elif defined(PENNA_ARCH_HAS_SDT)
+#define PENNA_SPAN PENNA_SDT
+#define PENNA_EVENT PENNA_SDT
+#define PENNA_EVENT_LAZY(...) PENNA_NO_LAZY(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #else
 #define PENNA_SPAN(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_EVENT(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
@@ -147,6 +152,7 @@ PENNA_INLINE void penna_end_span(const void** span) {
 #endif
 
 #define PENNA_PROBE_OF_SITE(n, provider, name, semaphore)                                                            \
+  PENNA_EACH_OF(n, PENNA_SDT_BEFORE, PENNA_NOTHING)                                                                  \
   __asm__ inline volatile(PENNA_ASM_PROBE(provider, name, semaphore,                                                 \
                                           PENNA_EACH_OF(n, PENNA_ASM_SDT_ARG, PENNA_ASM_SPACE))                      \
                           : : PENNA_EACH_OF(n, PENNA_SDT_OPERANDS, PENNA_COMMA));

@@ -36,7 +36,7 @@
 #define PENNA_SDT_SEMAPHORE(provider, name) \
   PENNA_CONCAT(PENNA_CONCAT(penna_sdt_semaphore_, provider), PENNA_CONCAT(_, name))
 
-#ifdef PENNA_ARCH_HAS_POINTS
+#ifdef PENNA_ARCH_HAS_SDT
 #define PENNA_HAVE_SDT 1
 #define PENNA_SDT(...) PENNA_SDT_(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_SDT_WITH_SEMAPHORE(...) PENNA_SDT_COUNTED_(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
@@ -66,6 +66,7 @@
   do {                                                                                                               \
     PENNA_EACH(n)(PENNA_HOLD, PENNA_NOTHING, __VA_ARGS__)                                                            \
     if (PENNA_ANY_POINTS_AT_DATA(n)) __asm__ volatile("" : : : "memory"); /* which must be there for who looks */    \
+    PENNA_EACH_OF(n, PENNA_SDT_BEFORE, PENNA_NOTHING)                                                                \
     __asm__ inline volatile(PENNA_ASM_PROBE(provider, name, semaphore,                                               \
                                             PENNA_EACH_OF(n, PENNA_ASM_SDT_ANY_ARG, PENNA_ASM_SPACE)) more           \
                             : : [structs] "i"(0 PENNA_EACH_OF(n, PENNA_SDT_STRUCT_BIT, PENNA_NOTHING))               \
@@ -74,10 +75,10 @@
 
 #define PENNA_SDT_STRUCT_BIT(i, unused) | (PENNA_IS_STRUCT(i) << i)
 #define PENNA_SDT_WHOLE_OPERANDS(i, unused)                                                                          \
-  , [size##i] "i"(PENNA_IS_STRUCT(i) ? PENNA_STRUCT_SIZE(i) : PENNA_SDT_SIZE(i)),                                    \
-    [arg##i] PENNA_SDT_ARG_CONSTRAINT(PENNA_SDT_VALUE(i))
+  , [size##i] "i"(PENNA_SDT_WHOLE_STRUCTS && PENNA_IS_STRUCT(i) ? PENNA_STRUCT_SIZE(i) : PENNA_SDT_SIZE(i)),                                    \
+    [arg##i] PENNA_SDT_ARG_CONSTRAINT(PENNA_SDT_PASSED(i))
 #define PENNA_SDT_OPERANDS(i, unused) \
-  [size##i] "i"(PENNA_SDT_SIZE(i)), [arg##i] PENNA_SDT_ARG_CONSTRAINT(PENNA_SDT_VALUE(i))
+  [size##i] "i"(PENNA_SDT_SIZE(i)), [arg##i] PENNA_SDT_ARG_CONSTRAINT(PENNA_SDT_PASSED(i))
 #define PENNA_ANY_POINTS_AT_DATA(n) (0 PENNA_EACH_OF(n, PENNA_OR_POINTS_AT_DATA, PENNA_NOTHING))
 #define PENNA_OR_POINTS_AT_DATA(i, unused) || PENNA_IS_STRUCT(i) || PENNA_IS_PAIR(i)
 

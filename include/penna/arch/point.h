@@ -3,7 +3,9 @@
  * arch/point.h: picks the machine code of points for this processor; without one, or with PENNA_DISABLE_POINTS, points
  * compile to nothing (see PENNA_EVENT and PENNA_SDT for what becomes of their arguments). A processor's file defines:
  *
+ *   PENNA_ARCH_HAS_SDT                    SDT probes; those with a "t" below are all that they need
  *   PENNA_ARCH_HAS_POINTS, PENNA_SLOT_BYTES, PENNA_DISABLED_SLOT   the bytes of a slot that is off, as an initialiser
+ *   penna_arch_armed_slot(slot, target, bytes)   the bytes of one that jumps
  *   PENNA_ASM_SLOT(label)                 the slot, inside one word that a single store can replace
  *   PENNA_ASM_PROBE_NOP[10]               the instruction that the SDT note points at
  *   PENNA_ASM_POINTER                     directive: addresses
@@ -24,6 +26,33 @@
 /* no points */
 #elif defined(__x86_64__) && defined(__LP64__)
 #include "penna/arch/x86_64_point.h"
+#elif defined(__aarch64__) && defined(__LP64__)
+#include "penna/arch/aarch64_point.h"
+#elif defined(__i386__)
+#include "penna/arch/i386_point.h"
+#elif defined(__arm__)
+#include "penna/arch/arm_point.h"
+#endif
+
+/* How a value becomes an operand of the note. In memory: in a place of its own on the stack, or the note would name that of a
+ * variable, by its symbol, which tools cannot read; a struct is then given by its address. */
+#ifdef PENNA_SDT_IN_MEMORY
+#ifdef __cplusplus
+#define PENNA_SDT_AUTO auto
+#else
+#define PENNA_SDT_AUTO __auto_type
+#endif
+#define PENNA_SDT_OPERAND "m"
+#define PENNA_SDT_AT(address) address
+#define PENNA_SDT_WHOLE_STRUCTS 0
+#define PENNA_SDT_BEFORE(i, unused)                           \
+  __extension__ PENNA_SDT_AUTO penna_sdt_##i = PENNA_SDT_VALUE(i); \
+  __asm__("" : "+m"(penna_sdt_##i));
+#define PENNA_SDT_PASSED(i) penna_sdt_##i
+#else
+#define PENNA_SDT_WHOLE_STRUCTS 1
+#define PENNA_SDT_BEFORE(i, unused)
+#define PENNA_SDT_PASSED(i) PENNA_SDT_VALUE(i)
 #endif
 
 #endif

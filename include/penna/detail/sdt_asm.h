@@ -16,7 +16,7 @@
 #include "penna/arch/point.h"
 #include "penna/detail/each.h"
 
-#ifdef PENNA_ARCH_HAS_POINTS
+#ifdef PENNA_ARCH_HAS_SDT
 
 #ifndef PENNA_SDT_ARG_CONSTRAINT
 #define PENNA_SDT_ARG_CONSTRAINT PENNA_SDT_OPERAND

@@ -19,16 +19,16 @@
 /* clang-format off */
 /* Constants of a site as operands. In two halves: gcc prints no constant above 31 bits. */
 #define PENNA_SHAPE_OPERANDS(n)                                                                                      \
-  [types] "i"(PENNA_SITE_TYPES(n) & 0xfffffff), [more] "i"(PENNA_SITE_TYPES(n) >> 28), [layout] "i"(PENNA_SITE_LAYOUT(n))
+  [types] "i"(PENNA_SITE_TYPES(n) & 0xfffffff), [more] "i"(PENNA_SITE_TYPES(n) >> 28), [layout] PENNA_SYMBOL_CONSTRAINT(PENNA_SITE_LAYOUT(n))
 #define PENNA_SITE_OPERANDS(kind_, number_, n, text_)                                                                \
-  [text] "i"(text_), [bytes] "i"(sizeof(text_)), [line] "i"(__LINE__), [count] "i"(PENNA_SITE_VALUES(n)),            \
+  [text] PENNA_SYMBOL_CONSTRAINT(text_), [bytes] "i"(sizeof(text_)), [line] "i"(__LINE__), [count] "i"(PENNA_SITE_VALUES(n)),            \
   [kind] "i"(kind_), [number] "i"((int)(number_)), PENNA_SHAPE_OPERANDS(n)
 
 #define PENNA_TEXT(n, provider, name, ...) \
   #provider "\0" #name "\0" __FILE__ PENNA_EACH(n)(PENNA_ARG_TEXT, PENNA_NOTHING, __VA_ARGS__)
 #define PENNA_ARG_TEXT(i, arg) "\0" #arg
 #define PENNA_STATE(id, provider, name) \
-  ".Lpenna_state_" #provider "_" #name "_" PENNA_STRING_OF(__LINE__) "_" #id "_%c[types]_%c[more]_%c[layout]"
+  ".Lpenna_state_" #provider "_" #name "_" PENNA_STRING_OF(__LINE__) "_" #id "_%c[types]_%c[more]_%" PENNA_SYMBOL_NAME "[layout]"
 
 /* `armed`: the label to which the armed slot jumps, as assembly; `more`: records of sites without a slot. */
 #define PENNA_ASM_SITE(state, more, armed)                                                                           \
@@ -50,8 +50,8 @@
   ".endif\n"                                                                                                         \
   ".pushsection penna_sites,\"ao?\",%%progbits,.Lpenna_slot_%=\n"                                                    \
   ".balign 8\n"                                                                                                      \
-  ".4byte " slot ", " armed ", %c[text] - ., " state " - .\n"                                                        \
-  ".ifeq %c[more] & (1 << 24)\n.4byte 0\n.else\n.4byte %c[layout] - .\n.endif\n" /* PENNA_TYPES_HAVE_LAYOUT */       \
+  ".4byte " slot ", " armed ", %" PENNA_SYMBOL_NAME "[text] - ., " state " - .\n"                                                        \
+  ".ifeq %c[more] & (1 << 24)\n.4byte 0\n.else\n.4byte %" PENNA_SYMBOL_NAME "[layout] - .\n.endif\n" /* PENNA_TYPES_HAVE_LAYOUT */       \
   ".4byte %c[line], %c[number]\n"                                                                                    \
   ".byte " count ", " kind "\n"                                                                                      \
   ".2byte %c[bytes]\n"                                                                                               \
@@ -128,7 +128,7 @@
     __attribute__((always_inline, no_instrument_function)) static int heard() {                                      \
       __asm__ inline volatile goto(PENNA_ASM_SITE(state, "", "%l[penna_armed]")                                          \
                                    PENNA_ASM_IF_HEARD(semaphore, "%l[penna_heard]")                                  \
-                                   : : __VA_ARGS__ : "cc" : penna_armed, penna_heard);                               \
+                                   : : __VA_ARGS__ : PENNA_HEARD_CLOBBERS : penna_armed, penna_heard);                               \
       return 0;                                                                                                      \
     penna_armed:                                                                                                     \
       return 1;                                                                                                      \
@@ -156,7 +156,7 @@
 #define PENNA_IF_HEARD(id, state, semaphore, ...)                                                                    \
   PENNA_SLOT_FLAG(id, state, "", __VA_ARGS__)                                                                            \
   int penna_heard_##id;                                                                                              \
-  __asm__ volatile(PENNA_ASM_TEST_HEARD(semaphore) : PENNA_HEARD_OUTPUT(penna_heard_##id) : :);                      \
+  __asm__ volatile(PENNA_ASM_TEST_HEARD(semaphore) : PENNA_HEARD_OUTPUT(penna_heard_##id) : : PENNA_HEARD_SCRATCH);                      \
   if (__builtin_expect(penna_armed_##id | penna_heard_##id, 0))
 #define PENNA_BY_SLOT(id) penna_armed_##id
 
@@ -174,7 +174,7 @@
   int penna_by_slot_##id = 0;                                                                                        \
   __asm__ inline volatile goto(PENNA_ASM_SITE(state, "", "%l[penna_armed_" #id "]")                                      \
                                PENNA_ASM_IF_HEARD(semaphore, "%l[penna_heard_" #id "]")                              \
-                               : : __VA_ARGS__ : "cc" : penna_armed_##id, penna_heard_##id);                         \
+                               : : __VA_ARGS__ : PENNA_HEARD_CLOBBERS : penna_armed_##id, penna_heard_##id);                         \
   if (0) {                                                                                                           \
   penna_armed_##id: PENNA_COLD_LABEL;                                                                                \
     penna_by_slot_##id = 1;                                                                                          \

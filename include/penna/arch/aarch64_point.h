@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * AArch64 code of a point.
+ *
+ *   disabled                     armed
+ *     d503201f   nop               14xxxxxx   b cold      <- reaches 128 MiB
+ *     d503201f   nop               d503201f   nop         <- the address in the SDT note
+ *
+ * A nop and a branch may be stored over each other while other cores run them (Arm ARM, B2.2.5), if the caches are told;
+ * hints other than nop may not. The probe has a nop of its own: see x86_64_point.h.
+ * Invariant: nothing here touches the stack, or a register that the compiler does not know of. x16 and x17 are what the
+ * psABI gives to linkers between caller and callee, so the compiler keeps little there.
+ */
+#ifndef PENNA_ARCH_AARCH64_POINT_H
+#define PENNA_ARCH_AARCH64_POINT_H
+
+#include <stdint.h>
+
+#define PENNA_ARCH_HAS_SDT 1
+#define PENNA_ARCH_HAS_POINTS 1
+#define PENNA_SLOT_BYTES 4
+#define PENNA_DISABLED_SLOT \
+  { 0x1f, 0x20, 0x03, 0xd5 }
+
+/* clang-format off */
+#define PENNA_ASM_SLOT(label)  label ": nop\n"
+#define PENNA_ASM_PROBE_NOP    "nop\n"
+#define PENNA_ASM_PROBE_NOP10  ""
+
+#define PENNA_ASM_POINTER ".8byte "
+#define PENNA_ASM_KEEP(symbol) ".reloc ., R_AARCH64_NONE, " symbol "\n"
+#define PENNA_ASM_LOAD_SEMAPHORE(register, semaphore)                          \
+  "adrp x16, " semaphore "\n ldrh " register ", [x16, :lo12:" semaphore "]\n"
+#define PENNA_ASM_IF_HEARD(semaphore, label)                                   \
+  PENNA_ASM_LOAD_SEMAPHORE("w16", semaphore) "cbnz w16, " label "\n"
+#define PENNA_HEARD_SCRATCH "x16"
+#define PENNA_HEARD_CLOBBERS "x16"
+
+#define PENNA_ASM_STATE(symbol) PENNA_ASM_LOAD_ADDRESS("x16", symbol)
+#define PENNA_ASM_STATE_IN(operand) "mov x16, %[" operand "]\n"
+#define PENNA_ASM_ADDRESS(symbol, operand) PENNA_ASM_LOAD_ADDRESS("%[" operand "]", symbol)
+#define PENNA_ASM_LOAD_ADDRESS(register, symbol)                               \
+  "adrp " register ", " symbol "\n add " register ", " register ", :lo12:" symbol "\n"
+
+/* hint #36 is bti j: the entry comes back by an indirect branch. */
+#define PENNA_ASM_RESERVE(state, record, ...)                                  \
+  __asm__ volatile(state                                                       \
+                   "adrp x17, penna_module_entries\n"                          \
+                   "ldr x17, [x17, :lo12:penna_module_entries]\n"              \
+                   "adr x15, 1f\n"                                             \
+                   "br x17\n"                                                  \
+                   "1: hint #36\n"                                             \
+                   "mov %[at], x15\n"                                          \
+                   : [at] "=r"(record)                                         \
+                   : __VA_ARGS__                                               \
+                   : "x15", "x16", "x17", "cc", "memory")
+
+#define PENNA_ASM_VALUES(state, values, ...)                                   \
+  __asm__ volatile("mov x14, %[from]\n"                                        \
+                   state                                                       \
+                   "adrp x17, penna_module_entries+8\n"                        \
+                   "ldr x17, [x17, :lo12:penna_module_entries+8]\n"            \
+                   "adr x15, 1f\n"                                             \
+                   "br x17\n"                                                  \
+                   "1: hint #36\n"                                             \
+                   :                                                           \
+                   : [from] "r"(values), __VA_ARGS__                           \
+                   : "x14", "x15", "x16", "x17", "cc", "memory")
+
+/* hint #34 is bti c. */
+#define PENNA_ASM_CALL_FIRST(agent, own)                                       \
+  "hint #34\n" PENNA_ASM_LOAD_ADDRESS("x0", "penna_module_description")        \
+  " adrp x16, :got:" agent "\n ldr x16, [x16, :got_lo12:" agent "]\n"          \
+  " cbnz x16, 1f\n"                                                            \
+  " adrp x16, :got:" own "\n ldr x16, [x16, :got_lo12:" own "]\n"              \
+  " cbnz x16, 1f\n"                                                            \
+  " ret\n 1: br x16\n"
+
+/* A register is the flag: clang 14 knows no flag outputs here. */
+#define PENNA_FLAG_OUTPUT "=r"
+#define PENNA_ASM_LOWER_FLAG "mov %w0, #0\n"
+#define PENNA_ASM_RAISE_FLAG "mov %w0, #1\n"
+#define PENNA_ASM_JUMP "b "
+#define PENNA_HEARD_OUTPUT "=r"
+#define PENNA_ASM_TEST_HEARD(semaphore) PENNA_ASM_LOAD_SEMAPHORE("%w0", semaphore)
+/* clang-format on */
+
+/* Position-independent code takes symbols only by S. */
+#define PENNA_SYMBOL_CONSTRAINT "Si"
+#define PENNA_SYMBOL_NAME "c"
+
+/* A register by its 64-bit name, which tools know, or a constant. */
+#define PENNA_SDT_OPERAND "nr"
+#define PENNA_SDT_NAME ""
+#define PENNA_SDT_AT(address) "[" address "]"
+
+/* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
+static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
+  int64_t distance = (int64_t)(target - slot);
+  if (distance < -(INT64_C(1) << 27) || distance >= INT64_C(1) << 27) return 0;
+  uint32_t branch = 0x14000000 | ((uint32_t)(distance >> 2) & 0x3ffffff);
+  for (int i = 0; i < 4; i++) code[i] = (unsigned char)(branch >> (8 * i));
+  return 1;
+}
+
+#endif

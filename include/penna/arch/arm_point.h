@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ARM code of a point: SDT probes alone. A nop of A32 or of T32, as the code around it is.
+ * Why no slot: gcc takes no symbols as operands of position-independent code here.
+ */
+#ifndef PENNA_ARCH_ARM_POINT_H
+#define PENNA_ARCH_ARM_POINT_H
+
+#define PENNA_ARCH_HAS_SDT 1
+
+#define PENNA_ASM_PROBE_NOP "nop\n"
+#define PENNA_ASM_PROBE_NOP10 ""
+#define PENNA_ASM_POINTER ".4byte "
+#define PENNA_ASM_KEEP(symbol) ".reloc ., R_ARM_NONE, " symbol "\n"
+
+/* Too few registers for twelve arguments: they lie on the stack. */
+#define PENNA_SDT_NAME ""
+#define PENNA_SDT_IN_MEMORY 1
+
+#endif

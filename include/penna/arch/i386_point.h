@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * i386 code of a point: the slot and the probe of x86_64_point.h; see there.
+ *
+ * Position-independent code has no address of its own at hand. The cold block gets it by call and pop: there is no red
+ * zone below the stack pointer.
+ * clang takes symbols as operands only in code that is not position-independent: elsewhere points are SDT probes alone.
+ * Invariant: nothing here touches a register that the compiler does not know of, or leaves the stack other than it was.
+ */
+#ifndef PENNA_ARCH_I386_POINT_H
+#define PENNA_ARCH_I386_POINT_H
+
+#include "penna/arch/x86_slot.h"
+
+#define PENNA_ARCH_HAS_SDT 1
+#if !defined(__clang__) || !defined(__PIC__)
+#define PENNA_ARCH_HAS_POINTS 1
+#endif
+
+/* clang-format off */
+#define PENNA_ASM_POINTER ".4byte "
+#define PENNA_ASM_KEEP(symbol) ".reloc ., R_386_NONE, " symbol "\n"
+
+#define PENNA_ASM_HERE(register) "call 2f\n2: pop " register "\n"
+#ifdef __PIC__
+#define PENNA_ASM_IF_HEARD(semaphore, label)                                   \
+  PENNA_ASM_HERE("%%ecx") "cmpw $0, " semaphore " - 2b(%%ecx)\njne " label "\n"
+#define PENNA_HEARD_SCRATCH "ecx"
+#define PENNA_HEARD_CLOBBERS "ecx", "cc"
+#else
+#define PENNA_ASM_IF_HEARD(semaphore, label) "cmpw $0, " semaphore "\njne " label "\n"
+#define PENNA_HEARD_SCRATCH
+#define PENNA_HEARD_CLOBBERS "cc"
+#endif
+
+#define PENNA_ASM_STATE(symbol) "lea " symbol " - 2b(%%ecx), %%eax\n"
+#define PENNA_ASM_STATE_IN(operand) "mov %[" operand "], %%eax\n"
+#define PENNA_ASM_ADDRESS(symbol, operand)                                     \
+  PENNA_ASM_HERE("%[" operand "]") "lea " symbol " - 2b(%[" operand "]), %[" operand "]\n"
+
+/* The entry's address goes through the stack: no register is left for it. */
+#define PENNA_ASM_ENTER(state, entry)                                          \
+  PENNA_ASM_HERE("%%ecx") state                                                \
+  "pushl penna_module_entries + " entry " - 2b(%%ecx)\n"                       \
+  "lea 1f - 2b(%%ecx), %%ecx\n"                                                \
+  "ret\n"                                                                      \
+  "1:\n"
+#define PENNA_ASM_RESERVE(state, record, ...)                                  \
+  __asm__ volatile(PENNA_ASM_ENTER(state, "0")                                 \
+                   : "=d"(record)                                              \
+                   : __VA_ARGS__                                               \
+                   : "eax", "ecx", "cc", "memory")
+#define PENNA_ASM_VALUES(state, values, ...)                                   \
+  do {                                                                         \
+    uint64_t* penna_from = (values);                                           \
+    __asm__ volatile(PENNA_ASM_ENTER(state, "8")                               \
+                     : "+d"(penna_from)                                        \
+                     : __VA_ARGS__                                             \
+                     : "eax", "ecx", "cc", "memory");                          \
+  } while (0)
+
+/* The description goes through the stack, which is aligned to 16 where a function is called. */
+#define PENNA_ASM_CALL_FIRST(agent, own)                                       \
+  PENNA_ASM_HERE("%%ecx")                                                      \
+  " lea penna_module_description - 2b(%%ecx), %%edx\n"                         \
+  " add $_GLOBAL_OFFSET_TABLE_ + (. - 2b), %%ecx\n"                            \
+  " mov " agent "@GOT(%%ecx), %%eax\n test %%eax, %%eax\n jne 1f\n"            \
+  " mov " own "@GOT(%%ecx), %%eax\n test %%eax, %%eax\n jne 1f\n"              \
+  " ret\n"                                                                     \
+  "1: sub $8, %%esp\n push %%edx\n call *%%eax\n add $12, %%esp\n ret\n"
+
+#ifdef __PIC__
+#define PENNA_ASM_TEST_HEARD(semaphore)                                        \
+  PENNA_ASM_HERE("%%ecx") "cmpw $0, " semaphore " - 2b(%%ecx)\n"
+#else
+#define PENNA_ASM_TEST_HEARD(semaphore) "cmpw $0, " semaphore "\n"
+#endif
+/* clang-format on */
+
+/* gcc takes a symbol in position-independent code only as "anything", and prints it only so. */
+#ifdef __clang__
+#define PENNA_SYMBOL_CONSTRAINT "i"
+#define PENNA_SYMBOL_NAME "c"
+#else
+#define PENNA_SYMBOL_CONSTRAINT "X"
+#define PENNA_SYMBOL_NAME "P"
+#endif
+
+/* Too few registers for twelve arguments: they lie on the stack. */
+#define PENNA_SDT_NAME "k"
+#define PENNA_SDT_IN_MEMORY 1
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_slot.h: slot and probe of a point, on all x86.
+ *
+ *   disabled                               armed
+ *     0f 1f 44 00 50   nopl 0x50(%rax..)     e9 rel32   jmp cold
+ *     90               nop                   90         nop         <- the address in the SDT note
+ *
+ * The slot is one instruction inside an aligned 8-byte word, so that one aligned store arms it under running threads.
+ * Its displacement 0x50 keeps it apart from the nops that other tools look for (kernel: 0f 1f 44 00 00; clang's
+ * patchable entries: ..08). The probe has a nop of its own: a uprobe put on the slot would silence it, and its removal
+ * would bring back the file's bytes.
+ */
+#ifndef PENNA_ARCH_X86_SLOT_H
+#define PENNA_ARCH_X86_SLOT_H
+
+#include <stdint.h>
+
+#define PENNA_SLOT_BYTES 5
+#define PENNA_DISABLED_SLOT \
+  { 0x0f, 0x1f, 0x44, 0x00, 0x50 }
+
+/* clang-format off */
+/* Pads only when the slot would cross an 8-byte word: at offsets 4 to 7. */
+#define PENNA_ASM_SLOT(label)  ".p2align 3,,4\n" label ": .byte 0x0f,0x1f,0x44,0x00,0x50\n"
+#define PENNA_ASM_PROBE_NOP    "nop\n"
+/* For optimised uprobes of kernels to come: a nop that they can turn into a call without touching the red zone. */
+#define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"
+
+/* Where the compiler has no use for asm goto: the slot jumps to a stub behind the function, which raises a flag. */
+#define PENNA_FLAG_OUTPUT "=@ccc"
+#define PENNA_ASM_LOWER_FLAG "clc\n"
+#define PENNA_ASM_RAISE_FLAG "stc\n"
+#define PENNA_ASM_JUMP "jmp "
+#define PENNA_HEARD_OUTPUT "=@ccne"
+/* clang-format on */
+
+/* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
+static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
+  intptr_t distance = (intptr_t)(target - (slot + PENNA_SLOT_BYTES));
+  if (distance != (int32_t)distance) return 0;
+  code[0] = 0xe9; /* jmp rel32 */
+  for (int i = 0; i < 4; i++) code[1 + i] = (unsigned char)((uint32_t)distance >> (8 * i));
+  return 1;
+}
+
+#endif
