@@ -105,8 +105,8 @@ static bool describe(struct reader* reader) {
   step -= 1;
   if (step < ARRAY_SIZE(sites)) {
     const struct site* site = &sites[step];
-    penna_unit_site(reader->unit, site->id, site->line, (uintptr_t)&on_tick, site->text, site->text_bytes,
-                    site->arg_count, site->types);
+    penna_unit_site(reader->unit, site->id, PENNA_SITE_EVENT, site->line, (uintptr_t)&on_tick, site->text,
+                    site->text_bytes, site->arg_count, site->types);
   } else if (step - ARRAY_SIZE(sites) < num_possible_cpus()) {
     char name[16];
     snprintf(name, sizeof name, "irq cpu%u", (unsigned)(step - ARRAY_SIZE(sites)));

@@ -25,7 +25,8 @@
  * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do nothing
  * else, LAZY does not even evaluate them. Where only the probe is there (docs/processors.md says where), EVENT and SPAN are
  * PENNA_SDT.
- * PENNA_POINT_NOP10, before the include, adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
+ * Knobs, before the include: PENNA_POINT_NOP10 adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
+ * PENNA_POINT_BY_VALUES as 1 hands all values over at once instead of storing them into the record: for firmware.h.
  */
 #ifndef PENNA_POINT_H
 #define PENNA_POINT_H
@@ -33,6 +34,10 @@
 #include "penna/sdt.h"
 
 #include "penna/detail/site_asm.h"
+
+#ifndef PENNA_POINT_BY_VALUES
+#define PENNA_POINT_BY_VALUES 0
+#endif
 
 #ifdef PENNA_ARCH_HAS_POINTS
 #define PENNA_EVENT(...) PENNA_EVENT_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
@@ -121,7 +126,7 @@
 
 /* What a cold block does: hands the values over, or where all of them are words, stores them itself. */
 #define PENNA_RECORD(n, state, ...)                                                                                  \
-  if (PENNA_SITE_HAS_PAIRS(n)) {                                                                                     \
+  if (PENNA_SITE_HAS_PAIRS(n) || PENNA_POINT_BY_VALUES) {                                                            \
     uint64_t penna_values[2 * PENNA_SITE_VALUES(n) + 1];                                                             \
     uint64_t* penna_to = penna_values;                                                                               \
     PENNA_EACH(n)(PENNA_PUT_ONE, PENNA_NOTHING, __VA_ARGS__)                                                         \
@@ -144,8 +149,11 @@
 #if defined(PENNA_ARCH_HAS_POINTS) && !defined(__cplusplus)
 PENNA_INLINE void penna_end_span(const void** span) {
   if (__builtin_expect(*span != 0, 0)) {
-    uint64_t* record;
-    PENNA_ASM_RESERVE(PENNA_ASM_STATE_IN("state"), record, [state] "r"(*span));
+    uint64_t* record = 0;
+    if (PENNA_POINT_BY_VALUES)
+      PENNA_ASM_VALUES(PENNA_ASM_STATE_IN("state"), record, [state] "r"(*span));
+    else
+      PENNA_ASM_RESERVE(PENNA_ASM_STATE_IN("state"), record, [state] "r"(*span));
     if (record) PENNA_COMMIT(record);
   }
 }

@@ -112,7 +112,7 @@ static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
 
 /* Can there be a ring of so many slots: a power of two, at most PENNA_RING_MAX_SLOTS. */
 #define PENNA_RING_IS_VALID(slot_count) \
-  ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= PENNA_RING_MAX_SLOTS)
+  ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= (uint32_t)PENNA_RING_MAX_SLOTS)
 
 /* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any code
  * has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash, use an array

@@ -114,15 +114,15 @@ static inline void penna_unit_lost_points(uint64_t* unit, uint32_t count) {
 }
 
 /* What a site is called. `text`: provider, name, source file, then the name of each argument, each ended by a zero,
- * `text_bytes` in all; `types`: penna_arg_type of argument i in bits 4i..4i+3. The unit may have PENNA_MAX_UNIT_WORDS;
+ * `text_bytes` in all; `kind`: penna_site_kind; `types`: penna_arg_type of argument i in bits 4i..4i+3. The unit may have PENNA_MAX_UNIT_WORDS;
  * text that does not fit is cut. */
-static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t line, uint64_t address, const char* text,
-                                   uint32_t text_bytes, uint32_t arg_count, uint64_t types) {
+static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t kind, uint32_t line, uint64_t address,
+                                   const char* text, uint32_t text_bytes, uint32_t arg_count, uint64_t types) {
   enum { kInfoWords = sizeof(struct penna_site_info) / 8, kMostText = (PENNA_MAX_RECORD_WORDS - 1 - kInfoWords) * 8 };
   if (text_bytes > kMostText) text_bytes = kMostText;
   uint32_t text_words = (text_bytes + 7) / 8;
   uint64_t* to = penna_unit_begin(unit, 0, PENNA_KIND_SITE);
-  struct penna_site_info info = {site, line, address, (uint16_t)text_bytes, (uint8_t)arg_count, 0, {0}};
+  struct penna_site_info info = {site, line, address, (uint16_t)text_bytes, (uint8_t)arg_count, (uint8_t)kind, {0}};
   for (uint32_t i = 0; i < arg_count && i < PENNA_MAX_ARGS; i++) info.arg_types[i] = (uint8_t)(types >> (4 * i) & 15);
   *(struct penna_site_info __attribute__((may_alias))*)to = info;
   volatile char* names = (volatile char*)(to + kInfoWords); /* as penna_stream_copy, but with the zeros of the text */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Globs, as users write them for points: "db:*", "net:send?", "cache:[gs]et". Without libc; linear but for the stars.
+// Globs as the agent's code calls them; see penna/detail/glob.h.
 #pragma once
+
+#include "penna/detail/glob.h"
 
 namespace penna::agent {
 
-// True when all of `text` matches `pattern`: * any characters, ? any one, [a-z] or [!a-z] one of a set, \x x itself.
-// A set without its end matches nothing.
-bool glob_matches(const char* pattern, const char* text);
+inline bool glob_matches(const char* pattern, const char* text) { return penna_glob_matches(pattern, text) != 0; }
 
 }  // namespace penna::agent

@@ -102,9 +102,9 @@ bool is_sound(const PointModule& module, const penna_point_site& site) {
   const auto* state = follow<penna_point_state>(site.state_at);
   bool sound_slot = !has_slot(site) || (inside(module, follow<const void>(site.slot_at), PENNA_SLOT_BYTES) &&
                                         inside(module, follow<const void>(site.cold_at), 1));
-  return site.kind != PENNA_SITE_TRIGGER && site.arg_count <= PENNA_MAX_ARGS && site.text_bytes != 0 &&
-         sound_slot && inside(module, state, sizeof *state) &&
-         inside(module, text, site.text_bytes) && text[site.text_bytes - 1] == '\0';
+  return site.kind != PENNA_SITE_TRIGGER && site.arg_count <= PENNA_MAX_ARGS && site.text_bytes != 0 && sound_slot &&
+         inside(module, state, sizeof *state) && inside(module, text, site.text_bytes) &&
+         text[site.text_bytes - 1] == '\0';
 }
 
 // Calls `visit(segment, run-time address)` for the program headers, which the module's first page holds.
@@ -206,31 +206,10 @@ FullName name_of(const penna_point_site& site) {
 
 // ---- Telling and arming ---------------------------------------------------------------------------------------------
 
-// The strings of a site as the record takes them: `room` bytes at most; names that do not fit are left empty.
-size_t copy_site_text(const PointModule& module, const penna_point_site& site, char* to, size_t room) {
-  bool has_layout = (site.types & PENNA_TYPES_HAVE_LAYOUT) != 0;
-  penna_site_text text = penna_read_site_text(follow<const char>(site.text_at), site.text_bytes,
-                                              has_layout ? follow<const char>(site.layout_at) : nullptr,
-                                              reinterpret_cast<const char*>(module.end));
-  size_t strings = 3u + site.arg_count, used = 0;
-  for (size_t i = 0; i < strings; ++i) {
-    size_t left = strings - i;  // each of these takes its zero at least
-    auto copy = [&](penna_piece piece) {
-      for (uint32_t at = 0; at < piece.bytes && used + left < room; ++at) to[used++] = piece.at[at];
-    };
-    penna_piece field{nullptr, 0};
-    copy(i < 3 ? penna_next_text(&text) : penna_next_value(&text, &field));
-    if (field.bytes != 0) copy({".", 1});
-    copy(field);
-    to[used++] = '\0';
-  }
-  return used;
-}
-
 void tell(const PointModule& module, const penna_point_site& site, uint32_t id) {
-  constexpr size_t kRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_site_info);
+  constexpr uint32_t kRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_site_info);
   char text[kRoom];
-  size_t bytes = copy_site_text(module, site, text, kRoom);
+  size_t bytes = penna_copy_site_text(&site, reinterpret_cast<const char*>(module.end), text, kRoom);
   uintptr_t address = 0;
   if (has_slot(site)) {
     address = reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
@@ -266,7 +245,9 @@ uintptr_t slot_of(const penna_point_site& site) {
   return reinterpret_cast<uintptr_t>(follow<const void>(site.slot_at));
 }
 // What has no slot is there as long as what it belongs to.
-bool is_armed(const penna_point_site& site) { return !has_slot(site) || slot_holds(slot_of(site), armed_code_of(site)); }
+bool is_armed(const penna_point_site& site) {
+  return !has_slot(site) || slot_holds(slot_of(site), armed_code_of(site));
+}
 
 bool arm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
   auto& state = *follow<penna_point_state>(site.state_at);
@@ -279,7 +260,8 @@ bool arm_site(const PointModule& module, const penna_point_site& site, Patcher& 
 }
 
 bool disarm_site(const PointModule& module, const penna_point_site& site, Patcher& patcher) {
-  return !has_slot(site) || patcher.replace(slot_of(site), armed_code_of(site), disabled_slot(), protection_at(module, slot_of(site)));
+  return !has_slot(site) ||
+         patcher.replace(slot_of(site), armed_code_of(site), disabled_slot(), protection_at(module, slot_of(site)));
 }
 
 void arm_module(const PointModule& module, Patcher& patcher) {

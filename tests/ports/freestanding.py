@@ -50,7 +50,7 @@ uint64_t get(struct record* records) {
 
 uint32_t describe(struct penna_stream_header* header, uint64_t* unit, const char* text) {
   penna_stream_begin(header, text, 1, 2);
-  penna_unit_site(unit, 1, 2, 3, text, 40, 2, PENNA_ARG_INT | PENNA_ARG_STRING << 4);
+  penna_unit_site(unit, 1, PENNA_SITE_EVENT, 2, 3, text, 40, 2, PENNA_ARG_INT | PENNA_ARG_STRING << 4);
   penna_unit_thread(unit, 4, text);
   penna_unit_lost_points(unit, 5);
   penna_unit_end(unit, penna_unit_put_string(penna_unit_put_word(penna_unit_point(unit, 4, 1), 7), text, 24));

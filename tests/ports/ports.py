@@ -1,25 +1,28 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The unit tests of ring.h and clock.h, and the layouts of tests/abi, on another processor.
+"""The unit tests of ring.h and clock.h, the layouts of tests/abi, and points, on another processor.
 
     ports.py PORT --build DIRECTORY     i386 (this machine runs it), aarch64, armv7 (under qemu-user)
 The tests are the ones of tests/unit/core, GoogleTest is built from Debian's sources: nothing is written twice.
 """
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 GOOGLETEST = pathlib.Path('/usr/src/googletest/googletest')
 sys.path.insert(0, str(ROOT / 'tests' / 'abi'))
 
 import check  # noqa: E402
 
-# Prefix of the compilers; what runs their programs.
-PORTS = {'i386': ('i686-linux-gnu-', []), 'aarch64': ('aarch64-linux-gnu-', ['qemu-aarch64']),
-         'armv7': ('arm-linux-gnueabihf-', ['qemu-arm'])}
+# Prefix of the compilers; what runs their programs; clang's name for the same.
+PORTS = {'i386': ('i686-linux-gnu-', [], 'i686-linux-gnu'),
+         'aarch64': ('aarch64-linux-gnu-', ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu'], 'aarch64-linux-gnu'),
+         'armv7': ('arm-linux-gnueabihf-', ['qemu-arm', '-L', '/usr/arm-linux-gnueabihf'], 'armv7a-linux-gnueabihf')}
 OPTIONS = ['-O2', '-static', '-DRING_STRESS_SHARE=100', f'-I{ROOT}/include']
 WARNINGS = ['-Wall', '-Wextra', '-Wshadow', '-Wconversion', '-Wno-sign-conversion', '-Werror']
 SOURCES = ['ring_test.cc', 'ring_in_c.c', 'ring_stress_test.cc', 'clock_test.cc']
@@ -64,16 +67,75 @@ def layouts(prefix, emulator, build):
     return f'{len(kept)} lines of layout'
 
 
+# What readelf may show of an argument: a register or a place on the stack, or a constant.
+OPERANDS = {'i386': r'-?\d*\(%e[bs]p\)', 'aarch64': r'x\d+|-?\d+', 'armv7': r'\[(?:sp|r7|fp)(?:, #-?\d+)?\]'}
+# Sizes in the notes of points.c; P is that of an address.
+NOTES = {'mixture': [-4, 8], 'integers': [-1, 1, -2, 2, -4, 4, -8, 8], 'others': [1, (-1, 1), 4, 'P', 'P'],
+         'twelve': [-4] * 12, 'nothing': [], 'lazy': [-4]}
+NOTE = re.compile(r'Name: (\S+)\s+Location: (\S+), Base: (\S+), Semaphore: (\S+)\s+Arguments: ?(.*)')
+
+
+def check_notes(port, label, program, names):
+    """The SDT notes, as readelf shows them: all points, right sizes and signs, operands that tools read."""
+    found = NOTE.findall(run('readelf', '-n', program))
+    if {name for name, *_ in found} != names:
+        sys.exit(f'FAIL: {label}: notes of {sorted({name for name, *_ in found})}')
+    for name, _, base, _, text in found:
+        arguments = re.findall(r'(-?\d)@(\[[^]]*\]|\S+)', text)
+        sizes = [[4 if port != 'aarch64' else 8] if size == 'P' else size if isinstance(size, tuple) else [size]
+                 for size in NOTES[name]]
+        good = len(arguments) == len(sizes) and all(int(a[0]) in size for a, size in zip(arguments, sizes))
+        if not good or int(base, 16) == 0 or not all(re.fullmatch(OPERANDS[port], a[1]) for a in arguments):
+            sys.exit(f'FAIL: {label}: the note of {name} says {text}')
+
+
+def points(port, build):
+    """points.c by both compilers, as C and C++, in every kind of program that can have points."""
+    prefix, emulator, target = PORTS[port]
+    source, recorder, program = HERE / 'points.c', HERE / 'recorder.c', build / 'points'
+    count = 0
+    for family in ('gcc', 'clang'):
+        cross = {'gcc': [[prefix + 'gcc'], [prefix + 'g++']],
+                 'clang': [['clang', f'--target={target}'], ['clang++', f'--target={target}']]}[family]
+        ways = [['-O0', '-fno-pie', '-static'], ['-O2', '-fno-pie', '-static'], ['-O2', '-fPIE', '-pie'],
+                ['-O1', '-fno-pie', '-static', '-ffunction-sections', '-Wl,--gc-sections']]
+        if port == 'aarch64':
+            ways += [['-O2', '-fPIE', '-pie', '-mbranch-protection=standard'], ['-O3', '-march=armv8.1-a']]
+        for language, compiler in zip(('-std=gnu11', '-std=c++20'), cross):
+            for way in ways:
+                label = f'{port}: {" ".join([*compiler, *way])}'
+                only_notes = port == 'armv7' or (port == 'i386' and family == 'clang' and '-pie' in way)
+                options = [language, *way, *WARNINGS, f'-I{ROOT}/include', '-DPENNA_POINT_BY_VALUES=1']
+                options += ['-DPENNA_RING_TICKET_BITS=16'] if port == 'i386' else []
+                options += ['-fuse-ld=lld', '-Wno-unused-command-line-argument'] if family == 'clang' and '-pie' in way else []
+                options += ['-x', 'c++'] if language == '-std=c++20' else ['-x', 'c']
+                parts = [build / 'points.o']
+                run(*compiler, *options, '-c', source, '-o', parts[0])
+                if only_notes:
+                    check_notes(port, label, parts[0], set(NOTES) - {'lazy'})
+                    continue
+                parts.append(build / 'recorder.o')
+                run(*compiler, *options, '-mgeneral-regs-only', '-c', recorder, '-o', parts[1])
+                run(*compiler, *way, *[o for o in options if 'ld=' in o], *parts, '-o', program)
+                said = run(*emulator, program)
+                if said != 'ok\n':
+                    sys.exit(f'FAIL: {label}: {said}')
+                check_notes(port, label, program, set(NOTES))
+                count += 1
+    return f'{count} programs with points'
+
+
 def main():
     parser = argparse.ArgumentParser(description='The core on another processor.')
     parser.add_argument('port', choices=PORTS)
     parser.add_argument('--build', required=True)
     arguments = parser.parse_args()
-    prefix, emulator = PORTS[arguments.port]
+    prefix, emulator, _ = PORTS[arguments.port]
     build = pathlib.Path(arguments.build) / arguments.port
     build.mkdir(parents=True, exist_ok=True)
-    for part in (layouts, unit_tests):
-        print(f'{arguments.port}: {part(prefix, emulator, build)}', flush=True)
+    print(f'{arguments.port}: {layouts(prefix, emulator, build)}', flush=True)
+    print(f'{arguments.port}: {points(arguments.port, build)}', flush=True)
+    print(f'{arguments.port}: {unit_tests(prefix, emulator, build)}', flush=True)
 
 
 main()

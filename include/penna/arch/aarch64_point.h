@@ -76,6 +76,22 @@
   " cbnz x16, 1f\n"                                                            \
   " ret\n 1: br x16\n"
 
+/* Calls function(state, values), which uses general registers only. */
+#define PENNA_ASM_ENTRY(symbol, function)                                      \
+  ".text\n.balign 4\n.hidden " symbol "\n.globl " symbol "\n"                 \
+  ".type " symbol ", %function\n"                                              \
+  symbol ": hint #34\n"                                                        \
+  " stp x0, x1, [sp, #-144]!\n stp x2, x3, [sp, #16]\n"                        \
+  " stp x4, x5, [sp, #32]\n stp x6, x7, [sp, #48]\n stp x8, x9, [sp, #64]\n"   \
+  " stp x10, x11, [sp, #80]\n stp x12, x13, [sp, #96]\n"                       \
+  " stp x14, x15, [sp, #112]\n stp x18, x30, [sp, #128]\n"                     \
+  " mov x0, x16\n mov x1, x14\n bl " function "\n mov x16, x0\n"              \
+  " ldp x18, x30, [sp, #128]\n ldp x14, x17, [sp, #112]\n"                     \
+  " ldp x12, x13, [sp, #96]\n ldp x10, x11, [sp, #80]\n"                       \
+  " ldp x8, x9, [sp, #64]\n ldp x6, x7, [sp, #48]\n ldp x4, x5, [sp, #32]\n"   \
+  " ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #144\n mov x15, x16\n br x17\n" \
+  ".size " symbol ", . - " symbol "\n"
+
 /* A register is the flag: clang 14 knows no flag outputs here. */
 #define PENNA_FLAG_OUTPUT "=r"
 #define PENNA_ASM_LOWER_FLAG "mov %w0, #0\n"
@@ -93,6 +109,11 @@
 #define PENNA_SDT_OPERAND "nr"
 #define PENNA_SDT_NAME ""
 #define PENNA_SDT_AT(address) "[" address "]"
+
+/* Out of the data cache, out of the instruction cache; other cores need an isb of their own. */
+static inline void penna_arch_code_changed(uintptr_t slot) {
+  __asm__ volatile("dc cvau, %0\n dsb ish\n ic ivau, %0\n dsb ish\n isb" : : "r"(slot) : "memory");
+}
 
 /* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
 static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {

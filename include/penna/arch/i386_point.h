@@ -69,6 +69,14 @@
   " ret\n"                                                                     \
   "1: sub $8, %%esp\n push %%edx\n call *%%eax\n add $12, %%esp\n ret\n"
 
+/* Calls function(state, values), which uses general registers only. */
+#define PENNA_ASM_ENTRY(symbol, function)                                      \
+  ".text\n.hidden " symbol "\n.globl " symbol "\n.type " symbol ", @function\n" \
+  symbol ": push %ecx\n push %ebp\n mov %esp, %ebp\n and $-16, %esp\n"         \
+  " sub $8, %esp\n push %edx\n push %eax\n call " function "\n"               \
+  " mov %eax, %edx\n mov %ebp, %esp\n pop %ebp\n pop %ecx\n jmp *%ecx\n"      \
+  ".size " symbol ", . - " symbol "\n"
+
 #ifdef __PIC__
 #define PENNA_ASM_TEST_HEARD(semaphore)                                        \
   PENNA_ASM_HERE("%%ecx") "cmpw $0, " semaphore " - 2b(%%ecx)\n"

@@ -6,6 +6,8 @@
  *   PENNA_ARCH_HAS_SDT                    SDT probes; those with a "t" below are all that they need
  *   PENNA_ARCH_HAS_POINTS, PENNA_SLOT_BYTES, PENNA_DISABLED_SLOT   the bytes of a slot that is off, as an initialiser
  *   penna_arch_armed_slot(slot, target, bytes)   the bytes of one that jumps
+ *   penna_arch_code_changed(slot)         makes this core see what was stored there
+ *   PENNA_ASM_ENTRY(symbol, function)     at file scope: where cold blocks may enter, for firmware.h
  *   PENNA_ASM_SLOT(label)                 the slot, inside one word that a single store can replace
  *   PENNA_ASM_PROBE_NOP[10]               the instruction that the SDT note points at
  *   PENNA_ASM_POINTER                     directive: addresses
@@ -45,7 +47,7 @@
 #define PENNA_SDT_OPERAND "m"
 #define PENNA_SDT_AT(address) address
 #define PENNA_SDT_WHOLE_STRUCTS 0
-#define PENNA_SDT_BEFORE(i, unused)                           \
+#define PENNA_SDT_BEFORE(i, unused)                                \
   __extension__ PENNA_SDT_AUTO penna_sdt_##i = PENNA_SDT_VALUE(i); \
   __asm__("" : "+m"(penna_sdt_##i));
 #define PENNA_SDT_PASSED(i) penna_sdt_##i

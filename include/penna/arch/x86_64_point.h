@@ -51,6 +51,17 @@
   " mov " own "@GOTPCREL(%%rip), %%rax\n test %%rax, %%rax\n jne 1f\n"        \
   " ret\n 1: jmp *%%rax\n"
 
+/* Calls function(state, values), which uses general registers only, beyond the red zone. */
+#define PENNA_ASM_ENTRY(symbol, function)                                      \
+  ".text\n.hidden " symbol "\n.globl " symbol "\n.type " symbol ", @function\n" \
+  symbol ": endbr64\n"                                                         \
+  " lea -128(%rsp), %rsp\n push %r11\n push %rdi\n push %rsi\n push %rdx\n"   \
+  " push %rcx\n push %r8\n push %r9\n push %rbp\n mov %rsp, %rbp\n"           \
+  " and $-16, %rsp\n mov %rax, %rdi\n mov %r10, %rsi\n call " function "\n"    \
+  " mov %rax, %r10\n mov %rbp, %rsp\n pop %rbp\n pop %r9\n pop %r8\n"          \
+  " pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n pop %r11\n lea 128(%rsp), %rsp\n" \
+  " notrack jmp *%r11\n.size " symbol ", . - " symbol "\n"
+
 #define PENNA_ASM_TEST_HEARD(semaphore) "cmpw $0, " semaphore "(%%rip)\n"
 /* clang-format on */
 

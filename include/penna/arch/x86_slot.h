@@ -35,6 +35,9 @@
 #define PENNA_HEARD_OUTPUT "=@ccne"
 /* clang-format on */
 
+/* Stores are seen by the core that made them as soon as it jumps. */
+static inline void penna_arch_code_changed(uintptr_t slot) { (void)slot; }
+
 /* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
 static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
   intptr_t distance = (intptr_t)(target - (slot + PENNA_SLOT_BYTES));

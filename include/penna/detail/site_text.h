@@ -74,4 +74,25 @@ static inline struct penna_piece penna_next_value(struct penna_site_text* text, 
   return text->argument;
 }
 
+/* The strings of a site as a SITE record takes them: at most `room` bytes at `to`, how many; names that do not fit are left
+ * empty. `end`: of the memory in which the site lies. */
+static inline uint32_t penna_copy_site_text(const struct penna_point_site* site, const char* end, char* to,
+                                            uint32_t room) {
+  const char* layout =
+      (site->types & PENNA_TYPES_HAVE_LAYOUT) != 0 ? (const char*)&site->layout_at + site->layout_at : 0;
+  struct penna_site_text text =
+      penna_read_site_text((const char*)&site->text_at + site->text_at, site->text_bytes, layout, end);
+  uint32_t strings = 3u + site->arg_count, used = 0;
+  for (uint32_t i = 0; i < strings; ++i) {
+    uint32_t left = strings - i; /* each of these takes its zero at least */
+    struct penna_piece pieces[3] = {{0, 0}, {".", 1}, {0, 0}};
+    pieces[0] = i < 3 ? penna_next_text(&text) : penna_next_value(&text, &pieces[2]);
+    if (i < 3 || pieces[2].bytes == 0) pieces[1].bytes = pieces[2].bytes = 0;
+    for (uint32_t piece = 0; piece < 3; ++piece)
+      for (uint32_t at = 0; at < pieces[piece].bytes && used + left < room; ++at) to[used++] = pieces[piece].at[at];
+    to[used++] = '\0';
+  }
+  return used;
+}
+
 #endif

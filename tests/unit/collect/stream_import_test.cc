@@ -26,7 +26,7 @@ class Stream {
     begin_ = header.ticks;
     add(&header, sizeof header);
     uint64_t unit[PENNA_MAX_UNIT_WORDS];
-    penna_unit_site(unit, 1, 42, 0x1000, kText, sizeof kText, 2, kTypes);
+    penna_unit_site(unit, 1, PENNA_SITE_EVENT, 42, 0x1000, kText, sizeof kText, 2, kTypes);
     add_unit(unit);
   }
   Stream& thread(uint32_t id, const char* name) {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * glob.h: globs, as users write them for points: "db:*", "net:send?", "cache:[gs]et". Linear but for the stars: one pass
+ * with a memory of the last one; where it fails, that star takes one character more.
+ */
+#ifndef PENNA_DETAIL_GLOB_H
+#define PENNA_DETAIL_GLOB_H
+
+#include <stddef.h>
+
+/* One character against a set; `pattern` stands behind its [. Returns where the set ends, or null when it does not. */
+static inline const char* penna_glob_set(const char* pattern, char c, int* matched) {
+  int inverted = *pattern == '!' || *pattern == '^', found = 0;
+  if (inverted) ++pattern;
+  for (const char* first = pattern; *pattern != '\0' && (*pattern != ']' || pattern == first); ++pattern) {
+    char low = *pattern, high = low;
+    if (pattern[1] == '-' && pattern[2] != ']' && pattern[2] != '\0') {
+      high = pattern[2];
+      pattern += 2;
+    }
+    found |= c >= low && c <= high;
+  }
+  *matched = found != inverted;
+  return *pattern == ']' ? pattern + 1 : NULL;
+}
+
+/* 1 when all of `text` matches `pattern`: * any characters, ? any one, [a-z] or [!a-z] one of a set, \x x itself. A set
+ * without its end matches nothing. */
+static inline int penna_glob_matches(const char* pattern, const char* text) {
+  const char* star = NULL; /* behind the last *, and the text that it has been tried on */
+  const char* tried = NULL;
+  for (;;) {
+    int matched = 0;
+    const char* next = pattern + 1;
+    if (*pattern == '*') {
+      star = next;
+      tried = text;
+      pattern = next;
+      continue;
+    }
+    if (*text == '\0') return *pattern == '\0';
+    if (*pattern == '?') {
+      matched = 1;
+    } else if (*pattern == '[') {
+      next = penna_glob_set(pattern + 1, *text, &matched);
+      if (next == NULL) return 0;
+    } else if (*pattern == '\\' && pattern[1] != '\0') {
+      matched = *text == pattern[1];
+      next = pattern + 2;
+    } else {
+      matched = *pattern == *text; /* false at the pattern's end */
+    }
+    if (matched) {
+      pattern = next;
+      ++text;
+    } else if (star != NULL) {
+      pattern = star;
+      text = ++tried;
+    } else {
+      return 0;
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define PENNA_FIRMWARE_IMPLEMENTATION
+#include "penna/firmware.h"
