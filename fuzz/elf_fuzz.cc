@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "symbols/sdt_notes.h"
+#include "symbols/sdt_lint.h"
 #include "symbols/symbol_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint8_t> bytes(data, data + size);
   if (auto elf = penna::ElfFile::from_memory("fuzz", bytes)) {
-    (void)penna::read_sdt_notes(*elf);
+    (void)penna::lint_sdt(*elf);
     (void)penna::unpack_minidebug(*elf);
   }
   auto file = penna::SymbolFile::from_memory("fuzz", std::move(bytes), {});

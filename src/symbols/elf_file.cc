@@ -32,7 +32,9 @@ Result<ElfFile> ElfFile::open(const std::string& path, Kind kind) {
   if (::fstat(file.fd_.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file", path)};
   ::elf_version(EV_CURRENT);
-  file.elf_.reset(::elf_begin(file.fd_.get(), ELF_C_READ_MMAP, nullptr));
+  // Mapped writable (and private): into a mapping that might be executed the kernel puts the breakpoints of uprobes on
+  // the file, and we would read those for its code.
+  file.elf_.reset(::elf_begin(file.fd_.get(), ELF_C_READ_MMAP_PRIVATE, nullptr));
   PENNA_TRY(file.read_headers(kind));
   return file;
 }
@@ -57,6 +59,8 @@ Result<> ElfFile::read_headers(Kind kind) {
   }
   size_t segment_count = 0;
   if (::elf_getphdrnum(elf_.get(), &segment_count) != 0) return libelf_error(path_, "has damaged program headers");
+  // The kernel takes no more than 64 KiB of them.
+  segment_count = std::min<size_t>(segment_count, 65536 / sizeof(Elf32_Phdr));
   for (size_t i = 0; i < segment_count; ++i) {
     GElf_Phdr segment;
     if (::gelf_getphdr(elf_.get(), static_cast<int>(i), &segment) == nullptr) break;
@@ -144,6 +148,20 @@ std::span<const uint8_t> ElfFile::raw(const ElfSection& section) const {
   Elf_Data* data = ::elf_rawdata(::elf_getscn(elf_.get(), section.index), nullptr);
   if (data == nullptr || data->d_buf == nullptr) return {};
   return {static_cast<const uint8_t*>(data->d_buf), data->d_size};
+}
+
+std::span<const uint8_t> ElfFile::bytes_at(uint64_t address) const {
+  size_t size = 0;
+  const auto* file = reinterpret_cast<const uint8_t*>(::elf_rawfile(elf_.get(), &size));
+  if (file == nullptr) return {};
+  for (const GElf_Phdr& segment : segments_) {
+    if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
+    const uint64_t within = address - segment.p_vaddr;
+    if (within >= segment.p_filesz || segment.p_offset > size || within >= size - segment.p_offset) continue;
+    const uint64_t at = segment.p_offset + within;
+    return {file + at, std::min(segment.p_filesz - within, size - at)};
+  }
+  return {};
 }
 
 const AddressRange* range_of(const std::vector<AddressRange>& ranges, uint64_t address) {

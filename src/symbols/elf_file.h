@@ -70,6 +70,8 @@ class ElfFile {
   // Contents in this machine's byte order (for tables) or as in the file (raw); null or empty when they are not there.
   Elf_Data* data(const ElfSection& section) const;
   std::span<const uint8_t> raw(const ElfSection& section) const;
+  // The file's bytes for an address, up to the end of its segment; empty where the file has none. Needs no sections.
+  std::span<const uint8_t> bytes_at(uint64_t address) const;
   // The string at `offset` of string section `index`; null when it is outside or has no end.
   const char* string(uint32_t section_index, size_t offset) const {
     return elf_strptr(elf_.get(), section_index, offset);

@@ -51,7 +51,8 @@ class Descriptor {
   bool ok_ = true;
 };
 
-void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_now, std::vector<SdtNote>* notes) {
+void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_now, std::vector<SdtNote>* notes,
+                  size_t* damaged) {
   Elf_Data* data = file.data(section);
   if (data == nullptr) return;
   GElf_Nhdr header;
@@ -61,13 +62,16 @@ void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_
     if (header.n_type != kSdtVersion || header.n_namesz != 8 || std::memcmp(bytes + name, "stapsdt", 8) != 0) continue;
     Descriptor from(file, {bytes + desc, header.n_descsz});
     SdtNote note;
-    note.pc = from.word();
+    note.pc = note.noted_pc = from.word();
     note.base = from.word();
     note.semaphore = from.word();
     note.provider = from.string();
     note.name = from.string();
     note.args = from.string();
-    if (!from.ok()) continue;
+    if (!from.ok()) {
+      ++*damaged;
+      continue;
+    }
     // Prelink moves code but not notes: the base section says how far.
     if (base_now != 0 && note.base != 0) {
       note.pc += base_now - note.base;
@@ -79,13 +83,15 @@ void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_
 
 }  // namespace
 
-std::vector<SdtNote> read_sdt_notes(const ElfFile& file) {
+std::vector<SdtNote> read_sdt_notes(const ElfFile& file, size_t* damaged) {
   std::vector<SdtNote> notes;
+  size_t unread = 0;
   const ElfSection* base = file.section(".stapsdt.base");
   for (const ElfSection& section : file.sections()) {
     if (section.type != SHT_NOTE || section.name != ".note.stapsdt") continue;
-    read_section(file, section, base == nullptr ? 0 : base->address, &notes);
+    read_section(file, section, base == nullptr ? 0 : base->address, &notes, &unread);
   }
+  if (damaged != nullptr) *damaged = unread;
   return notes;
 }
 

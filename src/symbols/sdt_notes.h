@@ -16,13 +16,14 @@ struct SdtNote {
   std::string provider;
   std::string name;
   uint64_t pc = 0;         // of the nop
+  uint64_t noted_pc = 0;   // the same before it was corrected
   uint64_t base = 0;       // link-time address of .stapsdt.base, as noted
   uint64_t semaphore = 0;  // 0: none
   std::string args;        // "-4@%edi 8@-8(%rbp)"
 };
 
-// The notes of an ELF file in its order; none is no error. Damaged notes are left out.
+// The notes of an ELF file in its order; none is no error. Damaged notes are left out; `damaged` is how many.
 Result<std::vector<SdtNote>> read_sdt_notes(const std::string& path);
-std::vector<SdtNote> read_sdt_notes(const ElfFile& file);
+std::vector<SdtNote> read_sdt_notes(const ElfFile& file, size_t* damaged = nullptr);
 
 }  // namespace penna

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "programs.h"
-#include "symbols/sdt_notes.h"
+#include "symbols/sdt_lint.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
@@ -111,6 +111,7 @@ TEST(Hostile, NotesOfAlteredFile) {
       auto file = ElfFile::from_memory("altered", altered);
       if (file) {
         EXPECT_LE(read_sdt_notes(*file).size(), 1u);
+        EXPECT_LE(lint_sdt(*file).findings.size(), 20u);
       }
     }
   }
