@@ -95,6 +95,10 @@ void OptionParser::add_choice(const char* names, const std::string& help, const 
       ->check(CLI::IsMember(words).description(""));
 }
 
+void OptionParser::add_action(const char* names, const std::string& help, const std::function<void()>& act) {
+  parts_->app.add_flag_callback(names, act, help);
+}
+
 void OptionParser::word(const char* name, std::string& value, const std::string& help, Need need) {
   parts_->app.add_option(name, value, help)->required(need == Need::kRequired);
 }

@@ -74,6 +74,12 @@ class OptionParser {
     add_choice(names, help, words, [&value, values](size_t index) { value = values[index]; });
   }
 
+  // A flag that gives a choice one of its values.
+  template <typename Value>
+  void shorthand(const char* names, Value& value, Value given, const std::string& help) {
+    add_action(names, help, [&value, given] { value = given; });
+  }
+
   // Words that are no options.
   enum class Need { kOptional, kRequired };
   void word(const char* name, std::string& value, const std::string& help, Need need = Need::kOptional);
@@ -97,6 +103,8 @@ class OptionParser {
                   const std::function<void(uint64_t)>& set);
   void add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
                   const std::function<void(size_t)>& set);
+
+  void add_action(const char* names, const std::string& help, const std::function<void()>& act);
 
   struct Parts;  // CLI11's
   std::unique_ptr<Parts> parts_;

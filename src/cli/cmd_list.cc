@@ -6,14 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <sstream>
 
 #include "base/file.h"
-#include "cli/list_program.h"
+#include "cli/list_process.h"
 #include "cli/verbs.h"
-#include "report/units.h"
 
 namespace penna {
 namespace {
@@ -31,8 +32,8 @@ bool is_program_file(const std::string& path) {
                    start->substr(0, 2) == "#!");
 }
 
-Report recording_report(const Recording& recording) {
-  PointTable points;
+ListReport recording_report(const Recording& recording) {
+  PointList points;
   Table modules;
   modules.key = "modules";
   modules.title = "Code";
@@ -45,22 +46,24 @@ Report recording_report(const Recording& recording) {
       if (seen.insert({module.path, build_id}).second) modules.add({build_id, module.path});
     }
   }
-  Report report;
-  Table table = points.take();
-  if (table.rows.empty()) {
-    report.head.push_back("No points were found in the recorded programs.");
-  } else {
-    table.title = plural_text(static_cast<int64_t>(table.rows.size()), "point");
-    report.tables.push_back(std::move(table));
-  }
-  if (!modules.rows.empty()) report.tables.push_back(std::move(modules));
-  return report;
+  ListReport list;
+  if (!modules.rows.empty()) list.report.tables.push_back(std::move(modules));
+  list.add_points(points.take(), "No points were found in the recorded programs.");
+  return list;
 }
 
-Result<Report> report_of(const ListOptions& options) {
-  std::string path = options.target;
-  if (path.find('/') == std::string::npos && !exists(path)) path = find_program(path);
-  if (path.empty()) return Error{fmt::format("there is no file '{}' here and no program of that name", options.target)};
+std::optional<uint32_t> process_id(const std::string& text) {
+  uint32_t pid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return pid;
+}
+
+Result<ListReport> report_of(const ListOptions& options) {
+  const std::optional<uint32_t> pid = process_id(options.target);
+  if (pid && !exists(options.target)) return process_report(*pid, symbol_options(options.input));
+  const std::string path = program_path(options.target);
+  if (path.empty()) return no_such_program(options.target);
   if (is_program_file(path)) return program_report(path, symbol_options(options.input));
   const Recording recording = PENNA_TRY(Recording::open(path));
   return recording_report(recording);
@@ -78,11 +81,22 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
+std::string program_path(const std::string& word) {
+  return word.find('/') != std::string::npos || exists(word) ? word : find_program(word);
+}
+
+Error no_such_program(const std::string& word) {
+  return Error{fmt::format("there is no file '{}' here and no program of that name", word)};
+}
+
 Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   Parsed<ListOptions> parsed;
-  OptionParser parser("Lists the points of a program or of a recording, and what can be recorded of a program.",
-                      "penna list");
-  parser.word("BIN|REC", parsed.options.target, "a program, a library or a recording", OptionParser::Need::kRequired);
+  OptionParser parser(
+      "Lists the points of a program, of a running process or of a recording, and what can be recorded of a program.\n"
+      "Points of a program are all its static tracepoints, also those that other headers made (SDT notes).",
+      "penna list");
+  parser.word("BIN|PID|REC", parsed.options.target, "a program or library, a process, or a recording",
+              OptionParser::Need::kRequired);
   add_symbol_options(parser, parsed.options.input);
   add_table_options(parser, parsed.options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));
@@ -91,12 +105,14 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
 }
 
 int cmd_list(const ListOptions& options) {
-  Result<Report> report = report_of(options);
-  if (!report) return fail(report.error().text);
-  if (const Result<> selected = select_report_rows(*report, options.table); !selected)
+  Result<ListReport> list = report_of(options);
+  if (!list) return fail(list.error().text);
+  if (const Result<> selected = select_report_rows(list->report, options.table); !selected)
     return fail(selected.error().text);
   Output output;
-  write_report(*report, options.table, output);
+  write_report(list->report, options.table, output, {"points", [&](const TableRow& row, JsonWriter& json) {
+                                                       write_point(list->points[row.source], list->in_process, json);
+                                                     }});
   return finish_output(output);
 }
 

@@ -3,27 +3,23 @@
 #pragma once
 
 #include "base/result.h"
-#include "recording/types.h"
+#include "cli/point_list.h"
 #include "report/table.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
 
-// Errors: no ELF file, unreadable, damaged.
-Result<Report> program_report(const std::string& path, const SymbolOptions& symbols);
+// A report and the points in its table of key "points", for JSON.
+struct ListReport {
+  Report report;
+  std::vector<ListedPoint> points;
+  bool in_process = false;
 
-// A table for points: POINT, ARGUMENTS, COPIES, SOURCE. Copies of one point in the machine code are one row.
-class PointTable {
- public:
-  PointTable();
-  void add(const std::string& point, const std::string& arguments, const std::string& source, uint64_t address);
-  void add(const Site& site);
-  Table take() { return std::move(table_); }
-  // True when a point of that name is there.
-  bool has(const std::string& point) const;
-
- private:
-  Table table_;
+  // Puts the table in front, or says that there is none.
+  void add_points(std::vector<ListedPoint> listed, const std::string& none);
 };
+
+// Errors: no ELF file, unreadable, damaged.
+Result<ListReport> program_report(const std::string& path, const SymbolOptions& symbols);
 
 }  // namespace penna

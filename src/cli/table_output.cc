@@ -3,7 +3,6 @@
 #include "cli/table_output.h"
 
 #include "export/csv_writer.h"
-#include "export/json_writer.h"
 #include "report/print.h"
 
 namespace penna {
@@ -49,22 +48,25 @@ void table_csv(const Table& table, CsvWriter& csv) {
   }
 }
 
-void table_json(const Table& table, JsonWriter& json) {
+void row_json(const Table& table, const TableRow& row, JsonWriter& json) {
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    json.key(table.columns[i].key);
+    write_cell(json, row.cells[i], table.columns[i].kind);
+  }
+  if (table.details_key.empty()) return;
+  json.key(table.details_key);
+  json.begin_array();
+  for (const TableDetail& detail : row.details) json.value(detail_text(detail));
+  json.end_array();
+}
+
+void table_json(const Table& table, const RowFields& fields, JsonWriter& json) {
   json.key(table.key);
   json.begin_array();
   for (const TableRow& row : table.rows) {
     json.new_line();
     json.begin_object();
-    for (size_t i = 0; i < row.cells.size(); ++i) {
-      json.key(table.columns[i].key);
-      write_cell(json, row.cells[i], table.columns[i].kind);
-    }
-    if (!table.details_key.empty()) {
-      json.key(table.details_key);
-      json.begin_array();
-      for (const TableDetail& detail : row.details) json.value(detail_text(detail));
-      json.end_array();
-    }
+    fields.table == table.key ? fields.write(row, json) : row_json(table, row, json);
     json.end_object();
     if (!json.ok()) break;
   }
@@ -93,6 +95,7 @@ void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
   }
   parser.choice("--format", options.format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}},
                 "text for people, or raw numbers");
+  parser.shorthand("--json", options.format, Format::kJson, "the same as --format json");
   add_color_option(parser, options.color);
 }
 
@@ -114,7 +117,7 @@ Result<> select_report_rows(Report& report, const TableOptions& options) {
   return ok();
 }
 
-bool write_report(const Report& report, const TableOptions& options, Output& output) {
+bool write_report(const Report& report, const TableOptions& options, Output& output, const RowFields& fields) {
   if (options.format == Format::kTable) {
     const TextStyle style{wants_color(options.color, output.fd()), terminal_width(output.fd())};
     return print_report(report, style, output.sink());
@@ -127,7 +130,7 @@ bool write_report(const Report& report, const TableOptions& options, Output& out
   JsonWriter json(output.sink());
   json.begin_object();
   sentences_json("about", report.head, json);
-  for (const Table& table : report.tables) table_json(table, json);
+  for (const Table& table : report.tables) table_json(table, fields, json);
   sentences_json("notes", report.tail, json);
   sentences_json("warnings", report.warnings, json);
   json.end_object();

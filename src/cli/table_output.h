@@ -13,6 +13,7 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "export/json_writer.h"
 #include "report/table.h"
 
 namespace penna {
@@ -27,7 +28,7 @@ struct TableOptions {
 };
 inline constexpr size_t kDefaultTop = 25;
 
-// Adds --format, --color, and with `rows` -n and --sort.
+// Adds --format, --json, --color, and with `rows` -n and --sort.
 void add_table_options(OptionParser& parser, TableOptions& options, bool rows);
 void add_color_option(OptionParser& parser, ColorMode& color);
 
@@ -35,8 +36,14 @@ size_t rows_to_show(const TableOptions& options);
 // Sorts and cuts every table of the report. Tables that lack the column keep their order, as long as one has it.
 Result<> select_report_rows(Report& report, const TableOptions& options);
 
+// How the rows of one table look in JSON when they hold more than cells can: writes fields into the row's open object.
+struct RowFields {
+  std::string table;  // its key; empty: none
+  std::function<void(const TableRow&, JsonWriter&)> write;
+};
+
 // Text: the whole report. CSV: its first table. JSON: an object with an array of each table and the sentences.
 // False: the reader left or the output failed; finish_output() tells which.
-bool write_report(const Report& report, const TableOptions& options, Output& output);
+bool write_report(const Report& report, const TableOptions& options, Output& output, const RowFields& fields = {});
 
 }  // namespace penna

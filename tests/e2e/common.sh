@@ -4,6 +4,7 @@
 #   build_c NAME [OPT...]     compiles NAME.c (or .cc) here, or of tests/programs, to ./NAME; -finstrument-functions is up to you
 #   run CMD...                runs it: $out, $err and $status tell how it went; never ends the script
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
+#   as_root CMD...            with sudo where this is not root
 #   need PACKAGE...           installs the Debian packages that are missing, or fails
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
@@ -51,6 +52,8 @@ build_c() {
   $compiler -O1 -g -D_GNU_SOURCE -I"$PENNA_SOURCE/include" "$source" -o "$name" "$@" -pthread ||
     fail "$source does not compile"
 }
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 need() {
   local package

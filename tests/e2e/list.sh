@@ -23,8 +23,31 @@ expect_match "$out" '^calls +no: '
 expect_match "$out" '^kind +dynamic, '
 # readelf sees the same points.
 expect_eq "$(readelf -n app | sed -n 's/ *Provider: //p' | sort -u | tr '\n' ' ')" "app db " "providers that readelf sees"
-penna list ./app --format json | /usr/bin/python3 -c 'import json, sys
-points = json.load(sys.stdin)["points"]; assert {p["point"] for p in points} == {"app:note", "db:query"}, points'
+penna list ./app --json >app.json
+/usr/bin/python3 - <<'PYTHON' || fail "the JSON is wrong"
+import json, subprocess
+points = json.load(open('app.json'))['points']
+assert {p['point'] for p in points} == {'app:note', 'db:query'}, points
+query = next(p for p in points if p['name'] == 'query')
+assert query['recordable'] and query['line'] == 3 and query['file'].endswith('app.cc'), query
+assert query['arguments'] == [{'name': 'rows', 'type': 'int', 'size': 4, 'signed': True},
+                              {'name': 'table', 'type': 'string', 'size': 8, 'signed': False}], query
+nops = subprocess.run(['readelf', '-n', 'app'], capture_output=True, text=True).stdout
+for point in points:
+    for site in point['sites']:
+        assert f"Location: 0x{int(site['probe'], 16):016x}" in nops and len(site['operands']) == len(point['arguments']), site
+        assert 0 < int(site['probe'], 16) - int(site['slot'], 16) < 400, site
+PYTHON
+
+# Stripped, static and shared; what is in the file is told, nothing else.
+for options in -s '-static -s' '-static-pie -s' '-shared -fPIC -s'; do
+  # shellcheck disable=SC2086
+  build_c app -O2 $options -o "app2"
+  run penna list ./app2
+  expect_match "$out" '^app:note +value float .*app.cc:2$'
+  expect_match "$out" '^db:query +rows int, table string .*app.cc:3$'
+done
+build_c app -O2
 
 penna record -q -o app.penna -- ./app
 run penna list app.penna
@@ -47,3 +70,68 @@ run penna list ./script
 expect_contains "$out" "(a script)"
 run penna list /etc/passwd
 expect_eq 125 "$status" "status for a text file"
+
+# SDT notes of another's header: size and sign of arguments, operands, semaphore, source line.
+cat >other.S <<'ASSEMBLY'
+#include "sdt_note.inc"
+.text
+.globl main
+main:
+PROBE first, counter, "-4@%edi 8@-8(%rbp)"
+PROBE second, 0, ""
+xorl %eax, %eax
+ret
+BASE
+.section .probes,"aw"
+counter: .2byte 7
+.section .note.GNU-stack,"",@progbits
+ASSEMBLY
+gcc -g -no-pie -I"$PENNA_SOURCE/tests/programs" other.S -o other
+run penna list ./other
+expect_match "$out" '^trap:first +s32 %edi, u64 -8\(%rbp\) +1 +0x[0-9a-f]+ +.*other.S:5$'
+expect_match "$out" '^trap:second +1 +.*other.S:6$'
+
+# A process: all that it has mapped, and what is armed in it, by the recorder or by a debugger's breakpoint.
+cat >waits.c <<'PROGRAM'
+#include <stdio.h>
+#include "penna/point.h"
+int main(void) {
+  PENNA_EVENT(waits, begin);
+  puts("ready");
+  fflush(stdout);
+  int line = getchar();
+  PENNA_EVENT(waits, end, line);
+}
+PROGRAM
+build_c waits -O2
+mkfifo in said
+start() {  # start CMD...: it has said "ready"; $pid is that of ./waits, also when CMD is its parent
+  "$@" <in >said &
+  exec 3>in 4<said
+  read -r _ <&4
+  pid=$(pgrep -P $! || echo $!)
+}
+stop() { echo >&3; exec 3>&- 4<&-; wait $!; }
+start ./waits
+run as_root "$PENNA" list "$pid"
+expect_match "$out" "^Process $pid \\(waits\\) has mapped [0-9]+ programs and libraries"
+expect_match "$out" '^waits:begin +1 +no +waits.c:4 .*/waits$'
+stop
+start "$PENNA" record -q -e '*:end' -o waits.penna ./waits
+run as_root "$PENNA" list "$pid"
+expect_match "$out" '^waits:begin +1 +no '
+expect_match "$out" '^waits:end +line int +1 +penna +waits.c:8'
+as_root "$PENNA" list "$pid" --json | /usr/bin/python3 -c 'import json, sys
+states = {p["name"]: [(s["recording"], s["probed"]) for s in p["sites"]] for p in json.load(sys.stdin)["points"]}
+assert states == {"begin": [(False, False)], "end": [(True, False)]}, states'
+stop
+
+# The file was replaced: what is mapped is still told.
+start ./waits
+cp waits waits2 && mv waits2 waits
+run as_root "$PENNA" list "$pid"
+expect_match "$out" '^waits:begin '
+stop
+run penna list 4194305
+expect_eq 125 "$status" "status for a process that is not there"
+expect_contains "$err" "there is no process 4194305"

@@ -7,6 +7,7 @@
 
 #include "cli/cmd_export.h"
 #include "cli/cmd_info.h"
+#include "cli/cmd_lint.h"
 #include "cli/cmd_list.h"
 #include "cli/cmd_replay.h"
 #include "cli/cmd_report.h"
@@ -126,8 +127,11 @@ TEST(ParseExport, FormatAndRecordingInEitherOrder) {
 TEST(ParseInfoAndList, Words) {
   EXPECT_EQ(parsed(parse_info, {"a.penna"}).input.recording, "a.penna");
   EXPECT_EQ(parsed(parse_info, {"--format", "json"}).table.format, Format::kJson);
+  EXPECT_EQ(parsed(parse_list, {"--json", "x"}).table.format, Format::kJson);
+  EXPECT_EQ(parsed(parse_lint, {"a", "b"}).targets, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(refused(parse_lint, {}), "a program is missing: name one or more");
   EXPECT_EQ(parsed(parse_list, {"/bin/ls"}).target, "/bin/ls");
-  EXPECT_EQ(refused(parse_list, {}), "BIN|REC is required");
+  EXPECT_EQ(refused(parse_list, {}), "BIN|PID|REC is required");
 }
 
 TEST(Parse, HelpShowsNamesValuesAndWords) {
@@ -140,6 +144,7 @@ TEST(Parse, HelpShowsNamesValuesAndWords) {
             "Options:\n"
             "  -i,--input REC                  the recording; default the newest *.penna here\n"
             "  --format table|csv|json         text for people, or raw numbers\n"
+            "  --json                          the same as --format json\n"
             "  --color auto|always|never       colours: on a terminal, always, never\n"
             "  -h,--help                       show this text\n\n");
 }
@@ -149,11 +154,12 @@ TEST(Parse, HelpOfEveryVerb) {
   EXPECT_THAT(parse_replay({"-h"})->help, HasSubstr("--merge"));
   EXPECT_THAT(parse_export({"--help"})->help, HasSubstr("chrome"));
   EXPECT_THAT(parse_info({"--help"})->help, HasSubstr("penna info"));
-  EXPECT_THAT(parse_list({"--help"})->help, HasSubstr("BIN|REC"));
+  EXPECT_THAT(parse_list({"--help"})->help, HasSubstr("BIN|PID|REC"));
+  EXPECT_THAT(parse_lint({"--help"})->help, HasSubstr("BIN..."));
 }
 
 TEST(Verbs, AreFound) {
-  for (const char* name : {"record", "report", "replay", "info", "list", "export", "help"}) {
+  for (const char* name : {"record", "report", "replay", "info", "list", "lint", "export", "help"}) {
     ASSERT_NE(find_verb(name), nullptr) << name;
     EXPECT_STREQ(find_verb(name)->name, name);
   }

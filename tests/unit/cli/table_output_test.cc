@@ -34,13 +34,13 @@ Report sample() {
   return report;
 }
 
-std::string written(const Report& report, Format format) {
+std::string written(const Report& report, Format format, const RowFields& fields = {}) {
   const std::string path = testing::TempDir() + "penna-table-output";
   auto output = Output::create(path);
   EXPECT_TRUE(output);
   TableOptions options;
   options.format = format;
-  EXPECT_TRUE(write_report(report, options, *output));
+  EXPECT_TRUE(write_report(report, options, *output, fields));
   EXPECT_TRUE(output->finish());
   const std::string text = *read_file(path);
   ::unlink(path.c_str());
@@ -62,6 +62,15 @@ TEST(WriteReport, JsonIsEverything) {
       "(a.c:1)\",\"main\"]},\n"
       "{\"bytes\":null,\"share\":0,\"address\":null,\"function\":\"say \\\"x\\\"\\n\",\"stack\":[]}],\"other\":[\n"
       "{\"count\":1},\n{\"count\":2}],\"notes\":[],\"warnings\":[\"Lost.\"]}\n");
+}
+
+TEST(WriteReport, JsonRowsOfOneTableMayBeWrittenByOthers) {
+  const auto write = [](const TableRow& row, JsonWriter& json) {
+    json.field("twice", 2 * std::get<int64_t>(row.cells[0]));
+  };
+  const std::string text = written(sample(), Format::kJson, {"other", write});
+  EXPECT_THAT(text, testing::HasSubstr("\"other\":[\n{\"twice\":2},\n{\"twice\":4}]"));
+  EXPECT_THAT(text, testing::HasSubstr("\"share\":1.5"));
 }
 
 TEST(WriteReport, TextHasNoMachineColumns) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See list_process.h.
+#include "cli/list_process.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "cli/process_modules.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// Compares the code of a module in memory with that in its file.
+class CodeState {
+ public:
+  CodeState(const ProcessModule& module, const ProcessMemory& memory) : module_(module), memory_(memory) {}
+
+  void look(ListedPoint& point) const {
+    for (PointPlace& place : point.places) {
+      place.recording = place.slot == 0 ? false : changed(place.slot, kSlotBytes);
+      place.probed = place.probe == 0 ? false : probed(place.probe);
+    }
+    uint16_t value = 0;
+    std::array<uint8_t, 2> bytes{};
+    if (point.semaphore == 0 || !memory_.read(point.semaphore + module_.bias, bytes)) return;
+    std::memcpy(&value, bytes.data(), 2);
+    point.listeners = value;
+  }
+
+ private:
+  // Of a slot as of any machine's: more than the shortest has, and enough to tell a jump from a nop.
+  static constexpr size_t kSlotBytes = 4;
+
+  std::optional<bool> changed(uint64_t address, size_t count) const {
+    std::array<uint8_t, kSlotBytes> now{};
+    const std::span<const uint8_t> was = module_.file.bytes_at(address);
+    if (was.size() < count || !memory_.read(address + module_.bias, std::span(now).first(count))) return std::nullopt;
+    return std::memcmp(was.data(), now.data(), count) != 0;
+  }
+
+  // A breakpoint replaces the nop, or where the kernel makes a call of it, the long nop behind it.
+  std::optional<bool> probed(uint64_t nop) const {
+    const int machine = module_.file.header().e_machine;
+    if (machine != EM_X86_64 && machine != EM_386) return changed(nop, kSlotBytes);
+    const std::optional<bool> first = changed(nop, 1);
+    if (first.value_or(true)) return first;
+    const std::span<const uint8_t> code = module_.file.bytes_at(nop);
+    const bool long_nop = code.size() > 2 && (code[1] == 0x0f || code[1] == 0x66);
+    return long_nop ? changed(nop + 1, 1) : first;
+  }
+
+  const ProcessModule& module_;
+  const ProcessMemory& memory_;
+};
+
+}  // namespace
+
+Result<ListReport> process_report(uint32_t pid, const SymbolOptions& options) {
+  ProcessModules process = PENNA_TRY(read_process_modules(pid));
+  const ProcessMemory memory(pid);
+  ListReport list;
+  list.in_process = true;
+  list.report.warnings = std::move(process.missing);
+  if (!memory.refusal().empty()) list.report.warnings.push_back(memory.refusal());
+
+  std::vector<ListedPoint> all;
+  for (ProcessModule& module : process.modules) {
+    if (module.file.section(".note.stapsdt") == nullptr && module.file.section("penna_sites") == nullptr) continue;
+    // Names only for modules with points: reading the symbols of all would take long.
+    Result<std::unique_ptr<SymbolFile>> symbols =
+        SymbolFile::open({module.file.path(), module.file.build_id()}, options);
+    PointList points;
+    points.add(module.file, symbols ? symbols->get() : nullptr);
+    for (ListedPoint& point : points.take()) {
+      if (memory.refusal().empty()) CodeState(module, memory).look(point);
+      point.module = module.path;
+      all.push_back(std::move(point));
+    }
+  }
+  const std::string modules =
+      plural_text(static_cast<int64_t>(process.modules.size()), "program or library", "programs and libraries");
+  list.report.head.push_back(fmt::format("Process {} ({}) has mapped {}.", pid, process.name, modules));
+  list.add_points(std::move(all), "They have no points (static tracepoints).");
+  return list;
+}
+
+}  // namespace penna

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// See point_list.h.
+#include "cli/point_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/point_sites.h"
+
+namespace penna {
+namespace {
+
+// The notes of each name that no site has taken, by address: {pc, index}.
+using NotePlaces = std::set<std::pair<uint64_t, size_t>>;
+using NotesByName = std::map<std::pair<std::string, std::string>, NotePlaces>;
+
+// A site's nop stands behind its slot, unless it is in cold code: then what is left is as good as any.
+std::optional<size_t> take_note(NotesByName& named, const Site& site) {
+  const auto found = named.find({site.provider, site.name});
+  if (found == named.end() || found->second.empty()) return std::nullopt;
+  NotePlaces& places = found->second;
+  auto place = places.lower_bound({site.address, 0});
+  if (place == places.end()) place = places.begin();
+  const size_t index = place->second;
+  places.erase(place);
+  return index;
+}
+
+// What tells points apart: strings that cannot hold a zero, joined by zeros.
+std::string key_of(std::initializer_list<std::string_view> parts) {
+  std::string key;
+  for (std::string_view part : parts) (key += part) += '\0';
+  return key;
+}
+
+const char* type_name(uint8_t type) {
+  switch (type) {
+    case PENNA_ARG_INT: return "int";
+    case PENNA_ARG_UINT: return "uint";
+    case PENNA_ARG_FLOAT: return "float";
+    case PENNA_ARG_POINTER: return "pointer";
+    case PENNA_ARG_STRING: return "string";
+    case PENNA_ARG_BOOL: return "bool";
+    case PENNA_ARG_CHAR: return "char";
+    case PENNA_ARG_ARRAY: return "array";
+    default: return "unknown";
+  }
+}
+
+// "s32, u64".
+std::string types_text(const std::vector<SdtArg>& args) {
+  std::string text;
+  for (const SdtArg& arg : args) text += (text.empty() ? "" : ", ") + sdt_type_name(arg);
+  return text;
+}
+
+bool same_operands(const ListedPoint& point) {
+  const auto differs = [&](const PointPlace& place) {
+    return !std::equal(place.operands.begin(), place.operands.end(), point.places[0].operands.begin(),
+                       point.places[0].operands.end(),
+                       [](const SdtArg& a, const SdtArg& b) { return a.operand == b.operand; });
+  };
+  return std::none_of(point.places.begin(), point.places.end(), differs);
+}
+
+// "rows int, table string" of a record; of a note "s32 %edi, u64 8(%rsp)", without operands where copies differ in them.
+std::string arguments_text(const ListedPoint& point) {
+  std::string text;
+  if (point.recordable) {
+    for (const SiteArgument& argument : point.arguments)
+      text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", argument.name, argument.name.empty() ? "" : " ",
+                          type_name(argument.type));
+    return text;
+  }
+  if (!same_operands(point)) return types_text(point.places[0].operands);
+  for (const SdtArg& arg : point.places[0].operands)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sdt_type_name(arg), arg.operand);
+  return text;
+}
+
+std::string source_text(const ListedPoint& point) {
+  return point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
+}
+
+// "2 of 3", or one word when it is all the same.
+std::string part_text(size_t part, size_t all) { return part == all ? "" : fmt::format(" ({} of {})", part, all); }
+
+std::string armed_text(const ListedPoint& point) {
+  size_t recording = 0, probed = 0, unseen = 0;
+  for (const PointPlace& place : point.places) {
+    recording += place.recording.value_or(false) ? 1 : 0;
+    probed += place.probed.value_or(false) ? 1 : 0;
+    unseen += !place.recording && !place.probed ? 1 : 0;
+  }
+  const size_t all = point.places.size();
+  if (unseen == all) return "unknown";
+  std::string text;
+  if (recording != 0) text += "penna" + part_text(recording, all);
+  if (probed != 0) text += (text.empty() ? "" : ", ") + ("probe" + part_text(probed, all));
+  return text.empty() ? "no" : text;
+}
+
+std::string semaphore_text(const ListedPoint& point) {
+  if (point.semaphore == 0) return "";
+  const std::string address = fmt::format("{:#x}", point.semaphore);
+  return point.listeners ? fmt::format("{} = {}", address, *point.listeners) : address;
+}
+
+void write_truth(JsonWriter& json, const char* key, const std::optional<bool>& truth) {
+  json.key(key);
+  truth ? json.value(*truth) : json.null();
+}
+
+void write_address(JsonWriter& json, const char* key, uint64_t address) {
+  json.key(key);
+  address != 0 ? json.address(address) : json.null();
+}
+
+void write_text(JsonWriter& json, const char* key, const std::string& text) {
+  json.key(key);
+  text.empty() ? json.null() : json.value(text);
+}
+
+// Names and types of a record, with sizes and signs of a note; either may be missing.
+void write_arguments(const ListedPoint& point, JsonWriter& json) {
+  const std::vector<SdtArg>& noted = point.places[0].operands;
+  const size_t count = point.recordable ? point.arguments.size() : noted.size();
+  json.key("arguments");
+  json.begin_array();
+  for (size_t i = 0; i < count; ++i) {
+    json.begin_object();
+    if (point.recordable) {
+      json.field("name", point.arguments[i].name);
+      json.field("type", type_name(point.arguments[i].type));
+    }
+    // A struct is one argument of the note and several of the record.
+    if (noted.size() == count && noted[i].size != 0) {
+      json.field("size", noted[i].size);
+      json.field("signed", noted[i].is_signed);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_place(const PointPlace& place, bool in_process, JsonWriter& json) {
+  json.begin_object();
+  write_address(json, "slot", place.slot);
+  write_address(json, "probe", place.probe);
+  json.key("operands");
+  json.begin_array();
+  for (const SdtArg& arg : place.operands) json.value(arg.text);
+  json.end_array();
+  if (in_process) {
+    write_truth(json, "recording", place.recording);
+    write_truth(json, "probed", place.probed);
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) {
+  const auto [at, is_new] = index_.emplace(key, points_.size());
+  if (is_new) points_.push_back(std::move(point));
+  points_[at->second].places.emplace_back();
+  return points_[at->second];
+}
+
+ListedPoint& PointList::add(const Site& site) {
+  std::string arguments;
+  for (const SiteArgument& argument : site.arguments)
+    (arguments += argument.name) += static_cast<char>(argument.type + 'A');
+  const std::string line = std::to_string(site.line);
+  ListedPoint point;
+  point.provider = site.provider;
+  point.name = site.name;
+  point.arguments = site.arguments;
+  point.recordable = true;
+  point.file = site.file;
+  point.line = site.line;
+  ListedPoint& listed =
+      with_place(key_of({"site", site.provider, site.name, site.file, line, arguments}), std::move(point));
+  listed.places.back().slot = site.address;
+  return listed;
+}
+
+void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
+  ListedPoint point;
+  point.provider = note.provider;
+  point.name = note.name;
+  point.semaphore = note.semaphore;
+  if (symbols != nullptr) {
+    if (const std::vector<FrameName> frames = symbols->frames(note.pc, false); !frames.empty()) {
+      point.file = frames[0].file;
+      point.line = frames[0].line;
+      point.function = frames[0].function;
+    }
+  }
+  std::vector<SdtArg> operands = parse_sdt_args(note.args);
+  const std::string place = point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
+  const std::string semaphore = std::to_string(note.semaphore);
+  const std::string key = key_of({"note", note.provider, note.name, types_text(operands), place, semaphore});
+  PointPlace& added = with_place(key, std::move(point)).places.back();
+  added.probe = note.pc;
+  added.operands = std::move(operands);
+}
+
+void PointList::add(const ElfFile& file, SymbolFile* symbols) {
+  const std::vector<SdtNote> notes = read_sdt_notes(file);
+  NotesByName named;
+  for (size_t i = 0; i < notes.size(); ++i) named[{notes[i].provider, notes[i].name}].insert({notes[i].pc, i});
+  std::vector<bool> taken(notes.size());
+  std::vector<Site> sites = read_point_sites(file);
+  std::stable_sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.address < b.address; });
+  for (const Site& site : sites) {
+    ListedPoint& point = add(site);
+    const std::optional<size_t> index = take_note(named, site);
+    if (!index) continue;
+    taken[*index] = true;
+    point.semaphore = notes[*index].semaphore;
+    point.places.back().probe = notes[*index].pc;
+    point.places.back().operands = parse_sdt_args(notes[*index].args);
+  }
+  for (size_t i = 0; i < notes.size(); ++i)
+    if (!taken[i]) add_note(notes[i], symbols);
+}
+
+Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
+  const bool semaphores =
+      std::any_of(points.begin(), points.end(), [](const ListedPoint& point) { return point.semaphore != 0; });
+  Table table;
+  table.key = "points";
+  table.columns = {{"point", "POINT", CellKind::kText, true},
+                   {"arguments", "ARGUMENTS", CellKind::kText, true},
+                   {"copies", "COPIES", CellKind::kCount}};
+  if (in_process) table.columns.push_back({"armed", "ARMED", CellKind::kText});
+  if (semaphores) table.columns.push_back({"semaphore", "SEMAPHORE", CellKind::kText});
+  table.columns.push_back({"address", "ADDRESS", CellKind::kAddress, false, true});
+  table.columns.push_back({"source", "SOURCE", CellKind::kText, true});
+  if (in_process) table.columns.push_back({"module", "MODULE", CellKind::kText, true});
+  for (const ListedPoint& point : points) {
+    const PointPlace& first = point.places[0];
+    std::vector<Cell> cells;
+    cells.emplace_back(point.full_name());
+    cells.emplace_back(arguments_text(point));
+    cells.emplace_back(static_cast<int64_t>(point.places.size()));
+    if (in_process) cells.emplace_back(armed_text(point));
+    if (semaphores) cells.emplace_back(semaphore_text(point));
+    cells.emplace_back(static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe));
+    cells.emplace_back(source_text(point));
+    if (in_process) cells.emplace_back(point.module);
+    table.add(std::move(cells), static_cast<uint32_t>(&point - points.data()));
+  }
+  return table;
+}
+
+void write_point(const ListedPoint& point, bool in_process, JsonWriter& json) {
+  json.field("point", point.full_name());
+  json.field("provider", point.provider);
+  json.field("name", point.name);
+  json.field("recordable", point.recordable);
+  write_arguments(point, json);
+  write_address(json, "semaphore", point.semaphore);
+  if (in_process) {
+    json.key("listeners");
+    point.listeners ? json.value(static_cast<uint32_t>(*point.listeners)) : json.null();
+    json.field("module", point.module);
+  }
+  write_text(json, "file", point.file);
+  json.key("line");
+  point.line != 0 ? json.value(point.line) : json.null();
+  write_text(json, "function", point.function);
+  json.key("sites");
+  json.begin_array();
+  for (const PointPlace& place : point.places) write_place(place, in_process, json);
+  json.end_array();
+}
+
+}  // namespace penna

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// PointList: the points of a binary as penna list shows them: what our own site records say, joined with the SDT notes.
+//
+// Why both: a note has sizes and operands of arguments, a site record their names and types; gdb, perf and bpftrace stop
+// at the nop of the note, Penna patches the slot of the record. Points of other headers have notes only.
+// Invariant: every site and every note is in one place of one point.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "export/json_writer.h"
+#include "recording/types.h"
+#include "report/table.h"
+#include "symbols/sdt_args.h"
+#include "symbols/sdt_notes.h"
+#include "symbols/symbol_file.h"
+
+namespace penna {
+
+// One copy of a point in the machine code. Addresses are ELF virtual addresses (of a recording: run-time addresses).
+struct PointPlace {
+  uint64_t slot = 0;   // that Penna patches; 0: none
+  uint64_t probe = 0;  // the nop of the SDT note; 0: none
+  std::vector<SdtArg> operands;
+  std::optional<bool> recording;  // in a process: the slot is armed; nothing: cannot be seen
+  std::optional<bool> probed;     // in a process: a tool put a breakpoint at the nop
+};
+
+struct ListedPoint {
+  std::string provider, name;
+  std::vector<SiteArgument> arguments;  // of a site record
+  bool recordable = false;              // has a site record
+  std::string file;                     // source; empty: unknown
+  uint32_t line = 0;
+  std::string function;  // where no line is known
+  std::string module;    // in a process
+  uint64_t semaphore = 0;
+  std::optional<uint16_t> listeners;  // in a process: the semaphore's value
+  std::vector<PointPlace> places;
+
+  std::string full_name() const { return provider + ":" + name; }
+};
+
+// Collects sites and notes; copies from one line of the source are one point.
+class PointList {
+ public:
+  ListedPoint& add(const Site& site);
+  // The points of a file. `symbols` (may be null) gives source lines for notes.
+  void add(const ElfFile& file, SymbolFile* symbols);
+  std::vector<ListedPoint> take() { return std::move(points_); }
+
+ private:
+  // The point of that key, which it becomes when there is none, with one place more.
+  ListedPoint& with_place(const std::string& key, ListedPoint&& point);
+  void add_note(const SdtNote& note, SymbolFile* symbols);
+
+  std::vector<ListedPoint> points_;
+  std::map<std::string, size_t> index_;
+};
+
+// POINT, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source` is the
+// index of its point.
+Table points_table(const std::vector<ListedPoint>& points, bool in_process);
+// The fields of a point in JSON, into an object that is open.
+void write_point(const ListedPoint& point, bool in_process, JsonWriter& json);
+
+}  // namespace penna
