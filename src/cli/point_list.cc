@@ -49,6 +49,16 @@ const char* type_name(uint8_t type) {
   }
 }
 
+// What the point is to Penna; a probe is none of ours, or one without a site.
+const char* kind_name(uint8_t kind) {
+  switch (kind) {
+    case 0: return "probe";
+    case PENNA_SITE_SPAN: return "span";
+    case PENNA_SITE_TRIGGER: return "trigger";
+    default: return "event";
+  }
+}
+
 // "s32, u64".
 std::string types_text(const std::vector<SdtArg>& args) {
   std::string text;
@@ -68,7 +78,7 @@ bool same_operands(const ListedPoint& point) {
 // "rows int, table string" of a record; of a note "s32 %edi, u64 8(%rsp)", without operands where copies differ in them.
 std::string arguments_text(const ListedPoint& point) {
   std::string text;
-  if (point.recordable) {
+  if (point.kind != 0) {
     for (const SiteArgument& argument : point.arguments)
       text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", argument.name, argument.name.empty() ? "" : " ",
                           type_name(argument.type));
@@ -126,12 +136,12 @@ void write_text(JsonWriter& json, const char* key, const std::string& text) {
 // Names and types of a record, with sizes and signs of a note; either may be missing.
 void write_arguments(const ListedPoint& point, JsonWriter& json) {
   const std::vector<SdtArg>& noted = point.places[0].operands;
-  const size_t count = point.recordable ? point.arguments.size() : noted.size();
+  const size_t count = point.kind != 0 ? point.arguments.size() : noted.size();
   json.key("arguments");
   json.begin_array();
   for (size_t i = 0; i < count; ++i) {
     json.begin_object();
-    if (point.recordable) {
+    if (point.kind != 0) {
       json.field("name", point.arguments[i].name);
       json.field("type", type_name(point.arguments[i].type));
     }
@@ -178,11 +188,11 @@ ListedPoint& PointList::add(const Site& site) {
   point.provider = site.provider;
   point.name = site.name;
   point.arguments = site.arguments;
-  point.recordable = true;
+  point.kind = site.kind == 0 ? uint8_t{PENNA_SITE_EVENT} : site.kind;
   point.file = site.file;
   point.line = site.line;
   ListedPoint& listed =
-      with_place(key_of({"site", site.provider, site.name, site.file, line, arguments}), std::move(point));
+      with_place(key_of({kind_name(site.kind), site.provider, site.name, site.file, line, arguments}), std::move(point));
   listed.places.back().slot = site.address;
   return listed;
 }
@@ -202,7 +212,7 @@ void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
   std::vector<SdtArg> operands = parse_sdt_args(note.args);
   const std::string place = point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
   const std::string semaphore = std::to_string(note.semaphore);
-  const std::string key = key_of({"note", note.provider, note.name, types_text(operands), place, semaphore});
+  const std::string key = key_of({kind_name(0), note.provider, note.name, types_text(operands), place, semaphore});
   PointPlace& added = with_place(key, std::move(point)).places.back();
   added.probe = note.pc;
   added.operands = std::move(operands);
@@ -234,6 +244,7 @@ Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
   Table table;
   table.key = "points";
   table.columns = {{"point", "POINT", CellKind::kText, true},
+                   {"kind", "KIND", CellKind::kText},
                    {"arguments", "ARGUMENTS", CellKind::kText, true},
                    {"copies", "COPIES", CellKind::kCount}};
   if (in_process) table.columns.push_back({"armed", "ARMED", CellKind::kText});
@@ -245,6 +256,7 @@ Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
     const PointPlace& first = point.places[0];
     std::vector<Cell> cells;
     cells.emplace_back(point.full_name());
+    cells.emplace_back(std::string(kind_name(point.kind)));
     cells.emplace_back(arguments_text(point));
     cells.emplace_back(static_cast<int64_t>(point.places.size()));
     if (in_process) cells.emplace_back(armed_text(point));
@@ -261,7 +273,7 @@ void write_point(const ListedPoint& point, bool in_process, JsonWriter& json) {
   json.field("point", point.full_name());
   json.field("provider", point.provider);
   json.field("name", point.name);
-  json.field("recordable", point.recordable);
+  json.field("kind", kind_name(point.kind));
   write_arguments(point, json);
   write_address(json, "semaphore", point.semaphore);
   if (in_process) {

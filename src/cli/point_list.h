@@ -33,7 +33,7 @@ struct PointPlace {
 struct ListedPoint {
   std::string provider, name;
   std::vector<SiteArgument> arguments;  // of a site record
-  bool recordable = false;              // has a site record
+  uint8_t kind = 0;                     // penna_site_kind of a site record; 0: there is none, Penna cannot record it
   std::string file;                     // source; empty: unknown
   uint32_t line = 0;
   std::string function;  // where no line is known
@@ -62,7 +62,7 @@ class PointList {
   std::map<std::string, size_t> index_;
 };
 
-// POINT, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source` is the
+// POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source` is the
 // index of its point.
 Table points_table(const std::vector<ListedPoint>& points, bool in_process);
 // The fields of a point in JSON, into an object that is open.

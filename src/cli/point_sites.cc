@@ -14,20 +14,9 @@ namespace {
 
 constexpr size_t kMaxSites = 1 << 20;
 
-// The bytes at an ELF address, as many as are there; empty when the file has none for it.
-std::span<const uint8_t> bytes_at(const ElfFile& file, uint64_t address) {
-  for (const ElfSection& section : file.sections()) {
-    if (!section.allocated() || !section.range().contains(address)) continue;
-    const std::span<const uint8_t> raw = file.raw(section);
-    const uint64_t offset = address - section.address;
-    if (offset < raw.size()) return raw.subspan(offset);
-  }
-  return {};
-}
-
 // What the field at `field` of the record at `address` points to.
 std::span<const uint8_t> target(const ElfFile& file, uint64_t address, size_t field, int32_t distance) {
-  return bytes_at(file, address + field + static_cast<uint64_t>(int64_t{distance}));
+  return file.bytes_at(address + field + static_cast<uint64_t>(int64_t{distance}));
 }
 
 std::string string_of(penna_piece piece) { return {piece.at, piece.bytes}; }
@@ -59,12 +48,28 @@ std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, 
   return site;
 }
 
+// The version of the site records, as the note beside them says; 0 when it says nothing.
+uint32_t abi_version(const ElfFile& file) {
+  const ElfSection* section = file.section(".note.penna");
+  Elf_Data* data = section == nullptr ? nullptr : file.data(*section);
+  GElf_Nhdr note;
+  size_t name = 0, desc = 0;
+  for (size_t at = 0; data != nullptr && (at = ::gelf_getnote(data, at, &note, &name, &desc)) > 0;) {
+    if (note.n_type != PENNA_NOTE_MODULE || note.n_descsz < sizeof(penna_point_module)) continue;
+    penna_point_module module;
+    std::memcpy(&module, static_cast<const uint8_t*>(data->d_buf) + desc, sizeof module);
+    return module.version;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<Site> read_point_sites(const ElfFile& file) {
   std::vector<Site> sites;
   const ElfSection* section = file.section("penna_sites");
   if (section == nullptr || file.header().e_ident[EI_DATA] != ELFDATA2LSB) return sites;
+  if (abi_version(file) != PENNA_POINT_ABI_VERSION) return sites;
   ByteCursor in(file.raw(*section));
   while (in.remaining() >= sizeof(penna_point_site) && sites.size() < kMaxSites) {
     const uint64_t address = section->address + in.position();

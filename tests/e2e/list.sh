@@ -16,9 +16,9 @@ PROGRAM
 build_c app -O2
 
 run penna list ./app
-expect_match "$out" '^app:note +value float .*app.cc:2$'
-expect_match "$out" '^app:note +value int .*app.cc:2$'
-expect_match "$out" '^db:query +rows int, table string .*app.cc:3$'
+expect_match "$out" '^app:note +event +value float .*app.cc:2$'
+expect_match "$out" '^app:note +event +value int .*app.cc:2$'
+expect_match "$out" '^db:query +event +rows int, table string .*app.cc:3$'
 expect_match "$out" '^calls +no: '
 expect_match "$out" '^kind +dynamic, '
 # readelf sees the same points.
@@ -29,7 +29,7 @@ import json, subprocess
 points = json.load(open('app.json'))['points']
 assert {p['point'] for p in points} == {'app:note', 'db:query'}, points
 query = next(p for p in points if p['name'] == 'query')
-assert query['recordable'] and query['line'] == 3 and query['file'].endswith('app.cc'), query
+assert query['kind'] == 'event' and query['line'] == 3 and query['file'].endswith('app.cc'), query
 assert query['arguments'] == [{'name': 'rows', 'type': 'int', 'size': 4, 'signed': True},
                               {'name': 'table', 'type': 'string', 'size': 8, 'signed': False}], query
 nops = subprocess.run(['readelf', '-n', 'app'], capture_output=True, text=True).stdout
@@ -44,14 +44,14 @@ for options in -s '-static -s' '-static-pie -s' '-shared -fPIC -s'; do
   # shellcheck disable=SC2086
   build_c app -O2 $options -o "app2"
   run penna list ./app2
-  expect_match "$out" '^app:note +value float .*app.cc:2$'
-  expect_match "$out" '^db:query +rows int, table string .*app.cc:3$'
+  expect_match "$out" '^app:note +event +value float .*app.cc:2$'
+  expect_match "$out" '^db:query +event +rows int, table string .*app.cc:3$'
 done
 build_c app -O2
 
 penna record -q -o app.penna -- ./app
 run penna list app.penna
-expect_match "$out" '^db:query +rows int, table string .*app.cc:3$'
+expect_match "$out" '^db:query +event +rows int, table string .*app.cc:3$'
 expect_match "$out" '/app$'
 
 build_c app -finstrument-functions
@@ -63,7 +63,7 @@ run penna list sh
 expect_eq 0 "$status" "status of penna list sh"
 library=$(ldd app | sed -nE 's/.* => ([^ ]*libstdc\+\+\.so\.6).*/\1/p')
 run penna list "$library"
-expect_match "$out" '^libstdcxx:throw +'
+expect_match "$out" '^libstdcxx:throw +probe +'
 expect_contains "$out" "shared library"
 printf '#!/bin/sh\n' >script && chmod +x script
 run penna list ./script
@@ -88,8 +88,8 @@ counter: .2byte 7
 ASSEMBLY
 gcc -g -no-pie -I"$PENNA_SOURCE/tests/programs" other.S -o other
 run penna list ./other
-expect_match "$out" '^trap:first +s32 %edi, u64 -8\(%rbp\) +1 +0x[0-9a-f]+ +.*other.S:5$'
-expect_match "$out" '^trap:second +1 +.*other.S:6$'
+expect_match "$out" '^trap:first +probe +s32 %edi, u64 -8\(%rbp\) +1 +0x[0-9a-f]+ +.*other.S:5$'
+expect_match "$out" '^trap:second +probe +1 +.*other.S:6$'
 
 # A process: all that it has mapped, and what is armed in it, by the recorder or by a debugger's breakpoint.
 cat >waits.c <<'PROGRAM'
@@ -115,12 +115,12 @@ stop() { echo >&3; exec 3>&- 4<&-; wait $!; }
 start ./waits
 run as_root "$PENNA" list "$pid"
 expect_match "$out" "^Process $pid \\(waits\\) has mapped [0-9]+ programs and libraries"
-expect_match "$out" '^waits:begin +1 +no +waits.c:4 .*/waits$'
+expect_match "$out" '^waits:begin +event +1 +no +waits.c:4 .*/waits$'
 stop
 start "$PENNA" record -q -e '*:end' -o waits.penna ./waits
 run as_root "$PENNA" list "$pid"
-expect_match "$out" '^waits:begin +1 +no '
-expect_match "$out" '^waits:end +line int +1 +penna +waits.c:8'
+expect_match "$out" '^waits:begin +event +1 +no '
+expect_match "$out" '^waits:end +event +line int +1 +penna +waits.c:8'
 as_root "$PENNA" list "$pid" --json | /usr/bin/python3 -c 'import json, sys
 states = {p["name"]: [(s["recording"], s["probed"]) for s in p["sites"]] for p in json.load(sys.stdin)["points"]}
 assert states == {"begin": [(False, False)], "end": [(True, False)]}, states'

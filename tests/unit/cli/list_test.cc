@@ -42,9 +42,9 @@ TEST(PointList, CopiesOfAPointAreOneRow) {
   EXPECT_EQ(points[0].places.size(), 2u);
   const Table table = points_table(points, false);
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(std::get<std::string>(table.rows[0].cells[1]), "rows int, string, odd unknown");
-  EXPECT_EQ(std::get<int64_t>(table.rows[0].cells[2]), 2);
-  EXPECT_EQ(std::get<std::string>(table.rows[1].cells[4]), "db.c:20");
+  EXPECT_EQ(std::get<std::string>(table.rows[0].cells[2]), "rows int, string, odd unknown");
+  EXPECT_EQ(std::get<int64_t>(table.rows[0].cells[3]), 2);
+  EXPECT_EQ(std::get<std::string>(table.rows[1].cells[5]), "db.c:20");
 }
 
 TEST(PointList, ArmedAsFarAsItIsKnown) {
@@ -52,7 +52,7 @@ TEST(PointList, ArmedAsFarAsItIsKnown) {
   point.provider = "a";
   point.name = "b";
   point.places.resize(2);
-  const auto armed = [&] { return std::get<std::string>(points_table({point}, true).rows[0].cells[3]); };
+  const auto armed = [&] { return std::get<std::string>(points_table({point}, true).rows[0].cells[4]); };
   EXPECT_EQ(armed(), "unknown");
   for (PointPlace& place : point.places) place.recording = place.probed = false;
   EXPECT_EQ(armed(), "no");
