@@ -15,7 +15,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -83,6 +85,45 @@ Fd receive_hello(int socket, penna_hello* hello) {
 
 }  // namespace
 
+namespace {
+
+constexpr int kMaxSwept = 32;
+constexpr time_t kSweptAfterSeconds = 60;  // a younger one may be about to listen
+
+// The address of a socket; empty family when the path is too long.
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path) return address;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+// A recorder that was killed leaves its directory behind: there is a socket, but nobody answers. A few at a time.
+void sweep_after_the_killed(const char* parent) {
+  std::error_code ignored;
+  int swept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
+    const std::string name = entry.path().filename();
+    const std::string socket_path = entry.path() / "socket";
+    struct stat status {};
+    if (name.size() != sizeof "penna-XXXXXX" - 1 || name.rfind("penna-", 0) != 0 ||
+        ::lstat(socket_path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid() ||
+        status.st_mtime > ::time(nullptr) - kSweptAfterSeconds)
+      continue;
+    const sockaddr_un address = address_of(socket_path);
+    Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+        errno != ECONNREFUSED)
+      continue;
+    for (const char* file : {"socket", "control"}) ::unlink((entry.path() / file).c_str());
+    ::rmdir(entry.path().c_str());
+    if (++swept == kMaxSwept) return;
+  }
+}
+
+}  // namespace
+
 SocketDirectory::~SocketDirectory() {
   if (!socket_.empty()) ::unlink(socket_.c_str());
   if (!directory_.empty()) ::rmdir(directory_.c_str());
@@ -92,6 +133,7 @@ Result<std::string> SocketDirectory::create() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   for (const char* parent : {runtime, static_cast<const char*>("/tmp")}) {
     if (parent == nullptr || *parent == '\0' || std::strlen(parent) > 64) continue;  // sun_path holds 108 bytes
+    sweep_after_the_killed(parent);
     std::string pattern = fmt::format("{}/penna-XXXXXX", parent);
     if (::mkdtemp(pattern.data()) == nullptr) continue;  // mode 0700
     directory_ = pattern;
@@ -112,12 +154,10 @@ Server::Server(const penna_config& config, Doorbell& doorbell, Collector& collec
     : config_(config), doorbell_(doorbell), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 Result<> Server::bind_to(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", path)};
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const sockaddr_un address = address_of(path);
+  if (address.sun_family != AF_UNIX) return Error{fmt::format("{} is too long for a socket", path)};
   listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener_ || ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+  if (!listener_ || ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::chmod(path.c_str(), 0600) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0)
     return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
   watch(listener_.get());
