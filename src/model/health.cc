@@ -131,8 +131,10 @@ void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
     report.allocations_without_stack = heap.unknown_stacks;
   }
   if (inputs.locks != nullptr) {
-    report.unmatched_unlocks = inputs.locks->counts().unmatched_unlocks;
-    report.missed_unlocks = inputs.locks->counts().missed_unlocks;
+    const LockCounts locks = inputs.locks->counts();
+    report.inherited_unlocks = locks.inherited_unlocks;
+    report.unmatched_unlocks = locks.unmatched_unlocks;
+    report.missed_unlocks = locks.missed_unlocks;
   }
   if (inputs.points != nullptr) {
     report.malformed_points = inputs.points->malformed();

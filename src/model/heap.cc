@@ -9,9 +9,6 @@
 namespace penna {
 namespace {
 
-// A forked child says when it began once it runs: on a busy machine the parent has gone on for a while by then.
-constexpr double kForkSlackNs = 200e6;
-
 uint64_t less(uint64_t a, uint64_t b) { return a < b ? 0 : a - b; }
 
 }  // namespace
@@ -29,8 +26,7 @@ struct HeapForest::Heap {
   NumberMap<uint64_t> inherited_freed;              // address -> when
 };
 
-HeapForest::HeapForest(const Recording& recording)
-    : fork_slack_(static_cast<uint64_t>(kForkSlackNs / recording.time().ns_per_tick())) {
+HeapForest::HeapForest(const Recording& recording) : fork_slack_(fork_slack(recording)) {
   const auto processes = recording.processes();
   const auto parents = process_parents(recording);
   for (uint32_t i = 0; i < processes.size(); ++i) {

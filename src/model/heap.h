@@ -46,7 +46,6 @@ class HeapForest {
   bool was_live(const Heap& heap, uint64_t address, uint64_t time) const;
 
   std::vector<std::unique_ptr<Heap>> heaps_;  // by process
-  // How long before a child's first sign of life its parent may have gone on after the fork, in ticks.
   uint64_t fork_slack_;
 };
 

@@ -4,7 +4,8 @@
 // Usage:  Locks locks(recording); for_each_event(recording, {.classes = kLockEvents}, locks); locks.finish();
 // Events must come merged in time order: the holder is known from the thread that took the lock last.
 // All durations are ticks. Invariant: a lock has at most one holder; holds are counted from the outermost lock to the
-// outermost unlock of one thread; a hold that contradicts that is counted as unmatched and not timed.
+// outermost unlock of one thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may
+// give back, once, what its parent held at the fork: that is no contradiction.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@ struct LockStats {
   Distribution hold;               // finished holds
   Distribution condition_wait;     // of each condition wait with it: until it was held again
   bool held_at_end = false;        // still held when the recording ended: that hold is not in `hold`
+  uint64_t inherited_unlocks = 0;  // given back by a forked process, held since before the fork
   uint64_t unmatched_unlocks = 0;  // given back by a thread that had not taken it (or before the recording)
   uint64_t missed_unlocks = 0;     // taken while another thread seemed to hold it
   std::vector<uint32_t> threads;   // indices of those that used it, ascending
@@ -57,7 +59,7 @@ struct ConditionStats {
 
 struct LockCounts {
   uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0, condition_waits = 0;
-  uint64_t unmatched_unlocks = 0, missed_unlocks = 0, held_at_end = 0;
+  uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0, held_at_end = 0;
   uint64_t impossible = 0;  // waits and holds that began after they ended: counted, their time taken as 0
 };
 
@@ -79,7 +81,14 @@ class Locks {
     uint32_t thread = kNoIndex;
     uint32_t depth = 0;
     uint64_t since = 0;
+    uint64_t released = 0;  // when the hold before ended
   };
+  struct Fork {
+    uint64_t began;  // ticks: the child's first sign of life
+    uint32_t child, parent;
+  };
+  void inherit(const Fork& fork);
+  bool give_back_inherited(const Event& event, uint64_t address);
   uint32_t index_of(const Event& event, uint64_t address);
   void acquired(uint32_t index, const Event& event);
   void unlocked(uint32_t index, const Event& event);
@@ -90,6 +99,11 @@ class Locks {
 
   std::vector<LockStats> locks_;
   std::vector<Holder> holders_;  // by lock
+  uint64_t fork_slack_;          // ticks
+  std::vector<Fork> forks_;      // of children that used locks, by time
+  size_t next_fork_ = 0;         // the first that is not passed yet
+  std::vector<NumberMap<uint32_t>>
+      inherited_;  // by process: locks held since before its fork -> how many unlocks are due
   std::vector<ConditionStats> conditions_;
   std::vector<NumberMap<uint32_t>> lock_index_, condition_index_;  // by process: address -> index
   NumberMap<uint32_t> waiter_index_, owner_index_;                 // lock, id -> index into its waiters, owners

@@ -154,6 +154,11 @@ std::vector<uint32_t> process_parents(const Recording& recording) {
   return parents;
 }
 
+uint64_t fork_slack(const Recording& recording) {
+  constexpr double kNs = 200e6;
+  return static_cast<uint64_t>(kNs / recording.time().ns_per_tick());
+}
+
 Summary summarize(const Recording& recording) {
   Summary summary;
   for (uint32_t i = 0; i < recording.threads().size(); ++i) summary.threads.push_back(summarize_thread(recording, i));

@@ -71,4 +71,8 @@ std::string process_name(const Process& process);
 // came from an exec have the one that ran it. Always an earlier one: following it ends.
 std::vector<uint32_t> process_parents(const Recording& recording);
 
+// How long before a forked child's first sign of life its parent may have gone on after the fork, in ticks: a child says
+// when it began once it runs, which on a busy machine is late.
+uint64_t fork_slack(const Recording& recording);
+
 }  // namespace penna

@@ -73,6 +73,7 @@ void add_analysis(const HealthReport& health, Counters& counters) {
   counters.add("unmatched frees", health.unmatched_frees, "of blocks whose allocation was not recorded");
   counters.add("replaced blocks", health.replaced_blocks, "allocated twice without a free in between");
   counters.add("allocations without stack", health.allocations_without_stack, "whose caller is not known");
+  counters.add("inherited unlocks", health.inherited_unlocks, "of locks that were held when the process was forked");
   counters.add("unmatched unlocks", health.unmatched_unlocks, "by a thread that was not seen to take the lock");
   counters.add("missed unlocks", health.missed_unlocks, "taken while another thread seemed to hold it");
   counters.add("malformed points", health.malformed_points, "values that do not fit their description");

@@ -96,3 +96,28 @@ run penna report burst.penna points
 expect_match "$out" '^ +3 +[0-9]+ +app:slow'
 # (A machine that stops the program within the burst for a millisecond makes it no burst.)
 expect_match "$out" '^ +3 +(-|[0-9]{1,3},?[0-9]*) +app:burst'
+
+# A lock that is held across a fork is given back by both processes, as pthread_atfork() handlers do: nothing is wrong.
+cat >forked.c <<'PROGRAM'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
+int main(void) {
+  pthread_mutex_lock(&state);
+  if (fork() == 0) {
+    pthread_mutex_unlock(&state);
+    pthread_mutex_lock(&state);
+    pthread_mutex_unlock(&state);
+    _exit(0);
+  }
+  pthread_mutex_unlock(&state);
+  wait(0);
+}
+PROGRAM
+build_c forked
+penna record -q -o forked.penna -- ./forked
+run penna report forked.penna health
+expect_match "$out" '^inherited unlocks +1 '
+expect_match "$out" '^unmatched unlocks +0 '
+expect_missing "$out" "had not taken it"

@@ -170,6 +170,69 @@ TEST(Locks, OfTwoProcessesAreTwo) {
   EXPECT_EQ(seen.locks.counts().missed_unlocks, 0u);
 }
 
+// pthread_atfork: the parent takes the lock before the fork, and both give it back after.
+TEST(Locks, AForkedChildGivesBackWhatWasHeldAtTheFork) {
+  RecordingBuilder build;
+  const uint32_t parent = build.process(100, 1, 5), child = build.process(200, 100, 50);
+  auto& a = build.thread(parent, 1);
+  auto& b = build.thread(child, 1);
+  a.lock(kMutex, 10);
+  a.unlock(kMutex, 80);
+  b.unlock(kMutex, 60);
+  b.lock(kMutex, 90);
+  b.unlock(kMutex, 95);
+  b.unlock(kMutex, 99);  // once too often
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMutex, child).inherited_unlocks, 1u);
+  EXPECT_EQ(seen.of(kMutex, child).unmatched_unlocks, 1u);
+  EXPECT_EQ(seen.of(kMutex, child).hold.count(), 1u);
+  EXPECT_EQ(seen.of(kMutex, parent).hold.sum(), 70u);
+  EXPECT_EQ(seen.locks.counts().inherited_unlocks, 1u);
+}
+
+// The parent went on before the child was heard of; and a recursive lock; and a child of the child.
+TEST(Locks, WhatWasHeldAtTheForkIsKnownAfterTheParentGaveItBack) {
+  RecordingBuilder build;
+  const uint32_t parent = build.process(100, 1, 5), child = build.process(200, 100, 50);
+  const uint32_t grandchild = build.process(300, 200, 70);
+  auto& a = build.thread(parent, 1);
+  a.lock(kMutex, 10);
+  a.lock(kOther, 11);
+  a.lock(kOther, 12);
+  a.unlock(kMutex, 40);
+  build.thread(child, 1).unlock(kMutex, 60);
+  build.thread(child, 1).unlock(kOther, 61);
+  build.thread(grandchild, 1).unlock(kOther, 75);
+  build.thread(grandchild, 1).unlock(kMutex, 76);  // its parent had given it back
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMutex, child).inherited_unlocks, 1u);
+  EXPECT_EQ(seen.of(kOther, child).inherited_unlocks, 1u);
+  EXPECT_EQ(seen.of(kOther, grandchild).inherited_unlocks, 1u);
+  EXPECT_EQ(seen.of(kMutex, grandchild).unmatched_unlocks, 1u);
+}
+
+TEST(Locks, OnlyWhatWasHeldAtTheForkIsInherited) {
+  RecordingBuilder build;
+  const uint64_t later = 1'000'000'000;
+  const uint32_t parent = build.process(100, 1, 5), child = build.process(200, 100, later);
+  const uint32_t other_program = build.process(100, 1, later + 100, true);
+  auto& a = build.thread(parent, 1);
+  a.lock(kMutex, 10);
+  a.unlock(kMutex, 40);  // a second before
+  a.lock(kOther, 50);
+  build.thread(child, 1).unlock(kMutex, later + 10);
+  build.thread(child, 1).lock(kOther, later + 11);  // made anew with pthread_mutex_init
+  build.thread(child, 1).unlock(kOther, later + 12);
+  build.thread(child, 1).unlock(kOther, later + 13);
+  build.thread(other_program, 1).unlock(kOther, later + 200);
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMutex, child).unmatched_unlocks, 1u);
+  EXPECT_EQ(seen.of(kOther, child).unmatched_unlocks, 1u);
+  EXPECT_EQ(seen.of(kOther, child).hold.count(), 1u);
+  EXPECT_EQ(seen.of(kOther, other_program).unmatched_unlocks, 1u);
+  EXPECT_EQ(seen.locks.counts().inherited_unlocks, 0u);
+}
+
 TEST(Locks, AreSortedByWaiting) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

@@ -290,6 +290,7 @@ calls too deep                 0  beyond the depth that is followed
 unmatched frees                0  of blocks whose allocation was not recorded
 replaced blocks                0  allocated twice without a free in between
 allocations without stack      0  whose caller is not known
+inherited unlocks              0  of locks that were held when the process was forked
 unmatched unlocks              0  by a thread that was not seen to take the lock
 missed unlocks                 0  taken while another thread seemed to hold it
 malformed points               0  values that do not fit their description
