@@ -41,6 +41,18 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();
   if (made.locks) made.locks->finish();
+  if (made.locks && summary.events[PENNA_ALLOC] != 0) {
+    made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);
+    if (made.lock_blocks->asks()) {
+      Progress again("reading", summary.events[PENNA_ALLOC], "events", progress);
+      for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
+        again.step();
+        (*made.lock_blocks)(event);
+      });
+    } else {
+      made.lock_blocks.reset();
+    }
+  }
   return made;
 }
 

@@ -9,6 +9,7 @@
 #include "model/allocations.h"
 #include "model/calls.h"
 #include "model/health.h"
+#include "model/lock_blocks.h"
 #include "model/locks.h"
 #include "model/names.h"
 #include "model/points.h"
@@ -19,6 +20,7 @@ struct Analyses {
   std::unique_ptr<Calls> calls;
   std::unique_ptr<Allocations> allocations;
   std::unique_ptr<Locks> locks;
+  std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
   std::unique_ptr<Points> points;
   WalkReport walk;
 };

@@ -39,8 +39,14 @@ constexpr NamedReport kReports[] = {
      [](const Material& m) { return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"leaks", kAllocEvents,
      [](const Material& m) { return leaks_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
-    {"locks", kLockEvents, [](const Material& m) { return locks_report(m.recording, *m.analyses.locks, m.names); }},
-    {"waits", kLockEvents, [](const Material& m) { return waits_report(m.recording, *m.analyses.locks, m.names); }},
+    {"locks", kLockEvents,
+     [](const Material& m) {
+       return locks_report(m.recording, *m.analyses.locks, m.names, m.analyses.lock_blocks.get());
+     }},
+    {"waits", kLockEvents,
+     [](const Material& m) {
+       return waits_report(m.recording, *m.analyses.locks, m.names, m.analyses.lock_blocks.get());
+     }},
     {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points); }},
     {"threads", 0, [](const Material& m) { return threads_report(m.recording, m.summary); }},
     {"health", kEventClasses,
@@ -50,10 +56,11 @@ constexpr NamedReport kReports[] = {
 };
 
 constexpr NamedReport kOverview = {"", kEventClasses, [](const Material& m) {
-                                     return overview_report(m.recording, m.summary,
-                                                            {m.analyses.calls.get(), m.analyses.allocations.get(),
-                                                             m.analyses.locks.get(), m.analyses.points.get()},
-                                                            m.names);
+                                     return overview_report(
+                                         m.recording, m.summary,
+                                         {m.analyses.calls.get(), m.analyses.allocations.get(), m.analyses.locks.get(),
+                                          m.analyses.lock_blocks.get(), m.analyses.points.get()},
+                                         m.names);
                                    }};
 
 const NamedReport& report_of(const std::string& name) {

@@ -120,16 +120,20 @@ const NameFrame* Names::origin(uint32_t process, uint32_t stack) {
   return last;
 }
 
-std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {
+std::optional<std::string> Names::variable(uint32_t process, uint64_t address, uint64_t ticks) {
   const CodePlace place = map_.locate(process, address, ticks);
-  if (place.known()) {
-    if (auto symbol = symbols_.data({map_.path(place.module), map_.build_id(place.module)}, place.address)) {
-      const std::string offset = symbol->offset == 0 ? "" : fmt::format("+{}", symbol->offset);
-      if (place.module == main_modules_[process]) return symbol->name + offset;
-      return fmt::format("{}`{}{}", map_.file_name(place.module), symbol->name, offset);
-    }
-  }
-  return fmt::format("{:#x}", address);
+  if (!place.known()) return std::nullopt;
+  const auto symbol = symbols_.data({map_.path(place.module), map_.build_id(place.module)}, place.address);
+  if (!symbol) return std::nullopt;
+  const std::string offset = symbol->offset == 0 ? "" : fmt::format("+{}", symbol->offset);
+  if (place.module == main_modules_[process]) return symbol->name + offset;
+  return fmt::format("{}`{}{}", map_.file_name(place.module), symbol->name, offset);
+}
+
+std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {
+  if (auto name = variable(process, address, ticks)) return *name;
+  const CodePlace place = map_.locate(process, address, ticks);
+  return place.known() ? fall_back(map_, place) : fmt::format("{:#x}", address);
 }
 
 std::vector<ModuleNames> Names::modules() {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,9 @@ class Names {
   // itself (operator new, std::allocator, a malloc of the dynamic linker's own). Null for a stack without frames.
   const NameFrame* origin(uint32_t process, uint32_t stack);
 
-  // A variable: "counter_lock" in the program itself, "libfoo.so`table+8" in a library, "0x7f..." anywhere else.
+  // A variable: "counter_lock" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
+  std::optional<std::string> variable(uint32_t process, uint64_t address, uint64_t ticks);
+  // The same, or where it is: "libfoo.so+0x40a0", "0x7f..." outside of all files.
   std::string data(uint32_t process, uint64_t address, uint64_t ticks);
 
   // Of every file that was asked for something, those with most unnamed addresses first.

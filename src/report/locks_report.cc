@@ -22,8 +22,38 @@ Cell p99(const Recording& recording, const Distribution& distribution) {
   return distribution.count() == 0 ? Cell{} : duration(recording, distribution.percentile(0.99));
 }
 
-std::string lock_name(const LockStats& lock, Names& names) {
-  return names.data(lock.process, lock.address, lock.first_time);
+// What locks and condition variables are called: variables by their name, others by who allocated the block they lie in.
+class LockNames {
+ public:
+  LockNames(Names& names, const LockBlocks* blocks) : names_(names), blocks_(blocks) {}
+
+  std::string operator()(uint32_t process, uint64_t address, uint64_t time) const {
+    if (auto name = names_.variable(process, address, time)) return *name;
+    const LockBlock* block = blocks_ == nullptr ? nullptr : blocks_->of(process, address);
+    return block == nullptr ? names_.data(process, address, time) : in_block(*block, address);
+  }
+  std::string operator()(const LockStats& lock) const { return (*this)(lock.process, lock.address, lock.first_time); }
+  bool knows_blocks() const { return blocks_ != nullptr; }
+
+ private:
+  // "at +40 in the block of 112 B that make_queue (queue.cc:31) allocated".
+  std::string in_block(const LockBlock& block, uint64_t address) const {
+    std::string text = address == block.address ? "" : fmt::format("at +{} ", address - block.address);
+    text += fmt::format("in the block of {}", bytes_text(static_cast<int64_t>(block.size)));
+    const NameFrame* origin = names_.origin(block.process, block.stack);
+    if (origin == nullptr) return text;
+    text += " that " + origin->function;
+    if (origin->line != 0) text += fmt::format(" ({}:{})", base_name(origin->file), origin->line);
+    return text + " allocated";
+  }
+
+  Names& names_;
+  const LockBlocks* blocks_;
+};
+
+// Locks that are no variables are told apart by their address.
+TableColumn address_column(const LockNames& name_of) {
+  return {"address", "ADDRESS", CellKind::kAddress, false, !name_of.knows_blocks()};
 }
 
 // "worker (tid 12) in 3 of 4 waits".
@@ -33,7 +63,7 @@ std::string holder_text(const Recording& recording, const LockStats& lock) {
   return fmt::format("{} in {} of {}", thread_label(recording, lock.process, owner.id), owner.waits, lock.wait.count());
 }
 
-Table locks_table(const Recording& recording, const Locks& locks, Names& names) {
+Table locks_table(const Recording& recording, const Locks& locks, const LockNames& name_of) {
   Table table;
   table.key = "locks";
   table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
@@ -47,7 +77,7 @@ Table locks_table(const Recording& recording, const Locks& locks, Names& names) 
                    {"timeouts", "TIMEOUTS", CellKind::kCount, false, true},
                    {"threads", "THREADS", CellKind::kCount},
                    {"pid", "PID", CellKind::kNumber, false, true},
-                   {"address", "ADDRESS", CellKind::kAddress, false, true},
+                   address_column(name_of),
                    {"lock", "LOCK", CellKind::kText, true},
                    {"holder", "MOST OFTEN HELD BY", CellKind::kText, true}};
   const std::vector<LockStats>& all = locks.all();
@@ -59,12 +89,12 @@ Table locks_table(const Recording& recording, const Locks& locks, Names& names) 
                static_cast<int64_t>(lock->address), std::string(), holder_text(recording, *lock)},
               static_cast<uint32_t>(lock - all.data()));
   }
-  table.complete = [&all, &names](TableRow& row) { row.cells[12] = lock_name(all[row.source], names); };
+  table.complete = [&all, name_of](TableRow& row) { row.cells[12] = name_of(all[row.source]); };
   return table;
 }
 
 // A row for each stack from which a lock was waited for, most time first.
-Table waits_table(const Recording& recording, const Locks& locks, Names& names) {
+Table waits_table(const Recording& recording, const Locks& locks, Names& names, const LockNames& name_of) {
   Table table;
   table.key = "waits";
   table.title = "Waits by stack";
@@ -92,23 +122,22 @@ Table waits_table(const Recording& recording, const Locks& locks, Names& names) 
     add_place_cells(cells);
     table.add(std::move(cells), i);
   }
-  table.complete = [&all, &names, sources = std::move(sources)](TableRow& row) {
+  table.complete = [&all, &names, name_of, sources = std::move(sources)](TableRow& row) {
     const LockStats& lock = all[sources[row.source].first];
-    row.cells[4] = lock_name(lock, names);
+    row.cells[4] = name_of(lock);
     set_stack(row, lock.process, lock.waiters[sources[row.source].second].id, names);
   };
   return table;
 }
 
-Table conditions_table(const Recording& recording, const Locks& locks, Names& names) {
+Table conditions_table(const Recording& recording, const Locks& locks, const LockNames& name_of) {
   Table table;
   table.key = "conditions";
   table.title = "Condition variables (time until signalled and locked again)";
-  table.columns = {
-      {"wait_ns", "WAIT", CellKind::kDuration},       {"waits", "WAITS", CellKind::kCount},
-      {"max_wait_ns", "MAX", CellKind::kDuration},    {"timeouts", "TIMEOUTS", CellKind::kCount},
-      {"pid", "PID", CellKind::kNumber, false, true}, {"address", "ADDRESS", CellKind::kAddress, false, true},
-      {"mutex", "MUTEX", CellKind::kText, true},      {"condition", "CONDITION", CellKind::kText, true}};
+  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},       {"waits", "WAITS", CellKind::kCount},
+                   {"max_wait_ns", "MAX", CellKind::kDuration},    {"timeouts", "TIMEOUTS", CellKind::kCount},
+                   {"pid", "PID", CellKind::kNumber, false, true}, address_column(name_of),
+                   {"mutex", "MUTEX", CellKind::kText, true},      {"condition", "CONDITION", CellKind::kText, true}};
   const std::vector<ConditionStats>& all = locks.conditions();
   for (uint32_t i = 0; i < all.size(); ++i) {
     const ConditionStats& condition = all[i];
@@ -121,10 +150,10 @@ Table conditions_table(const Recording& recording, const Locks& locks, Names& na
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
     return all[a.source].wait.sum() > all[b.source].wait.sum();
   });
-  table.complete = [&all, &names](TableRow& row) {
+  table.complete = [&all, name_of](TableRow& row) {
     const ConditionStats& condition = all[row.source];
-    row.cells[6] = names.data(condition.process, condition.lock, condition.first_time);
-    row.cells[7] = names.data(condition.process, condition.address, condition.first_time);
+    row.cells[6] = name_of(condition.process, condition.lock, condition.first_time);
+    row.cells[7] = name_of(condition.process, condition.address, condition.first_time);
   };
   return table;
 }
@@ -148,22 +177,20 @@ std::string thread_label(const Recording& recording, uint32_t process, uint32_t 
   return fmt::format("tid {}", tid);
 }
 
-Report locks_report(const Recording& recording, const Locks& locks, Names& names) {
+Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks) {
+  const LockNames name_of(names, blocks);
   Report report;
   report.head.push_back(head(recording, locks));
-  if (Table table = locks_table(recording, locks, names); !table.rows.empty())
-    report.tables.push_back(std::move(table));
-  if (Table table = waits_table(recording, locks, names); !table.rows.empty())
-    report.tables.push_back(std::move(table));
-  if (Table table = conditions_table(recording, locks, names); !table.rows.empty())
-    report.tables.push_back(std::move(table));
+  for (Table table : {locks_table(recording, locks, name_of), waits_table(recording, locks, names, name_of),
+                      conditions_table(recording, locks, name_of)})
+    if (!table.rows.empty()) report.tables.push_back(std::move(table));
   return report;
 }
 
-Report waits_report(const Recording& recording, const Locks& locks, Names& names) {
+Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks) {
   Report report;
   report.head.push_back(head(recording, locks));
-  Table table = waits_table(recording, locks, names);
+  Table table = waits_table(recording, locks, names, LockNames(names, blocks));
   table.title.clear();
   if (table.rows.empty()) {
     report.head.push_back("No lock was waited for.");

@@ -36,7 +36,8 @@ Report overview_report(const Recording& recording, const Summary& summary, const
     append(report, alloc_report(recording, *inputs.allocations, names), "Allocations");
     append(report, leaks_report(recording, *inputs.allocations, names), "Leaks");
   }
-  if (inputs.locks != nullptr) append(report, locks_report(recording, *inputs.locks, names), "Locks");
+  if (inputs.locks != nullptr)
+    append(report, locks_report(recording, *inputs.locks, names, inputs.lock_blocks), "Locks");
   if (inputs.points != nullptr) append(report, points_report(recording, *inputs.points), "Points");
   if (report.tables.empty())
     report.tail.push_back(

@@ -11,6 +11,7 @@ struct OverviewInputs {
   const Calls* calls = nullptr;
   const Allocations* allocations = nullptr;
   const Locks* locks = nullptr;
+  const LockBlocks* lock_blocks = nullptr;
   const Points* points = nullptr;
 };
 Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names);

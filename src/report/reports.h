@@ -12,6 +12,7 @@
 #include "model/allocations.h"
 #include "model/calls.h"
 #include "model/health.h"
+#include "model/lock_blocks.h"
 #include "model/locks.h"
 #include "model/names.h"
 #include "model/points.h"
@@ -28,9 +29,10 @@ struct AllocationView {
 };
 Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
-// Locks, then the waits of those that were waited for, then condition variables.
-Report locks_report(const Recording& recording, const Locks& locks, Names& names);
-Report waits_report(const Recording& recording, const Locks& locks, Names& names);
+// Locks, then the waits of those that were waited for, then condition variables. `blocks`: where locks without a name
+// lie; may be null, and then they are called by their address.
+Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks = nullptr);
+Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks = nullptr);
 Report points_report(const Recording& recording, const Points& points);
 Report threads_report(const Recording& recording, const Summary& summary);
 // Every counter, and a sentence for each that means trouble.

@@ -121,3 +121,37 @@ run penna report forked.penna health
 expect_match "$out" '^inherited unlocks +1 '
 expect_match "$out" '^unmatched unlocks +0 '
 expect_missing "$out" "had not taken it"
+
+# A lock in an allocated block is called by who allocated that; one of a stripped library by its place there.
+cat >lib.c <<'PROGRAM'
+#include <pthread.h>
+static pthread_mutex_t hidden = PTHREAD_MUTEX_INITIALIZER;
+void use_hidden(void) { pthread_mutex_lock(&hidden); pthread_mutex_unlock(&hidden); }
+PROGRAM
+cat >queue.c <<'PROGRAM'
+#include <pthread.h>
+#include <stdlib.h>
+void use_hidden(void);
+struct queue { long items[10]; pthread_mutex_t lock; };
+__attribute__((noipa)) struct queue *make_queue(void) {
+  struct queue *made = calloc(1, sizeof *made);
+  pthread_mutex_init(&made->lock, 0);
+  return made;
+}
+int main(void) {
+  struct queue *queue = make_queue();
+  for (int i = 0; i < 3; i++) { pthread_mutex_lock(&queue->lock); pthread_mutex_unlock(&queue->lock); }
+  use_hidden();
+  free(queue);
+}
+PROGRAM
+gcc -O1 -shared -fPIC -s lib.c -o libhidden.so
+build_c queue ./libhidden.so
+penna record -q -o queue.penna -- ./queue
+run penna report queue.penna locks
+line=$(grep -n calloc queue.c | cut -d: -f1)
+expect_match "$out" "^.* 3 +1 +0x[0-9a-f]+ +at \\+80 in the block of 120 B that make_queue \\(queue.c:$line\\) allocated"
+expect_match "$out" 'libhidden.so\+0x[0-9a-f]+$'
+penna record -q -k locks -o locks.penna -- ./queue
+run penna report locks.penna locks
+expect_match "$out" '^.* 3 +1 +0x[0-9a-f]+$'

@@ -152,8 +152,11 @@ TEST(Names, OfDataTellWhereItIs) {
   EXPECT_EQ(names.data(process, 0x104000, 0), "table");
   EXPECT_EQ(names.data(process, 0x104010, 0), "table+16");
   EXPECT_EQ(names.data(process, 0x204008, 0), "lib.so`table+8");
-  EXPECT_EQ(names.data(process, 0x200008, 0), "0x200008");
+  EXPECT_EQ(names.data(process, 0x200008, 0), "lib.so+0x8");
   EXPECT_EQ(names.data(process, 0x7fff0000, 0), "0x7fff0000");
+  EXPECT_EQ(names.variable(process, 0x104010, 0), "table+16");
+  EXPECT_EQ(names.variable(process, 0x200008, 0), std::nullopt);
+  EXPECT_EQ(names.variable(process, 0x7fff0000, 0), std::nullopt);
 }
 
 TEST(Names, CountWhatHasNone) {

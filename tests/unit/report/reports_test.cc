@@ -155,6 +155,40 @@ Condition variables (time until signalled and locked again)
 5.00 us      1  5.00 us         1  counter_lock  ready
 )");
 }
+// Locks that are no variables: where the block they lie in was allocated, or the file, or nothing but their address.
+TEST(LocksReport, NamesLocksByTheirBlock) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  Module module;
+  module.path = "/bin/program";
+  module.bias = module.start = kSampleCode;
+  module.end = kSampleCode + 0x10000;
+  build.module(process, module);
+  const uint32_t from_work = build.stack(process, 1, {kSampleCode + 0x120, kSampleCode + 0x10});
+  ThreadBuilder& thread = build.thread(process, 1);
+  thread.alloc(0x500000, 112, 5, from_work);
+  thread.alloc(0x510000, 40, 6, 0);
+  uint64_t time = 10;
+  for (uint64_t lock :
+       {uint64_t{0x500028}, uint64_t{0x500000}, uint64_t{0x510000}, kSampleCode + 0x9000, uint64_t{0x700}})
+    for (int i = 0; i < 2; ++i, time += 10) i == 0 ? thread.lock(lock, time) : thread.unlock(lock, time);
+  const Recording recording = build.open();
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  Locks locks(recording);
+  for_each_event(recording, {.classes = kLockEvents}, locks);
+  locks.finish();
+  LockBlocks blocks(recording, locks, names.map());
+  for_each_event(recording, {.classes = kAllocEvents}, blocks);
+  Report report = locks_report(recording, locks, names, &blocks);
+  ASSERT_TRUE(select_rows(report.tables.at(0), "", 0));
+  std::vector<std::string> shown;
+  for (const TableRow& row : report.tables[0].rows) shown.push_back(std::get<std::string>(row.cells[12]));
+  EXPECT_THAT(shown, testing::ElementsAre("at +40 in the block of 112 B that work(int) (app.c:20) allocated",
+                                          "in the block of 112 B that work(int) (app.c:20) allocated",
+                                          "in the block of 40 B", "program+0x9000", "0x700"));
+  EXPECT_FALSE(report.tables[0].columns[11].machine_only);  // the address
+}
 TEST_F(Reports, PointsTable) {
   EXPECT_EQ(text(points_report(recording_, points_)), R"(1 point passed 1 time
 
@@ -199,7 +233,7 @@ TEST(Info, EventsAndDates) {
 
 TEST_F(Reports, Overview) {
   const std::string overview =
-      text(overview_report(recording_, summarize(recording_), {&calls_, &heap_, &locks_, &points_}, names_));
+      text(overview_report(recording_, summarize(recording_), {&calls_, &heap_, &locks_, nullptr, &points_}, names_));
   EXPECT_EQ(overview.substr(0, build_.path().size()), build_.path());
   EXPECT_EQ(overview.substr(build_.path().size()),
             R"(: 1.00 ms, 1 process, 2 threads
