@@ -175,7 +175,8 @@ static inline uint64_t* penna_firmware_put(uint64_t* to, const uint64_t* pair, u
   static const char kNull[] = "(null)";
   const char* from = pair[0] != 0 ? (const char*)(uintptr_t)pair[0] : kNull;
   uint64_t limit = pair[0] != 0 ? pair[1] : sizeof kNull | PENNA_TEXT_ENDS_AT_ZERO;
-  uint32_t most = (room - 1) * 8 < PENNA_MAX_STRING ? (room - 1) * 8 : PENNA_MAX_STRING, bytes = 0, flags = 0;
+  uint32_t most = (room - 1) * 8, bytes = 0, flags = 0;
+  if (most > PENNA_MAX_STRING) most = PENNA_MAX_STRING;
   if (type == PENNA_ARG_ARRAY) {
     uint32_t element = (uint32_t)(limit >> 32) >> PENNA_ELEMENT_BYTES_SHIFT & 15;
     flags = (uint32_t)(limit >> 32);

@@ -17,7 +17,12 @@
     }                                                      \
   } while (0)
 
-enum { kSlots = 64, kSlotBytes = 256, kSites = 6 };
+#ifdef __cplusplus
+enum { kSites = 8 }; /* the end of the span has a slot of its own */
+#else
+enum { kSites = 7 };
+#endif
+enum { kSlots = 64, kSlotBytes = 256, kSitesAndEnds = 8 };
 PENNA_RING_DEFINE(ring, kSlots, kSlotBytes);
 
 extern const char __executable_start, etext;
@@ -44,6 +49,12 @@ APART static void twelve(int n) {
   PENNA_EVENT(port, twelve, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11);
 }
 APART static void nothing(void) { PENNA_EVENT(port, nothing); }
+APART static int span(int n) {
+  PENNA_SPAN(port, span, n);
+  if (n > 3) return n;
+  nothing();
+  return n + 1;
+}
 APART static void lazy(int* evaluated) { PENNA_EVENT_LAZY(port, lazy, ++*evaluated); }
 
 static uint64_t unit[kSlotBytes / 8];
@@ -86,6 +97,15 @@ static int all_values(void) {
   nothing();
   v = next_record(&site, &words);
   CHECK(v && words == 0);
+  uint32_t of_nothing = site, begin = 0;
+  CHECK(span(3) == 4 && span(4) == 4);
+  for (int n = 3; n <= 4; n++) { /* the span's beginning, what is in it, its end */
+    v = next_record(&site, &words);
+    CHECK(v && words == 1 && v[0] == (unsigned)n && (begin == 0 || begin == site));
+    begin = site;
+    if (n == 3) CHECK(next_record(&site, &words) && site == of_nothing);
+    CHECK(next_record(&site, &words) && words == 0 && site != begin && site != of_nothing);
+  }
   CHECK(next_record(&site, &words) == NULL);
   return 0;
 }
@@ -121,9 +141,9 @@ int main(void) {
   uint64_t unit_of_site[PENNA_MAX_UNIT_WORDS];
   CHECK(end - start <= sizeof code);
   CHECK(mprotect((void*)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
-  CHECK(penna_firmware_start(ring, thread_seven) == kSites);
-  for (uint32_t id = 1; id <= kSites; id++) CHECK(penna_firmware_site(unit_of_site, id));
-  CHECK(!penna_firmware_site(unit_of_site, kSites + 1) && !penna_firmware_site(unit_of_site, 0));
+  CHECK(penna_firmware_start(ring, thread_seven) == kSitesAndEnds);
+  for (uint32_t id = 1; id <= kSitesAndEnds; id++) CHECK(penna_firmware_site(unit_of_site, id));
+  CHECK(!penna_firmware_site(unit_of_site, kSitesAndEnds + 1) && !penna_firmware_site(unit_of_site, 0));
   memcpy(code, (void*)start, end - start);
 
   double off = 0, on = 0, again = 0;
