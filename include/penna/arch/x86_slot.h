@@ -20,6 +20,11 @@
 #define PENNA_DISABLED_SLOT \
   { 0x0f, 0x1f, 0x44, 0x00, 0x50 }
 
+/* Of code for general registers only, which clang otherwise refuses. */
+#if defined(__clang__) && !defined(__SSE2__)
+#define PENNA_ARCH_NO_LONG_DOUBLE 1
+#endif
+
 /* clang-format off */
 /* Pads only when the slot would cross an 8-byte word: at offsets 4 to 7. */
 #define PENNA_ASM_SLOT(label)  ".p2align 3,,4\n" label ": .byte 0x0f,0x1f,0x44,0x00,0x50\n"

@@ -7,6 +7,7 @@
 #ifndef PENNA_DETAIL_ARGS_C_H
 #define PENNA_DETAIL_ARGS_C_H
 
+#include "penna/arch/point.h"
 #include "penna/detail/each.h"
 #include "penna/point_abi.h"
 
@@ -59,7 +60,11 @@ PENNA_INLINE uint64_t penna_word_float(double x) {
   union { double number; uint64_t bits; } as = {x};
   return as.bits;
 }
+#ifdef PENNA_ARCH_NO_LONG_DOUBLE
+#define penna_word_long_double penna_word_float
+#else
 PENNA_INLINE uint64_t penna_word_long_double(long double x) { return penna_word_float((double)x); }
+#endif
 PENNA_INLINE uint64_t penna_word_pointer(const volatile void* x) { return (uint64_t)(uintptr_t)x; }
 
 /* The word of a record, whatever the type: the function is chosen, then called. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * What an image needs of its machine: a serial line, a timer's interrupts, an end. One file a processor. */
+#ifndef EXAMPLE_MACHINE_H
+#define EXAMPLE_MACHINE_H
+
+#include <stdint.h>
+
+extern const char machine_name[];
+
+void machine_begin(void);               /* before main */
+_Noreturn void machine_end(int status); /* after it: the emulator ends with this status, or another that is not 0 */
+void machine_put(char c);               /* on the serial line */
+
+/* Interrupts come from now on, kTimerRate a second; the other is to wait for one. */
+enum { kTimerRate = 100 };
+void machine_start_timer(void);
+void machine_wait_for_interrupt(void);
+
+void on_tick(void); /* ours: called by each of them, with interrupts off */
+
+#endif
