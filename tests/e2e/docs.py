@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the commands of README.md and docs/: docs.py SOURCE PENNA, in a directory with the programs they are about.
+
+Fenced blocks: "$ COMMAND" and the lines of its output behind it, or lines that begin with penna or ./run. Commands of
+penna are run by a shell and must end with 0; those of ./run must name a verb that it has, because they take minutes.
+Every shown line must be one of those that the command prints, but for numbers, units and the width of columns; of a
+command with a pipe, one of those that go into it. Tables: the verbs and options in their first column must exist.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+NUMBER = re.compile(r'0x[0-9a-f]+|(?<![A-Za-z_])\d[\d,]*(\.\d+)?( (ns|us|ms|s|min|h|B|kB|MB|GB|%)(?![A-Za-z]))?')
+
+
+def shape(line):
+    """A line without what differs from run to run: numbers with their units, and how much room they take."""
+    words = NUMBER.sub('N', line).split()
+    return ' '.join('N' if word == '-' else word for word in words)
+
+
+def blocks(text):
+    """(number of the first line, lines) of each fenced block."""
+    fenced, start, inside = [], 0, None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith('```'):
+            if inside is None:
+                start, inside = number + 1, []
+            else:
+                fenced.append((start, inside))
+                inside = None
+        elif inside is not None:
+            inside.append(line)
+    return fenced
+
+
+def commands(text):
+    """(line number, command, lines of output that are shown) of all blocks."""
+    found = []
+    for start, lines in blocks(text):
+        if any(line.startswith('$ ') for line in lines):
+            for number, line in enumerate(lines, start):
+                if line.startswith('$ '):
+                    found.append((number, line[2:], []))
+                elif found and line.strip():
+                    found[-1][2].append(line)
+        else:
+            for number, line in enumerate(lines, start):
+                if re.match(r'(penna|\./run)\b', line):
+                    found.append((number, line.split('  #')[0].strip(), []))
+    return found
+
+
+def run(command, environment=None):
+    done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], capture_output=True, text=True, timeout=100, env=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+def wrong_with(command, shown, verbs, runner):
+    """What is wrong with one command, as a list of sentences."""
+    words = command.split()
+    if words[0] == './run':
+        return [] if len(words) > 1 and words[1] in verbs else [f'{command}: ./run has no such verb']
+    status, output = runner(command)
+    if status != 0:
+        return [f'{command}: ends with {status}: {output[-500:]}']
+    if ' | ' in command:
+        output = runner(command.split(' | ')[0])[1]
+    printed = {shape(line) for line in output.splitlines()}
+    return [f'{command}: prints no line like\n    {line}\n  but\n' + ''.join(f'    {each}\n' for each in output.splitlines()[:60])
+            for line in shown if shape(line) not in printed][:1]
+
+
+def wrong_tables(text, penna, runner):
+    """Verbs and options of tables whose first column begins with `penna VERB."""
+    wrong = []
+    for row in re.findall(r'^\| `penna ([a-z]+)\b(.*)$', text, re.MULTILINE):
+        status, usage = runner(f'penna help {row[0]}')
+        if status != 0:
+            wrong.append(f'penna {row[0]}: {usage}')
+        for option in re.findall(r'(?<![\w-])--?[a-z][a-z-]*', row[1]):
+            if not re.search(rf'(?<![\w-]){option}\b', usage):
+                wrong.append(f'penna {row[0]} has no option {option}')
+    return wrong
+
+
+def check(source, penna):
+    environment = dict(os.environ, PATH=f'{pathlib.Path(penna).parent}:{os.environ["PATH"]}')
+
+    def runner(command):
+        return run(command, environment)
+
+    verbs = set(re.findall(r'^  ([a-z]+)', run(f'{source}/run help')[1], re.MULTILINE))
+    assert 'test' in verbs and 'demo' in verbs, verbs
+    count, wrong = 0, []
+    for page in [source / 'README.md', *sorted((source / 'docs').rglob('*.md'))]:
+        text = page.read_text()
+        wrong += [f'{page.name}: {each}' for each in wrong_tables(text, penna, runner)]
+        for number, command, shown in commands(text):
+            count += 1
+            wrong += [f'{page.name}:{number}: {each}' for each in wrong_with(command, shown, verbs, runner)]
+    print(f'{count} commands')
+    if count < 6:
+        wrong.append('hardly any command was found')
+    return wrong
+
+
+def self_test():
+    page = 'x\n```\n$ penna a | head\n 12 us  main() [app]\n\n$ penna b\n```\n```\n./run test   # all\ndrawing\n```\n| `penna c [X]` | does; `--opt` |\n'
+    assert commands(page) == [(3, 'penna a | head', [' 12 us  main() [app]']), (6, 'penna b', []), (9, './run test', [])]
+    assert shape('  1.5 ms  -  3  f(int) (a.c:12) [app]') == shape('12 ns 4,000 17 f(int) (a.c:1) [app]')
+    assert shape('1 process') != shape('2 processes') and shape('BYTES  COUNT') == shape('BYTES COUNT')
+    assert not wrong_with('penna a', ['12 B  main'], set(), lambda _: (0, 'x\n5 kB main\n'))
+    assert wrong_with('penna a', ['12 B  other'], set(), lambda _: (0, 'x\n5 kB main\n'))
+    assert wrong_with('penna a', [], set(), lambda _: (125, ''))
+    assert wrong_with('./run nothing', [], {'test'}, None) and not wrong_with('./run test', [], {'test'}, None)
+    assert wrong_tables(page, 'penna', lambda _: (0, 'no such thing --option')) == ['penna c has no option --opt']
+    assert not wrong_tables(page, 'penna', lambda _: (0, '-x,--opt'))
+
+
+if sys.argv[1:] == ['--self-test']:
+    self_test()
+else:
+    problems = check(pathlib.Path(sys.argv[1]), sys.argv[2])
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    sys.exit(1 if problems else 0)
