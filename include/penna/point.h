@@ -23,7 +23,7 @@
  * nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
  *
  * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do nothing
- * else, LAZY does not even evaluate them. Where only the probe is there (docs/processors.md says where), EVENT and SPAN are
+ * else, LAZY does not even evaluate them. Where only the probe is there (docs/embedding.md says where), EVENT and SPAN are
  * PENNA_SDT.
  * Knobs, before the include: PENNA_POINT_NOP10 adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
  * PENNA_POINT_BY_VALUES as 1 hands all values over at once instead of storing them into the record: for firmware.h.

@@ -5,6 +5,7 @@
 #   run CMD...                runs it: $out, $err and $status tell how it went; never ends the script
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
 #   as_root CMD...            with sudo where this is not root
+#   doc_block PAGE WORD       the code block of docs/PAGE that holds WORD
 #   need PACKAGE...           installs the Debian packages that are missing, or fails
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
@@ -54,6 +55,12 @@ build_c() {
 }
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+# Prints it without its fences. A page's examples are tests.
+doc_block() {
+  awk -v word="$2" '/^```/ {if (inside && index(block, word)) {printf "%s", block; exit} inside = !inside; block = ""; next}
+                    inside {block = block $0 "\n"}' "$PENNA_SOURCE/docs/$1" | grep . || fail "docs/$1 has no example with '$2'"
+}
 
 need() {
   local package

@@ -4,11 +4,11 @@
 # what comes out of the device, and through penna import, is all of it; of a ring that was too small, what is missing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need linux-headers-amd64 busybox-static cpio make qemu-system-x86
-run "$PENNA_SOURCE/examples/kernel-module/run"
-expect_eq 0 "$status" "status of examples/kernel-module/run"
-
-run penna import kernel.stream
-expect_eq "penna: kernel.penna: 500 points, written by 6 threads" "$err" "what was imported"
+ln -s "$PENNA_SOURCE/examples" examples
+run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block embedding.md examples/kernel-module/run)"
+expect_eq 0 "$status" "status of the example in docs/embedding.md"
+expect_contains "$err" "penna: kernel.penna: 500 points, written by 6 threads"
+expect_match "$out" '^ +400 .* kernel:write '
 run penna info kernel.penna
 expect_match "$out" '^lost +nothing$'
 expect_match "$out" '^kernel +Linux 6\.[0-9]+.*, penna_example$'
