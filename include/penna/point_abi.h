@@ -55,7 +55,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
 #define PENNA_NAME_MARK "penna_arg:\" \"" /* two string literals, side by side */
 
 /* In the module's zeroed data, one for each site, whatever number of copies it has. Written by whoever holds the control
- * lock (control_abi.h); `id` to `types` before its first slot is armed for recording, and not again.
+ * switchboard's lock; `id` to `types` before its first slot is armed for recording, and not again.
  *
  *   63            48 47      40 39      32 31                  0
  *  +----------------+----------+----------+---------------------+
@@ -64,6 +64,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
  *  |                          types                             |
  *  +---------------------------+--------------------------------+
  *  |           stamp           |            wanted              |
+ *  +---------------------------+--------------------------------+
+ *  |         reserved          |             first              |
  *  +---------------------------+--------------------------------+  */
 struct penna_point_state {
   uint32_t id;   /* in records; 0 = never armed for recording */
@@ -73,8 +75,10 @@ struct penna_point_state {
   uint64_t types;  /* as in the site */
   uint32_t wanted; /* how many enables it has seen more than disables */
   uint32_t stamp;  /* of the last request that changed it: copies of a site are met more than once */
+  uint32_t first;  /* 1 + place of its first copy in the table; 0 = nobody has looked. Whoever looks goes forward */
+  uint32_t reserved;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 24, "penna_point_state is 24 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 32, "penna_point_state is 32 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, bytes) == 4, "penna_point_state.bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, arg_count) == 5, "penna_point_state.arg_count");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, head) == 6, "penna_point_state.head");
@@ -95,7 +99,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, wanted) == 16, "penna_poi
 struct penna_point_entries {
   uint64_t reserve;
   uint64_t values;
-  uint64_t control; /* penna_control (control_abi.h); 0 = this module is not yet known to it */
+  uint64_t switchboard; /* penna_switchboard; 0 = it does not know this module yet */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_entries) == 24, "penna_point_entries is 24 bytes");
 enum { PENNA_POINT_COMMIT = PENNA_KIND_POINT << 2 | PENNA_TAG_FULL };
@@ -117,5 +121,62 @@ struct penna_point_module {
   int32_t entries_at; /* penna_point_entries */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module is 16 bytes");
+
+/* ---- Switching -------------------------------------------------------------------------------------------------------
+ * A site is on while its count `wanted` is not 0: events and spans are then armed as long as somebody records, triggers
+ * always. What changes counts is a wish: enable adds one, disable takes one, never below zero; on makes it 1 at least, off
+ * makes it 0. All of these, and whatever comes of several in a row, have this form.
+ */
+struct penna_wish {
+  int32_t least, most; /* count becomes (count + add), but at least `least` and at most `most`; 0 <= least <= most */
+  int32_t add;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_wish) == 12, "penna_wish is 12 bytes");
+
+/* Wishes are remembered for modules that are loaded later, in the order in which they were made. */
+struct penna_wish_record {
+  struct penna_wish wish;
+  uint16_t bytes; /* of this record, a multiple of 4 */
+  uint8_t kinds;  /* bit 1 << penna_site_kind */
+  uint8_t reserved;
+  /* the pattern follows, ended by a zero: a glob of PROVIDER:NAME, or a number */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_wish_record) == 16, "penna_wish_record is 16 bytes");
+struct penna_wishes {
+  uint32_t used; /* bytes */
+  uint32_t reserved;
+  uint8_t records[4080];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_wishes) == 4088, "penna_wishes is 4088 bytes");
+
+/* One a process, made by whoever needs it first: the agent, or penna/control.h in the program. Every module that is known to
+ * it points to it (penna_point_entries), which is how others find it. It is never freed.
+ * Invariant: only the holder of the lock writes states, slots and the fields below it. */
+enum { PENNA_SWITCHBOARD_VERSION = 1 };
+struct penna_switchboard {
+  uint32_t version;
+  uint32_t lock; /* process id of its holder, 0 = free; a forked child takes it from a holder that stayed behind */
+  uint64_t
+      change; /* penna_change_function of the agent, while it records; 0 = switch triggers, the rest is only counted */
+  uint32_t stamp; /* of the last request */
+  uint32_t
+      window_protection; /* of the pages that are being written at the moment, to be put back; see detail/patch.h */
+  uint64_t window_at;
+  uint64_t window_bytes; /* 0 = none */
+  uint64_t reserved;
+  struct penna_wishes wishes;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_switchboard) == 4136, "penna_switchboard is 4136 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, change) == 8, "penna_switchboard.change");
+PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, wishes) == 48, "penna_switchboard.wishes");
+
+/* What came of a request, in sites: a span counts once, and so do copies of a site. */
+struct penna_change_counts {
+  uint32_t matched, changed, refused; /* changed: counts that became 0 or ceased to be; refused: could not be patched */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_change_counts) == 12, "penna_change_counts is 12 bytes");
+/* 1, or 0 when there is no room to remember one more wish: then nothing has changed. */
+typedef int (*penna_change_function)(const char* pattern, uint32_t kinds, const struct penna_wish* wish,
+                                     struct penna_change_counts* counts);
 
 #endif

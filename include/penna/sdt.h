@@ -26,10 +26,8 @@
 
 #ifdef __cplusplus
 #include "penna/detail/args_cxx.h"
-#define PENNA_EXTERN_C extern "C"
 #else
 #include "penna/detail/args_c.h"
-#define PENNA_EXTERN_C extern
 #endif
 #include "penna/detail/sdt_asm.h"
 

@@ -15,7 +15,7 @@ void answer(penna_control* request) {
   char pattern[sizeof request->pattern];
   __builtin_memcpy(pattern, request->pattern, sizeof pattern);
   pattern[sizeof pattern - 1] = '\0';
-  PointChange change{};
+  penna_change_counts change{};
   request->status = change_points(pattern, request->operation == PENNA_CONTROL_POINTS_ON, &change);
   request->matched = change.matched;
   request->changed = change.changed;

@@ -21,13 +21,17 @@ void start_points(const penna_config& config, bool forked);
 // stays armed, and records nothing. Async-signal-safe.
 void stop_points();
 
-struct PointChange {
-  uint32_t matched, changed, refused;  // sites
-};
-
-// Switches the points whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later; adds to `change`.
+// Switches the points whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later; adds to `counts`.
 // Each pattern holds until a later one says otherwise. Async-signal-safe.
-penna_control_status change_points(const char* pattern, bool on, PointChange* change);
+penna_control_status change_points(const char* pattern, bool on, penna_change_counts* counts);
+
+// ---- What sites.cc asks ---------------------------------------------------------------------------------------------
+
+struct SiteModule;
+
+void fill_entries(penna_point_entries* entries);
+// May this event or span be armed: does somebody record? Then it gets its id and is told, if it was not.
+bool prepare_to_record(const SiteModule& module, const penna_point_site& site);
 
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
 

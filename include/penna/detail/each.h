@@ -6,6 +6,12 @@
 #ifndef PENNA_DETAIL_EACH_H
 #define PENNA_DETAIL_EACH_H
 
+#ifdef __cplusplus
+#define PENNA_EXTERN_C extern "C"
+#else
+#define PENNA_EXTERN_C extern
+#endif
+
 #define PENNA_CONCAT_(a, b) a##b
 #define PENNA_CONCAT(a, b) PENNA_CONCAT_(a, b)
 #define PENNA_STRING_(x) #x

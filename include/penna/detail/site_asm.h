@@ -45,7 +45,7 @@
   ".ifndef " state "\n"                                                                                              \
   ".pushsection .bss.penna,\"aw\",%%nobits\n"                                                                        \
   ".balign 8\n"                                                                                                      \
-  state ": .zero 24\n"                                                                                               \
+  state ": .zero 32\n"                                                                                               \
   ".popsection\n"                                                                                                    \
   ".endif\n"                                                                                                         \
   ".pushsection penna_sites,\"ao?\",%%progbits,.Lpenna_slot_%=\n"                                                    \
@@ -103,6 +103,26 @@
   ".balign 8\n"                                                                                                      \
   PENNA_ASM_POINTER symbol "\n"                                                                                      \
   ".popsection\n"
+
+/* A note without sites: through it, a module that has none, and the agent, point to the switchboard. */
+#define PENNA_ASM_CONTROL_NOTE                                                                                       \
+  ".ifndef penna_control_entries\n"                                                                                  \
+  ".pushsection .bss.penna_control,\"awG\",%%nobits,penna_control_entries,comdat\n"                                  \
+  ".balign 8\n"                                                                                                      \
+  ".weak penna_control_entries\n"                                                                                    \
+  ".hidden penna_control_entries\n"                                                                                  \
+  ".type penna_control_entries,%%object\n"                                                                           \
+  ".size penna_control_entries,24\n"                                                                                 \
+  "penna_control_entries: .zero 24\n"                                                                                \
+  ".popsection\n"                                                                                                    \
+  ".pushsection .note.penna,\"aG\",%%note,penna_control_entries,comdat\n"                                            \
+  ".balign 4\n"                                                                                                      \
+  ".4byte 6, 16, 0x50\n"                                                                                             \
+  ".asciz \"Penna\"\n"                                                                                               \
+  ".balign 4\n"                                                                                                      \
+  ".4byte 2, 0, -4, penna_control_entries - .\n" /* as penna_module_description; first site = end */                 \
+  ".popsection\n"                                                                                                    \
+  ".endif\n"
 
 /* ---- The slot in the language ---------------------------------------------------------------------------------------
  * PENNA_IF_ARMED(...) statement: runs it when the slot jumps. PENNA_IF_HEARD: when it jumps, or a tool counts up the

@@ -2,7 +2,6 @@
 // See fake_agent.h.
 #include "core/fake_agent.h"
 
-#include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -41,22 +40,6 @@ void spoil() {
 uint32_t after_fork_or_start() { return armed(); }
 void ensure_module(uintptr_t) {}
 void close_chunk() { thread.cursor = kNoChunk; }
-
-void for_each_module(void (*visit)(uintptr_t bias, uintptr_t start, uintptr_t end)) {
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        uintptr_t start = UINTPTR_MAX, end = 0;
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD) continue;
-          start = std::min<uintptr_t>(start, info->dlpi_addr + (segment.p_vaddr & ~4095ul));
-          end = std::max<uintptr_t>(end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
-        }
-        if (start < end) reinterpret_cast<void (*)(uintptr_t, uintptr_t, uintptr_t)>(data)(info->dlpi_addr, start, end);
-        return 0;
-      },
-      reinterpret_cast<void*>(visit));
-}
 
 // A thread's first event gets it its chunk; when that is full, events are lost.
 uint64_t* reserve_in_new_chunk(uint64_t, uint32_t bytes, penna_event_class event_class) {

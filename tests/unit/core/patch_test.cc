@@ -1,46 +1,60 @@
 // SPDX-License-Identifier: MIT
 // Slots in pages of our own making: what is written, what is refused, and how the page is left.
-#include "agent/patch.h"
+#include "penna/detail/patch.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 
-namespace penna::agent {
 namespace {
 
 constexpr int kCode = PROT_READ | PROT_EXEC;
+constexpr size_t kBytes = 1 << 20;  // four windows
 
-// Two pages of code from a file, private, as a loader maps them.
+struct Bytes {
+  unsigned char at[PENNA_SLOT_BYTES];
+};
+const Bytes kOff = {PENNA_DISABLED_SLOT};
+
+Bytes jump(uintptr_t slot, uintptr_t target) {
+  Bytes code;
+  EXPECT_TRUE(penna_arch_armed_slot(slot, target, code.at));
+  return code;
+}
+
+// Code from a file, private, as a loader maps it: a slot and a ret every 16 bytes.
 class Code {
  public:
   Code() {
     char path[] = "/tmp/penna-patch-XXXXXX";
     int file = mkstemp(path);
     unlink(path);
-    std::string text(8192, '\xc3');  // ret
-    for (size_t at = 0; at < text.size(); at += 16) std::memcpy(&text[at], "\x0f\x1f\x44\x00\x50\xc3", 6);
-    EXPECT_EQ(write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    at_ = static_cast<uint8_t*>(mmap(nullptr, 8192, kCode, MAP_PRIVATE, file, 0));
+    text_.assign(kBytes, '\xc3');
+    for (size_t at = 0; at < kBytes; at += 16) std::memcpy(&text_[at], "\x0f\x1f\x44\x00\x50\xc3", 6);
+    EXPECT_EQ(write(file, text_.data(), kBytes), static_cast<ssize_t>(kBytes));
+    at_ = static_cast<uint8_t*>(mmap(nullptr, kBytes, kCode, MAP_PRIVATE, file, 0));
     close(file);
   }
-  ~Code() { munmap(at_, 8192); }
+  ~Code() { munmap(at_, kBytes); }
   uintptr_t slot(size_t number) const { return reinterpret_cast<uintptr_t>(at_) + number * 16; }
   const uint8_t* bytes() const { return at_; }
+  penna_elf_range range() const { return {slot(0), slot(0) + kBytes, kCode}; }
+  bool is_as_in_the_file() const { return std::memcmp(at_, text_.data(), kBytes) == 0; }
 
  private:
   uint8_t* at_;
+  std::string text_;
 };
 
-// The permissions of the mapping that holds `address`: "r-xp".
+// What /proc/self/maps says of `address`: "r-xp".
 std::string permissions(uintptr_t address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -52,44 +66,65 @@ std::string permissions(uintptr_t address) {
   return "";
 }
 
-class PatchTest : public ::testing::TestWithParam<PatchMode> {};
-
-TEST_P(PatchTest, writes_slots_and_puts_them_back) {
-  Code code;
-  std::string before(reinterpret_cast<const char*>(code.bytes()), 8192);
-  {
-    Patcher patcher(GetParam());
-    for (size_t i : {0u, 5u, 255u, 256u, 511u}) {
-      SlotCode jump = armed_slot(code.slot(i), code.slot(i) + 100);
-      EXPECT_TRUE(patcher.replace(code.slot(i), disabled_slot(), jump, kCode));
-      EXPECT_TRUE(slot_holds(code.slot(i), jump));
-    }
+struct Patching {
+  penna_switchboard board{};
+  penna_patcher patcher{&board, 0};
+  bool replace(const Code& code, uintptr_t slot, const Bytes& from, const Bytes& to) {
+    penna_elf_range range = code.range();
+    return penna_patch_slot(&patcher, &range, slot, from.at, to.at) != 0;
   }
-  EXPECT_EQ(permissions(code.slot(0)), "r-xp");
-  EXPECT_EQ(permissions(code.slot(300)), "r-xp");
+  void finish() { penna_finish_patching(&patcher); }
+};
+
+constexpr size_t kSome[] = {0, 5, 255, 256, 511, 20000, 40000, 65535, 3};
+
+TEST(Patch, WritesSlotsAndPutsThemBack) {
+  Code code;
+  Patching patching;
+  for (size_t i : kSome)
+    EXPECT_TRUE(patching.replace(code, code.slot(i), kOff, jump(code.slot(i), code.slot(i) + 100)));
+  patching.finish();
+  for (size_t i : kSome) {
+    EXPECT_TRUE(penna_slot_holds(code.slot(i), jump(code.slot(i), code.slot(i) + 100).at));
+    EXPECT_EQ(permissions(code.slot(i)), "r-xp");
+  }
   EXPECT_EQ(code.bytes()[0], 0xe9);
   EXPECT_EQ(code.bytes()[1], 95);
   EXPECT_EQ(code.bytes()[5], 0xc3);  // the neighbour
-  {
-    Patcher patcher(GetParam());
-    for (size_t i : {0u, 5u, 255u, 256u, 511u})
-      EXPECT_TRUE(patcher.replace(code.slot(i), armed_slot(code.slot(i), code.slot(i) + 100), disabled_slot(), kCode));
-  }
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(code.bytes()), 8192), before);
+  for (size_t i : kSome)
+    EXPECT_TRUE(patching.replace(code, code.slot(i), jump(code.slot(i), code.slot(i) + 100), kOff));
+  patching.finish();
+  EXPECT_TRUE(code.is_as_in_the_file());
+  EXPECT_EQ(patching.board.window_bytes, 0u);
 }
 
-TEST_P(PatchTest, refuses_what_it_does_not_know) {
+TEST(Patch, OnlyAWindowIsWritableMeanwhile) {
   Code code;
-  Patcher patcher(GetParam());
-  SlotCode jump = armed_slot(code.slot(1), code.slot(2));
-  EXPECT_FALSE(patcher.replace(code.slot(1) + 5, disabled_slot(), jump, kCode));  // no slot there
-  EXPECT_FALSE(patcher.replace(code.slot(1) + 4, disabled_slot(), jump, kCode));  // would straddle two words
-  ASSERT_TRUE(patcher.replace(code.slot(1), disabled_slot(), jump, kCode));
-  EXPECT_FALSE(patcher.replace(code.slot(1), disabled_slot(), jump, kCode));  // already something else
+  Patching patching;
+  ASSERT_TRUE(patching.replace(code, code.slot(1), kOff, jump(code.slot(1), code.slot(2))));
+  EXPECT_EQ(permissions(code.slot(1)), "rwxp");
+  EXPECT_EQ(permissions(code.slot(65535)), "r-xp");
+  ASSERT_TRUE(patching.replace(code, code.slot(65535), kOff, jump(code.slot(65535), code.slot(2))));
+  EXPECT_EQ(permissions(code.slot(1)), "r-xp");
+  EXPECT_EQ(permissions(code.slot(65535)), "rwxp");
+  patching.finish();
+  EXPECT_EQ(permissions(code.slot(65535)), "r-xp");
 }
 
-TEST_P(PatchTest, refuses_where_the_system_does) {
-  // Shared and read-only: neither way may write there.
+TEST(Patch, RefusesWhatItDoesNotKnow) {
+  Code code;
+  Patching patching;
+  Bytes there = jump(code.slot(1), code.slot(2));
+  EXPECT_FALSE(patching.replace(code, code.slot(1) + 5, kOff, there));  // no slot there
+  EXPECT_FALSE(patching.replace(code, code.slot(1) + 4, kOff, there));  // would straddle two words
+  ASSERT_TRUE(patching.replace(code, code.slot(1), kOff, there));
+  EXPECT_FALSE(patching.replace(code, code.slot(1), kOff, there));  // already something else
+  patching.finish();
+  EXPECT_EQ(permissions(code.slot(1)), "r-xp");
+}
+
+TEST(Patch, RefusesWhereTheSystemDoes) {
+  // Shared and opened for reading: such a page cannot be made writable.
   FILE* file = std::tmpfile();
   std::string text(4096, '\xc3');
   std::memcpy(&text[0], "\x0f\x1f\x44\x00\x50", 5);
@@ -99,25 +134,55 @@ TEST_P(PatchTest, refuses_where_the_system_does) {
   FILE* readable = std::fopen(path.c_str(), "r");
   void* at = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fileno(readable), 0);
   ASSERT_NE(at, MAP_FAILED);
-  Patcher patcher(GetParam());
   auto slot = reinterpret_cast<uintptr_t>(at);
-  EXPECT_FALSE(patcher.replace(slot, disabled_slot(), armed_slot(slot, slot + 64), kCode));
-  EXPECT_TRUE(slot_holds(slot, disabled_slot()));
+  Patching patching;
+  penna_elf_range range{slot, slot + 4096, kCode};
+  EXPECT_FALSE(penna_patch_slot(&patching.patcher, &range, slot, kOff.at, jump(slot, slot + 64).at));
+  EXPECT_TRUE(penna_slot_holds(slot, kOff.at));
+  EXPECT_EQ(patching.board.window_bytes, 0u);
   munmap(at, 4096);
   std::fclose(readable);
   std::fclose(file);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, PatchTest, ::testing::Values(PatchMode::kQuiet, PatchMode::kLive));
-
-TEST(Patch, knows_where_a_slot_fits) {
-  for (uintptr_t offset = 0; offset < 16; ++offset) EXPECT_EQ(slot_fits_word(offset), offset % 8 <= 3) << offset;
+TEST(Patch, KnowsWhereASlotFits) {
+  for (uintptr_t offset = 0; offset < 16; ++offset)
+    EXPECT_EQ(penna_arch_slot_fits(offset) != 0, offset % 8 <= 3) << offset;
 }
 
-TEST(Patch, threads_run_through_a_slot_while_it_changes) {
+TEST(Patch, AJumpReachesTwoGigabytes) {
+  unsigned char code[PENNA_SLOT_BYTES];
+  EXPECT_TRUE(penna_arch_armed_slot(0x10000000000, 0x10000000000 + 5 + INT32_MAX, code));
+  EXPECT_FALSE(penna_arch_armed_slot(0x10000000000, 0x10000000000 + 6 + uint64_t{INT32_MAX}, code));
+  EXPECT_TRUE(penna_arch_armed_slot(0x10000000000, 0x10000000000 + 5 - 0x80000000, code));
+  EXPECT_FALSE(penna_arch_armed_slot(0x10000000000, 0x10000000000 + 4 - 0x80000000, code));
+}
+
+// A process is forked while another of its threads patches: the child finds the lock held and a window open.
+TEST(Patch, AForkedChildTakesTheLockAndClosesTheWindow) {
+  Code code;
+  Patching patching;
+  penna_lock_board(&patching.board);
+  EXPECT_FALSE(penna_try_lock_board(&patching.board));  // not twice, from whatever thread
+  ASSERT_TRUE(patching.replace(code, code.slot(1), kOff, jump(code.slot(1), code.slot(2))));
+  pid_t child = fork();
+  if (child == 0) {
+    bool open = permissions(code.slot(1)) == "rwxp";
+    penna_lock_board(&patching.board);
+    _exit(open && permissions(code.slot(1)) == "r-xp" ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(permissions(code.slot(1)), "rwxp");  // ours still is
+  patching.finish();
+  penna_unlock_board(&patching.board);
+}
+
+TEST(Patch, ThreadsRunThroughASlotWhileItChanges) {
   Code code;
   uintptr_t slot = code.slot(3);
-  SlotCode jump = armed_slot(slot, code.slot(4));
+  Bytes there = jump(slot, code.slot(4));
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> passes{0};
   auto run = [&] {
@@ -127,18 +192,17 @@ TEST(Patch, threads_run_through_a_slot_while_it_changes) {
     }
   };
   std::thread a(run), b(run);
-  prepare_patching();
+  penna_prepare_patching();
   while (passes.load() < 1000) std::this_thread::yield();
   for (int i = 0; i < 3000; ++i) {
-    Patcher patcher(PatchMode::kLive);
-    const SlotCode &from = i % 2 == 0 ? disabled_slot() : jump, &to = i % 2 == 0 ? jump : disabled_slot();
-    ASSERT_TRUE(patcher.replace(slot, from, to, kCode));
+    Patching patching;
+    ASSERT_TRUE(patching.replace(code, slot, i % 2 == 0 ? kOff : there, i % 2 == 0 ? there : kOff));
+    patching.finish();
   }
   stop = true;
   a.join();
   b.join();
-  EXPECT_TRUE(slot_holds(slot, disabled_slot()));
+  EXPECT_TRUE(penna_slot_holds(slot, kOff.at));
 }
 
 }  // namespace
-}  // namespace penna::agent

@@ -3,43 +3,20 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "agent/patch.h"
 #include "core/fake_agent.h"
 #include "penna/point.h"
-
-extern "C" {
-extern const penna_point_site __start_penna_sites[] __attribute__((visibility("hidden")));
-extern const penna_point_site __stop_penna_sites[] __attribute__((visibility("hidden")));
-}
 
 namespace {
 
 using namespace penna::agent;
 
 constexpr char kPatterns[] = "+live:*\0+other:b?\0";  // and the zero that ends the list
-
-struct Slot {
-  uintptr_t at;
-  SlotCode armed;
-};
-
-// The armed slots of this program, as the agent has written them.
-std::vector<Slot> live_slots() {
-  std::vector<Slot> slots;
-  for (const penna_point_site* site = __start_penna_sites; site < __stop_penna_sites; ++site) {
-    auto at = reinterpret_cast<uintptr_t>(&site->slot_at) + static_cast<intptr_t>(site->slot_at);
-    auto cold = reinterpret_cast<uintptr_t>(&site->cold_at) + static_cast<intptr_t>(site->cold_at);
-    if (!slot_holds(at, disabled_slot())) slots.push_back({at, armed_slot(at, cold)});
-  }
-  return slots;
-}
 
 void other_points() {
   PENNA_EVENT(other, aa);
@@ -102,8 +79,6 @@ TEST_F(LivePoints, a_pattern_arms_what_it_names_and_no_more) {
 }
 
 TEST_F(LivePoints, no_event_is_torn_and_nothing_crashes_while_sites_change) {
-  auto slots = live_slots();
-  ASSERT_GE(slots.size(), 3u);
   std::atomic<bool> stop{false};
   std::vector<Counts> counts(4);
   std::vector<std::thread> threads;
@@ -113,12 +88,11 @@ TEST_F(LivePoints, no_event_is_torn_and_nothing_crashes_while_sites_change) {
   action.sa_handler = handler;
   sigaction(SIGUSR1, &action, nullptr);
   for (int round = 0; round < 400; ++round) {
-    bool arm = round % 2 == 1;
-    Patcher patcher(PatchMode::kLive);
-    for (const Slot& slot : slots)
-      ASSERT_TRUE(patcher.replace(slot.at, arm ? disabled_slot() : slot.armed, arm ? slot.armed : disabled_slot(),
-                                  PROT_READ | PROT_EXEC));
-    patcher.finish();
+    penna_change_counts change{};
+    ASSERT_EQ(change_points("live:*", round % 2 == 1, &change), PENNA_CONTROL_DONE);
+    ASSERT_EQ(change.matched, 3u);
+    ASSERT_EQ(change.changed, 3u);
+    ASSERT_EQ(change.refused, 0u);
     pthread_kill(threads[static_cast<size_t>(round) % threads.size()].native_handle(), SIGUSR1);
     if (round % 16 == 0) std::this_thread::yield();
   }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arch/linux.h: picks what a processor's Linux needs for switching sites in a running program. A file defines
+ * PENNA_ARCH_HAS_LINUX, the numbers PENNA_SYS_*, and
+ *   penna_arch_syscall(number, a .. f)      raw: a result in [-4095, -1] is a negated errno
+ *   penna_arch_slot_fits(slot)              can it be written so that a running thread sees it whole?
+ *   penna_arch_swap_slot(slot, from, to)    writes it so; 0 when something else is there
+ */
+#ifndef PENNA_ARCH_LINUX_H
+#define PENNA_ARCH_LINUX_H
+
+#if defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
+#include "penna/arch/x86_64_linux.h"
+#endif
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control.h: switches the points and triggers of a running program, from inside.
+ *
+ *     penna_enable("db:*")      penna::enable("db:*")        one enable more for every site of such a name
+ *     penna_disable("db:*")     penna::disable("db:*")       takes one back; never below none
+ *     penna_disable_all()       penna::disable_all()         forgets all enables
+ *     penna_is_enabled("db:*")  penna::is_enabled("db:*")    how many of these sites are on
+ *     penna_enable_id(25)       penna::enable(25)            the same for the number of a PENNA_TRIGGER_ID
+ *     penna_list("*", f, data)  penna::for_each_point("*", f)
+ *
+ * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), or a number. Enables nest: a site is on while it has seen more
+ * enables than disables. They hold for the program and all its libraries, also for those that are loaded later: their sites
+ * arrive as if they had been there all along. A trigger that is on calls back. An event or span that is on is recorded, as
+ * long as `penna record` or a recorder inside the program records; recorders and `penna ctl` switch the same counts.
+ *
+ * Needs no library and no agent; with the agent in the process, it does the work. Linux; where sites cannot be switched, the
+ * functions return 0. They return the number of sites whose names matched (copies of one site that the compiler made, and the
+ * end of a span, count once; a site in an inline function once for each translation unit), or -1 when too many wishes had to
+ * be remembered and nothing was changed; sites that could not be patched are not counted.
+ * Thread-safe. Not for signal handlers, nor for the function that lists (but that may enable and disable).
+ */
+#ifndef PENNA_CONTROL_H
+#define PENNA_CONTROL_H
+
+#include "penna/detail/control_runtime.h"
+#include "penna/detail/site_text.h"
+
+/* What a site is, and how it stands. Strings live as long as the module that has the site. */
+struct penna_point_status {
+  const char* provider;
+  const char* name;
+  const char* file;
+  uint32_t line;
+  uint32_t number; /* of PENNA_TRIGGER_ID; else PENNA_NO_NUMBER */
+  uint32_t kind;   /* penna_site_kind: EVENT, SPAN or TRIGGER */
+  uint32_t wanted; /* enables that were not taken back; not 0 = on */
+};
+
+#ifdef __cplusplus
+#define PENNA_API inline
+#else
+#define PENNA_API static inline __attribute__((unused))
+#endif
+
+PENNA_API int penna_enable(const char* pattern) { return penna_change(pattern, PENNA_ALL_KINDS, penna_wish_enable()); }
+PENNA_API int penna_disable(const char* pattern) {
+  return penna_change(pattern, PENNA_ALL_KINDS, penna_wish_disable());
+}
+PENNA_API int penna_disable_all(void) { return penna_change("*", PENNA_ALL_KINDS, penna_wish_off()); }
+
+typedef int (*penna_status_function)(const struct penna_point_status* point, void* data);
+
+/* A listing's function with its data, behind one that looks at sites. */
+struct penna_lister {
+  penna_status_function visit;
+  void* data;
+};
+PENNA_API int penna_list_site(const struct penna_point_site* site, void* data) {
+  struct penna_lister* lister = (struct penna_lister*)data;
+  struct penna_site_text text = penna_read_site_text(penna_text_of(site), site->text_bytes, 0, 0);
+  struct penna_point_status status;
+  status.provider = penna_next_text(&text).at;
+  status.name = penna_next_text(&text).at;
+  status.file = penna_next_text(&text).at;
+  status.line = site->line;
+  status.number = site->number;
+  status.kind = site->kind;
+  status.wanted = penna_state_of(site)->wanted;
+  return lister->visit(&status, lister->data);
+}
+
+/* `visit` returns 0 to stop; the result is how many sites it has seen. */
+PENNA_API int penna_list(const char* pattern, penna_status_function visit, void* data) {
+  struct penna_lister lister = {visit, data};
+  return penna_visit_sites(pattern, penna_list_site, &lister);
+}
+
+PENNA_API int penna_count_enabled(const struct penna_point_status* point, void* count) {
+  *(int*)count += point->wanted != 0;
+  return 1;
+}
+PENNA_API int penna_is_enabled(const char* pattern) {
+  int count = 0;
+  penna_list(pattern, penna_count_enabled, &count);
+  return count;
+}
+
+/* A number as a pattern. */
+struct penna_number_text {
+  char digits[12];
+};
+PENNA_API struct penna_number_text penna_print_number(uint32_t number) {
+  struct penna_number_text text = {{0}};
+  int at = 10;
+  do text.digits[at--] = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  for (int i = 0; i < 11; ++i) text.digits[i] = ++at < 12 ? text.digits[at] : '\0';
+  return text;
+}
+PENNA_API int penna_enable_id(uint32_t id) { return penna_enable(penna_print_number(id).digits); }
+PENNA_API int penna_disable_id(uint32_t id) { return penna_disable(penna_print_number(id).digits); }
+PENNA_API int penna_is_enabled_id(uint32_t id) { return penna_is_enabled(penna_print_number(id).digits); }
+
+#ifdef __cplusplus
+#include <string_view>
+
+namespace penna {
+namespace detail {
+
+// A pattern ended by a zero. What is too long for it matches nothing.
+struct Pattern {
+  char text[256] = "[";
+  explicit Pattern(std::string_view from) {
+    if (from.size() >= sizeof text) return;
+    for (size_t i = 0; i < from.size(); ++i) text[i] = from[i];
+    text[from.size()] = '\0';
+  }
+};
+
+}  // namespace detail
+
+inline int enable(std::string_view pattern) { return penna_enable(detail::Pattern(pattern).text); }
+inline int disable(std::string_view pattern) { return penna_disable(detail::Pattern(pattern).text); }
+inline int is_enabled(std::string_view pattern) { return penna_is_enabled(detail::Pattern(pattern).text); }
+inline int enable(uint32_t id) { return penna_enable_id(id); }
+inline int disable(uint32_t id) { return penna_disable_id(id); }
+inline int is_enabled(uint32_t id) { return penna_is_enabled_id(id); }
+inline int disable_all() { return penna_disable_all(); }
+
+using PointStatus = penna_point_status;
+
+// Calls visit(const PointStatus&) for each site; returns how many.
+template <class Visit>
+int for_each_point(std::string_view pattern, Visit&& visit) {
+  return penna_list(
+      detail::Pattern(pattern).text,
+      [](const penna_point_status* point, void* data) {
+        (*static_cast<std::remove_reference_t<Visit>*>(data))(*point);
+        return 1;
+      },
+      const_cast<void*>(static_cast<const void*>(&visit)));
+}
+
+}  // namespace penna
+#endif
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control_runtime.h: what penna/control.h and penna/trigger.h do in a program that has no agent: find the modules, find or
+ * make the switchboard, change the sites.
+ *
+ * Why in a header: a program that links nothing of ours can switch its triggers. Each module that includes it has these few
+ * functions once (hidden); what they share in a process is the switchboard, to which every module that is known points.
+ * Invariant: everything happens inside of one call of dl_iterate_phdr, whose lock keeps modules from being unmapped and
+ * serialises the search for the switchboard; the switchboard's own lock comes second, never first.
+ */
+#ifndef PENNA_DETAIL_CONTROL_RUNTIME_H
+#define PENNA_DETAIL_CONTROL_RUNTIME_H
+
+#include "penna/detail/site_asm.h"
+#include "penna/detail/site_table.h"
+
+#if defined(PENNA_ARCH_HAS_POINTS) && __STDC_HOSTED__
+#include "penna/detail/patch.h"
+#endif
+
+#ifdef __cplusplus
+#define PENNA_RUNTIME extern "C" __attribute__((visibility("hidden"), no_instrument_function)) inline
+#define PENNA_RUNTIME_PROTOTYPE extern "C" __attribute__((visibility("hidden"), no_instrument_function))
+#else
+#define PENNA_RUNTIME __attribute__((visibility("hidden"), no_instrument_function, weak))
+#define PENNA_RUNTIME_PROTOTYPE PENNA_RUNTIME
+#endif
+
+#ifndef PENNA_ARCH_HAS_LINUX
+static inline int penna_change(const char* pattern, uint32_t kinds, struct penna_wish wish) {
+  (void)pattern, (void)kinds, (void)wish;
+  return 0;
+}
+static inline int penna_visit_sites(const char* pattern, int (*visit)(const struct penna_point_site*, void*),
+                                    void* data) {
+  (void)pattern, (void)visit, (void)data;
+  return 0;
+}
+#else
+
+PENNA_RUNTIME_PROTOTYPE int penna_change(const char* pattern, uint32_t kinds, struct penna_wish wish);
+PENNA_RUNTIME_PROTOTYPE int penna_visit_sites(const char* pattern, int (*visit)(const struct penna_point_site*, void*),
+                                              void* data);
+PENNA_RUNTIME_PROTOTYPE void penna_own_module_loaded(const struct penna_point_module* note);
+
+/* As in <link.h>, which asks for a feature macro. */
+struct penna_dl_module {
+  uintptr_t bias;
+  const char* name;
+  const struct penna_elf_segment* segments;
+  uint16_t count;
+};
+PENNA_EXTERN_C int penna_dl_iterate(int (*visit)(struct penna_dl_module* module, size_t size, void* data),
+                                    void* data) __asm__("dl_iterate_phdr");
+
+/* A walk over all modules: `visit` is called for each note of ours, until it returns 0. */
+struct penna_walk {
+  int (*visit)(struct penna_walk* self, const struct penna_elf_module* module, const struct penna_site_table* table);
+};
+static inline int penna_walk_module(struct penna_dl_module* found, size_t size, void* data) {
+  struct penna_walk* walk = (struct penna_walk*)data;
+  struct penna_elf_module module = {found->bias, found->segments, found->count};
+  const struct penna_elf_range all = penna_elf_extent(&module);
+  struct penna_site_table table = {0, all.start, all.end};
+  (void)size;
+  while ((table.note = penna_next_note(&module, table.note)) != 0)
+    if (penna_entries_of(&table) != 0 && !walk->visit(walk, &module, &table)) return 1;
+  return 0;
+}
+
+/* What is to be done, and what came of it. The walk and the switcher are its first parts: see the casts. */
+struct penna_task {
+  struct penna_walk walk;
+  struct penna_switcher switcher;
+  struct penna_patcher patcher;
+  const struct penna_elf_module* module; /* at which the walk is */
+  struct penna_switchboard* board;
+  const struct penna_point_module* loaded; /* the module that says that it is there; or null */
+  struct penna_request request;            /* or this */
+  struct penna_change_counts counts;
+  int done;
+};
+static inline struct penna_task* penna_task_of(struct penna_switcher* switcher) {
+  return (struct penna_task*)(void*)((char*)switcher - offsetof(struct penna_task, switcher));
+}
+
+static inline int penna_own_ready(struct penna_switcher* self, const struct penna_site_table* table,
+                                  const struct penna_point_site* site) {
+  (void)self, (void)table;
+  return site->kind == PENNA_SITE_TRIGGER; /* there is nobody who records */
+}
+static inline int penna_own_write(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
+                                  const unsigned char* from, const unsigned char* to) {
+  struct penna_task* task = penna_task_of(self);
+  const struct penna_elf_range code = penna_elf_code_at(task->module, slot);
+  (void)table;
+  return penna_patch_slot(&task->patcher, &code, slot, from, to);
+}
+
+static inline int penna_find_board(struct penna_walk* self, const struct penna_elf_module* module,
+                                   const struct penna_site_table* table) {
+  struct penna_switchboard* board = (struct penna_switchboard*)(uintptr_t)penna_entries_of(table)->switchboard;
+  (void)module;
+  if (board == 0 || board->version != PENNA_SWITCHBOARD_VERSION) return 1;
+  ((struct penna_task*)(void*)self)->board = board;
+  return 0;
+}
+
+/* Makes a module known to the switchboard: it gets all the wishes so far. */
+static inline int penna_enter_module(struct penna_walk* self, const struct penna_elf_module* module,
+                                     const struct penna_site_table* table) {
+  struct penna_task* task = (struct penna_task*)(void*)self;
+  struct penna_point_entries* entries = penna_entries_of(table);
+  task->module = module;
+  if (entries->switchboard != 0) return 1;
+  penna_enter_table(&task->switcher, table, &task->board->wishes);
+  entries->switchboard = (uintptr_t)task->board;
+  return 1;
+}
+
+static inline int penna_change_module(struct penna_walk* self, const struct penna_elf_module* module,
+                                      const struct penna_site_table* table) {
+  struct penna_task* task = (struct penna_task*)(void*)self;
+  task->module = module;
+  penna_change_table(&task->switcher, table, &task->request, &task->counts);
+  return 1;
+}
+
+static inline struct penna_switchboard* penna_make_board(void) {
+  const long at = penna_arch_syscall(PENNA_SYS_mmap, 0, sizeof(struct penna_switchboard),
+                                     PENNA_PROT_READ | PENNA_PROT_WRITE, 0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
+  struct penna_switchboard* board = (struct penna_switchboard*)at;
+  if (at < 0 && at >= -4095) return 0;
+  board->version = PENNA_SWITCHBOARD_VERSION;
+  penna_prepare_patching();
+  return board;
+}
+
+/* Called by dl_iterate_phdr, once: the rest happens in here, where no module can go away. */
+static inline int penna_do_task(struct penna_dl_module* first, size_t size, void* data) {
+  struct penna_task* task = (struct penna_task*)data;
+  struct penna_request* request = &task->request;
+  (void)first, (void)size;
+  task->walk.visit = penna_find_board;
+  penna_dl_iterate(penna_walk_module, task);
+  if (task->board == 0 && task->loaded != 0) return 1; /* nobody has asked for anything yet */
+  if (task->board == 0) task->board = penna_make_board();
+  if (task->board == 0) return 1;
+  if (task->loaded == 0 && task->board->change != 0) {
+    const penna_change_function change = (penna_change_function)(uintptr_t)task->board->change;
+    task->done = change(request->pattern, request->kinds, &request->wish, &task->counts);
+    return 1;
+  }
+  penna_lock_board(task->board);
+  request->stamp = ++task->board->stamp;
+  task->patcher.board = task->board;
+  task->walk.visit = penna_enter_module;
+  penna_dl_iterate(penna_walk_module, task);
+  if (task->loaded == 0 &&
+      (task->done = penna_add_wish(&task->board->wishes, request->pattern, request->kinds, request->wish)) != 0) {
+    task->walk.visit = penna_change_module;
+    penna_dl_iterate(penna_walk_module, task);
+  }
+  penna_finish_patching(&task->patcher);
+  penna_unlock_board(task->board);
+  return 1;
+}
+
+static inline void penna_begin_task(struct penna_task* task) {
+  __builtin_memset(task, 0, sizeof *task);
+  task->switcher.ready = penna_own_ready;
+  task->switcher.write = penna_own_write;
+}
+
+PENNA_RUNTIME int penna_change(const char* pattern, uint32_t kinds, struct penna_wish wish) {
+  struct penna_task task;
+  __asm__ volatile(PENNA_ASM_KEEP("penna_control_entries") PENNA_ASM_CONTROL_NOTE : :);
+  penna_begin_task(&task);
+  task.request.pattern = pattern;
+  task.request.kinds = kinds;
+  task.request.wish = wish;
+  penna_dl_iterate(penna_do_task, &task);
+  return task.done ? (int)(task.counts.matched - task.counts.refused) : -1;
+}
+
+/* Called by the constructor of each module that has sites and this header, unless the agent is there. */
+PENNA_RUNTIME __attribute__((used)) void penna_own_module_loaded(const struct penna_point_module* note) {
+  struct penna_task task;
+  penna_begin_task(&task);
+  task.loaded = note;
+  penna_dl_iterate(penna_do_task, &task);
+}
+
+/* ---- Listing ------------------------------------------------------------------------------------------------------ */
+
+struct penna_listing {
+  struct penna_walk walk;
+  const char* pattern;
+  int (*visit)(const struct penna_point_site* site, void* data);
+  void* data;
+  int count;
+};
+static inline int penna_list_module(struct penna_walk* self, const struct penna_elf_module* module,
+                                    const struct penna_site_table* table) {
+  struct penna_listing* listing = (struct penna_listing*)(void*)self;
+  const struct penna_point_site* first = penna_first_site(table);
+  (void)module;
+  for (uint32_t i = 0; i < penna_site_count(table); ++i) {
+    struct penna_site_name name;
+    struct penna_point_state* state = penna_state_of(first + i);
+    if (!penna_site_is_sound(table, first + i) || first[i].kind == PENNA_SITE_SPAN_END) continue;
+    if (state->first == 0) state->first = i + 1;
+    penna_name_site(first + i, &name);
+    if (state->first != i + 1 || !penna_pattern_matches(listing->pattern, PENNA_ALL_KINDS, &name)) continue;
+    ++listing->count;
+    if (!listing->visit(first + i, listing->data)) return 0;
+  }
+  return 1;
+}
+
+PENNA_RUNTIME int penna_visit_sites(const char* pattern, int (*visit)(const struct penna_point_site*, void*),
+                                    void* data) {
+  struct penna_listing listing = {{penna_list_module}, pattern, visit, data, 0};
+  penna_dl_iterate(penna_walk_module, &listing);
+  return listing.count;
+}
+
+#endif /* PENNA_ARCH_HAS_LINUX */
+#endif

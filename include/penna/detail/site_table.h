@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * site_table.h: the sites of a module, and how a request changes them.
+ *
+ * Why apart from who finds modules and who writes code: a program, the agent, a kernel and a firmware do these differently,
+ * and all else alike. Freestanding; the caller holds the lock.
+ * Invariant: a site is switched only where its count and its slot differ; whoever links strange things together gets no
+ * point, but no crash either.
+ */
+#ifndef PENNA_DETAIL_SITE_TABLE_H
+#define PENNA_DETAIL_SITE_TABLE_H
+
+#include "penna/arch/point.h"
+#include "penna/detail/wishes.h"
+
+/* What a field of the tables points to. */
+#define PENNA_TARGET(type, field) ((type*)(uintptr_t)((intptr_t)(field) + (intptr_t) * (field)))
+
+/* A module with sites, and all of its mapping: [start, end). */
+struct penna_site_table {
+  const struct penna_point_module* note;
+  uintptr_t start, end;
+};
+
+/* How sites are switched. */
+struct penna_switcher {
+  /* May this site be armed? Prepares it; 0 = not now. */
+  int (*ready)(struct penna_switcher* self, const struct penna_site_table* table, const struct penna_point_site* site);
+  /* Writes the slot: `from` becomes `to`, both PENNA_SLOT_BYTES. 0 = refused, and nothing has changed. */
+  int (*write)(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
+               const unsigned char* from, const unsigned char* to);
+};
+
+struct penna_request {
+  const char* pattern;
+  uint32_t kinds; /* bit 1 << penna_site_kind */
+  uint32_t stamp; /* another one for each request */
+  struct penna_wish wish;
+};
+enum { PENNA_ALL_KINDS = 0xfe, PENNA_RECORDED_KINDS = 0xfe & ~(1 << PENNA_SITE_TRIGGER) };
+
+static inline int penna_is_inside(const struct penna_site_table* table, const void* at, size_t bytes) {
+  const uintptr_t address = (uintptr_t)at;
+  return address >= table->start && address <= table->end && bytes <= table->end - address;
+}
+
+static inline const struct penna_point_site* penna_first_site(const struct penna_site_table* table) {
+  return PENNA_TARGET(const struct penna_point_site, &table->note->sites_at);
+}
+static inline size_t penna_site_count(const struct penna_site_table* table) {
+  const uintptr_t first = (uintptr_t)penna_first_site(table);
+  const uintptr_t end = (uintptr_t)PENNA_TARGET(const char, &table->note->end_at);
+  if (end < first || !penna_is_inside(table, penna_first_site(table), end - first)) return 0;
+  return (end - first) / sizeof(struct penna_point_site);
+}
+static inline struct penna_point_entries* penna_entries_of(const struct penna_site_table* table) {
+  struct penna_point_entries* entries = PENNA_TARGET(struct penna_point_entries, &table->note->entries_at);
+  return table->note->version == PENNA_POINT_ABI_VERSION && penna_is_inside(table, entries, sizeof *entries) ? entries
+                                                                                                             : 0;
+}
+
+static inline int penna_has_slot(const struct penna_point_site* site) { return site->slot_at != 0; }
+static inline uintptr_t penna_slot_of(const struct penna_point_site* site) {
+  return (uintptr_t)PENNA_TARGET(const char, &site->slot_at);
+}
+static inline uintptr_t penna_cold_of(const struct penna_point_site* site) {
+  return (uintptr_t)PENNA_TARGET(const char, &site->cold_at);
+}
+static inline struct penna_point_state* penna_state_of(const struct penna_point_site* site) {
+  return PENNA_TARGET(struct penna_point_state, &site->state_at);
+}
+static inline const char* penna_text_of(const struct penna_point_site* site) {
+  return PENNA_TARGET(const char, &site->text_at);
+}
+
+/* A site whose parts all lie in its module. */
+static inline int penna_site_is_sound(const struct penna_site_table* table, const struct penna_point_site* site) {
+  const char* text = penna_text_of(site);
+  if (penna_has_slot(site) && (!penna_is_inside(table, (const void*)penna_slot_of(site), PENNA_SLOT_BYTES) ||
+                               !penna_is_inside(table, (const void*)penna_cold_of(site), 1)))
+    return 0;
+  return site->kind >= PENNA_SITE_EVENT && site->kind <= PENNA_SITE_TRIGGER && site->arg_count <= PENNA_MAX_ARGS &&
+         site->text_bytes != 0 && penna_is_inside(table, penna_state_of(site), sizeof(struct penna_point_state)) &&
+         penna_is_inside(table, text, site->text_bytes) && text[site->text_bytes - 1] == '\0';
+}
+
+static inline void penna_name_site(const struct penna_point_site* site, struct penna_site_name* name) {
+  const char* text = penna_text_of(site);
+  const char* end = text + site->text_bytes;
+  size_t used = 0;
+  for (int part = 0; part < 2; ++part) {
+    for (; text < end && *text != '\0'; ++text)
+      if (used < sizeof name->full - 2) name->full[used++] = *text;
+    if (text < end) ++text;
+    if (part == 0) name->full[used++] = ':';
+  }
+  name->full[used] = '\0';
+  name->number = site->number;
+  name->kind = site->kind;
+}
+
+/* 1 when the slot holds these bytes. */
+static inline int penna_slot_holds(uintptr_t slot, const unsigned char* code) {
+  const volatile unsigned char* at = (const volatile unsigned char*)slot;
+  for (int i = 0; i < PENNA_SLOT_BYTES; ++i)
+    if (at[i] != code[i]) return 0;
+  return 1;
+}
+
+/* Makes the slot agree with the site's count. 0 = refused. */
+static inline int penna_settle_site(struct penna_switcher* switcher, const struct penna_site_table* table,
+                                    const struct penna_point_site* site) {
+  static const unsigned char off[] = PENNA_DISABLED_SLOT;
+  unsigned char on[PENNA_SLOT_BYTES];
+  const int wanted = penna_state_of(site)->wanted != 0 && switcher->ready(switcher, table, site);
+  if (!penna_has_slot(site)) return 1;
+  if (!penna_arch_armed_slot(penna_slot_of(site), penna_cold_of(site), on)) return !wanted;
+  if (penna_slot_holds(penna_slot_of(site), wanted ? on : off)) return 1;
+  return switcher->write(switcher, table, penna_slot_of(site), wanted ? off : on, wanted ? on : off);
+}
+
+/* Does a request in one module. From the last site to the first: a span's end is armed before its beginning. */
+static inline void penna_change_table(struct penna_switcher* switcher, const struct penna_site_table* table,
+                                      const struct penna_request* request, struct penna_change_counts* counts) {
+  const struct penna_point_site* first = penna_first_site(table);
+  for (size_t i = penna_site_count(table); i-- > 0;) {
+    const struct penna_point_site* site = first + i;
+    struct penna_site_name name;
+    if (!penna_site_is_sound(table, site)) continue;
+    penna_name_site(site, &name);
+    if (!penna_pattern_matches(request->pattern, request->kinds, &name)) continue;
+    struct penna_point_state* state = penna_state_of(site);
+    if (state->stamp != request->stamp) { /* the first copy of it that we meet */
+      const int was_on = state->wanted != 0;
+      state->stamp = request->stamp;
+      state->wanted = penna_wish_applied(request->wish, state->wanted);
+      if (site->kind != PENNA_SITE_SPAN_END) {
+        ++counts->matched;
+        counts->changed += was_on != (state->wanted != 0);
+      }
+    }
+    if (!penna_settle_site(switcher, table, site)) ++counts->refused;
+  }
+}
+
+/* For a module that was not there before: what all the wishes so far make of its sites. Returns how many make no sense. */
+static inline uint32_t penna_enter_table(struct penna_switcher* switcher, const struct penna_site_table* table,
+                                         struct penna_wishes* wishes) {
+  const struct penna_point_site* first = penna_first_site(table);
+  uint32_t unsound = 0;
+  for (size_t i = penna_site_count(table); i-- > 0;) {
+    struct penna_site_name name;
+    if (!penna_site_is_sound(table, first + i)) {
+      ++unsound;
+      continue;
+    }
+    penna_name_site(first + i, &name);
+    penna_state_of(first + i)->wanted = penna_wanted_count(wishes, &name);
+    penna_settle_site(switcher, table, first + i);
+  }
+  return unsound;
+}
+
+/* Looks at all slots again, after what `ready` says has changed. */
+static inline void penna_settle_table(struct penna_switcher* switcher, const struct penna_site_table* table) {
+  const struct penna_point_site* first = penna_first_site(table);
+  for (size_t i = penna_site_count(table); i-- > 0;)
+    if (penna_site_is_sound(table, first + i)) penna_settle_site(switcher, table, first + i);
+}
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The modules of this process that have sites, and the switchboard on which they are switched.
+//
+// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do; the site tables lie in
+// the modules, read-only and as long as these are mapped, so one entry for each is enough.
+// Invariant: everything here but board() and try_lock() is called with the switchboard's lock held.
+#pragma once
+
+#include <stdint.h>
+
+#include "penna/detail/patch.h"
+
+namespace penna::agent {
+
+// A module with sites, and its program headers.
+struct SiteModule {
+  penna_site_table table;  // note == null: unused
+  penna_elf_module elf;
+};
+
+// The process's switchboard: the one that a module already points to, else our own, to which our own note then points.
+penna_switchboard* board();
+
+// The lock for as long as this lives. Waits, or not: a signal handler, or a thread that was stopped anywhere, must not.
+class BoardLock {
+ public:
+  enum Patience { kWait, kTry };
+  explicit BoardLock(Patience patience) : held_(patience == kWait || penna_try_lock_board(board())) {
+    if (patience == kWait) penna_lock_board(board());
+  }
+  ~BoardLock() {
+    if (held_) penna_unlock_board(board());
+  }
+  BoardLock(const BoardLock&) = delete;
+  BoardLock& operator=(const BoardLock&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  bool held_;
+};
+
+// The modules of the table: `for (SiteModule& module : site_modules())`.
+class SiteModules {
+ public:
+  SiteModule* begin() const;
+  SiteModule* end() const;
+};
+// Those in use: unused entries among them have no sites.
+inline SiteModules site_modules() { return {}; }
+
+// Switches sites: penna_switcher of detail/site_table.h, for one batch.
+class Switcher : private penna_switcher {
+ public:
+  Switcher();
+  ~Switcher() { penna_finish_patching(&patcher_); }
+  Switcher(const Switcher&) = delete;
+  Switcher& operator=(const Switcher&) = delete;
+
+  void enter(SiteModule& module);  // one that is new to us
+  void change(SiteModule& module, const penna_request& request, penna_change_counts* counts);
+  void settle(SiteModule& module);
+
+ private:
+  static int may_arm(penna_switcher* self, const penna_site_table* table, const penna_point_site* site);
+  static int write_slot(penna_switcher* self, const penna_site_table* table, uintptr_t slot, const unsigned char* from,
+                        const unsigned char* to);
+  penna_patcher patcher_;
+  const SiteModule* module_ = nullptr;
+};
+
+// Takes the modules that are mapped now, or the one of this note, into the table, unless they are there.
+void find_site_modules(Switcher& switcher);
+void add_site_module(const penna_point_module* note, Switcher& switcher);
+void forget_site_module(const penna_point_module* note);
+
+}  // namespace penna::agent
