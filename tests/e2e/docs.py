@@ -47,6 +47,8 @@ def commands(text):
                     found.append((number, line[2:], []))
                 elif found and line.strip():
                     found[-1][2].append(line)
+        elif any(line.startswith('examples/') for line in lines):
+            continue  # an example and what reads its output: the example's own test runs them
         else:
             for number, line in enumerate(lines, start):
                 if re.match(r'(penna|\./run)\b', line):

@@ -63,7 +63,7 @@ expect_match "$out" '^ +order.who: "x{255}" 1, cut 1$'
 expect_match "$out" '^ +numbers: \[1, -2, 3\] 1$'
 expect_match "$out" '^ +why: "two" 1$'
 run penna list ./app
-expect_match "$out" '^app:order +order.id int, order.who string, order.price float, numbers array +1 '
+expect_match "$out" '^app:order +event +order.id int, order.who string, order.price float, numbers array +1 '
 
 # In C: the span's end is called by the compiler; longjmp leaves one open, which what lies around it ends.
 cat >jump.c <<'PROGRAM'
