@@ -27,6 +27,11 @@ ChunkSummary ChunkSink::scan(std::span<const uint8_t> chunk) {
     } else if (record.kind == PENNA_KIND_THREAD) {
       penna_chunk header = header_of(chunk);
       threads_.push_back({header.thread_serial, header.tid, decode_thread_name(record), record.time});
+    } else if (record.kind == PENNA_KIND_LOST) {
+      const auto lost = record.as<penna_lost>();
+      for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost_[i] += lost.count[i];
+    } else if (record.kind == PENNA_KIND_BLOCKED) {
+      blocked_ticks_ += record.as<penna_blocked>().ticks;
     }
   });
 }
@@ -35,11 +40,15 @@ void ChunkSink::forget() {
   modules_.clear();
   sites_.clear();
   threads_.clear();
+  lost_ = {};
+  blocked_ticks_ = 0;
 }
 
 void ChunkSink::store(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
-  write_descriptions(writer);
   Health& health = health_[header_of(chunk).thread_serial];
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] += lost_[i];
+  health.blocked_ticks += blocked_ticks_;
+  write_descriptions(writer);
   (void)writer.write_chunk(process_, chunk, summary);
   ++chunks_;
   raw_bytes_ += summary.content_bytes;

@@ -45,6 +45,8 @@ class ChunkSink {
   std::vector<Module> modules_;        // met in the current chunk, not yet written
   std::vector<Site> sites_;
   std::vector<Thread> threads_;
+  std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};  // told by LOST and BLOCKED records of the current chunk
+  uint64_t blocked_ticks_ = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> stored_{};
   uint64_t chunks_ = 0, raw_bytes_ = 0, torn_ = 0;
 };

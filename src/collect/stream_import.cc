@@ -112,8 +112,6 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
     auto lost = in_place.as<penna_lost>();
     for (int i = 0; i < PENNA_CLASS_COUNT; ++i) summary_.lost[i] += lost.count[i];
     if (thread == 0) return;
-    Health& health = sink_.health(builder_for(thread).serial);
-    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] += lost.count[i];
   }
   Builder& builder = builder_for(thread);
   if (builder.chunk.size() + record.size() > PENNA_CHUNK_BYTES) flush(writer, thread, builder);

@@ -118,6 +118,14 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   return summary;
 }
 
+// Whether the threads of a process told of all the time that it waited for room.
+bool all_blocked_told(const RecordedProcess& process, const std::vector<ThreadSummary>& threads) {
+  uint64_t told = 0, counted = process.health.blocked_ticks;
+  if (process.end) counted = std::max(counted, process.end->counters.blocked_ticks);
+  for (uint32_t thread : process.threads) told += threads[thread].blocked_ticks;
+  return told >= counted;
+}
+
 }  // namespace
 
 const char* class_name(uint32_t event_class) {
@@ -167,6 +175,11 @@ Summary summarize(const Recording& recording) {
   for (uint32_t i = 0; i < recording.processes().size(); ++i) {
     auto& process = summary.processes.emplace_back(summarize_process(recording, i, summary.threads));
     process.parent = parents[i];
+    const bool told = all_blocked_told(recording.processes()[i], summary.threads);
+    for (uint32_t thread : recording.processes()[i].threads) {
+      ThreadSummary& of_thread = summary.threads[thread];
+      of_thread.blocked_known = of_thread.has_health && (told || of_thread.blocked_ticks != 0);
+    }
     add_to(summary.events, process.events);
     add_to(summary.lost, process.lost);
     if (process.last_time != 0) span.add(process.first_time, process.last_time);

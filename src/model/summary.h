@@ -30,6 +30,7 @@ struct ThreadSummary {
   uint64_t torn = 0, holes = 0, damaged = 0;
   uint64_t blocked_ticks = 0;  // it waited for room
   bool has_health = false;     // false: lost, holes and blocked_ticks are not known
+  bool blocked_known = false;  // false: its process waited longer than its threads told: it may be one of those
   uint64_t total_events() const;
 };
 

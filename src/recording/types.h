@@ -103,19 +103,21 @@ struct Site {
   uint8_t kind = PENNA_SITE_EVENT;  // penna_site_kind; other values: as an event
 };
 
-// What became of the events of one thread, or (thread_serial 0) what belongs to no thread of the process. Sums since the
-// start; a later one for the same thread replaces the earlier.
+// What became of the events of one thread; thread_serial 0: of the process. Sums since the start; a later one for the same
+// serial replaces the earlier. What a thread could not tell before it ended is only in the sums of its process, so `lost`
+// and `blocked_ticks` of the process are those of all its threads and more; the other fields of a process are what
+// belongs to none of its threads.
 struct Health {
   uint32_t thread_serial = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{};  // events handed to the file
-  std::array<uint64_t, PENNA_CLASS_COUNT> lost{};    // told by LOST records and the target's counters
+  std::array<uint64_t, PENNA_CLASS_COUNT> lost{};  // of a thread: its LOST records; of a process: the target's counters
   uint64_t chunks = 0;
   uint64_t torn = 0;           // records begun and never finished
   uint64_t holes = 0;          // reserved places in which nothing was written
   uint64_t abandoned = 0;      // chunks taken from a thread that was gone
   uint64_t damaged = 0;        // chunks that could not be taken apart to their end
   uint64_t unknown = 0;        // records of an unknown kind
-  uint64_t blocked_ticks = 0;  // waited for room
+  uint64_t blocked_ticks = 0;  // waited for room; of a thread: its BLOCKED records; of a process: the target's counter
 };
 
 // The recorder on itself. A later one replaces the earlier.

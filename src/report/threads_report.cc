@@ -42,7 +42,7 @@ Report threads_report(const Recording& recording, const Summary& summary) {
                number((thread.events[PENNA_CALLS] + 1) / 2), number(thread.events[PENNA_ALLOC]),
                number(thread.events[PENNA_LOCKS]), number(thread.events[PENNA_POINTS]),
                thread.has_health ? number(lost) : Cell{}, number(thread.torn),
-               thread.has_health ? Cell{ticks_to_ns(recording, thread.blocked_ticks)} : Cell{}});
+               thread.blocked_known ? Cell{ticks_to_ns(recording, thread.blocked_ticks)} : Cell{}});
   }
   report.tables.push_back(std::move(table));
   return report;

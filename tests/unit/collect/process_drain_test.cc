@@ -89,6 +89,33 @@ TEST_F(ProcessDrainTest, DeathInTheMiddleOfARecordLosesOnlyThatRecord) {
   EXPECT_EQ(recording.processes()[0].end->how, EndKind::kExited);
 }
 
+// A thread tells what it lost, and how long it waited, in records; the counters of the process hold all of it, and what
+// nobody could tell any more.
+TEST_F(ProcessDrainTest, WhatAThreadLostIsItsOwnAndTheProcesss) {
+  ProcessDrain drain = make_drain();
+  const uint64_t lost = penna_full_header(PENNA_KIND_LOST, 3, 1024),
+                 blocked = penna_full_header(PENNA_KIND_BLOCKED, 2, 1024);
+  fake_.write_chunk(0, 7, 0,
+                    {lost, uint64_t{5} << 32 | 3, uint64_t{1} << 32, kBusy, 42});  // 3 calls, 5 allocs, 1 point
+  fake_.hand_over(0, 5);
+  drain.drain(*writer_, 10);  // waits for the busy one: looked at, not counted
+  reinterpret_cast<uint64_t*>(fake_.chunk(0) + sizeof(penna_chunk))[3] &= ~uint64_t{3};
+  fake_.write_chunk(1, 7, 1, {lost, 10, 0, blocked, 700});
+  fake_.hand_over(1, 5);
+  fake_.write_chunk(2, 8, 0, {kCall});
+  const uint64_t counted[PENNA_CLASS_COUNT] = {20, 5, 0, 1};
+  std::memcpy(fake_.channel()->counters.lost, counted, sizeof counted);
+  fake_.channel()->counters.blocked_ticks = 900;
+  Recording recording = finish_and_open(drain);
+  using Counts = std::array<uint64_t, PENNA_CLASS_COUNT>;
+  ASSERT_EQ(recording.threads().size(), 2u);
+  EXPECT_EQ(recording.threads()[0].health.lost, (Counts{13, 5, 0, 1}));
+  EXPECT_EQ(recording.threads()[0].health.blocked_ticks, 700u);
+  EXPECT_EQ(recording.threads()[1].health.lost, (Counts{}));
+  EXPECT_EQ(recording.processes()[0].health.lost, (Counts{20, 5, 0, 1}));
+  EXPECT_EQ(recording.processes()[0].health.blocked_ticks, 900u);
+}
+
 TEST_F(ProcessDrainTest, LivingTargetKeepsItsChunkWhenTheRecordingEnds) {
   ProcessDrain drain = make_drain();
   fake_.write_chunk(5, 7, 0, {kCall});

@@ -66,6 +66,27 @@ TEST(Summary, AddsUpThreadsAndProcesses) {
   EXPECT_EQ(summary.threads[0].total_events(), 3u);
 }
 
+// What no thread told of the time that a process waited may be any thread's: nothing is said of those that told nothing.
+TEST(Summary, TimeThatNobodyToldIsNobodysZero) {
+  RecordingBuilder build;
+  const uint32_t told = build.process(100), untold = build.process(200);
+  for (uint32_t process : {told, untold}) {
+    build.thread(process, 1).enter(0x1000, 10);
+    build.thread(process, 2).enter(0x1000, 10);
+    Health whole, first, second;
+    whole.blocked_ticks = process == told ? 30 : 100;
+    first.thread_serial = 1;
+    first.blocked_ticks = 30;
+    second.thread_serial = 2;
+    for (const Health& health : {whole, first, second}) build.health(process, health);
+  }
+  const Recording recording = build.open();
+  const Summary summary = summarize(recording);
+  std::vector<bool> known;
+  for (const ThreadSummary& thread : summary.threads) known.push_back(thread.blocked_known);
+  EXPECT_THAT(known, ElementsAre(true, true, true, false));
+}
+
 TEST(Summary, ProcessesAreCalledWhatTheyWereStartedAs) {
   const auto name = [](const std::string& executable, const std::vector<std::string>& command) {
     Process process;
