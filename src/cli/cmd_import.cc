@@ -26,7 +26,7 @@ Session session_of(const StreamImport& stream) {
   session.ticks_per_second = header.ticks_per_second;
   session.clock_flags = kClockInvariant;
   session.start = {header.ticks, header.monotonic_ns, header.realtime_ns};
-  session.options.push_back("imported from a stream");
+  session.options.push_back(kImportedFromStream);
   return session;
 }
 

@@ -65,6 +65,8 @@ void add_health(HealthReport& report, const Health& health) {
 
 void gather_target(HealthReport& report, const Recording& recording, const Summary& summary) {
   report.lost = summary.lost;
+  const std::vector<std::string>& options = recording.session().options;
+  report.imported = std::find(options.begin(), options.end(), kImportedFromStream) != options.end();
   for (const RecordedThread& thread : recording.threads()) add_health(report, thread.health);
   for (const RecordedProcess& process : recording.processes()) {
     add_health(report, process.health);
@@ -190,7 +192,9 @@ void say_lost(const HealthReport& report, Sentences& say) {
           ? ""
           : fmt::format(" ({} of them in signal handlers that interrupted the recording itself)", report.in_handler);
   say.error(!lost.empty(),
-            fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
+            report.imported
+                ? fmt::format("Lost: {}. A larger ring where they are recorded holds more.", lost)
+                : fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
   say.warning(report.torn != 0,
               fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
                           count_of(report.torn, "record was", "records were")));

@@ -41,6 +41,8 @@ struct Session {
   uint32_t clock_flags = 0;       // SessionClock
   ClockTriplet start;
 };
+// Stands among the options of a session that penna import made: there was no recorder.
+inline constexpr char kImportedFromStream[] = "imported from a stream";
 enum SessionClock : uint32_t { kClockInvariant = 1 /* the CPU promises a constant rate in all states */ };
 
 struct Process {
