@@ -152,9 +152,9 @@ int cmd_lint(const LintOptions& options) {
   } else {
     const std::string found = plural_text(static_cast<int64_t>(findings.size() + left_out), "finding");
     report.head.push_back(fmt::format("{} in {} of {}.", found, looked_at, in));
-    report.tables.push_back(findings_table(findings, files.size() > 1));
     if (options.table.format == Format::kTable) report.tail = explanations(findings);
   }
+  report.tables.push_back(findings_table(findings, files.size() > 1));
   if (left_out != 0) report.warnings.push_back(fmt::format("{} findings are left out: there are too many.", left_out));
   if (const Result<> selected = select_report_rows(report, options.table); !selected)
     return fail(selected.error().text);

@@ -22,22 +22,25 @@ class CodeState {
 
   void look(ListedPoint& point) const {
     for (PointPlace& place : point.places) {
-      place.recording = place.slot == 0 ? false : changed(place.slot, kSlotBytes);
+      place.recording = place.slot == 0 ? false : changed(place.slot, is_x86() ? kX86Slot : kArmSlot);
       place.probed = place.probe == 0 ? false : probed(place.probe);
     }
     uint16_t value = 0;
     std::array<uint8_t, 2> bytes{};
     if (point.semaphore == 0 || !memory_.read(point.semaphore + module_.bias, bytes)) return;
     std::memcpy(&value, bytes.data(), 2);
-    point.listeners = value;
+    point.semaphore_count = value;
   }
 
  private:
-  // Of a slot as of any machine's: more than the shortest has, and enough to tell a jump from a nop.
-  static constexpr size_t kSlotBytes = 4;
+  static constexpr size_t kX86Slot = 5, kArmSlot = 4;  // PENNA_SLOT_BYTES of the module's machine, not of this one
+  bool is_x86() const {
+    const int machine = module_.file.header().e_machine;
+    return machine == EM_X86_64 || machine == EM_386;
+  }
 
   std::optional<bool> changed(uint64_t address, size_t count) const {
-    std::array<uint8_t, kSlotBytes> now{};
+    std::array<uint8_t, kX86Slot> now{};
     const std::span<const uint8_t> was = module_.file.bytes_at(address);
     if (was.size() < count || !memory_.read(address + module_.bias, std::span(now).first(count))) return std::nullopt;
     return std::memcmp(was.data(), now.data(), count) != 0;
@@ -45,8 +48,7 @@ class CodeState {
 
   // A breakpoint replaces the nop, or where the kernel makes a call of it, the long nop behind it.
   std::optional<bool> probed(uint64_t nop) const {
-    const int machine = module_.file.header().e_machine;
-    if (machine != EM_X86_64 && machine != EM_386) return changed(nop, kSlotBytes);
+    if (!is_x86()) return changed(nop, kArmSlot);
     const std::optional<bool> first = changed(nop, 1);
     if (first.value_or(true)) return first;
     const std::span<const uint8_t> code = module_.file.bytes_at(nop);

@@ -67,9 +67,12 @@ Table facts_table(const ElfFacts& facts, SymbolFile* symbols) {
 
 void ListReport::add_points(std::vector<ListedPoint> listed, const std::string& none) {
   points = std::move(listed);
-  if (points.empty()) return report.tail.push_back(none);
   Table table = points_table(points, in_process);
-  table.title = plural_text(static_cast<int64_t>(points.size()), "point");
+  if (points.empty()) {
+    report.tail.push_back(none);
+  } else {
+    table.title = plural_text(static_cast<int64_t>(points.size()), "point");
+  }
   report.tables.insert(report.tables.begin(), std::move(table));
 }
 

@@ -115,7 +115,7 @@ std::string armed_text(const ListedPoint& point) {
 std::string semaphore_text(const ListedPoint& point) {
   if (point.semaphore == 0) return "";
   const std::string address = fmt::format("{:#x}", point.semaphore);
-  return point.listeners ? fmt::format("{} = {}", address, *point.listeners) : address;
+  return point.semaphore_count ? fmt::format("{} = {}", address, *point.semaphore_count) : address;
 }
 
 void write_truth(JsonWriter& json, const char* key, const std::optional<bool>& truth) {
@@ -277,8 +277,8 @@ void write_point(const ListedPoint& point, bool in_process, JsonWriter& json) {
   write_arguments(point, json);
   write_address(json, "semaphore", point.semaphore);
   if (in_process) {
-    json.key("listeners");
-    point.listeners ? json.value(static_cast<uint32_t>(*point.listeners)) : json.null();
+    json.key("semaphore_count");
+    point.semaphore_count ? json.value(static_cast<uint32_t>(*point.semaphore_count)) : json.null();
     json.field("module", point.module);
   }
   write_text(json, "file", point.file);

@@ -39,7 +39,7 @@ struct ListedPoint {
   std::string function;  // where no line is known
   std::string module;    // in a process
   uint64_t semaphore = 0;
-  std::optional<uint16_t> listeners;  // in a process: the semaphore's value
+  std::optional<uint16_t> semaphore_count;  // in a process: the semaphore's value
   std::vector<PointPlace> places;
 
   std::string full_name() const { return provider + ":" + name; }

@@ -203,8 +203,10 @@ bool print_report(const Report& report, const TextStyle& style, const TextSink& 
   bool first = true;
   const auto gap = [&] { return std::exchange(first, false) || sink("\n"); };
   if (!report.head.empty() && !(gap() && print_sentences(report.head, Tint::kNone, style, sink))) return false;
-  for (const Table& table : report.tables)
+  for (const Table& table : report.tables) {
+    if (table.title.empty() && table.rows.empty()) continue;  // in JSON it is an empty list
     if (!(gap() && print_table(table, style, sink))) return false;
+  }
   if (!report.tail.empty() && !(gap() && print_sentences(report.tail, Tint::kNone, style, sink))) return false;
   if (!report.warnings.empty() && !(gap() && print_sentences(report.warnings, Tint::kWarn, style, sink))) return false;
   return true;

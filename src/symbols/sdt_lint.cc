@@ -186,8 +186,13 @@ class Lint {
 
   void semaphore(const SdtNote& note) {
     if (note.semaphore != 0) {
-      if (!is_writable(file_, note.semaphore))
-        add(SdtTrap::kUnwritableSemaphore, &note, fmt::format("at {:#x}", note.semaphore));
+      const ElfSection* probes = file_.section(".probes");
+      const std::string where = fmt::format("at {:#x}", note.semaphore);
+      if (!is_writable(file_, note.semaphore)) {
+        add(SdtTrap::kUnwritableSemaphore, &note, where);
+      } else if (probes == nullptr || !probes->range().contains(note.semaphore)) {
+        add(SdtTrap::kMisplacedSemaphore, &note, where);
+      }
     } else if (const auto found = names_.find(note.provider + "_" + note.name); found != names_.end()) {
       add(SdtTrap::kMissingSemaphore, &note, found->second);
     }

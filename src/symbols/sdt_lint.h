@@ -31,6 +31,7 @@ enum class SdtTrap : uint8_t {
   kDuplicateSite,
   kMissingSemaphore,
   kUnwritableSemaphore,
+  kMisplacedSemaphore,
   kDiscardedBase,
   kWrongBase,
   kDamagedNote,

@@ -57,14 +57,15 @@ class Workspace:
         run(compiler, standard, *STRICT, f'-I{INCLUDE}', *options, *sources, '-o', path)
         return path
 
-    def build_matrix(self, optimisations=('-O0', '-O2'), links=tuple(LINKS)):
-        """Yields (label, binary, program): the binary that holds the points, and what to run."""
+    def build_matrix(self, optimisations=('-O0', '-O2'), links=tuple(LINKS), source=HERE / 'points', options=()):
+        """Yields (label, binary, program): the binary that holds the points of source.c or .cc, and what to run."""
         for family, language in COMPILERS:
             for optimisation in optimisations:
                 for link in links:
                     label = f'{family} {language} {optimisation} {link}'
-                    binary = self.build(family, language, [optimisation, '-g', *LINKS[link]],
-                                        'libpoints.so' if link == 'shared' else 'program')
+                    binary = self.build(family, language, [optimisation, '-g', *LINKS[link], *options],
+                                        'libpoints.so' if link == 'shared' else 'program',
+                                        [source.with_suffix(f'.{language}')])
                     program = binary
                     if link == 'shared':
                         program = self.path / 'caller'

@@ -83,6 +83,8 @@ TEST(SdtLint, Places) {
 TEST(SdtLint, Semaphores) {
   EXPECT_THAT(found(program("read_only", "PROBE a,count,\"\"", "BASE\n.section .rodata\ncount: .2byte 0")),
               ElementsAre(testing::StartsWith("unwritable-semaphore trap:a at 0x")));
+  EXPECT_THAT(found(program("misplaced", "PROBE a,count,\"\"", "BASE\n.data\ncount: .2byte 0")),
+              ElementsAre(testing::StartsWith("misplaced-semaphore trap:a at 0x")));
   EXPECT_THAT(found(program("far", "PROBE a,0x123456,\"\"", "BASE")),
               ElementsAre("unwritable-semaphore trap:a at 0x123456"));
   EXPECT_THAT(
