@@ -27,7 +27,7 @@
 #include "penna/detail/site_text.h"
 
 /* What a site is, and how it stands. Strings live as long as the module that has the site. */
-struct penna_point_status {
+typedef struct penna_point_status {
   const char* provider;
   const char* name;
   const char* file;
@@ -35,7 +35,8 @@ struct penna_point_status {
   uint32_t number; /* of PENNA_TRIGGER_ID; else PENNA_NO_NUMBER */
   uint32_t kind;   /* penna_site_kind: EVENT, SPAN or TRIGGER */
   uint32_t wanted; /* enables that were not taken back; not 0 = on */
-};
+} penna_point_status;
+typedef int (*penna_status_function)(const penna_point_status* point, void* data);
 
 #ifdef __cplusplus
 #define PENNA_API inline
@@ -49,13 +50,11 @@ PENNA_API int penna_disable(const char* pattern) {
 }
 PENNA_API int penna_disable_all(void) { return penna_change("*", PENNA_ALL_KINDS, penna_wish_off()); }
 
-typedef int (*penna_status_function)(const struct penna_point_status* point, void* data);
-
 /* A listing's function with its data, behind one that looks at sites. */
-struct penna_lister {
+typedef struct penna_lister {
   penna_status_function visit;
   void* data;
-};
+} penna_lister;
 PENNA_API int penna_list_site(const struct penna_point_site* site, void* data) {
   struct penna_lister* lister = (struct penna_lister*)data;
   struct penna_site_text text = penna_read_site_text(penna_text_of(site), site->text_bytes, 0, 0);
@@ -87,9 +86,9 @@ PENNA_API int penna_is_enabled(const char* pattern) {
 }
 
 /* A number as a pattern. */
-struct penna_number_text {
+typedef struct penna_number_text {
   char digits[12];
-};
+} penna_number_text;
 PENNA_API struct penna_number_text penna_print_number(uint32_t number) {
   struct penna_number_text text = {{0}};
   int at = 10;

@@ -9,8 +9,14 @@
 #ifndef PENNA_ARCH_LINUX_H
 #define PENNA_ARCH_LINUX_H
 
-#if defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
+#if !defined(__linux__)
+/* not here */
+#elif defined(__x86_64__) && defined(__LP64__)
 #include "penna/arch/x86_64_linux.h"
+#elif defined(__aarch64__) && defined(__LP64__)
+#include "penna/arch/aarch64_linux.h"
+#elif defined(__i386__)
+#include "penna/arch/i386_linux.h"
 #endif
 
 #endif

@@ -73,6 +73,8 @@ static inline const char* penna_text_of(const struct penna_point_site* site) {
   return PENNA_TARGET(const char, &site->text_at);
 }
 
+#ifdef PENNA_ARCH_HAS_POINTS
+
 /* A site whose parts all lie in its module. */
 static inline int penna_site_is_sound(const struct penna_site_table* table, const struct penna_point_site* site) {
   const char* text = penna_text_of(site);
@@ -168,4 +170,5 @@ static inline void penna_settle_table(struct penna_switcher* switcher, const str
     if (penna_site_is_sound(table, first + i)) penna_settle_site(switcher, table, first + i);
 }
 
+#endif /* PENNA_ARCH_HAS_POINTS */
 #endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Raw system calls, AArch64 Linux (number in x8, arguments in x0 .. x5, result in x0), and how a slot is written. See
+ * x86_64_linux.h.
+ */
+#ifndef PENNA_ARCH_AARCH64_LINUX_H
+#define PENNA_ARCH_AARCH64_LINUX_H
+
+#include "penna/arch/point.h"
+
+#define PENNA_ARCH_HAS_LINUX 1
+
+enum {
+  PENNA_SYS_mmap = 222,
+  PENNA_SYS_mprotect = 226,
+  PENNA_SYS_sched_yield = 124,
+  PENNA_SYS_getpid = 172,
+  PENNA_SYS_membarrier = 283
+};
+
+static inline long penna_arch_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+}
+
+/* Every instruction is one word. */
+static inline int penna_arch_slot_fits(uintptr_t slot) { return slot % PENNA_SLOT_BYTES == 0; }
+
+/* A nop and a branch may replace each other under running cores (Arm ARM, B2.2.5). */
+static inline int penna_arch_swap_slot(uintptr_t slot, const unsigned char* from, const unsigned char* to) {
+  uint32_t old_word, new_word;
+  __builtin_memcpy(&old_word, from, sizeof old_word);
+  __builtin_memcpy(&new_word, to, sizeof new_word);
+  if (!__atomic_compare_exchange_n((uint32_t*)slot, &old_word, new_word, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    return 0;
+  penna_arch_code_changed(slot);
+  return 1;
+}
+
+#endif
