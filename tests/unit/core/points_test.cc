@@ -70,7 +70,7 @@ std::vector<T> elements(const Value& value, int type) {
   EXPECT_EQ(value.element_bytes, sizeof(T));
   EXPECT_EQ(value.text.size() % sizeof(T), 0u);
   std::vector<T> all(value.text.size() / sizeof(T));
-  std::memcpy(all.data(), value.text.data(), all.size() * sizeof(T));
+  if (!all.empty()) std::memcpy(all.data(), value.text.data(), all.size() * sizeof(T));
   return all;
 }
 
