@@ -156,13 +156,15 @@ class Perf:
 
     @contextlib.contextmanager
     def probes(self, binary, names):
-        """Makes events of points of this run; yields {name: its definition in the kernel}, without those that it refused."""
+        """Makes events of points of this run; yields {name: its definition in the kernel}, without those that it refused.
+        perf 6.1 takes an event of any provider for one of ours if it has the name, such as one that a killed run left; with
+        --force it makes another, with a number behind its name."""
         self.run('buildid-cache', '--add', binary)
         try:
             for name in names:
-                subprocess.run([*self.command, 'probe', '-q', '-x', str(binary), f'sdt_{PROVIDER}:{name}'], capture_output=True)
+                subprocess.run([*self.command, 'probe', '-q', '--force', '-x', str(binary), f'sdt_{PROVIDER}:{name}'], capture_output=True)
             lines = run(*as_root('cat', TRACEFS / 'uprobe_events')).splitlines()
-            found = [re.match(rf'p:sdt_{PROVIDER}/(\w+) (.*)', line) for line in lines]
+            found = [re.match(rf'p:sdt_{PROVIDER}/(\w+?)(?:_\d+)? (.*)', line) for line in lines]
             yield {match.group(1): match.group(2) for match in found if match}
         finally:
             subprocess.run([*self.command, 'probe', '-q', '-d', f'sdt_{PROVIDER}:*'], capture_output=True)
@@ -173,5 +175,5 @@ class Perf:
         data = self.space.path / 'perf.data'
         self.run('record', '-q', '-o', data, '-e', f'sdt_{PROVIDER}:*', program)
         said = self.run('script', '-i', data, '-F', 'event,trace')
-        pattern = re.compile(rf'sdt_{PROVIDER}:(\w+): \(\w+\)(.*)')
+        pattern = re.compile(rf'sdt_{PROVIDER}:(\w+?)(?:_\d+)?: \(\w+\)(.*)')
         return [(name, dict(word.split('=') for word in rest.split())) for name, rest in pattern.findall(said)]
