@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "chunk_builder.h"
+#include "random_chunk.h"
 #include "recording/codec.h"
 
 namespace penna {
@@ -19,68 +19,6 @@ void expect_round_trip(std::span<const uint8_t> chunk) {
   ASSERT_LE(columns.size(), kMaxColumnBytes);
   ASSERT_TRUE(from_columns(columns, chunk.size(), back));
   ASSERT_TRUE(std::equal(chunk.begin(), chunk.end(), back.begin(), back.end()));
-}
-
-// Programs in miniature; `random` decides what comes next.
-std::vector<uint8_t> random_chunk(std::mt19937_64& random, size_t limit) {
-  uint64_t time = random() >> (random() % 40);
-  if (random() % 2 != 0) time &= ~uint64_t{3};
-  ChunkBuilder chunk(time);
-  std::vector<uint64_t> stack, blocks;
-  uint64_t top = 0x5555'0000'1000;
-  auto step = [&] {
-    return time += (random() % 60) * 2 >> (random() % 8 == 0 ? 6 : 0) << (random() % 64 == 0 ? 20 : 0);
-  };
-  while (chunk.size() + 64 < limit) {
-    switch (random() % 12) {
-      case 0:
-      case 1:
-      case 2:
-        stack.push_back(0x5555'0000'1000 + random() % 30 * 16);
-        chunk.entry(stack.back(), step());
-        break;
-      case 3:
-      case 4:
-        if (stack.empty() || random() % 50 == 0) stack.push_back(random());
-        chunk.exit(stack.back(), step());
-        stack.pop_back();
-        break;
-      case 5:
-      case 6: {
-        auto size = static_cast<uint32_t>(random() % 5 * 24 + (random() % 20 == 0 ? random() : 0));
-        uint64_t address = random() % 3 == 0 ? top += 48 : random() % 40 * 48 + 0x1000;
-        if (random() % 30 == 0) address = random();
-        chunk.alloc(address, size, static_cast<uint32_t>(random() % 6), step());
-        blocks.push_back(address);
-        break;
-      }
-      case 7:
-        if (blocks.empty() || random() % 20 == 0) blocks.push_back(random() >> (random() % 32));
-        std::swap(blocks[random() % blocks.size()], blocks.back());
-        chunk.free(blocks.back(), step());
-        if (random() % 10 != 0) blocks.pop_back();
-        break;
-      case 8:
-        chunk.full(random() % 2 != 0 ? PENNA_KIND_LOCK : PENNA_KIND_UNLOCK, step(),
-                   penna_lock{0x7000 + random() % 3 * 40});
-        break;
-      case 9:
-        chunk.full(PENNA_KIND_POINT, step(), penna_point{static_cast<uint32_t>(random() % 3), 0},
-                   std::string(random() % 24, 'p'));
-        break;
-      case 10:
-        if (random() % 8 == 0) chunk.full(PENNA_KIND_ALLOC, step(), penna_alloc{random(), 3, 4}, "", PENNA_TAG_BUSY);
-        break;
-      case 11:
-        if (random() % 8 == 0) chunk.word(0).word(0);
-        if (random() % 40 == 0) chunk.word(random());
-        if (random() % 8 == 0) time -= random() % 100;  // a nested handler
-        break;
-    }
-  }
-  auto bytes = chunk.close();
-  bytes.resize(chunk.size());
-  return bytes;
 }
 
 TEST(Columns, RoundTripOfPlausibleChunks) {
