@@ -3,7 +3,8 @@
 """Runs the commands of README.md and docs/: docs.py SOURCE PENNA, in a directory with the programs they are about.
 
 Fenced blocks: "$ COMMAND" and the lines of its output behind it, or lines that begin with penna or ./run. Commands of
-penna are run by a shell and must end with 0; those of ./run must name a verb that it has, because they take minutes.
+penna are run by a shell and must end with 0; those of ./run must name a verb that it has, because they take minutes. A block
+that begins with a program of examples/ must be what another script here runs (doc_block in common.sh).
 Every shown line must be one of those that the command prints, but for numbers, units and the width of columns; of a
 command with a pipe, one of those that go into it. Tables: the verbs and options in their first column must exist.
 """
@@ -37,10 +38,22 @@ def blocks(text):
     return fenced
 
 
+def example_of(lines):
+    """The program of examples/ that a block begins with; else None."""
+    return lines[0].split()[0] if lines and lines[0].startswith('examples/') else None
+
+
+def untested_examples(page, text, scripts):
+    return [f'{example}: no script runs this block: doc_block {page} {example}' for _, lines in blocks(text)
+            if (example := example_of(lines)) and f'doc_block {page} {example}' not in scripts]
+
+
 def commands(text):
     """(line number, command, lines of output that are shown) of all blocks."""
     found = []
     for start, lines in blocks(text):
+        if example_of(lines):
+            continue
         if any(line.startswith('$ ') for line in lines):
             for number, line in enumerate(lines, start):
                 if line.startswith('$ '):
@@ -98,9 +111,11 @@ def check(source, penna):
     verbs = set(re.findall(r'^  ([a-z]+)', run(f'{source}/run help')[1], re.MULTILINE))
     assert 'test' in verbs and 'demo' in verbs, verbs
     count, wrong = 0, []
+    scripts = ''.join(path.read_text() for path in (source / 'tests' / 'e2e').glob('*.sh'))
     for page in [source / 'README.md', *sorted((source / 'docs').rglob('*.md'))]:
         text = page.read_text()
         wrong += [f'{page.name}: {each}' for each in wrong_tables(text, penna, runner)]
+        wrong += [f'{page.name}: {each}' for each in untested_examples(page.name, text, scripts)]
         for number, command, shown in commands(text):
             count += 1
             wrong += [f'{page.name}:{number}: {each}' for each in wrong_with(command, shown, verbs, runner)]
@@ -113,6 +128,9 @@ def check(source, penna):
 def self_test():
     page = 'x\n```\n$ penna a | head\n 12 us  main() [app]\n\n$ penna b\n```\n```\n./run test   # all\ndrawing\n```\n| `penna c [X]` | does; `--opt` |\n'
     assert commands(page) == [(3, 'penna a | head', [' 12 us  main() [app]']), (6, 'penna b', []), (9, './run test', [])]
+    page_of_examples = '```sh\nexamples/a/run\npenna a\n```\n'
+    assert not commands(page_of_examples) and not untested_examples('p', page_of_examples, 'doc_block p examples/a/run')
+    assert untested_examples('p', page_of_examples, 'doc_block q examples/a/run')
     assert shape('  1.5 ms  -  3  f(int) (a.c:12) [app]') == shape('12 ns 4,000 17 f(int) (a.c:1) [app]')
     assert shape('1 process') != shape('2 processes') and shape('BYTES  COUNT') == shape('BYTES COUNT')
     assert not wrong_with('penna a', ['12 B  main'], set(), lambda _: (0, 'x\n5 kB main\n'))
