@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * An image without an operating system that traces itself: points in its work and in its timer's interrupt, switched on and
- * off while it runs, recorded into a ring; it prints what it recorded, and the same as a stream for `penna import`.
+ * An image without an operating system that traces itself: points in its work and in its timer's interrupt, and a trigger,
+ * switched on and off while it runs; points are recorded into a ring. It prints what it recorded, and the same as a stream
+ * for `penna import`.
  *     examples/firmware/run x86_64            (or aarch64; run says what else it can do)
  */
 #include "machine.h"
 #include "penna/firmware.h"
-#include "penna/point.h"
+#include "penna/trigger.h"
 #include "print.h"
 #include "tick.h"
 
@@ -15,12 +16,19 @@ PENNA_RING_DEFINE(ring, kSlots, kUnitBytes);
 
 /* ---- What the image does ------------------------------------------------------------------------------------------ */
 
+/* What a trigger calls while it is on. */
+static void on_large(uint32_t job, uint32_t sum) {
+  print_number("  trigger: the sum of job ", job, " is ");
+  print_number("", sum, "\n");
+}
+
 static uint32_t work(uint32_t job, const char* name) {
   PENNA_SPAN(fw, work, job, name);
   uint32_t sum = 0;
   for (uint32_t i = 1; i <= 10 * job; i++) sum += i * i;
   double mean = (double)sum / (10 * job);
   PENNA_EVENT(fw, result, sum, mean, PENNA_ARG(odd, (_Bool)(sum & 1)));
+  if (sum > 9000) PENNA_TRIGGER(fw, large, on_large, job, sum);
   return sum;
 }
 
@@ -102,7 +110,7 @@ static void print_stream(uint64_t ticks_per_second) {
 int main(void) {
   print("penna on bare ");
   print(machine_name);
-  print_number("\n", penna_firmware_start(ring, who_runs), " sites\n");
+  print_number("\n", penna_firmware_start(ring, who_runs), " points\n");
   for (uint32_t i = 0; i < 8; i++) penna_firmware_site(sites[i], i + 1);
   machine_start_timer();
 
@@ -121,7 +129,7 @@ int main(void) {
   work(3, "a name that is far too long to be kept whole in one slot of this small ring");
   drain();
 
-  print_number("off: ", penna_firmware_switch("fw:[rt]*", 0), "\n");
+  print_number("off: ", penna_firmware_switch("fw:[rtl]*", 0), "\n");
   work(4, "zinc");
   wait_for_ticks(2);
   drain();

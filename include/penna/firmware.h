@@ -23,13 +23,14 @@
 extern "C" {
 #endif
 
-/* Gives each site an id, from 1 on, and makes `ring` the place where records go; how many sites. The greatest unit is of
+/* Gives each point an id, from 1 on, and makes `ring` the place where records go; how many sites. The greatest unit is of
  * ring->slot_size: strings and arrays are cut to what is left in it, and a site whose numbers alone do not fit stays off.
  * `thread`: who runs now (stream.h); called for each record. */
 uint32_t penna_firmware_start(struct penna_ring* ring, uint32_t (*thread)(void));
 
-/* Switches the sites "provider:name" that match a glob: how many do. Enabling counts: what was switched on twice must be
- * switched off twice; off once more does nothing. The code must be writable here. */
+/* Switches the points and triggers "provider:name" that match a glob, or a number: how many do, as in control.h. Enabling
+ * counts: what was switched on twice must be switched off twice; off once more does nothing. The code must be writable
+ * here. */
 uint32_t penna_firmware_switch(const char* pattern, int on);
 
 /* The SITE unit of site number `id`, for the stream; 0 when there is none. PENNA_MAX_UNIT_WORDS. */
@@ -44,14 +45,10 @@ int penna_firmware_site(uint64_t* unit, uint32_t id);
 #error "this processor has no points that can be switched"
 #endif
 
-#include "penna/detail/glob.h"
+#include "penna/detail/site_table.h"
 #include "penna/detail/site_text.h"
 
-extern const struct penna_point_site penna_first_site[] __asm__("__start_penna_sites")
-    __attribute__((weak, visibility("hidden")));
-extern const struct penna_point_site penna_end_of_sites[] __asm__("__stop_penna_sites")
-    __attribute__((weak, visibility("hidden")));
-extern struct penna_point_entries penna_entries __asm__("penna_module_entries")
+extern const struct penna_point_module penna_image __asm__("penna_module_description")
     __attribute__((weak, visibility("hidden")));
 void penna_firmware_values_entry(void);
 void penna_firmware_reserve_entry(void);
@@ -61,42 +58,47 @@ static uint32_t (*penna_firmware_thread)(void);
 
 /* ---- Sites -------------------------------------------------------------------------------------------------------- */
 
-static inline void* penna_follow(const int32_t* field) { return (char*)(uintptr_t)field + *field; }
-
-static inline struct penna_point_state* penna_state_of(const struct penna_point_site* site) {
-  return (struct penna_point_state*)penna_follow(&site->state_at);
+/* Of the whole image, wherever it lies; without a note when it has no points. */
+static inline struct penna_site_table penna_firmware_table(void) {
+  struct penna_site_table table = {&penna_image, 0, UINTPTR_MAX};
+  return table;
 }
-
-static inline int penna_site_can_switch(const struct penna_point_site* site) {
-  return site->slot_at != 0 && penna_state_of(site)->id != 0;
+static inline size_t penna_firmware_site_count(const struct penna_site_table* table) {
+  return table->note != NULL ? penna_site_count(table) : 0;
 }
 
 uint32_t penna_firmware_start(struct penna_ring* ring, uint32_t (*thread)(void)) {
+  const struct penna_site_table table = penna_firmware_table();
+  const size_t count = penna_firmware_site_count(&table);
   uint32_t last = 0;
   penna_firmware_ring = ring;
   penna_firmware_thread = thread;
-  for (const struct penna_point_site* site = penna_first_site; site < penna_end_of_sites; site++) {
+  for (size_t i = 0; i < count; i++) {
+    const struct penna_point_site* site = penna_first_site(&table) + i;
     struct penna_point_state* state = penna_state_of(site);
-    if (state->id != 0 || (3u + 1u + site->arg_count) * 8 > ring->slot_size) continue;
+    if (site->kind == PENNA_SITE_TRIGGER || state->id != 0 || (3u + 1u + site->arg_count) * 8 > ring->slot_size)
+      continue;
     state->arg_count = site->arg_count;
     state->types = site->types;
     state->id = ++last;
   }
-  if (last != 0) {
-    penna_entries.reserve = (uintptr_t)&penna_firmware_reserve_entry;
-    penna_entries.values = (uintptr_t)&penna_firmware_values_entry;
+  if (count != 0) {
+    penna_entries_of(&table)->reserve = (uintptr_t)&penna_firmware_reserve_entry;
+    penna_entries_of(&table)->values = (uintptr_t)&penna_firmware_values_entry;
   }
   return last;
 }
 
 int penna_firmware_site(uint64_t* unit, uint32_t id) {
-  for (const struct penna_point_site* site = penna_first_site; site < penna_end_of_sites; site++) {
+  const struct penna_site_table table = penna_firmware_table();
+  const size_t count = penna_firmware_site_count(&table);
+  for (size_t i = 0; i < count; i++) {
+    const struct penna_point_site* site = penna_first_site(&table) + i;
     if (id == 0 || penna_state_of(site)->id != id) continue;
     char* text = (char*)(unit + 2 + sizeof(struct penna_site_info) / 8); /* where the unit has it */
     uint32_t room = PENNA_MAX_UNIT_WORDS * 8 - (uint32_t)(text - (char*)unit);
     uint32_t bytes = penna_copy_site_text(site, (const char*)UINTPTR_MAX, text, room);
-    penna_unit_site(unit, id, site->kind, site->line, (uintptr_t)penna_follow(&site->slot_at), text, bytes,
-                    site->arg_count, site->types);
+    penna_unit_site(unit, id, site->kind, site->line, penna_slot_of(site), text, bytes, site->arg_count, site->types);
     return 1;
   }
   return 0;
@@ -104,27 +106,22 @@ int penna_firmware_site(uint64_t* unit, uint32_t id) {
 
 /* ---- Switching ---------------------------------------------------------------------------------------------------- */
 
-/* "provider:name" against a glob. */
-static inline int penna_site_matches(const struct penna_point_site* site, const char* pattern) {
-  char name[128];
-  uint32_t length = 0;
-  const char* from = (const char*)penna_follow(&site->text_at);
-  for (uint32_t part = 0; part < 2; part++) {
-    for (; *from != '\0' && length < sizeof name - 2; from++) name[length++] = *from;
-    while (*from++ != '\0') {
-    }
-    if (part == 0) name[length++] = ':';
-  }
-  name[length] = '\0';
-  return penna_glob_matches(pattern, name);
+/* Whether there is a way for what it says. */
+static int penna_firmware_ready(struct penna_switcher* self, const struct penna_site_table* table,
+                                const struct penna_point_site* site) {
+  (void)self, (void)table;
+  return site->kind == PENNA_SITE_TRIGGER || penna_state_of(site)->id != 0;
 }
 
 /* One store of a word that holds the whole slot. */
-static inline void penna_store_slot(uintptr_t slot, const unsigned char* code) {
+static int penna_firmware_write(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
+                                const unsigned char* from, const unsigned char* to) {
   typedef uint32_t __attribute__((may_alias)) half;
   typedef uint64_t __attribute__((may_alias, aligned(8))) whole;
+  (void)self, (void)table;
+  if (!penna_slot_holds(slot, from)) return 0;
   if (PENNA_SLOT_BYTES == 4) {
-    __atomic_store_n((half*)slot, code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24,
+    __atomic_store_n((half*)slot, to[0] | (uint32_t)to[1] << 8 | (uint32_t)to[2] << 16 | (uint32_t)to[3] << 24,
                      __ATOMIC_RELEASE);
   } else {
     /* Nobody else stores here: a compare-and-swap for the store of eight bytes that it ends with. */
@@ -134,38 +131,22 @@ static inline void penna_store_slot(uintptr_t slot, const unsigned char* code) {
       before = after = *(volatile whole*)at;
       for (uint32_t i = 0; i < PENNA_SLOT_BYTES; i++) {
         uint32_t shift = 8 * ((uint32_t)(slot & 7) + i);
-        after = (after & ~((uint64_t)0xff << shift)) | (uint64_t)code[i] << shift;
+        after = (after & ~((uint64_t)0xff << shift)) | (uint64_t)to[i] << shift;
       }
     } while (!penna_arch_cas_local(at, before, after));
   }
   penna_arch_code_changed(slot);
-}
-
-static inline void penna_patch_site(const struct penna_point_site* site, int on) {
-  static const unsigned char kDisabled[PENNA_SLOT_BYTES] = PENNA_DISABLED_SLOT;
-  unsigned char armed[PENNA_SLOT_BYTES];
-  uintptr_t slot = (uintptr_t)penna_follow(&site->slot_at);
-  if (!on)
-    penna_store_slot(slot, kDisabled);
-  else if (penna_arch_armed_slot(slot, (uintptr_t)penna_follow(&site->cold_at), armed))
-    penna_store_slot(slot, armed);
+  return 1;
 }
 
 uint32_t penna_firmware_switch(const char* pattern, int on) {
   static uint32_t stamp;
-  uint32_t matched = 0;
-  stamp++;
-  for (const struct penna_point_site* site = penna_first_site; site < penna_end_of_sites; site++) {
-    if (!penna_site_can_switch(site) || !penna_site_matches(site, pattern)) continue;
-    struct penna_point_state* state = penna_state_of(site);
-    if (state->stamp != stamp) { /* copies of a site share their state */
-      state->stamp = stamp;
-      state->wanted = on ? state->wanted + 1 : state->wanted - (state->wanted != 0);
-      matched++;
-    }
-    penna_patch_site(site, state->wanted != 0);
-  }
-  return matched;
+  const struct penna_site_table table = penna_firmware_table();
+  struct penna_switcher switcher = {penna_firmware_ready, penna_firmware_write};
+  struct penna_request request = {pattern, PENNA_ALL_KINDS, ++stamp, on ? penna_wish_enable() : penna_wish_disable()};
+  struct penna_change_counts counts = {0, 0, 0};
+  if (table.note != NULL) penna_change_table(&switcher, &table, &request, &counts);
+  return counts.matched;
 }
 
 /* ---- Recording ---------------------------------------------------------------------------------------------------- */

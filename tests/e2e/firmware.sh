@@ -5,10 +5,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu make
 cat >expected <<'TEXT'
-4 sites
+4 points
 all off:
   lost: 0, times grow
-on: 3
+on: 4
+  trigger: the sum of job 3 is 9455
   main       fw:work begins  job=2, name="copper"
   main       fw:result  sum=2870, mean=143.500, odd=false
   main       fw:work ends
@@ -19,7 +20,7 @@ on: 3
   main       fw:result  sum=9455, mean=315.167, odd=true
   main       fw:work ends
   lost: 0, times grow
-off: 2
+off: 3
   main       fw:work begins  job=4, name="zinc"
   main       fw:work ends
   lost: 0, times grow
@@ -41,7 +42,7 @@ more than the ring holds:
   main       fw:work begins  job=8, name=""
   main       fw:work ends
   lost: 4, times grow
-off: 3
+off: 4
   lost: 0, times grow
 TEXT
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "penna/firmware.h"
-#include "penna/point.h"
+#include "penna/trigger.h"
 
 #define CHECK(condition)                                   \
   do {                                                     \
@@ -17,12 +17,7 @@
     }                                                      \
   } while (0)
 
-#ifdef __cplusplus
-enum { kSites = 8 }; /* the end of the span has a slot of its own */
-#else
-enum { kSites = 7 };
-#endif
-enum { kSlots = 64, kSlotBytes = 256, kSitesAndEnds = 8 };
+enum { kSlots = 64, kSlotBytes = 256, kPoints = 7, kPointsAndEnds = 8, kTriggers = 2 };
 PENNA_RING_DEFINE(ring, kSlots, kSlotBytes);
 
 extern const char __executable_start, etext;
@@ -56,6 +51,19 @@ APART static int span(int n) {
   return n + 1;
 }
 APART static void lazy(int* evaluated) { PENNA_EVENT_LAZY(port, lazy, ++*evaluated); }
+
+/* A callback may do anything: this one uses registers of both kinds, and a site of its own. */
+static double called;
+static void on_call(int n, double x) {
+  nothing();
+  called = called * 2 + n + x;
+}
+APART static double triggers(int n, double x) {
+  double kept = x * 3;
+  PENNA_TRIGGER(port, by_name, on_call, n, x);
+  PENNA_TRIGGER_ID(25, on_call, n + 1, kept);
+  return kept + n;
+}
 
 static uint64_t unit[kSlotBytes / 8];
 /* The next record; its values, or NULL. */
@@ -129,8 +137,24 @@ static int switching(void) {
   CHECK(penna_firmware_switch("port:lazy", 1) == 1); /* once too often off does not count */
   lazy(&evaluated);
   CHECK(evaluated == 3 && next_record(&site, &words));
-  CHECK(penna_firmware_switch("*", 0) == kSites);
+  CHECK(penna_firmware_switch("*", 0) == kPoints + kTriggers);
   CHECK(penna_firmware_switch("other:*", 1) == 0);
+  return 0;
+}
+
+static int triggering(void) {
+  uint32_t site, words;
+  CHECK(triggers(1, 0.5) == 2.5 && called == 0);
+  CHECK(penna_firmware_switch("25", 1) == 1 && penna_firmware_switch("port:by*", 1) == 1);
+  CHECK(triggers(1, 0.5) == 2.5 && called == 2 * 1.5 + 3.5);
+  CHECK(penna_firmware_switch("25", 0) == 1);
+  CHECK(triggers(2, 1) == 5 && called == 6.5 * 2 + 3);
+  CHECK(!next_record(&site, &words));
+  CHECK(penna_firmware_switch("port:nothing", 1) == 1);
+  CHECK(triggers(2, 1) == 5 && next_record(&site, &words) && !next_record(&site, &words));
+  CHECK(penna_firmware_switch("*", 0) == kPoints + kTriggers);
+  called = 0;
+  CHECK(triggers(2, 1) == 5 && called == 0);
   return 0;
 }
 
@@ -141,15 +165,15 @@ int main(void) {
   uint64_t unit_of_site[PENNA_MAX_UNIT_WORDS];
   CHECK(end - start <= sizeof code);
   CHECK(mprotect((void*)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
-  CHECK(penna_firmware_start(ring, thread_seven) == kSitesAndEnds);
-  for (uint32_t id = 1; id <= kSitesAndEnds; id++) CHECK(penna_firmware_site(unit_of_site, id));
-  CHECK(!penna_firmware_site(unit_of_site, kSitesAndEnds + 1) && !penna_firmware_site(unit_of_site, 0));
+  CHECK(penna_firmware_start(ring, thread_seven) == kPointsAndEnds);
+  for (uint32_t id = 1; id <= kPointsAndEnds; id++) CHECK(penna_firmware_site(unit_of_site, id));
+  CHECK(!penna_firmware_site(unit_of_site, kPointsAndEnds + 1) && !penna_firmware_site(unit_of_site, 0));
   memcpy(code, (void*)start, end - start);
 
   double off = 0, on = 0, again = 0;
   for (int i = 0; i < 20; i++) off += mixture(i, i * 1.25);
   CHECK(!next_record(&site, &words));
-  CHECK(penna_firmware_switch("port:[!l]*", 1) == kSites - 1);
+  CHECK(penna_firmware_switch("port:[!lb]*", 1) == kPoints - 1);
   for (int i = 0; i < 20; i++) on += mixture(i, i * 1.25);
   for (int i = 0; i < 20; i++) {
     const uint64_t* v = next_record(&site, &words);
@@ -160,11 +184,11 @@ int main(void) {
   for (int i = 0; i < kSlots + 9; i++) nothing();
   CHECK(penna_ring_dropped(ring) == 9);
   for (int i = 0; i < kSlots; i++) CHECK(next_record(&site, &words));
-  CHECK(penna_firmware_switch("*:*", 0) == kSites);
+  CHECK(penna_firmware_switch("*:*", 0) == kPoints + kTriggers);
   for (int i = 0; i < 20; i++) again += mixture(i, i * 1.25);
   CHECK(!next_record(&site, &words));
   CHECK(off == on && off == again);
-  if (switching()) return 1;
+  if (switching() || triggering()) return 1;
   CHECK(memcmp(code, (void*)start, end - start) == 0);
   printf("ok\n");
   return 0;

@@ -107,7 +107,8 @@ def points(port, build):
             for way in ways:
                 label = f'{port}: {" ".join([*compiler, *way])}'
                 only_notes = port == 'armv7' or (port == 'i386' and family == 'clang' and '-pie' in way)
-                options = [language, *way, *WARNINGS, f'-I{ROOT}/include', '-DPENNA_POINT_BY_VALUES=1']
+                options = [language, *way, *WARNINGS, f'-I{ROOT}/include', '-ffreestanding',
+                           '-DPENNA_POINT_BY_VALUES=1']
                 options += ['-DPENNA_RING_TICKET_BITS=16'] if port == 'i386' else []
                 options += ['-Wno-unused-command-line-argument'] if family == 'clang' else []
                 options += ['-fuse-ld=lld'] if family == 'clang' and '-pie' in way else []
