@@ -158,7 +158,11 @@ static int triggering(void) {
   return 0;
 }
 
-int main(void) {
+#ifdef __cplusplus
+extern "C" /* without a hosted library it is a name like others */
+#endif
+    int
+    main(void) {
   uintptr_t start = (uintptr_t)&__executable_start & ~(uintptr_t)4095, end = (uintptr_t)&etext;
   static unsigned char code[1 << 20];
   uint32_t site, words;
