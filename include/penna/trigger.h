@@ -7,7 +7,8 @@
  *
  * Switched on, it is the statement `callback(arguments...)`: any callable (function, pointer to one, lambda, functor; in C a
  * function), any arguments, evaluated only then; what the callback returns is dropped, what it throws is thrown. The compiler
- * writes the call into a cold block, so it is as safe as any call. Switched off, it is one nop.
+ * writes the call into a cold block, so it is as safe as any call. Switched off, it is one nop; a function that makes no
+ * other call may also set up its frame for this one.
  * Switch them with penna/control.h, by name, glob or number, or with `penna ctl`. No library is needed. Everything a program
  * and its libraries have is switched together, also libraries that are loaded later; closing them is safe. The callback may
  * itself switch triggers, and run points.

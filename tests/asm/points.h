@@ -9,8 +9,14 @@
 #define POINT1(p, n, a) __asm__ volatile("nop" : : "nr"(a))
 #define POINT2(p, n, a, b) __asm__ volatile("nop" : : "nr"(a), "nr"(b))
 #define POINT3(p, n, a, b, c) __asm__ volatile("nop" : : "nr"(a), "nr"(b), "nr"(c))
+#define SPAN1 POINT1
+#define LAZY1(p, n, a) ((void)0)
+#define TRIGGER2(p, n, callback, a) ((void)0)
 #else
-#include "penna/point.h"
+#include "penna/trigger.h"
+#define SPAN1 PENNA_SPAN
+#define LAZY1 PENNA_EVENT_LAZY
+#define TRIGGER2 PENNA_TRIGGER
 #define POINT0 PENNA_EVENT
 #define POINT1 PENNA_EVENT
 #define POINT2 PENNA_EVENT
@@ -50,6 +56,30 @@ __attribute__((noinline)) unsigned shape_red_zone(unsigned a) {
   POINT1(shape, red_zone, a);
   return zone[a & 7];
 }
+void shape_callback(long a);
+__attribute__((noinline)) long shape_span(long a, long b) {
+  SPAN1(shape, span, a);
+  return a * b;
+}
+__attribute__((noinline)) long shape_lazy(long a, long b) {
+  LAZY1(shape, lazy, a / b);
+  return a + b;
+}
+__attribute__((noinline)) long shape_trigger(long a, long b) {
+  shape_callback(a);
+  TRIGGER2(shape, trigger, shape_callback, a / b);
+  shape_callback(b);
+  return a + b;
+}
+/* Nothing that the compiler knows of it may help. */
+#ifdef __clang__
+__attribute__((noinline))
+#else
+__attribute__((noipa))
+#endif
+void shape_callback(long a) {
+  __asm__ volatile("" : : "r"(a) : "memory");
+}
 __attribute__((noinline)) int shape_constant(void) {
   POINT1(shape, constant, 77);
   return 3;
@@ -87,6 +117,9 @@ void run_all(int flag) {
   shape_loop(numbers, 3);
   shape_red_zone((unsigned)flag);
   shape_constant();
+  shape_span(flag, 2);
+  shape_lazy(flag, 2);
+  shape_trigger(flag, 2);
 #ifndef REFERENCE
   values(flag);
 #endif

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """A disabled point is two nops. Each function of points.h is compared with its reference, in which the point is a nop that
-names the same operands (all that an SDT note asks for): apart from nops the same instructions must remain. In C by clang
-before 17 a point is also the flag that stands in for asm goto: clc, and a jump that is not taken."""
+names the same operands (all that an SDT note asks for): apart from nops the same instructions must remain. A lazy point is a
+nop and a test of its semaphore; a trigger is a nop. In C by clang before 17 each slot is also the flag that stands in for
+asm goto: clc, and a jump that is not taken; the end of a span in C is a test of a variable."""
 from collections import Counter
 
 from matrix import COMPILERS, Workspace, disassemble, expect, finish
 
 SLOT = bytes.fromhex('0f1f440050')
-FUNCTIONS = ('none', 'two', 'three_live', 'vectors', 'loop', 'red_zone', 'constant')
+FUNCTIONS = ('none', 'two', 'three_live', 'vectors', 'loop', 'red_zone', 'constant', 'span', 'lazy', 'trigger')
 
 
 def reachable(code):
@@ -23,7 +24,8 @@ def reachable(code):
         seen.add(index)
         mnemonic, operands = code[index][2], code[index][3]
         by_flag = mnemonic == 'jb' and code[index - 1][1] == SLOT
-        if mnemonic.startswith('j') and not by_flag:
+        by_semaphore = mnemonic == 'jne' and code[index - 1][2] == 'cmpw'
+        if mnemonic.startswith('j') and not by_flag and not by_semaphore:
             target = int(operands.split()[0], 16)
             if target in at:
                 work.append(at[target])
@@ -51,7 +53,7 @@ def without_flag(label, code):
 def slack(family, optimisation, function):
     """How many instructions the compiler may choose differently. gcc -Os leaves the cold block in line, and jumps over it;
     clang makes `lea` an `add` and a `mov` when the operand has a use in the cold block, too."""
-    return int(family == 'clang' or optimisation == '-Os') + (function == 'loop')
+    return int(family == 'clang' or optimisation == '-Os') + (function in ('loop', 'span'))
 
 
 def check_slot(label, code):
@@ -60,19 +62,23 @@ def check_slot(label, code):
     for index in slots:
         address = code[index][0]
         expect(address % 8 <= 3, f'{label}: slot at {address:#x} crosses an aligned word')
-    expect(any(line[1] == b'\x90' for line in code), f'{label}: no probe nop')
+    if not label.endswith('trigger'):
+        expect(any(line[1] == b'\x90' for line in code), f'{label}: no probe nop')
 
 
-def check_hot_path(label, with_point, reference, allowed, in_loop):
+def check_hot_path(label, function, with_point, reference, allowed):
     by_flag = label.startswith('clang c ')
     mine, theirs = without_flag(label, with_point) if by_flag else working(with_point), working(reference)
+    if function == 'lazy':  # its price: the semaphore is looked at
+        expect('cmpw jne' in ' '.join(mine), f'{label}: no test of the semaphore: {mine}')
+        mine = [mnemonic for mnemonic in mine if mnemonic not in ('cmpw', 'jne')]
     extra = len(mine) - len(theirs)
     expect(extra <= allowed, f'{label}: {extra} instructions more than the reference: {mine} against {theirs}')
-    saved = {'push', 'pop', 'call', 'sub'} & set(Counter(mine) - Counter(theirs))
+    saved = {'push', 'pop', 'call', 'sub', 'idiv'} & set(Counter(mine) - Counter(theirs))
     expect(not saved, f'{label}: the point costs {sorted(saved)}')
     nops = sum(is_nop(line[2], line[3]) for line in reachable(with_point))
-    # The slot, the probe, at most one to align the slot; loops are aligned, too.
-    expect(nops <= 3 + 2 * in_loop, f'{label}: {nops} nops')
+    # The slot, the probe, at most one to align the slot; loops are aligned, too; spans have two slots.
+    expect(nops <= 3 + 2 * (function in ('loop', 'span')), f'{label}: {nops} nops')
 
 
 def main():
@@ -86,8 +92,8 @@ def main():
                     label = f'{family} {language} {optimisation} shape_{function}'
                     code = disassemble(with_points, f'shape_{function}')
                     check_slot(label, code)
-                    check_hot_path(label, code, disassemble(reference, f'shape_{function}'),
-                                   slack(family, optimisation, function), function == 'loop')
+                    check_hot_path(label, function, code, disassemble(reference, f'shape_{function}'),
+                                   slack(family, optimisation, function))
     finish()
 
 

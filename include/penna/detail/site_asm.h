@@ -174,10 +174,14 @@
   PENNA_SLOT_FLAG(id, state, more, __VA_ARGS__)                                                                            \
   if (__builtin_expect(penna_armed_##id, 0))
 #define PENNA_IF_HEARD(id, state, semaphore, ...)                                                                    \
-  PENNA_SLOT_FLAG(id, state, "", __VA_ARGS__)                                                                            \
-  int penna_heard_##id;                                                                                              \
-  __asm__ volatile(PENNA_ASM_TEST_HEARD(semaphore) : PENNA_HEARD_OUTPUT(penna_heard_##id) : : PENNA_HEARD_SCRATCH);                      \
-  if (__builtin_expect(penna_armed_##id | penna_heard_##id, 0))
+  PENNA_SLOT_FLAG(id, state, "", __VA_ARGS__)                                                                        \
+  if (__builtin_expect(penna_armed_##id, 0) || __builtin_expect(PENNA_IS_HEARD(semaphore), 0))
+#define PENNA_IS_HEARD(semaphore)                                                                                    \
+  __extension__({                                                                                                    \
+    int penna_heard;                                                                                                 \
+    __asm__ volatile(PENNA_ASM_TEST_HEARD(semaphore) : PENNA_HEARD_OUTPUT(penna_heard) : : PENNA_HEARD_SCRATCH);     \
+    penna_heard;                                                                                                     \
+  })
 #define PENNA_BY_SLOT(id) penna_armed_##id
 
 #else

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// See off.h.
+#include "off.h"
