@@ -3,6 +3,7 @@
 #include "agent/points.h"
 
 #include <cpuid.h>
+#include <sys/single_threaded.h>
 
 #include "agent/modules.h"
 #include "agent/sites.h"
@@ -76,10 +77,12 @@ void tell_all_again() {
 
 // ---- Switching ------------------------------------------------------------------------------------------------------
 
+Running who_runs() { return __libc_single_threaded != 0 ? Running::kNo : Running::kMaybe; }
+
 // One request, for all modules, these and later ones. False when there is no room to remember it.
 bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, penna_change_counts* counts) {
   if (!penna_add_wish(&board()->wishes, pattern, kinds, wish)) return false;
-  Switcher switcher;
+  Switcher switcher(who_runs());
   penna_request request{pattern, kinds, ++board()->stamp, wish};
   for (SiteModule& module : site_modules()) switcher.change(module, request, counts);
   return true;
@@ -97,7 +100,7 @@ void take_patterns(const penna_config& config) {
 }
 
 void settle_all() {
-  Switcher switcher;
+  Switcher switcher(who_runs());
   for (SiteModule& module : site_modules()) switcher.settle(module);
 }
 
@@ -137,7 +140,7 @@ void start_points(const penna_config& config, bool forked) {
   prepare();
   BoardLock lock(BoardLock::kWait);
   {
-    Switcher switcher;
+    Switcher switcher(who_runs());
     find_site_modules(switcher);
   }
   take_patterns(config);
@@ -199,7 +202,7 @@ PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   using namespace penna::agent;
   if (armed() == 0) after_fork_or_start();
   BoardLock lock(BoardLock::kWait);
-  Switcher switcher;
+  Switcher switcher(Running::kNo);
   add_site_module(note, switcher);
 }
 
