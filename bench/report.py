@@ -41,7 +41,8 @@ def main():
                   'ns' if arguments.clock == 'wall' else 'cpu_ns')
     parts = []
     try:
-        for make in (events.limits, events.ring, events.table, whole.programs, whole.table, whole.hooks, whole.tool_side):
+        for make in (events.limits, events.ring, events.table, whole.programs, whole.table, whole.hooks, whole.switching,
+                     whole.tool_side):
             part = make(bench, arguments.only)
             if part:
                 print(part, flush=True)

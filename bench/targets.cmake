@@ -41,6 +41,7 @@ set_target_properties(recording_facts PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAK
 add_dependencies(bench recording_facts)
 
 penna_bench(agent_bench LIBS Threads::Threads)
+penna_bench(switch_bench LIBS Threads::Threads)
 penna_bench(recording_bench LIBS penna_recording)
 penna_bench(model_bench LIBS penna_model)
 

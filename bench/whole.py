@@ -150,6 +150,22 @@ def hooks(bench, only):
         'the collector (see above), *recording* is the pace of the collector.'])
 
 
+def switching(bench, only):
+    """10,000 sites of a program are switched on."""
+    if only not in 'switching':
+        return ''
+    try:
+        found = benchmark(bench, 'switch_bench')
+    except Failed as failure:
+        return f'## Switching\n\nNot measured: {failure}\n'
+    rows = []
+    for what in ('close_together', 'in_a_page_each'):
+        times = [found[f'arm_10000_sites_{what}/{others}/real_time']['real_time'] for others in (0, 1)]
+        rows.append([what.replace('_', ' '), *map(number, times)])
+    return markdown('Switching', ['<10,000 sites, armed', 'alone', 'beside a running thread'], rows,
+                    ['Milliseconds, by the program itself (`penna/control.h`).'])
+
+
 # Of recording_bench and model_bench: what stands on the page, and under which name.
 TOOL_SIDE = (('recording_bench', 'BM_scan', 'look at each record of a chunk'),
              ('recording_bench', 'BM_write', 'the collector: look, compress, write'),
