@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "model/summary.h"
-
 namespace penna {
 namespace {
 
@@ -14,54 +12,14 @@ void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
   if (at == threads.end() || *at != thread) threads.insert(at, thread);
 }
 
-bool uses_locks(const Recording& recording, uint32_t process) {
-  for (uint32_t thread : recording.processes()[process].threads)
-    for (const ChunkRef& chunk : recording.chunks(thread))
-      if (chunk.events[PENNA_LOCKS] != 0) return true;
-  return false;
-}
-
 }  // namespace
 
 Locks::Locks(const Recording& recording)
-    : fork_slack_(fork_slack(recording)),
-      inherited_(recording.processes().size()),
-      lock_index_(recording.processes().size()),
-      condition_index_(recording.processes().size()) {
-  const std::vector<uint32_t> parents = process_parents(recording);
-  for (uint32_t child = 0; child < parents.size(); ++child) {
-    const Process& process = recording.processes()[child].process;
-    if (process.after_exec || parents[child] == kNoIndex || !uses_locks(recording, child)) continue;
-    forks_.push_back({process.start_ticks, child, parents[child]});
-  }
-  std::stable_sort(forks_.begin(), forks_.end(), [](const Fork& a, const Fork& b) { return a.began < b.began; });
-}
+    : forked_(recording), lock_index_(recording.processes().size()), condition_index_(recording.processes().size()) {}
 Locks::~Locks() = default;
 
-// What the parent holds now, or held a moment ago: the child's copies of these locks are taken.
-void Locks::inherit(const Fork& fork) {
-  NumberMap<uint32_t>& mine = inherited_[fork.child];
-  mine = inherited_[fork.parent];
-  for (const auto& [address, index] : lock_index_[fork.parent]) {
-    const Holder& holder = holders_[index];
-    if (holder.thread != kNoIndex) {
-      mine[address] = holder.depth;
-    } else if (holder.released != 0 && holder.released + fork_slack_ >= fork.began) {
-      mine[address] = 1;
-    }
-  }
-}
-
-bool Locks::give_back_inherited(const Event& event, uint64_t address) {
-  NumberMap<uint32_t>& mine = inherited_[event.process];
-  auto found = mine.find(address);
-  if (found == mine.end()) return false;
-  if (--found.value() == 0) mine.erase(found);
-  return true;
-}
-
 void Locks::operator()(const Event& event) {
-  while (next_fork_ < forks_.size() && forks_[next_fork_].began <= event.time) inherit(forks_[next_fork_++]);
+  forked_.pass(event.time);
   switch (event.record.kind) {
     case PENNA_KIND_LOCK: return acquired(index_of(event, event.record.as<penna_lock>().lock), event);
     case PENNA_KIND_UNLOCK: return unlocked(index_of(event, event.record.as<penna_lock>().lock), event);
@@ -92,18 +50,18 @@ void Locks::acquired(uint32_t index, const Event& event) {
   if (holder.thread == event.thread) {
     ++lock.recursive;
     ++holder.depth;
-    return;
+    return forked_.holds(event.process, lock.address, holder.depth, event.time);
   }
   // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded.
   if (holder.thread != kNoIndex) ++lock.missed_unlocks;
-  holder = {event.thread, 1, event.time, holder.released};
-  if (!inherited_[event.process].empty()) inherited_[event.process].erase(lock.address);  // it was made anew
+  holder = {event.thread, 1, event.time};
+  forked_.holds(event.process, lock.address, 1, event.time);
 }
 
 void Locks::unlocked(uint32_t index, const Event& event) {
   LockStats& lock = locks_[index];
   Holder& holder = holders_[index];
-  if (holder.thread == kNoIndex && give_back_inherited(event, lock.address)) {
+  if (holder.thread == kNoIndex && forked_.give_back(event.process, lock.address)) {
     ++lock.inherited_unlocks;
     return;
   }
@@ -111,10 +69,10 @@ void Locks::unlocked(uint32_t index, const Event& event) {
     ++lock.unmatched_unlocks;
     return;
   }
-  if (--holder.depth != 0) return;
+  forked_.holds(event.process, lock.address, --holder.depth, event.time);
+  if (holder.depth != 0) return;
   lock.hold.add(duration(holder.since, event.time));
   holder = {};
-  holder.released = event.time;
 }
 
 void Locks::waited(const Event& event, const penna_lock_wait& wait) {

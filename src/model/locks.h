@@ -13,6 +13,7 @@
 
 #include "model/distribution.h"
 #include "model/events.h"
+#include "model/forked_locks.h"
 #include "model/hash.h"
 
 namespace penna {
@@ -81,14 +82,7 @@ class Locks {
     uint32_t thread = kNoIndex;
     uint32_t depth = 0;
     uint64_t since = 0;
-    uint64_t released = 0;  // when the hold before ended
   };
-  struct Fork {
-    uint64_t began;  // ticks: the child's first sign of life
-    uint32_t child, parent;
-  };
-  void inherit(const Fork& fork);
-  bool give_back_inherited(const Event& event, uint64_t address);
   uint32_t index_of(const Event& event, uint64_t address);
   void acquired(uint32_t index, const Event& event);
   void unlocked(uint32_t index, const Event& event);
@@ -99,11 +93,7 @@ class Locks {
 
   std::vector<LockStats> locks_;
   std::vector<Holder> holders_;  // by lock
-  uint64_t fork_slack_;          // ticks
-  std::vector<Fork> forks_;      // of children that used locks, by time
-  size_t next_fork_ = 0;         // the first that is not passed yet
-  std::vector<NumberMap<uint32_t>>
-      inherited_;  // by process: locks held since before its fork -> how many unlocks are due
+  ForkedLocks forked_;
   std::vector<ConditionStats> conditions_;
   std::vector<NumberMap<uint32_t>> lock_index_, condition_index_;  // by process: address -> index
   NumberMap<uint32_t> waiter_index_, owner_index_;                 // lock, id -> index into its waiters, owners
