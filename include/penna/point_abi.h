@@ -65,7 +65,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
  *  +---------------------------+--------------------------------+
  *  |           stamp           |            wanted              |
  *  +---------------------------+--------------------------------+
- *  |         reserved          |             first              |
+ *  |         outcome           |             first              |
  *  +---------------------------+--------------------------------+  */
 struct penna_point_state {
   uint32_t id;   /* in records; 0 = never armed for recording */
@@ -76,8 +76,9 @@ struct penna_point_state {
   uint32_t wanted; /* how many enables it has seen more than disables */
   uint32_t stamp;  /* of the last request that changed it: copies of a site are met more than once */
   uint32_t first;  /* 1 + place of its first copy in the table; 0 = nobody has looked. Whoever looks goes forward */
-  uint32_t reserved;
+  uint32_t outcome; /* of that request: penna_change_outcome */
 };
+enum penna_change_outcome { PENNA_UNCHANGED = 0, PENNA_CHANGED = 1, PENNA_REFUSED = 2 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_state) == 32, "penna_point_state is 32 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, bytes) == 4, "penna_point_state.bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, arg_count) == 5, "penna_point_state.arg_count");

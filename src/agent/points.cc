@@ -160,7 +160,7 @@ penna_control_status change_points(const char* pattern, bool on, penna_change_co
   if (!wanted) return PENNA_CONTROL_NOT_RECORDED;
   BoardLock lock(BoardLock::kTry);
   if (!lock) return PENNA_CONTROL_BUSY;
-  bool room = change_sites(pattern, PENNA_RECORDED_KINDS, on ? penna_wish_on() : penna_wish_off(), counts);
+  bool room = change_sites(pattern, PENNA_ALL_KINDS, on ? penna_wish_on() : penna_wish_off(), counts);
   return room ? PENNA_CONTROL_DONE : PENNA_CONTROL_FULL;
 }
 

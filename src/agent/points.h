@@ -21,7 +21,7 @@ void start_points(const penna_config& config, bool forked);
 // stays armed, and records nothing. Async-signal-safe.
 void stop_points();
 
-// Switches the points whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later; adds to `counts`.
+// Switches the points and triggers whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later; adds to `counts`.
 // Each pattern holds until a later one says otherwise. Async-signal-safe.
 penna_control_status change_points(const char* pattern, bool on, penna_change_counts* counts);
 

@@ -111,11 +111,10 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
   OptionParser parser(
-      "Switches points of a recording that is under way. PID: a process that is recorded (then it alone), or the "
-      "recorder "
-      "(then all processes, and programs to come).",
+      "Switches points and triggers of a recording that is under way. PID: a process that is recorded (then it alone), "
+      "or the recorder (then all processes, and programs to come).",
       "penna ctl");
-  parser.words("PID on|off PATTERN...", words, "PATTERN: PROVIDER:NAME with * and ?");
+  parser.words("PID on|off PATTERN...", words, "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   if (words.size() < 3 || (words[1] != "on" && words[1] != "off"))

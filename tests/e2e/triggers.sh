@@ -141,6 +141,34 @@ for options in '-k points' '-k alloc' '-e net:*'; do
   run penna record -q -f -o main.penna $options -- ./main
   expect_eq "$expected" "$out" "what ./main says under penna record $options"
 done
+# From outside: penna ctl switches triggers by name or number.
+cat >wait.c <<'SOURCE'
+#include <unistd.h>
+#include "penna/trigger.h"
+static int seen;
+static void see(int what) { seen |= what; }
+int main(void) {
+  for (int i = 0; i < 20000 && seen != 3; i++) {
+    PENNA_TRIGGER(wait, name, see, 1);
+    PENNA_TRIGGER_ID(7, see, 2);
+    PENNA_EVENT(wait, event, i);
+    usleep(1000);
+  }
+  return seen;
+}
+SOURCE
+build_c wait
+"$PENNA" record -q -k points -e 'none:*' -o wait.penna -- ./wait &
+recorder=$!
+for _ in $(seq 200); do
+  run penna ctl "$recorder" on wait:name 7
+  [[ $err != *"'7' names 1 site of 1 process"* ]] || break
+  sleep 0.05
+done
+status=0
+wait "$recorder" || status=$?
+expect_eq 3 "$status" "what the triggers saw"
+
 # Everything in one static program: nothing is loaded later.
 # shellcheck disable=SC2016
 sed -i 's/libplugin.so/libnone.so/' main.c

@@ -136,12 +136,18 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
       const int was_on = state->wanted != 0;
       state->stamp = request->stamp;
       state->wanted = penna_wish_applied(request->wish, state->wanted);
+      state->outcome = was_on != (state->wanted != 0) ? PENNA_CHANGED : PENNA_UNCHANGED;
       if (site->kind != PENNA_SITE_SPAN_END) {
         ++counts->matched;
-        counts->changed += was_on != (state->wanted != 0);
+        counts->changed += state->outcome == PENNA_CHANGED;
       }
     }
-    if (!penna_settle_site(switcher, table, site)) ++counts->refused;
+    if (!penna_settle_site(switcher, table, site) && state->outcome != PENNA_REFUSED &&
+        site->kind != PENNA_SITE_SPAN_END) {
+      counts->changed -= state->outcome == PENNA_CHANGED;
+      ++counts->refused;
+      state->outcome = PENNA_REFUSED;
+    }
   }
 }
 

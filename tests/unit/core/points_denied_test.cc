@@ -48,6 +48,7 @@ TEST(DeniedPoints, are_armed_at_the_start_and_then_stay_as_they_are) {
     penna_change_counts change{};
     EXPECT_EQ(penna::agent::change_points("denied:*", false, &change), PENNA_CONTROL_DONE);
     EXPECT_EQ(change.matched, 1u);
+    EXPECT_EQ(change.changed, 0u);
     EXPECT_EQ(change.refused, 1u);
   }).join();
   EXPECT_EQ(fake::sites_refused(), 1u);
