@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/say.h"
 #include "cli/analyses.h"
@@ -15,6 +16,7 @@
 #include "cli/verbs.h"
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
+#include "export/ctf_export.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -22,9 +24,10 @@ namespace {
 
 struct ExportFormat {
   const char* name;
+  // Null: a directory, export_ctf().
   bool (*write)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
 };
-constexpr ExportFormat kFormats[] = {{"csv", export_csv}, {"chrome", export_chrome}};
+constexpr ExportFormat kFormats[] = {{"csv", export_csv}, {"chrome", export_chrome}, {"ctf", nullptr}};
 
 const ExportFormat* find_format(const std::string& name) {
   for (const ExportFormat& format : kFormats)
@@ -37,6 +40,43 @@ Result<Output> open_output(const ExportOptions& options, const std::string& reco
   if (is_same_file(options.output, recording))
     return Error{fmt::format("{} is the recording itself: choose another file", options.output)};
   return Output::create(options.output);
+}
+
+// An empty directory, made when there is none.
+Result<> make_directory(const std::string& path) {
+  if (path.empty() || path == "-")
+    return Error{"ctf is a directory: name one that is empty or not there yet, as in 'penna export ctf REC DIR'"};
+  std::error_code error;
+  std::filesystem::create_directory(path, error);
+  if (error) return Error{fmt::format("cannot make directory {}: {}", path, error.message())};
+  if (std::filesystem::is_empty(path, error)) return ok();
+  return Error{fmt::format("{} is there already and not empty: choose another directory", path)};
+}
+
+// What all formats need, and what they leave behind.
+struct ExportWork {
+  const Recording& recording;
+  Names& names;
+  Analyses& analyses;
+  Progress& progress;
+};
+
+int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
+  format.write(
+      work.recording, work.names, output.sink(), [&] { work.progress.step(); }, &work.analyses.walk);
+  return finish_output(output);
+}
+
+int write_ctf(const std::string& directory, ExportWork& work) {
+  Result<Output> stream = Output::create(directory + "/events");
+  Result<Output> metadata = Output::create(directory + "/metadata");
+  if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
+  std::string text;
+  export_ctf(
+      work.recording, work.names, stream->sink(), &text, [&] { work.progress.step(); }, &work.analyses.walk);
+  metadata->write(text);
+  const int status = finish_output(*stream);
+  return status != 0 ? status : finish_output(*metadata);
 }
 
 }  // namespace
@@ -55,11 +95,12 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   OptionParser parser(
       "Writes the events of a recording for other tools.\n"
       "  csv     one line for each event, in time order\n"
-      "  chrome  Trace Event Format, for chrome://tracing and ui.perfetto.dev",
+      "  chrome  Trace Event Format, for chrome://tracing and ui.perfetto.dev\n"
+      "  ctf     Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass",
       "penna export");
-  parser.words("FORMAT [REC]", words, "one of " + formats + ", and the recording");
+  parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   add_input_options(parser, options.input);
-  parser.text("-o,--output", options.output, "FILE", "the file; default standard output");
+  parser.text("-o,--output", options.output, "OUT", "the file, default standard output; of ctf the directory");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   for (const std::string& word : words) {
@@ -67,8 +108,10 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
       options.format = word;
     } else if (options.input.recording.empty()) {
       options.input.recording = word;
+    } else if (options.output.empty()) {
+      options.output = word;
     } else {
-      return Error{fmt::format("'{}' is one word too many: give a format ({}) and one recording", word, formats)};
+      return Error{fmt::format("'{}' is one word too many: give a format ({}), one recording and one output", word, formats)};
     }
   }
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
@@ -78,21 +121,23 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
 int cmd_export(const ExportOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  Result<Output> output = open_output(options, recording->path());
+  const ExportFormat& format = *find_format(options.format);
+  const bool is_directory = format.write == nullptr;
+  Result<Output> output = is_directory ? Output() : open_output(options, recording->path());
   if (!output) return fail(output.error().text);
+  if (const Result<> made = is_directory ? make_directory(options.output) : ok(); !made) return fail(made.error().text);
 
   const Summary summary = summarize(*recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(*recording, *symbols);
   Analyses analyses;
+  int status = 0;
   {
     Progress progress("exporting", summary.total_events(), "events",
-                      !options.input.no_progress && !is_terminal(output->fd()));
-    find_format(options.format)
-        ->write(
-            *recording, names, output->sink(), [&] { progress.step(); }, &analyses.walk);
+                      !options.input.no_progress && (is_directory || !is_terminal(output->fd())));
+    ExportWork work{*recording, names, analyses, progress};
+    status = is_directory ? write_ctf(options.output, work) : write_file(format, *output, work);
   }
-  const int status = finish_output(*output);
   if (status == 0)
     for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
   return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna export: the events of a recording as a file for other tools.
+// penna export: the events of a recording as a file or directory for other tools.
 #pragma once
 
 #include "cli/arguments.h"
@@ -10,7 +10,7 @@ namespace penna {
 struct ExportOptions {
   InputOptions input;
   std::string format;  // one of export_formats()
-  std::string output;  // empty or "-": standard output
+  std::string output;  // empty or "-": standard output; of ctf a directory
 };
 
 std::vector<std::string> export_formats();

@@ -12,15 +12,15 @@
 namespace penna {
 namespace {
 
-// A value between the ';' of its column.
-std::string escaped(const std::string& value) {
+// A name or a value between the ';' of its column; a name ends with '='.
+std::string escaped(const std::string& word, bool is_name) {
   std::string text;
-  for (char c : value) {
+  for (char c : word) {
     if (c == '\n') {
       text += "\\n";
       continue;
     }
-    if (c == ';' || c == '\\') text += '\\';
+    if (c == ';' || c == '\\' || (is_name && c == '=')) text += '\\';
     text += c;
   }
   return text;
@@ -49,7 +49,7 @@ class CsvExport {
     size(line);
     has_wait_or_hold(line) ? csv_.field(words_.duration_ns(line)) : csv_.empty();
     csv_.field(words_.folded_stack(line));
-    csv_.field(arguments(line));
+    csv_.field(csv_arguments(line, words_));
     csv_.end_row();
     return csv_.ok();
   }
@@ -59,18 +59,7 @@ class CsvExport {
   void size(const TimelineLine& line) {
     if (line.kind == LineKind::kAllocation) return csv_.field(line.size);
     if (line.kind != LineKind::kLost) return csv_.empty();
-    uint64_t sum = 0;
-    const auto lost = line.record->as<penna_lost>();
-    for (uint32_t count : lost.count) sum += count;
-    csv_.field(sum);
-  }
-
-  std::string arguments(const TimelineLine& line) {
-    std::string text;
-    words_.each_argument(line, [&](const std::string& name, const ArgumentValue&, const std::string& value) {
-      text += fmt::format("{}{}={}", text.empty() ? "" : ";", name, escaped(value));
-    });
-    return text;
+    csv_.field(lost_events(line));
   }
 
   const Recording& recording_;
@@ -80,19 +69,19 @@ class CsvExport {
 
 }  // namespace
 
+std::string csv_arguments(const TimelineLine& line, EventWords& words) {
+  std::string text;
+  words.each_argument(line, [&](const std::string& name, const ArgumentValue&, const std::string& value) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", escaped(name, true), escaped(value, false));
+  });
+  return text;
+}
+
 bool export_csv(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,
                 WalkReport* walk) {
   CsvExport out(recording, names, sink);
   out.header();
-  TimelineOptions options;
-  options.fold_leaves = false;
-  options.keep_open = false;  // a call that was not left has no exit event
-  *walk = for_each_merged_line(recording, options, [&](const TimelineLine& line) {
-    step();
-    // A call or span that an outer one ended has no event of its own either.
-    const bool is_end = line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd;
-    return is_end && line.end != CallEnd::kExit ? true : out.line(line);
-  });
+  *walk = for_each_event_line(recording, step, [&](const TimelineLine& line) { return out.line(line); });
   return out.finish();
 }
 

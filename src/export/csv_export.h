@@ -10,18 +10,23 @@
 //   size         bytes of an allocation; events lost
 //   duration_ns  of a wait, which ended at time_ns, or of a hold, at its unlock
 //   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
-//   arguments    name=value of a point or of a span_begin, joined by ';' (in a value \; \\ \n stand for a semicolon, a backslash, a new line);
+//   arguments    name=value of a point or of a span_begin, joined by ';' (\; \\ \n stand for a semicolon, a backslash, a new line, and in a
+//                name \= for an equals sign);
 //                of a wait the holder (holder_tid) and how it ended (end)
 // Invariant: as many lines as events, and a header line.
 #pragma once
 
 #include <functional>
 
+#include "export/event_words.h"
 #include "export/text_sink.h"
 #include "model/names.h"
 #include "model/timeline.h"
 
 namespace penna {
+
+// The last column.
+std::string csv_arguments(const TimelineLine& line, EventWords& words);
 
 // `step` is called for each line. False when the sink refused.
 bool export_csv(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,

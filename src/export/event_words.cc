@@ -37,6 +37,22 @@ bool has_wait_or_hold(const TimelineLine& line) {
          (line.kind == LineKind::kUnlock && line.duration != 0);
 }
 
+std::string wait_end_name(uint32_t end) {
+  switch (end) {
+    case PENNA_WAIT_GOT: return "got";
+    case PENNA_WAIT_TIMEOUT: return "timeout";
+    case PENNA_WAIT_OWNER_DIED: return "owner_died";
+    default: return "error";
+  }
+}
+
+uint64_t lost_events(const TimelineLine& line) {
+  uint64_t sum = 0;
+  const auto lost = line.record->as<penna_lost>();
+  for (uint32_t count : lost.count) sum += count;
+  return sum;
+}
+
 EventWords::EventWords(const Recording& recording, Names& names)
     : recording_(recording), names_(names), begin_(summarize(recording).first_time) {}
 
@@ -75,15 +91,6 @@ std::string EventWords::folded_stack(const TimelineLine& line) {
     std::replace(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ';', ':');
   }
   return text;
-}
-
-std::string EventWords::wait_end_name(uint32_t end) {
-  switch (end) {
-    case PENNA_WAIT_GOT: return "got";
-    case PENNA_WAIT_TIMEOUT: return "timeout";
-    case PENNA_WAIT_OWNER_DIED: return "owner_died";
-    default: return "error";
-  }
 }
 
 ArgumentValue EventWords::number_value(uint64_t number) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "model/arguments.h"
@@ -17,11 +18,30 @@ namespace penna {
 const char* line_kind_name(const TimelineLine& line);
 // True for lines that carry the length of a wait or of a hold.
 bool has_wait_or_hold(const TimelineLine& line);
+// How a wait ended, a penna_wait_end: "got", "timeout", "owner_died", "error".
+std::string wait_end_name(uint32_t end);
+// Of a kLost line: events of all classes.
+uint64_t lost_events(const TimelineLine& line);
+
+// The lines that are events, of all threads in time order: what was entered and not left has no end of its own.
+template <typename OnLine>
+WalkReport for_each_event_line(const Recording& recording, const std::function<void()>& step, OnLine&& on_line) {
+  TimelineOptions options;
+  options.fold_leaves = false;
+  options.keep_open = false;  // a call that was not left has no exit event
+  return for_each_merged_line(recording, options, [&](const TimelineLine& line) {
+    step();
+    // A call or span that an outer one ended has no event of its own either.
+    const bool is_end = line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd;
+    return (is_end && line.end != CallEnd::kExit) || on_line(line);
+  });
+}
 
 class EventWords {
  public:
   EventWords(const Recording& recording, Names& names);
 
+  uint64_t begin() const { return begin_; }  // ticks of the first event of the recording
   // Nanoseconds since the first event of the recording; negative for what lies before.
   int64_t time_ns(uint64_t ticks) const { return recording_.time().duration_ns(begin_, ticks); }
   int64_t duration_ns(const TimelineLine& line) const {
@@ -51,7 +71,6 @@ class EventWords {
   }
 
  private:
-  static std::string wait_end_name(uint32_t end);
   static ArgumentValue number_value(uint64_t number);
   static ArgumentValue text_value(std::string_view text);
 
