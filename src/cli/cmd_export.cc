@@ -111,7 +111,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
     } else if (options.output.empty()) {
       options.output = word;
     } else {
-      return Error{fmt::format("'{}' is one word too many: give a format ({}), one recording and one output", word, formats)};
+      return Error{
+          fmt::format("'{}' is one word too many: give a format ({}), one recording and one output", word, formats)};
     }
   }
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};

@@ -8,6 +8,7 @@
 #include "export/csv_export.h"
 #include "export/ctf_writer.h"
 #include "export/event_words.h"
+#include "model/summary.h"
 
 namespace penna {
 namespace {
@@ -34,7 +35,12 @@ class CtfExport {
     fields(line);
     return writer_.end(line_kind_name(line));
   }
-  bool finish() { return writer_.finish(); }
+  // What a thread lost after its last event is in no event, only in the sums of its process.
+  bool finish() {
+    const uint64_t sum = summarize(recording_).total_lost();
+    writer_.lost(sum - std::min(sum, told_));
+    return writer_.finish();
+  }
   std::string metadata() const { return writer_.metadata(); }
 
  private:
@@ -81,6 +87,7 @@ class CtfExport {
       case LineKind::kBlocked: return writer_.number("duration_ns", words_.duration_ns(line));
       case LineKind::kLost:
         writer_.lost(lost_events(line));
+        told_ += lost_events(line);
         return writer_.number("size", lost_events(line));
       default: return name_and_address(line);
     }
@@ -119,7 +126,8 @@ class CtfExport {
   EventWords words_;
   CtfWriter writer_;
   DecodedPoint decoded_;
-  uint64_t last_ = 0;
+  uint64_t last_ = 0;  // time
+  uint64_t told_ = 0;  // events lost
 };
 
 }  // namespace

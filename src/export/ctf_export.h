@@ -5,8 +5,10 @@
 // Event names: the kinds of the CSV; of points PROVIDER:NAME, of spans PROVIDER:NAME:begin and PROVIDER:NAME:end. Every
 // event has pid and tid in its context. Fields are named as the CSV's columns; the arguments of a point are fields of their
 // own, typed, their names made identifiers. Differences: an unknown hold time (unlock) is -1, an unknown holder 0; a
-// zero byte in a text is \0; events_discarded of packets counts what the threads told to be lost. A point whose record makes
+// zero byte in a text is \0; events_discarded of the last packet counts all that
+// was lost. A point whose record makes
 // no sense, or whose site is unknown, is an event `point` (or `span_begin`) with the CSV's name and arguments.
+// babeltrace2 2.0 prints an empty text as the text before it (its fault: the length that it has is right).
 // The environment's first_event_ns is the time 0 of the CSV; the clock is CLOCK_MONOTONIC, with its offset from 1970.
 // Invariant: as many events as the CSV has lines, in the same order.
 #pragma once

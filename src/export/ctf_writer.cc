@@ -210,14 +210,18 @@ bool CtfWriter::flush() {
   header.end = packet_end_;
   header.content_bits = header.packet_bits = (sizeof header + packet_.size()) * 8;
   header.sequence = packets_++;
-  header.lost = lost_;
+  header.lost = told_ = lost_;
   const bool taken = stream_({reinterpret_cast<const char*>(&header), sizeof header}) && stream_(packet_);
   packet_.clear();
   return taken;
 }
 
 // Also an empty trace has a packet: readers take an empty file for a broken one.
-bool CtfWriter::finish() { return (packet_.empty() && packets_ != 0) || flush(); }
+bool CtfWriter::finish() {
+  if (packet_.empty() && packets_ != 0 && lost_ == told_) return true;
+  if (packet_.empty()) packet_begin_ = packet_end_ = timestamp_;
+  return flush();
+}
 
 std::string CtfWriter::event_class(uint32_t id) const {
   std::string_view rest = signatures_[id];

@@ -48,7 +48,7 @@ class CtfWriter {
   // False when the sink refused.
   bool end(std::string_view name);
 
-  // So many events were lost before the next one.
+  // So many events were lost before the next one, or the end.
   void lost(uint64_t events) { lost_ += events; }
   // True when there are so many event classes that no event should make another one: then a hostile recording did.
   bool is_full() const { return signatures_.size() >= kMaxClasses; }
@@ -68,7 +68,7 @@ class CtfWriter {
   std::string packet_, payload_, signature_;
   uint64_t timestamp_ = 0, packet_begin_ = 0, packet_end_ = 0;
   uint32_t pid_ = 0, tid_ = 0;
-  uint64_t packets_ = 0, lost_ = 0;
+  uint64_t packets_ = 0, lost_ = 0, told_ = 0;        // told_: lost by the last packet
   std::map<std::string, uint32_t, std::less<>> ids_;  // by name and fields
   std::vector<std::string> signatures_;               // by id
 };

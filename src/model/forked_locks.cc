@@ -22,8 +22,8 @@ struct ForkedLocks::Parent {
   struct Release {
     uint64_t address, time;
   };
-  NumberMap<uint32_t> held;      // address -> how many times
-  std::vector<Release> recent;   // the last ones: at most kMostInherited, then the oldest is replaced
+  NumberMap<uint32_t> held;     // address -> how many times
+  std::vector<Release> recent;  // the last ones: at most kMostInherited, then the oldest is replaced
   size_t oldest = 0;
 
   void released(const Release& release) {

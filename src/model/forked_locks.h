@@ -43,9 +43,9 @@ class ForkedLocks {
   void inherit(const Fork& fork);
   void update(uint32_t process, uint64_t address, uint32_t depth, uint64_t time);
 
-  uint64_t slack_;            // ticks
-  std::vector<Fork> forks_;   // of children that used locks, by time
-  size_t next_ = 0;           // the first that is not passed yet
+  uint64_t slack_;                                // ticks
+  std::vector<Fork> forks_;                       // of children that used locks, by time
+  size_t next_ = 0;                               // the first that is not passed yet
   std::vector<std::unique_ptr<Parent>> parents_;  // by process; null without such children
   std::vector<NumberMap<uint32_t>> inherited_;    // by process: address -> how many times it may be given back
 };

@@ -67,6 +67,10 @@ import bt2
 def field_name(name):
     return re.sub(r'[^A-Za-z0-9]', '_', name) or 'unnamed'
 
+def text_of(field):
+    """babeltrace2 2.0.4 does not clear an empty text: its length is right, its bytes are those of the text before."""
+    return str(field) if len(field) != 0 else ''
+
 def arguments(text):
     """[(name, value)] of the CSV's last column."""
     plain = lambda word: re.sub(r'\\(.)', lambda m: '\n' if m[1] == 'n' else m[1], word, flags=re.S)
@@ -80,7 +84,7 @@ def is_same(text, field, fields, name):
     if isinstance(field, bt2._RealFieldConst):
         return float(text) == float(field)
     if isinstance(field, bt2._StringFieldConst):
-        return text.replace('\0', '\\0') == str(field)
+        return text.replace('\0', '\\0') == text_of(field)
     if isinstance(field, bt2._DynamicArrayFieldConst):
         cut = fields[name + '_cut'].labels == ['true']
         words = [word for word in text[1:-1].split(', ') if word]
@@ -106,6 +110,10 @@ def check(row, event, first):
     assert row['time_ns'] == str(event_time(event) - first), (row, event_time(event))
     context = event.common_context_field
     assert (row['pid'], row['tid']) == (str(context['pid']), str(context['tid'])), row
+    if event.name == row['kind'] and 'arguments' in event.payload_field:  # its site is unknown
+        told = [text_of(event.payload_field[name]) for name in ('name', 'arguments')]
+        assert told == [row['name'], row['arguments']], (row, told)
+        return
     if row['kind'] in SPANS:
         assert event.name == row['name'] + SPANS[row['kind']], (row, event.name)
         return check_point(row, event)
@@ -117,7 +125,7 @@ def check(row, event, first):
     for name in ('size', 'duration_ns'):
         value = given.pop(name, -1)
         assert row[name] == ('' if value == -1 else str(value)), (row, name)
-    assert str(given.pop('stack', '')) == row['stack'], row
+    assert text_of(given.pop('stack', '')) == row['stack'], row
     waited = dict(arguments(row['arguments']))
     assert {name: str(value) for name, value in given.items() if value != 0} == waited, (row, given)
 
@@ -176,7 +184,7 @@ PROGRAM
 build_c flood -O2
 penna record -q --on-full=drop --pool 4 -k points -o flood.penna -- ./flood
 compare flood.penna 1000
-told=$(awk -F, '$4 == "lost" { sum += $7 } END { print sum + 0 }' events.csv)
+told=$(penna info flood.penna 2>/dev/null | sed -n 's/^lost *\([0-9,]*\) points$/\1/p' | tr -d ,)
 ((told > 0)) || fail "nothing was lost"
 expect_eq "$told" "$lost" "lost events by the trace"
 
