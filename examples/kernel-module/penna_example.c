@@ -179,9 +179,9 @@ static struct hrtimer timer;
 static int __init example_init(void) {
   int error = misc_register(&device);
   if (error) return error;
-  hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+  hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
   timer.function = on_tick;
-  hrtimer_start(&timer, ns_to_ktime(kTickNs), HRTIMER_MODE_REL_HARD);
+  hrtimer_start(&timer, ns_to_ktime(kTickNs), HRTIMER_MODE_REL_PINNED_HARD);
   return 0;
 }
 
