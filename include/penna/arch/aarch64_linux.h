@@ -34,7 +34,8 @@ static inline long penna_arch_syscall(long number, long a, long b, long c, long 
 static inline int penna_arch_slot_fits(uintptr_t slot) { return slot % PENNA_SLOT_BYTES == 0; }
 
 /* A nop and a branch may replace each other under running cores (Arm ARM, B2.2.5). */
-static inline int penna_arch_swap_slot(uintptr_t slot, const unsigned char* from, const unsigned char* to) {
+__attribute__((no_sanitize("thread"))) static inline int penna_arch_swap_slot(uintptr_t slot, const unsigned char* from,
+                                                                              const unsigned char* to) {
   uint32_t old_word, new_word;
   __builtin_memcpy(&old_word, from, sizeof old_word);
   __builtin_memcpy(&new_word, to, sizeof new_word);
