@@ -185,6 +185,7 @@ class ColumnReader {
     size_t bytes = bit_at_ / 8;
     if (bytes + ((bit_at_ & 7) != 0) > left) [[unlikely]] {
       ok_ = false;
+      bit_at_ = 0;
       return 0;
     }
     at += bytes;
