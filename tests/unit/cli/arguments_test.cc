@@ -121,7 +121,10 @@ TEST(ParseExport, FormatAndRecordingInEitherOrder) {
   }
   EXPECT_THAT(refused(parse_export, {}), HasSubstr("csv, chrome"));
   EXPECT_THAT(refused(parse_export, {"a.penna"}), HasSubstr("csv, chrome"));
-  EXPECT_THAT(refused(parse_export, {"csv", "a", "b"}), HasSubstr("'b'"));
+  const ExportOptions three = parsed(parse_export, {"ctf", "a.penna", "trace"});
+  EXPECT_EQ(three.input.recording, "a.penna");
+  EXPECT_EQ(three.output, "trace");
+  EXPECT_THAT(refused(parse_export, {"csv", "a", "b", "c"}), HasSubstr("'c'"));
 }
 
 TEST(ParseInfoAndList, Words) {
