@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/count_text.h"
 #include "model/allocations.h"
 #include "model/calls.h"
 #include "model/locks.h"
@@ -17,17 +18,7 @@
 namespace penna {
 namespace {
 
-std::string count_of(uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-// "12 calls, 3 alloc" without the classes that have none; empty when there are none at all.
-std::string classes_text(const EventCounts& counts) {
-  std::string text;
-  for (uint32_t i = 0; i < counts.size(); ++i)
-    if (counts[i] != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], class_name(i));
-  return text;
-}
+bool is_none(const EventCounts& counts) { return counts == EventCounts{}; }
 
 // " (libfoo.so, libbar.so and 2 others)"; empty when no file is known.
 std::string files_text(const HealthReport& report) {
@@ -35,7 +26,7 @@ std::string files_text(const HealthReport& report) {
   const std::vector<std::string>& files = report.no_rule_files;
   std::string text;
   for (size_t i = 0; i < std::min(files.size(), kShown); ++i) text += (i == 0 ? " (" : ", ") + files[i];
-  if (files.size() > kShown) text += fmt::format(" and {}", count_of(files.size() - kShown, "other", "others"));
+  if (files.size() > kShown) text += fmt::format(" and {}", plural_text(files.size() - kShown, "other", "others"));
   return text.empty() ? text : text + ")";
 }
 
@@ -167,46 +158,46 @@ void say_file(const HealthReport& report, Sentences& say) {
       !report.finished,
       "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
       "shown.");
-  const std::string unwritten = classes_text(report.write_lost);
+  const std::string unwritten = events_text(report.write_lost);
   say.error(
-      !unwritten.empty(),
+      !is_none(report.write_lost),
       fmt::format("{} could not be written to the file{}: make room and record again.", unwritten,
                   report.write_errno != 0 ? fmt::format(" ({})", std::strerror(report.write_errno)) : std::string()));
   say.error(report.write_unknown,
             "Whether all events could be written is unknown: the place in the file that would say so is damaged.");
   say.error(report.missing_chunks != 0,
             fmt::format("{} missing from the file: times and counts around the gaps are too small.",
-                        count_of(report.missing_chunks, "chunk of events is", "chunks of events are")));
+                        plural_text(report.missing_chunks, "chunk of events is", "chunks of events are")));
   say.error(report.unreadable_chunks != 0,
             fmt::format("{} could not be read back: the events in them are missing from every table.",
-                        count_of(report.unreadable_chunks, "chunk", "chunks")));
+                        plural_text(report.unreadable_chunks, "chunk", "chunks")));
   say.warning(report.damage.unknown_blocks != 0,
               fmt::format("{} of a kind that this penna does not know: read the recording with a newer one.",
-                          count_of(report.damage.unknown_blocks, "block is", "blocks are")));
+                          plural_text(report.damage.unknown_blocks, "block is", "blocks are")));
 }
 
 void say_lost(const HealthReport& report, Sentences& say) {
-  const std::string lost = classes_text(report.lost);
+  const std::string lost = events_text(report.lost);
   const std::string inside =
       report.in_handler == 0
           ? ""
           : fmt::format(" ({} of them in signal handlers that interrupted the recording itself)", report.in_handler);
-  say.error(!lost.empty(),
+  say.error(!is_none(report.lost),
             report.imported
                 ? fmt::format("Lost: {}. A larger ring where they are recorded holds more.", lost)
                 : fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
   say.warning(report.torn != 0,
               fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
-                          count_of(report.torn, "record was", "records were")));
+                          plural_text(report.torn, "record was", "records were")));
   say.warning(report.holes != 0,
               fmt::format("{} reserved and never written: their threads died, or were killed, just then.",
-                          count_of(report.holes, "record was", "records were")));
+                          plural_text(report.holes, "record was", "records were")));
   say.error(report.damaged_chunks != 0,
             fmt::format("{} written over by the program: the records behind the damage are missing.",
-                        count_of(report.damaged_chunks, "chunk was", "chunks were")));
+                        plural_text(report.damaged_chunks, "chunk was", "chunks were")));
   say.warning(report.unknown_records != 0,
               fmt::format("{} of a kind that this penna does not know: use the penna that recorded it, or a newer one.",
-                          count_of(report.unknown_records, "record is", "records are")));
+                          plural_text(report.unknown_records, "record is", "records are")));
   say.note(
       report.blocked_ticks != 0,
       fmt::format("The program waited {:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
@@ -216,13 +207,13 @@ void say_lost(const HealthReport& report, Sentences& say) {
 void say_recorder(const HealthReport& report, Sentences& say) {
   say.error(report.refused_channels != 0,
             fmt::format("{} not recorded: their shared memory could not be used.",
-                        count_of(report.refused_channels, "process was", "processes were")));
+                        plural_text(report.refused_channels, "process was", "processes were")));
   say.warning(report.unannounced_processes != 0,
               fmt::format("{} in the recording without name and parent: the blocks that describe them are missing.",
-                          count_of(report.unannounced_processes, "process is", "processes are")));
+                          plural_text(report.unannounced_processes, "process is", "processes are")));
   say.warning(report.finished && report.processes_without_end != 0,
               fmt::format("How {} ended is not in the recording, nor what they lost.",
-                          count_of(report.processes_without_end, "process", "processes")));
+                          plural_text(report.processes_without_end, "process", "processes")));
   for (const std::string& note : report.notes) say.note(true, note);
 }
 
@@ -230,26 +221,26 @@ void say_stacks(const HealthReport& report, Sentences& say) {
   const auto& cut = report.truncated_stacks;
   say.note(cut[PENNA_STACK_DEPTH_LIMIT] != 0,
            fmt::format("{} deeper than was asked for: record with a larger --stack-depth to see their outer frames.",
-                       count_of(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
+                       plural_text(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
   say.warning(cut[PENNA_STACK_NO_RULE] != 0,
               fmt::format("{}{} short, in code without unwind information{}: build it with "
                           "-fasynchronous-unwind-tables.",
                           report.no_rule_at_most ? "Up to " : "",
-                          count_of(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report)));
+                          plural_text(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report)));
   say.warning(
       cut[PENNA_STACK_BAD_MEMORY] != 0,
       fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
                   "information is wrong.",
-                  count_of(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
+                  plural_text(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
   say.warning(report.unstored_stacks != 0,
               fmt::format("{} not kept, as the table of stacks was full: those events show no stack.",
-                          count_of(report.unstored_stacks, "stack was", "stacks were")));
+                          plural_text(report.unstored_stacks, "stack was", "stacks were")));
   say.warning(report.sites_refused != 0,
               fmt::format("{} could not be armed: what they would have told is missing; penna doctor says why.",
-                          count_of(report.sites_refused, "point", "points")));
+                          plural_text(report.sites_refused, "point", "points")));
   say.warning(report.modules_unknown != 0,
               fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
-                          count_of(report.modules_unknown, "code address lay", "code addresses lay")));
+                          plural_text(report.modules_unknown, "code address lay", "code addresses lay")));
 }
 
 void say_analyses(const HealthReport& report, Sentences& say) {
@@ -257,35 +248,35 @@ void say_analyses(const HealthReport& report, Sentences& say) {
       report.stray_exits != 0,
       fmt::format("{} left that had not been entered, as far as the recording knows: it began in the middle, or "
                   "events are missing.",
-                  count_of(report.stray_exits, "function was", "functions were")));
+                  plural_text(report.stray_exits, "function was", "functions were")));
   say.note(report.unwound_calls != 0,
            fmt::format("{} with an outer function, by longjmp or because the exit is missing: their time ends there.",
-                       count_of(report.unwound_calls, "call ended", "calls ended")));
+                       plural_text(report.unwound_calls, "call ended", "calls ended")));
   say.warning(report.too_deep_calls != 0,
               fmt::format("{} nested deeper than {}: they are only counted.",
-                          count_of(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
+                          plural_text(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
   say.note(report.unmatched_frees != 0,
            fmt::format("{} allocated before the recording began, or by means that are not recorded.",
-                       count_of(report.unmatched_frees, "freed block had been", "freed blocks had been")));
+                       plural_text(report.unmatched_frees, "freed block had been", "freed blocks had been")));
   say.warning(
       report.replaced_blocks != 0,
       fmt::format("{} allocated at the address of one that had not been freed: the free is missing, or not recorded.",
-                  count_of(report.replaced_blocks, "block was", "blocks were")));
+                  plural_text(report.replaced_blocks, "block was", "blocks were")));
   say.warning(report.allocations_without_stack != 0,
               fmt::format("{} no stack: they stand together in one line.",
-                          count_of(report.allocations_without_stack, "allocation has", "allocations have")));
+                          plural_text(report.allocations_without_stack, "allocation has", "allocations have")));
   say.note(report.unmatched_unlocks != 0,
            fmt::format("{} given back by a thread that had not taken it, as far as the recording knows.",
-                       count_of(report.unmatched_unlocks, "lock was", "locks were")));
+                       plural_text(report.unmatched_unlocks, "lock was", "locks were")));
   say.warning(report.missed_unlocks != 0,
               fmt::format("{} taken while another thread still seemed to hold it: hold times of these are missing.",
-                          count_of(report.missed_unlocks, "lock was", "locks were")));
+                          plural_text(report.missed_unlocks, "lock was", "locks were")));
   say.warning(report.malformed_points != 0,
               fmt::format("{} values that do not fit their description: shown as far as they go.",
-                          count_of(report.malformed_points, "point has", "points have")));
+                          plural_text(report.malformed_points, "point has", "points have")));
   say.warning(report.points_without_site != 0,
               fmt::format("{} not described in the recording: shown as plain words.",
-                          count_of(report.points_without_site, "point hit is", "point hits are")));
+                          plural_text(report.points_without_site, "point hit is", "point hits are")));
   for (const ModuleNames& module : report.modules) say.note(!module.problem.empty(), module.problem);
 }
 

@@ -10,10 +10,10 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/count_text.h"
+
 namespace penna {
 namespace {
-
-constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {"calls", "alloc", "locks", "points"};
 
 uint64_t sum_of(const EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 void add_to(EventCounts& sum, const EventCounts& more) {
@@ -143,6 +143,18 @@ std::string process_name(const Process& process) {
 
 uint64_t ThreadSummary::total_events() const { return sum_of(events); }
 uint64_t Summary::total_events() const { return sum_of(events); }
+std::string events_text(const EventCounts& counts) {
+  static constexpr const char* kNouns[PENNA_CLASS_COUNT][2] = {
+      {"call", "calls"}, {"allocation event", "allocation events"}, {"lock event", "lock events"}, {"point", "points"}};
+  std::string text;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
+    const uint64_t count = i == PENNA_CALLS ? (counts[i] + 1) / 2 : counts[i];
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
 uint64_t Summary::total_lost() const { return sum_of(lost); }
 
 std::vector<uint32_t> process_parents(const Recording& recording) {

@@ -15,6 +15,9 @@
 
 namespace penna {
 
+// By penna_event_class: as command lines and tables call them.
+inline constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {"calls", "alloc", "locks", "points"};
+
 // One moment on three clocks. Ticks are those of penna_now(); nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct ClockTriplet {
   uint64_t ticks = 0;

@@ -30,7 +30,9 @@ class Counters {
 
 void add_target(const HealthReport& health, const Recording& recording, Counters& counters) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
-    counters.add(fmt::format("lost {}", class_name(i)).c_str(), health.lost[i], "no room for the event in the target");
+    counters.add(
+        fmt::format("lost {}", class_name(i)).c_str(), health.lost[i],
+        i == PENNA_CALLS ? "entries and exits without room in the target" : "no room for the event in the target");
   counters.add("lost in handler", health.in_handler, "came while the agent itself was at work");
   counters.add("blocked ns", static_cast<uint64_t>(ticks_to_ns(recording, health.blocked_ticks)),
                "threads waited for room");

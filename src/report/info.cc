@@ -112,18 +112,6 @@ std::string command_text(const std::vector<std::string>& command, uint32_t left_
   return text;
 }
 
-std::string events_text(const EventCounts& counts) {
-  static constexpr const char* kNouns[PENNA_CLASS_COUNT][2] = {
-      {"call", "calls"}, {"allocation event", "allocation events"}, {"lock event", "lock events"}, {"point", "points"}};
-  std::string text;
-  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    const uint64_t count = i == PENNA_CALLS ? (counts[i] + 1) / 2 : counts[i];
-    if (count == 0) continue;
-    text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
-  }
-  return text.empty() ? "nothing" : text;
-}
-
 std::string date_text(uint64_t realtime_ns) {
   const std::time_t seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
   std::tm broken{};

@@ -12,9 +12,6 @@ Report info_report(const Recording& recording, const Summary& summary, const Hea
 // A command as one would type it: arguments with blanks or signs of the shell in single quotes.
 std::string command_text(const std::vector<std::string>& command, uint32_t left_out);
 
-// "1,204 calls, 88 allocation events"; "nothing" for none. Calls are counted as pairs of entry and exit.
-std::string events_text(const EventCounts& counts);
-
 // "2026-11-21 02:14:05 UTC".
 std::string date_text(uint64_t realtime_ns);
 

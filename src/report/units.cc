@@ -39,16 +39,6 @@ std::string scaled(uint64_t value, const Unit (&units)[kCount], const char* base
 
 }  // namespace
 
-std::string count_text(int64_t value) {
-  const std::string digits = std::to_string(magnitude(value));
-  std::string text = value < 0 ? "-" : "";
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
 std::string bytes_text(int64_t bytes) {
   static constexpr Unit kUnits[] = {{1e18, "EB"}, {1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}};
   return (bytes < 0 ? "-" : "") + scaled(magnitude(bytes), kUnits, "B");
@@ -78,14 +68,6 @@ std::string timestamp_text(int64_t ns) {
   uint64_t rest = value % 1'000'000'000;
   for (size_t at = text.size(); rest != 0; rest /= 10) text[--at] = static_cast<char>('0' + rest % 10);
   return text;
-}
-
-std::string plural_text(int64_t value, const char* one, const char* many) {
-  return count_text(value) + " " + (value == 1 ? one : many);
-}
-
-std::string plural_text(int64_t value, const char* noun) {
-  return count_text(value) + " " + noun + (value == 1 ? "" : "s");
 }
 
 }  // namespace penna

@@ -8,18 +8,15 @@
 #include <cstdint>
 #include <string>
 
+#include "base/count_text.h"
+
 namespace penna {
 
-std::string count_text(int64_t value);     // "12,345,678"
 std::string bytes_text(int64_t bytes);     // "512 B", "1.20 MB"
 std::string duration_text(int64_t ns);     // "87 ns", "3.40 ms", "12.3 s", "4 min 10 s", "27 h 46 min"
 std::string percent_text(double percent);  // "12.3 %", "0.04 %", "< 0.01 %"
 std::string address_text(uint64_t value);  // "0x7f00deadbeef"
 // Seconds with nanoseconds, the column of a chronological listing: "12.000345678".
 std::string timestamp_text(int64_t ns);
-
-// "1 thread", "2 threads": the noun takes an s. plural_text(3, "entry", "entries") for others.
-std::string plural_text(int64_t value, const char* noun);
-std::string plural_text(int64_t value, const char* one, const char* many);
 
 }  // namespace penna

@@ -157,7 +157,7 @@ TEST(Health, TellsWhatTheTargetLost) {
   Recording recording = build.open();
   const HealthReport report = examine_only(recording);
   EXPECT_THAT(report.lost, ElementsAre(10, 4, 0, 0));
-  EXPECT_THAT(report.sentences, says("Lost: 10 calls, 4 alloc (1 of them in signal handlers"));
+  EXPECT_THAT(report.sentences, says("Lost: 5 calls, 4 allocation events (1 of them in signal handlers"));
   EXPECT_THAT(report.sentences, says("2 records were reserved and never written"));
   EXPECT_THAT(report.sentences, says("1 record is of a kind that this penna does not know"));
   EXPECT_THAT(report.sentences, says("waited 2.500 ms"));

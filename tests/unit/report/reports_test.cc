@@ -292,7 +292,7 @@ TEST_F(Reports, Health) {
             R"(3 calls, 4 allocation events, 8 lock events, 1 point recorded; some of it needs a word.
 
 COUNTER                    VALUE  MEANING
-lost calls                     0  no room for the event in the target
+lost calls                     0  entries and exits without room in the target
 lost alloc                     0  no room for the event in the target
 lost locks                     0  no room for the event in the target
 lost points                    0  no room for the event in the target
