@@ -12,9 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <system_error>
 
 #include "attach/launch.h"
 #include "base/file.h"
@@ -26,6 +24,7 @@
 #include "collect/collector.h"
 #include "collect/doorbell.h"
 #include "collect/server.h"
+#include "collect/settings.h"
 
 namespace penna {
 namespace {
@@ -68,33 +67,6 @@ Result<std::string> find_agent() {
   return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
 }
 
-// "db:*" is told as "+db:*", "!db:*" as "-db:*".
-std::string signed_pattern(const std::string& pattern) {
-  return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
-}
-
-penna_config config_for(const RecordOptions& options) {
-  penna_config config{};
-  config.magic = PENNA_CHANNEL_MAGIC;
-  config.version = PENNA_ABI_VERSION;
-  config.classes = options.classes;
-  config.on_full = options.on_full;
-  uint32_t pool = options.pool_mib * ((1 << 20) / PENNA_CHUNK_BYTES);
-  config.backlog_limit = pool;
-  // Beside the chunks on their way every thread holds one, most of which is never touched: room for 3,000 threads.
-  config.chunk_count = std::min<uint32_t>((pool + 3072 + 63) & ~63u, PENNA_MAX_CHUNKS);
-  config.max_nodes = 1 << 20;
-  config.stack_depth = options.stack_depth;
-  size_t at = 0;
-  for (const std::string& pattern : options.point_patterns) {
-    const std::string told = signed_pattern(pattern);
-    if (at + told.size() + 2 > sizeof config.point_patterns) break;  // parse_record() has checked the sum
-    std::memcpy(config.point_patterns + at, told.c_str(), told.size() + 1);
-    at += told.size() + 1;
-  }
-  return config;
-}
-
 // CMD.PID.penna in the current directory; with a number when that exists and may not be overwritten.
 Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
@@ -103,20 +75,6 @@ Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid
   std::string path = base + ".penna";
   for (int i = 1; !options.force && ::access(path.c_str(), F_OK) == 0; ++i) path = fmt::format("{}.{}.penna", base, i);
   return RecordingWriter::create(path, {.overwrite = options.force});
-}
-
-void write_session(RecordingWriter& writer, const RecordOptions& options) {
-  Session session = describe_host();
-  session.penna_version = PENNA_VERSION;
-  session.command = options.command;
-  session.classes = options.classes;
-  std::error_code unknown;
-  session.cwd = std::filesystem::current_path(unknown).string();
-  session.options.push_back(fmt::format("on-full={}", options.on_full == PENNA_ON_FULL_BLOCK ? "block" : "drop"));
-  session.options.push_back(fmt::format("pool={} MiB", options.pool_mib));
-  session.options.push_back(fmt::format("stack-depth={}", options.stack_depth));
-  for (const std::string& pattern : options.point_patterns) session.options.push_back("event=" + pattern);
-  (void)writer.write_session(session);
 }
 
 // How long a process that was started may take until it meets us, when nobody else is left.
@@ -195,7 +153,7 @@ int cmd_record(const RecordOptions& options) {
   auto writer = create_recording(options, program->pid());
   if (!writer) return fail(writer.error().text);
   std::string path = writer->path();
-  write_session(*writer, options);
+  (void)writer->write_session(describe_session(options, options.command));
 
   ClockTriplet start = read_clocks();
   Collector collector(std::move(*writer), *doorbell);
@@ -203,7 +161,7 @@ int cmd_record(const RecordOptions& options) {
   if (!server) return fail(server.error().text);
   auto control = ControlServer::listen(*socket_path, **server, collector);
   if (!control) return fail(control.error().text);
-  collector.start();
+  if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   LaunchError trouble;
   if (!program->start(&trouble)) {

@@ -5,26 +5,19 @@
 // Invariant: what reaches cmd_record() was checked by parse_record(): a command, at least one class, values in range.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "penna/channel.h"
-#include "penna/event.h"
+#include "collect/settings.h"
 
 namespace penna {
 
-struct RecordOptions {
-  std::vector<std::string> command;                  // never empty
-  std::string output;                                // empty: CMD.PID.penna in the current directory
-  bool force = false;                                // an existing output may be overwritten
-  uint32_t classes = (1u << PENNA_CLASS_COUNT) - 1;  // bit mask of penna_event_class, never 0
-  penna_on_full on_full = PENNA_ON_FULL_BLOCK;       // when the pool is empty
-  uint32_t pool_mib = 64;                            // chunk pool of one process, 4..4096
-  uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
-  std::vector<std::string> point_patterns;           // globs "provider:name"; none: all points
-  bool quiet = false;                                // no text of ours, except errors
-  bool short_report = false;                         // penna CMD: print a short report afterwards
+struct RecordOptions : RecordSettings {
+  std::vector<std::string> command;  // never empty
+  std::string output;                // empty: CMD.PID.penna in the current directory
+  bool force = false;                // an existing output may be overwritten
+  bool quiet = false;                // no text of ours, except errors
+  bool short_report = false;         // penna CMD: print a short report afterwards
 };
 
 // Runs, records, prints the closing lines. Returns the exit status to pass on: the command's own; 125 our failure,

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "cli/verbs.h"
@@ -12,31 +11,10 @@
 namespace penna {
 namespace {
 
-constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {"calls", "alloc", "locks", "points"};
-
-Result<uint32_t> classes_of(const std::vector<std::string>& names) {
-  uint32_t classes = 0;
-  for (const std::string& name : names) {
-    const auto* found = std::find(std::begin(kClassNames), std::end(kClassNames), name);
-    if (found == std::end(kClassNames))
-      return Error{fmt::format("there is no kind '{}' to record: choose from calls, alloc, locks, points", name)};
-    classes |= 1u << (found - std::begin(kClassNames));
-  }
-  return classes;
-}
-
 Result<> check(const RecordOptions& options) {
   if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
-  size_t room = sizeof(penna_config::point_patterns) - 1;  // the empty pattern that ends the list
-  for (const std::string& pattern : options.point_patterns) {
-    if (pattern.empty() || pattern == "!")
-      return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
-    const size_t told = pattern.size() + (pattern[0] == '!' ? 1 : 2);
-    if (told > room) return Error{"the --event patterns are too long: together they have room for 469 characters"};
-    room -= told;
-  }
-  return ok();
+  return check_settings(options);
 }
 
 }  // namespace

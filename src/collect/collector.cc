@@ -2,10 +2,13 @@
 // See collector.h.
 #include "collect/collector.h"
 
+#include <fmt/core.h>
 #include <time.h>
 
+#include <system_error>
 #include <utility>
 
+#include "base/file.h"
 #include "collect/clocks.h"
 #include "penna/clock.h"
 
@@ -29,7 +32,17 @@ Collector::~Collector() {
   if (thread_.joinable()) (void)stop();
 }
 
-void Collector::start() { thread_ = std::thread(&Collector::run, this); }
+Result<> Collector::start(void (*on_thread)()) {
+  try {
+    thread_ = std::thread([this, on_thread] {
+      on_thread();
+      run();
+    });
+  } catch (const std::system_error& error) {
+    return Error{fmt::format("cannot start a thread: {}", errno_text(error.code().value()))};
+  }
+  return ok();
+}
 
 void Collector::tell(News news) {
   {

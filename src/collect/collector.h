@@ -32,7 +32,8 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  void start();
+  // `on_thread` is the first thing that the thread does.
+  Result<> start(void (*on_thread)() = [] {});
   // A process has handed over its channel. Its number must be new.
   void add(Process process, ChannelMap channel);
   // A process is gone, or became another program.

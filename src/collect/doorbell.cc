@@ -17,6 +17,12 @@ namespace penna {
 
 static_assert(sizeof(pthread_mutex_t) <= sizeof(penna_doorbell::recorder));
 
+namespace {
+pthread_mutex_t* mutex_in(void* page) {
+  return reinterpret_cast<pthread_mutex_t*>(reinterpret_cast<penna_doorbell*>(page)->recorder);
+}
+}  // namespace
+
 Result<Doorbell> Doorbell::create() {
   Fd memory(::memfd_create("penna-doorbell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   constexpr size_t kPage = 4096;
@@ -31,11 +37,16 @@ Result<Doorbell> Doorbell::create() {
   ::pthread_mutexattr_init(&attributes);
   ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  auto* mutex = reinterpret_cast<pthread_mutex_t*>(reinterpret_cast<penna_doorbell*>(data)->recorder);
+  pthread_mutex_t* mutex = mutex_in(data);
   ::pthread_mutex_init(mutex, &attributes);
   ::pthread_mutexattr_destroy(&attributes);
-  ::pthread_mutex_lock(mutex);  // never unlocked: held until this thread ends
+  ::pthread_mutex_lock(mutex);  // until the end of this object, or of this thread
   return Doorbell(std::move(memory), std::move(page));
+}
+
+// Before the page is unmapped: the kernel could not mark it any more.
+Doorbell::~Doorbell() {
+  if (page_) ::pthread_mutex_unlock(mutex_in(page_.data()));
 }
 
 uint32_t Doorbell::seen() const { return __atomic_load_n(&page()->bell, __ATOMIC_ACQUIRE); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Doorbell: the page on which the collector sleeps and by which targets see that the recorder lives (penna/channel.h).
 //
-// Invariant: while a Doorbell exists, the thread that made it holds the robust futex in it; when that thread ends, however
-// it ends, the kernel marks the futex.
+// Invariant: while a Doorbell exists, the thread that made it holds the robust futex in it; nobody holds it afterwards, and
+// when that thread ends before, however it ends, the kernel marks the futex.
 #pragma once
 
 #include "base/fd.h"
@@ -15,7 +15,8 @@ class Doorbell {
  public:
   static Result<Doorbell> create();
   Doorbell(Doorbell&&) noexcept = default;
-  Doorbell& operator=(Doorbell&&) noexcept = default;
+  Doorbell& operator=(Doorbell&&) = delete;
+  ~Doorbell();  // by the thread that made it
 
   int fd() const { return memory_.get(); }  // to be handed to targets
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// See settings.h.
+#include "collect/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "collect/clocks.h"
+
+namespace penna {
+namespace {
+
+// "db:*" is told as "+db:*", "!db:*" as "-db:*".
+std::string signed_pattern(const std::string& pattern) {
+  return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
+}
+
+}  // namespace
+
+Result<uint32_t> classes_of(const std::vector<std::string>& names) {
+  uint32_t classes = 0;
+  for (const std::string& name : names) {
+    const auto* found = std::find(std::begin(kClassNames), std::end(kClassNames), name);
+    if (found == std::end(kClassNames))
+      return Error{fmt::format("there is no kind '{}' to record: choose from calls, alloc, locks, points", name)};
+    classes |= 1u << (found - std::begin(kClassNames));
+  }
+  return classes;
+}
+
+Result<> check_settings(const RecordSettings& settings) {
+  size_t room = sizeof(penna_config::point_patterns) - 1;  // the empty pattern that ends the list
+  for (const std::string& pattern : settings.point_patterns) {
+    if (pattern.empty() || pattern == "!")
+      return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
+    const size_t told = signed_pattern(pattern).size() + 1;
+    if (told > room) return Error{"the --event patterns are too long: together they have room for 469 characters"};
+    room -= told;
+  }
+  return ok();
+}
+
+penna_config config_for(const RecordSettings& settings) {
+  penna_config config{};
+  config.magic = PENNA_CHANNEL_MAGIC;
+  config.version = PENNA_ABI_VERSION;
+  config.classes = settings.classes;
+  config.on_full = settings.on_full;
+  const uint32_t pool = settings.pool_mib * ((1 << 20) / PENNA_CHUNK_BYTES);
+  config.backlog_limit = pool;
+  // Beside the chunks on their way every thread holds one, most of which is never touched: room for 3,000 threads.
+  config.chunk_count = std::min<uint32_t>((pool + 3072 + 63) & ~63u, PENNA_MAX_CHUNKS);
+  config.max_nodes = 1 << 20;
+  config.stack_depth = settings.stack_depth;
+  size_t at = 0;
+  for (const std::string& pattern : settings.point_patterns) {
+    const std::string told = signed_pattern(pattern);
+    if (at + told.size() + 2 > sizeof config.point_patterns) break;  // check_settings() has refused it
+    std::memcpy(config.point_patterns + at, told.c_str(), told.size() + 1);
+    at += told.size() + 1;
+  }
+  return config;
+}
+
+Session describe_session(const RecordSettings& settings, const std::vector<std::string>& command) {
+  Session session = describe_host();
+  session.penna_version = PENNA_VERSION;
+  session.command = command;
+  session.classes = settings.classes;
+  std::error_code unknown;
+  session.cwd = std::filesystem::current_path(unknown).string();
+  session.options.push_back(fmt::format("on-full={}", settings.on_full == PENNA_ON_FULL_BLOCK ? "block" : "drop"));
+  session.options.push_back(fmt::format("pool={} MiB", settings.pool_mib));
+  session.options.push_back(fmt::format("stack-depth={}", settings.stack_depth));
+  for (const std::string& pattern : settings.point_patterns) session.options.push_back("event=" + pattern);
+  return session;
+}
+
+}  // namespace penna

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// RecordSettings: what is recorded of a program, and how, whoever records: penna record, or the program itself.
+//
+// Invariant: settings that check_settings() accepts are told to a target whole.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "penna/channel.h"
+#include "penna/event.h"
+#include "recording/types.h"
+
+namespace penna {
+
+struct RecordSettings {
+  uint32_t classes = (1u << PENNA_CLASS_COUNT) - 1;  // bit mask of penna_event_class, never 0
+  penna_on_full on_full = PENNA_ON_FULL_BLOCK;       // when the pool is empty
+  uint32_t pool_mib = 64;                            // chunk pool of one process, 4..4096
+  uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
+  std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
+};
+
+// The mask of such names as "calls" (kClassNames).
+Result<uint32_t> classes_of(const std::vector<std::string>& names);
+
+// Patterns that are empty, or more than a target can be told.
+Result<> check_settings(const RecordSettings& settings);
+
+// What a target is told.
+penna_config config_for(const RecordSettings& settings);
+// What the recording says of itself.
+Session describe_session(const RecordSettings& settings, const std::vector<std::string>& command);
+
+}  // namespace penna
