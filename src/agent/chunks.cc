@@ -148,6 +148,10 @@ void write_notes(bool new_thread) {
 }  // namespace
 
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class) {
+  if (thread.muted != 0) {
+    __atomic_store_n(&thread.cursor, kNoChunk, __ATOMIC_RELAXED);
+    return nullptr;
+  }
   bool new_thread = enter_thread();
   for (;;) {
     uint32_t old = chunk_in(at);

@@ -51,16 +51,20 @@ bool take_from_environment() {
   if (environ == nullptr) return false;
   char** entry = find_entry(environ, kSocket, sizeof kSocket - 1);
   if (entry == nullptr) return false;
-  const char* path = *entry + sizeof kSocket - 1;
-  size_t length = text_length(path);
-  if (length == 0 || length >= sizeof socket_path) return false;
-  __builtin_memcpy(socket_path, path, length + 1);
+  if (!set_recorder_socket(*entry + sizeof kSocket - 1)) return false;
   remove_entry(entry);
   strip_preload();
   return true;
 }
 
 const char* recorder_socket() { return socket_path[0] != '\0' ? socket_path : nullptr; }
+
+bool set_recorder_socket(const char* path) {
+  size_t length = text_length(path);
+  if (length == 0 || length >= sizeof socket_path) return false;
+  __builtin_memcpy(socket_path, path, length + 1);
+  return true;
+}
 
 const char* agent_path() { return library_path; }
 

@@ -16,7 +16,10 @@ bool take_from_environment();
 // The path of the recorder's socket; null when this program is not being recorded.
 const char* recorder_socket();
 
-// The path by which this agent was preloaded.
+// The same from a recorder inside this process, whose exec'd programs are not followed. False when it is too long.
+bool set_recorder_socket(const char* path);
+
+// The path by which this agent was preloaded; empty when it was not.
 const char* agent_path();
 
 // An environment for a new program: `from` with our variables, built in place of the caller's stack or any other storage.

@@ -17,11 +17,12 @@
 #include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/writer.h"
+#include "penna/detail/join.h"
 
 namespace penna::agent {
 
 Process process;
-__thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0};
+__thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0};
 
 namespace {
 
@@ -141,3 +142,23 @@ bool enter_thread() {
 }
 
 }  // namespace penna::agent
+
+// ---- A recorder in this process ---------------------------------------------------------------------------------------
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+PENNA_EXPORT penna_join penna_agent_join(const char* socket_path) {
+  using namespace penna::agent;
+  if (armed() == 0) after_fork_or_start();
+  if (last_meeting.channel != nullptr) return PENNA_JOIN_AGAIN;
+  if (socket_path == nullptr) return armed() == kStarted ? PENNA_JOINED : PENNA_JOIN_REFUSED;
+  return armed() == kStarted && set_recorder_socket(socket_path) && start() ? PENNA_JOINED : PENNA_JOIN_REFUSED;
+}
+
+PENNA_EXPORT void penna_agent_leave() { penna::agent::stop_recording(); }
+
+PENNA_EXPORT void penna_agent_mute_thread() {
+  using namespace penna::agent;
+  thread.muted = 1;
+  if (process.channel != nullptr) close_chunk();
+}

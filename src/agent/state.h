@@ -49,6 +49,7 @@ struct Thread {
   uint32_t pc_high;                        // of the last call that was recorded in long form
   uint32_t lost_class[PENNA_CLASS_COUNT];  // not yet told in a LOST record
   uint32_t tid;
+  uint32_t muted;  // not 0: nothing of it is recorded (penna/detail/join.h)
 };
 
 extern Process process;

@@ -4,7 +4,7 @@
 
 Fenced blocks: "$ COMMAND" and the lines of its output behind it, or lines that begin with penna or ./run. Commands of
 penna are run by a shell and must end with 0; those of ./run must name a verb that it has, because they take minutes. A block
-that begins with a program of examples/ must be what another script here runs (doc_block in common.sh).
+whose first line names a program of examples/ must be what another script here runs (doc_block in common.sh).
 Every shown line must be one of those that the command prints, but for numbers, units and the width of columns; of a
 command with a pipe, one of those that go into it. Tables: the verbs and options in their first column must exist.
 """
@@ -39,8 +39,9 @@ def blocks(text):
 
 
 def example_of(lines):
-    """The program of examples/ that a block begins with; else None."""
-    return lines[0].split()[0] if lines and lines[0].startswith('examples/') else None
+    """The program of examples/ that a block begins with, runs or builds it; else None."""
+    found = re.search(r'(?:^| )(examples/\S+)', lines[0]) if lines else None
+    return found.group(1) if found else None
 
 
 def untested_examples(page, text, scripts):

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A program that records itself: no other process, one recording for each of its runs.
+//
+//     c++ -std=c++20 -O2 -I include examples/recorder.cc -o recorder -L build/release/lib -Wl,-rpath,build/release/lib -lpenna
+//     ./recorder && penna report points
+// With -lpenna-agent behind -lpenna it could record calls, allocations and locks, too.
+#include "penna/recorder.h"
+
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include "penna/point.h"
+
+static void serve(int worker) {
+  for (int request = 0; request < 1000; request++) {
+    PENNA_SPAN(demo, request, PENNA_ARG(worker, worker), PENNA_ARG(request, request));
+    PENNA_EVENT(demo, bytes, PENNA_ARG(sent, request * 64));
+  }
+}
+
+int main() {
+  penna::Recorder recorder({.file = "recorder.penna", .events = "demo:*"});
+  if (!recorder) std::fprintf(stderr, "unrecorded: %s\n", recorder.error());
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 4; i++) workers.emplace_back(serve, i);
+  for (std::thread& worker : workers) worker.join();
+  if (recorder && !recorder.stop()) std::fprintf(stderr, "%s\n", recorder.error());
+  std::puts("4,000 requests");
+}

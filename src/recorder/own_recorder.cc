@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// See own_recorder.h.
+#include "recorder/own_recorder.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "collect/collector.h"
+#include "collect/doorbell.h"
+#include "collect/server.h"
+#include "penna/detail/join.h"
+#include "recording/writer.h"
+
+namespace penna {
+namespace {
+
+// All signals blocked, for the threads that are made meanwhile.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+std::vector<std::string> own_command() {
+  const auto text = read_file("/proc/self/cmdline", 1 << 20);
+  std::vector<std::string> words;
+  for (size_t at = 0; text && at < text->size(); at += words.back().size() + 1) words.emplace_back(text->c_str() + at);
+  return words;
+}
+
+// The hooks are functions of libpenna-agent.so that must come before libc's.
+Result<> check_hooks(uint32_t classes) {
+  constexpr uint32_t kHooked = 1u << PENNA_CALLS | 1u << PENNA_ALLOC | 1u << PENNA_LOCKS;
+  Dl_info agent{}, hook{};
+  void* first = ::dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
+  if ((classes & kHooked) == 0 || (::dladdr(reinterpret_cast<void*>(&penna_agent_join), &agent) != 0 &&
+                                   ::dladdr(first, &hook) != 0 && agent.dli_fbase == hook.dli_fbase))
+    return ok();
+  return Error{
+      "calls, alloc and locks are recorded only in a program that was linked with libpenna-agent.so in front of "
+      "libc: add -lpenna-agent behind -lpenna, or record points alone"};
+}
+
+Result<> check_join(penna_join outcome) {
+  switch (outcome) {
+    case PENNA_JOINED: return ok();
+    case PENNA_JOIN_AGAIN:
+      return Error{"this process is being recorded already, or has been: a process is recorded once"};
+    default: return Error{"there is no memory for events: is there a limit (ulimit -v, ulimit -f)?"};
+  }
+}
+
+}  // namespace
+
+OwnRecorder::OwnRecorder(std::string file, const RecordSettings& settings)
+    : file_(std::move(file)), settings_(settings), pid_(::getpid()), stop_(::eventfd(0, EFD_CLOEXEC)) {}
+
+Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file, const RecordSettings& settings) {
+  PENNA_TRY(check_settings(settings));
+  PENNA_TRY(check_hooks(settings.classes));
+  PENNA_TRY(check_join(penna_agent_join(nullptr)));  // before an existing file is replaced
+  std::unique_ptr<OwnRecorder> recorder(new OwnRecorder(file, settings));
+  if (!recorder->stop_) return Error{fmt::format("cannot make an eventfd: {}", errno_text(errno))};
+  auto body = [](void* self) -> void* {
+    auto* own = static_cast<OwnRecorder*>(self);
+    own->outcome_ = own->run();
+    return nullptr;
+  };
+  {
+    NoSignals scope;
+    if (int error = ::pthread_create(&recorder->thread_, nullptr, body, recorder.get()); error != 0)
+      return Error{fmt::format("cannot start a thread: {}", errno_text(error))};
+  }
+  recorder->running_ = true;
+  const Result<std::string> socket = recorder->ready_.get_future().get();
+  if (!socket) {
+    recorder->end_thread();
+    return socket.error();
+  }
+  if (const Result<> joined = check_join(penna_agent_join(socket->c_str())); !joined) {
+    recorder->end_thread();
+    ::unlink(file.c_str());
+    return joined.error();
+  }
+  return recorder;
+}
+
+Result<> OwnRecorder::run() {
+  penna_agent_mute_thread();
+  ::pthread_setname_np(::pthread_self(), "penna-server");
+  // Everything here, for the doorbell's futex belongs to the thread that made it.
+  auto not_ready = [this](const Error& error) {
+    ready_.set_value(error);
+    return error;
+  };
+  auto doorbell = Doorbell::create();
+  if (!doorbell) return not_ready(doorbell.error());
+  SocketDirectory directory;
+  auto socket = directory.create();
+  if (!socket) return not_ready(socket.error());
+  auto writer = RecordingWriter::create(file_, {.overwrite = true});
+  if (!writer) return not_ready(writer.error());
+  (void)writer->write_session(describe_session(settings_, own_command()));
+  Collector collector(std::move(*writer), *doorbell);
+  auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
+  const Result<> started = server ? collector.start(penna_agent_mute_thread) : Result<>(server.error());
+  if (!started) {
+    ::unlink(file_.c_str());
+    return not_ready(started.error());
+  }
+  ready_.set_value(*socket);
+
+  pollfd fds[] = {{(*server)->fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+  while ((fds[1].revents & POLLIN) == 0) {
+    if (::poll(fds, 2, -1) > 0) (*server)->work();
+  }
+  return collector.stop();
+}
+
+void OwnRecorder::end_thread() {
+  ::eventfd_write(stop_.get(), 1);
+  ::pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+bool OwnRecorder::is_ours() const { return ::getpid() == pid_; }
+
+Result<> OwnRecorder::stop() {
+  if (!running_ || !is_ours()) return ok();
+  penna_agent_leave();
+  end_thread();
+  return outcome_;
+}
+
+OwnRecorder::~OwnRecorder() {
+  if (running_ && is_ours()) (void)stop();
+}
+
+}  // namespace penna

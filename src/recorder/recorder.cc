@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The face of OwnRecorder: penna/recorder.h, and PENNA_RECORD in the environment.
+//
+// Invariant: at most one recorder in a process; it ends before the process leaves exit().
+#include "penna/recorder.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "base/say.h"
+#include "recorder/own_recorder.h"
+
+namespace penna {
+namespace {
+
+constexpr uint32_t kPoolMib = 16;
+
+struct OnlyRecorder {
+  std::mutex mutex;
+  std::unique_ptr<OwnRecorder> recorder;
+};
+
+// Never destroyed: it is asked after the destructors of the program have run.
+OnlyRecorder& the_only() {
+  static auto* only = new OnlyRecorder;
+  return *only;
+}
+
+std::vector<std::string> split(const char* list) {
+  std::vector<std::string> words;
+  if (list == nullptr) return words;
+  const std::string text = list;
+  for (size_t at = 0; at <= text.size(); at += words.back().size() + 1)
+    words.push_back(text.substr(at, text.find(',', at) - at));
+  return words;
+}
+
+Result<RecordSettings> settings_of(const penna_recorder_options& options) {
+  RecordSettings settings;
+  settings.classes = PENNA_TRY(classes_of(options.kinds != nullptr ? split(options.kinds) : split("points")));
+  settings.point_patterns = split(options.events);
+  settings.on_full = options.block != 0 ? PENNA_ON_FULL_BLOCK : PENNA_ON_FULL_DROP;
+  if (options.pool_mib > 4096 || (options.pool_mib != 0 && options.pool_mib < 4))
+    return Error{fmt::format("a pool of {} MiB: choose 4 to 4096", options.pool_mib)};
+  settings.pool_mib = options.pool_mib != 0 ? options.pool_mib : kPoolMib;
+  if (options.stack_depth > PENNA_MAX_STACK_DEPTH)
+    return Error{fmt::format("a stack depth of {}: choose 1 to {}", options.stack_depth, int{PENNA_MAX_STACK_DEPTH})};
+  if (options.stack_depth != 0) settings.stack_depth = options.stack_depth;
+  return settings;
+}
+
+std::string default_file() { return fmt::format("{}.{}.penna", program_invocation_short_name, ::getpid()); }
+
+Result<> start(const penna_recorder_options& options) {
+  const RecordSettings settings = PENNA_TRY(settings_of(options));
+  OnlyRecorder& only = the_only();
+  std::lock_guard hold(only.mutex);
+  only.recorder = PENNA_TRY(OwnRecorder::start(options.file != nullptr ? options.file : default_file(), settings));
+  return ok();
+}
+
+Result<> stop() {
+  OnlyRecorder& only = the_only();
+  std::lock_guard hold(only.mutex);
+  return only.recorder != nullptr ? only.recorder->stop() : ok();
+}
+
+int told(const Result<>& result, char* error, size_t bytes) {
+  if (bytes != 0) std::snprintf(error, bytes, "%s", result ? "" : result.error().text.c_str());
+  return result ? 0 : -1;
+}
+
+// ---- PENNA_RECORD -----------------------------------------------------------------------------------------------------
+
+std::string take_variable(const char* name) {
+  const char* value = ::getenv(name);
+  std::string text = value != nullptr ? value : "";
+  ::unsetenv(name);
+  return text;
+}
+
+const char* or_default(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+__attribute__((constructor)) void program_begins() {
+  const std::string file = take_variable("PENNA_RECORD"), kinds = take_variable("PENNA_RECORD_KINDS"),
+                    events = take_variable("PENNA_RECORD_EVENTS");
+  if (file.empty()) return;
+  penna_recorder_options options{};
+  options.file = file.c_str();
+  options.kinds = or_default(kinds);
+  options.events = or_default(events);
+  if (const Result<> started = start(options); !started)
+    say(fmt::format("PENNA_RECORD={}: {}; the program goes on unrecorded", file, started.error().text));
+}
+
+__attribute__((destructor)) void program_ends() {
+  if (const Result<> stopped = stop(); !stopped) say(stopped.error().text);
+}
+
+}  // namespace
+}  // namespace penna
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+PENNA_EXPORT int penna_recorder_start(const penna_recorder_options* options, char* error, size_t error_bytes) {
+  return penna::told(penna::start(options != nullptr ? *options : penna_recorder_options{}), error, error_bytes);
+}
+
+PENNA_EXPORT int penna_recorder_stop(char* error, size_t error_bytes) {
+  return penna::told(penna::stop(), error, error_bytes);
+}

@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs that record themselves: by PENNA_RECORD, and by penna/recorder.h.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+lib=$(readlink -f "$(dirname "$PENNA")/../lib")
+points=(-L"$lib" "-Wl,-rpath,$lib" -Wl,--no-as-needed -lpenna)
+everything=("${points[@]}" -lpenna-agent)
+# events REC KIND: how many of these the recording holds.
+events() { penna export csv "$1" 2>/dev/null | awk -F, -v kind="$2" '$4 == kind { n++ } END { print n + 0 }'; }
+
+# ---- PENNA_RECORD: a program that says nothing about recorders ----------------------------------------------------------
+cat >quiet.c <<'PROGRAM'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "penna/point.h"
+static volatile int elsewhere, alarms;
+static void on_alarm(int number) {
+  (void)number;
+  alarms++;
+  elsewhere |= gettid() != getpid();
+}
+int main(int argc, char** argv) {
+  extern char** environ;
+  int ours = 0;
+  for (char** entry = environ; *entry; entry++) ours += strncmp(*entry, "PENNA_RECORD", 12) == 0;
+  PENNA_EVENT(quiet, began, argc);
+  if (argc > 1) return 5;
+  signal(SIGALRM, on_alarm);
+  struct itimerval often = {{0, 1000}, {0, 1000}};
+  setitimer(ITIMER_REAL, &often, 0);
+  for (long i = 0; i < 200000 || alarms < 20; i++) PENNA_EVENT(quiet, loop, i);
+  often.it_interval.tv_usec = often.it_value.tv_usec = 0;
+  setitimer(ITIMER_REAL, &often, 0);
+  printf("%d %d\n", ours, elsewhere);
+  fflush(stdout);
+  char command[4096];
+  snprintf(command, sizeof command, "%s again; echo $?", argv[0]);
+  return system(command) != 0 ? 4 : 3;
+}
+PROGRAM
+build_c quiet -O2 "${points[@]}"
+run ./quiet
+said=$out
+expect_eq 3 "$status" "status of the program alone"
+for turn in 1 2; do  # the second replaces the recording of the first
+  run env PENNA_RECORD=quiet.penna ./quiet
+  expect_eq 3 "$status" "status with PENNA_RECORD"
+  expect_eq "$said" "$out" "what the program says"
+  expect_eq "" "$err" "what we say"
+done
+expect_eq 600 "$(stat -c %a quiet.penna)" "mode of the recording"
+run penna info quiet.penna
+expect_match "$out" '^state +complete$'
+expect_match "$out" '^command +\./quiet$'
+expect_match "$out" '^kinds +points$'
+expect_eq 1 "$(penna export csv quiet.penna 2>/dev/null | grep -c quiet:began)" "programs recorded, this one and none that it started"
+kept=$(penna export csv quiet.penna 2>/dev/null | grep -c quiet:loop)
+((kept > 1000)) || fail "only $kept points"
+run env PENNA_RECORD=began.penna PENNA_RECORD_EVENTS='quiet:*,!*:loop' ./quiet
+expect_eq 1 "$(events began.penna point)" "points that were asked for"
+
+# What stands in the way is said; the program goes its way all the same.
+run env PENNA_RECORD=nowhere/x.penna ./quiet
+expect_eq "3 $said" "$status $out" "the program with a recording that cannot be made"
+expect_contains "$err" 'penna: PENNA_RECORD=nowhere/x.penna: cannot create nowhere/x.penna: No such file or directory'
+run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=points,alloc ./quiet
+expect_contains "$err" 'add -lpenna-agent behind -lpenna'
+run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=sounds ./quiet
+expect_contains "$err" "there is no kind 'sounds' to record"
+[ ! -e x.penna ] || fail "a recording that was refused left a file"
+# A limit that leaves no room for events.
+run bash -c 'ulimit -f 1000; PENNA_RECORD=x.penna ./quiet'
+expect_eq "3 $said" "$status $out" "the program with a limit"
+# Under penna record, that one records.
+run penna record -q -k points -o outer.penna -- env PENNA_RECORD=inner.penna ./quiet
+expect_eq "3 $said" "$status $out" "the program with two recorders"
+expect_contains "$err" 'this process is being recorded already'
+[ ! -e inner.penna ] || fail "the inner recorder left a file"
+expect_eq 2 "$(penna export csv outer.penna | grep -c quiet:began)" "programs in the outer recording"
+
+# ---- penna/recorder.h: everything, nothing lost, forked children too ----------------------------------------------------
+cat >all.cc <<'PROGRAM'
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+#include "penna/point.h"
+#include "penna/recorder.h"
+static std::mutex mutex;
+static void allocate(size_t size) {
+  void* volatile block = malloc(size);
+  free(block);
+}
+__attribute__((noinline)) void work(int i) {
+  std::lock_guard<std::mutex> hold(mutex);
+  allocate(10);
+  PENNA_EVENT(all, work, i);
+}
+int main(int, char** argv) {
+  setbuf(stdout, nullptr);
+  work(-1);  // before
+  penna::Recorder recorder({.file = argv[1], .kinds = "calls,alloc,locks,points", .block = 1});
+  if (!recorder) return puts(recorder.error()), 1;
+  penna::Recorder second({.file = "second.penna"});
+  if (second) return puts("a second recorder"), 1;
+  puts(second.error());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) threads.emplace_back([] { for (int i = 0; i < 20000; ++i) work(i); });
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 10; ++i) {
+      allocate(1);
+      PENNA_EVENT(all, child, i);
+    }
+    exit(0);  // its destructors leave the parent's recording alone
+  }
+  for (std::thread& thread : threads) thread.join();
+  waitpid(child, nullptr, 0);
+  if (!recorder.stop()) return puts(recorder.error()), 1;
+  work(-2);  // after
+  return 0;
+}
+PROGRAM
+build_c all -finstrument-functions -finstrument-functions-exclude-file-list=/usr,penna/ "${everything[@]}"
+run ./all all.penna
+expect_eq "0 this process is being recorded already, or has been: a process is recorded once" "$status $out" "what the program says"
+[ ! -e second.penna ] || fail "the second recorder left a file"
+expect_eq 80010 "$(events all.penna point)" "points"
+expect_eq 160000 "$(penna export csv all.penna | grep -c ',\(enter\|exit\),work(int),')" "entries and exits of work(int)"
+expect_eq 80000 "$(penna export csv all.penna | awk -F, '$4 == "alloc" && $7 == 10' | wc -l)" "allocations of 10 bytes"
+expect_eq 10 "$(penna export csv all.penna | awk -F, '$4 == "alloc" && $7 == 1' | wc -l)" "allocations of the child"
+expect_eq 80000 "$(penna export csv all.penna | grep -c '^[0-9]*,[0-9]*,[0-9]*,\(lock\|lock_wait\),mutex,')" "locks taken"
+run penna info all.penna
+expect_match "$out" '^lost +nothing$'
+expect_missing "$(penna report all.penna threads)" 'penna-'  # the recorder's own threads are not in it
+expect_eq 6 "$(penna report all.penna threads | grep -c ' all ')" "threads"
+
+# ---- Ends of all kinds --------------------------------------------------------------------------------------------------
+cat >ends.c <<'PROGRAM'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "penna/point.h"
+#include "penna/recorder.h"
+int main(int argc, char** argv) {
+  (void)argc;
+  char error[200];
+  penna_recorder_options options = {.file = "ends.penna", .pool_mib = 4, .block = 1};
+  if (penna_recorder_start(&options, error, sizeof error) != 0) return puts(error), 1;
+  if (strcmp(argv[1], "killed") == 0) {
+    for (long i = 0; i < 1000000; i++) PENNA_EVENT(ends, tick, i);
+    kill(getpid(), SIGKILL);
+  }
+  // The child lives on when its recorder is gone, and must not wait for it.
+  const pid_t child = fork();
+  if (child == 0) {
+    for (long i = 0; i < 3000000; i++) PENNA_EVENT(ends, child, i);
+    FILE* done = fopen("child.done", "w");
+    return fclose(done);
+  }
+  if (strcmp(argv[1], "abandoned") == 0) kill(getpid(), SIGKILL);
+  usleep(20000);
+  return penna_recorder_stop(error, sizeof error);
+}
+PROGRAM
+build_c ends -O2 "${points[@]}"
+run ./ends killed
+expect_eq 137 "$status" "status of the killed program"
+run penna info ends.penna
+expect_eq 0 "$status" "status of penna info"
+kept=$(events ends.penna point)
+((kept > 800000)) || fail "of 1,000,000 points a killed program left $kept"
+for way in stopped abandoned; do
+  rm -f child.done
+  run ./ends $way
+  for _ in $(seq 600); do [ ! -e child.done ] || break; sleep 0.1; done
+  [ -e child.done ] || fail "the child of a recorder that was $way waits for it"
+done
+
+# ---- The example ----------------------------------------------------------------------------------------------------------
+mkdir build && ln -s "$lib/.." build/release && ln -s "$PENNA_SOURCE"/{examples,include} .
+run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block embedding.md examples/recorder.cc)"
+expect_eq 0 "$status" "status of the example in docs/embedding.md"
+expect_contains "$out" "4,000 requests"
+expect_match "$out" '^4,000 +[0-9-].* demo:bytes '
+run penna info recorder.penna
+expect_match "$out" '^lost +nothing$'
