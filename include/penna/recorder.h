@@ -8,8 +8,8 @@
  * Link with -lpenna; for calls, alloc and locks also with -lpenna-agent behind it (their hooks come before libc's that way).
  * A program that is linked so, and says nothing, is recorded from its first point to its exit by
  *     PENNA_RECORD=FILE ./app
- * with PENNA_RECORD_KINDS=points,calls and PENNA_RECORD_EVENTS='db:*,!db:debug_*' when that is set. Programs that it starts do
- * not see these variables.
+ * and by PENNA_RECORD_KINDS=points,calls PENNA_RECORD_EVENTS='db:*,!db:debug_*' PENNA_RECORD_WHERE='rows > 100' with less or
+ * more than all points. Programs that it starts do not see these variables.
  *
  * Two threads of the process, which take no signals, move full chunks of events into FILE. Forked children are recorded, too,
  * as long as their parent's recorder is there. The recording can be read after the process was killed; what it lacks then
@@ -33,6 +33,7 @@ typedef struct penna_recorder_options {
   const char* file;     /* replaced when it exists; default PROGRAM.PID.penna in the current directory */
   const char* kinds;    /* of calls,alloc,locks,points; default points */
   const char* events;   /* points, as penna record -e, separated by commas: "db:*,!db:debug_*"; default all */
+  const char* where;    /* condition on the arguments of points, as penna record --where: "rows > 100"; default none */
   uint32_t pool_mib;    /* memory for events on their way, 4 to 4096; default 16 */
   uint32_t stack_depth; /* frames kept of each stack, 1 to 256; default 256 */
   int block; /* when there is no room: not 0 = the thread waits; default: the event is dropped, and counted */

@@ -156,7 +156,7 @@ int cmd_record(const RecordOptions& options) {
   (void)writer->write_session(describe_session(options, options.command));
 
   ClockTriplet start = read_clocks();
-  Collector collector(std::move(*writer), *doorbell);
+  Collector collector(std::move(*writer), *doorbell, *conditions_of(options));
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   auto control = ControlServer::listen(*socket_path, **server, collector);
@@ -180,7 +180,7 @@ int cmd_record(const RecordOptions& options) {
   auto closed = collector.stop();
 
   if (!closed) say(closed.error().text);
-  if (!options.quiet) print_closing_lines({path, start, read_clocks()}, collector, unrecorded);
+  if (!options.quiet) print_closing_lines({path, start, read_clocks(), options.conditions}, collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -3,6 +3,7 @@
 #include "cli/record_notes.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "base/say.h"
 #include "cli/cmd_list.h"
@@ -16,6 +17,13 @@ namespace {
 // The file that the shell would run for `command`.
 std::string file_of(const std::string& command) {
   return command.find('/') != std::string::npos ? command : find_program(command);
+}
+
+std::string what_conditions_did(const std::vector<std::string>& conditions, const CollectorTotals& totals) {
+  const std::string where = fmt::format("--where '{}'", fmt::join(conditions, "' and '"));
+  if (totals.sites_with_condition == 0)
+    return fmt::format("{} left nothing out: no point has such arguments (see: penna list)", where);
+  return fmt::format("{} left out {}", where, plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
 }
 
 }  // namespace
@@ -39,6 +47,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("{}; {}{}", stored_sum == 0 ? "no events" : events_text(stored),
                   lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, events_text(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
+  if (!times.conditions.empty()) say(what_conditions_did(times.conditions, totals));
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
                     static_cast<double>(totals.start_cost_ticks) * ms_per_tick,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "collect/collector.h"
 #include "recording/types.h"
@@ -13,6 +14,7 @@ namespace penna {
 struct RecordingTimes {
   std::string path;
   ClockTriplet begin, end;
+  std::vector<std::string> conditions;  // of --where
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

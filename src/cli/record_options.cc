@@ -36,6 +36,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all");
+  parser.texts(
+      "--where", options.conditions, "CONDITION",
+      "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "
+      "are kept; may be repeated, all must be met");
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
   parser.number("--pool", options.pool_mib, "MIB",

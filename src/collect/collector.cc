@@ -26,7 +26,10 @@ uint64_t thread_cpu_ns() {
 
 }  // namespace
 
-Collector::Collector(RecordingWriter writer, Doorbell& doorbell) : writer_(std::move(writer)), doorbell_(doorbell) {}
+Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions)
+    : writer_(std::move(writer)),
+      conditions_(std::make_shared<const std::vector<Where>>(std::move(conditions))),
+      doorbell_(doorbell) {}
 
 Collector::~Collector() {
   if (thread_.joinable()) (void)stop();
@@ -55,7 +58,9 @@ void Collector::tell(News news) {
 void Collector::add(Process process, ChannelMap channel) {
   News news{};
   news.kind = News::kAdd;
-  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid);
+  std::optional<PointFilter> filter;
+  if (!conditions_->empty()) filter.emplace(conditions_);
+  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, std::move(filter));
   news.process = std::move(process);
   tell(std::move(news));
 }
@@ -101,6 +106,7 @@ void Collector::run() {
   (void)writer_.write_clock(read_clocks());
   health_.processes = totals_.processes;
   health_.raw_bytes = totals_.raw_bytes;
+  health_.points_left_out = totals_.points_left_out;
   health_.cpu_ns = thread_cpu_ns();
   (void)writer_.write_collector(health_);
   outcome_ = writer_.finish();
@@ -161,6 +167,10 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   totals_.threads_blocked_ticks += drain.blocked_ticks();
   totals_.torn += drain.torn();
   totals_.raw_bytes += drain.raw_bytes();
+  if (drain.filter()) {
+    totals_.points_left_out += drain.filter()->left_out();
+    totals_.sites_with_condition += drain.filter()->sites_met();
+  }
   health_.chunks += drain.chunks();
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
 }

@@ -23,11 +23,14 @@ struct CollectorTotals {
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
   uint64_t processes = 0, threads_blocked_ticks = 0, torn = 0, raw_bytes = 0;
   uint64_t start_cost_ticks = 0;  // of the first process
+  uint64_t points_left_out = 0;   // they did not meet a condition
+  uint64_t sites_with_condition = 0;
 };
 
 class Collector {
  public:
-  Collector(RecordingWriter writer, Doorbell& doorbell);
+  // `conditions`: which points go into the recording (PointFilter); none: all.
+  Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {});
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -69,6 +72,7 @@ class Collector {
   void write_clock_sometimes();
 
   RecordingWriter writer_;
+  std::shared_ptr<const std::vector<Where>> conditions_;
   Doorbell& doorbell_;
   std::mutex mutex_;  // guards news_ and stopping_
   std::vector<News> news_;

@@ -23,8 +23,13 @@ penna_chunk header_of(const std::vector<uint8_t>& chunk) {
 
 }  // namespace
 
-ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid)
-    : channel_(std::move(channel)), number_(number), pid_(pid), buffer_(PENNA_CHUNK_BYTES), sink_(number) {}
+ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::optional<PointFilter> filter)
+    : channel_(std::move(channel)),
+      number_(number),
+      pid_(pid),
+      buffer_(PENNA_CHUNK_BYTES),
+      sink_(number),
+      filter_(std::move(filter)) {}
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   size_t taken = 0;
@@ -62,8 +67,25 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   }
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
   if (origin == Origin::kVanishedThread) ++sink_.health(header_of(buffer_).thread_serial).abandoned;
-  sink_.store(writer, {buffer_.data(), bytes}, summary);
+  store(writer, {buffer_.data(), bytes}, summary);
   return true;
+}
+
+// Of a chunk that has been scanned.
+void ProcessDrain::store(RecordingWriter& writer, std::span<uint8_t> chunk, ChunkSummary summary) {
+  if (filter_) {
+    filter_->apply(chunk, [this] { look_for_sites(); });
+    sink_.forget();
+    summary = sink_.scan(chunk);
+  }
+  sink_.store(writer, chunk, summary);
+}
+
+// A point comes after its description, but not out of the same thread: that one may still hold its chunk.
+void ProcessDrain::look_for_sites() {
+  std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
+  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk)
+    if (!channel_.is_free(chunk)) filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())});
 }
 
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
@@ -116,8 +138,8 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
     if (gone) {
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
-      std::span<const uint8_t> copy(buffer_.data(), bytes);
-      sink_.store(writer, copy, sink_.scan(copy));
+      const std::span<uint8_t> copy(buffer_.data(), bytes);
+      store(writer, copy, sink_.scan(copy));
     }
   }
   write_new_stacks(writer);

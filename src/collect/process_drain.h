@@ -7,11 +7,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collect/channel_map.h"
 #include "collect/chunk_sink.h"
+#include "collect/point_filter.h"
 #include "recording/records.h"
 #include "recording/types.h"
 #include "recording/writer.h"
@@ -20,7 +22,8 @@ namespace penna {
 
 class ProcessDrain {
  public:
-  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid);
+  // `filter`: what it refuses is left out; null: everything goes into the recording.
+  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::optional<PointFilter> filter = std::nullopt);
 
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
@@ -41,6 +44,7 @@ class ProcessDrain {
   uint64_t chunks() const { return sink_.chunks(); }
   uint64_t raw_bytes() const { return sink_.raw_bytes(); }
   uint64_t torn() const { return sink_.torn(); }
+  const std::optional<PointFilter>& filter() const { return filter_; }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
@@ -50,6 +54,8 @@ class ProcessDrain {
   // is gone. Only in the first case can a record in it still be finished.
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
+  void store(RecordingWriter& writer, std::span<uint8_t> chunk, ChunkSummary summary);
+  void look_for_sites();
   void write_new_stacks(RecordingWriter& writer);
 
   ChannelMap channel_;
@@ -58,6 +64,7 @@ class ProcessDrain {
   std::vector<uint8_t> buffer_;       // one chunk
   std::vector<uint32_t> unfinished_;  // full chunks in which a record is still being written
   ChunkSink sink_;
+  std::optional<PointFilter> filter_;
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};

@@ -41,7 +41,14 @@ Result<> check_settings(const RecordSettings& settings) {
     if (told > room) return Error{"the --event patterns are too long: together they have room for 469 characters"};
     room -= told;
   }
+  PENNA_TRY(conditions_of(settings));
   return ok();
+}
+
+Result<std::vector<Where>> conditions_of(const RecordSettings& settings) {
+  std::vector<Where> conditions;
+  for (const std::string& text : settings.conditions) conditions.push_back(PENNA_TRY(Where::parse(text)));
+  return conditions;
 }
 
 penna_config config_for(const RecordSettings& settings) {
@@ -77,6 +84,7 @@ Session describe_session(const RecordSettings& settings, const std::vector<std::
   session.options.push_back(fmt::format("pool={} MiB", settings.pool_mib));
   session.options.push_back(fmt::format("stack-depth={}", settings.stack_depth));
   for (const std::string& pattern : settings.point_patterns) session.options.push_back("event=" + pattern);
+  for (const std::string& condition : settings.conditions) session.options.push_back("where=" + condition);
   return session;
 }
 

@@ -12,6 +12,7 @@
 #include "penna/channel.h"
 #include "penna/event.h"
 #include "recording/types.h"
+#include "recording/where.h"
 
 namespace penna {
 
@@ -21,14 +22,16 @@ struct RecordSettings {
   uint32_t pool_mib = 64;                            // chunk pool of one process, 4..4096
   uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
+  std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met
 };
 
 // The mask of such names as "calls" (kClassNames).
 Result<uint32_t> classes_of(const std::vector<std::string>& names);
 
-// Patterns that are empty, or more than a target can be told.
+// Patterns that are empty, or more than a target can be told; conditions that cannot be read.
 Result<> check_settings(const RecordSettings& settings);
 
+Result<std::vector<Where>> conditions_of(const RecordSettings& settings);
 // What a target is told.
 penna_config config_for(const RecordSettings& settings);
 // What the recording says of itself.

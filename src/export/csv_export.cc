@@ -6,7 +6,7 @@
 
 #include "export/csv_writer.h"
 #include "export/event_words.h"
-#include "model/arguments.h"
+#include "recording/arguments.h"
 #include "model/summary.h"
 
 namespace penna {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "model/arguments.h"
+#include "recording/arguments.h"
 #include "model/names.h"
 #include "model/timeline.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "model/arguments.h"
+#include "recording/arguments.h"
 #include "model/distribution.h"
 #include "model/events.h"
 #include "model/hash.h"

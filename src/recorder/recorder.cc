@@ -45,6 +45,7 @@ Result<RecordSettings> settings_of(const penna_recorder_options& options) {
   RecordSettings settings;
   settings.classes = PENNA_TRY(classes_of(options.kinds != nullptr ? split(options.kinds) : split("points")));
   settings.point_patterns = split(options.events);
+  if (options.where != nullptr) settings.conditions = {options.where};
   settings.on_full = options.block != 0 ? PENNA_ON_FULL_BLOCK : PENNA_ON_FULL_DROP;
   if (options.pool_mib > 4096 || (options.pool_mib != 0 && options.pool_mib < 4))
     return Error{fmt::format("a pool of {} MiB: choose 4 to 4096", options.pool_mib)};
@@ -89,12 +90,13 @@ const char* or_default(const std::string& text) { return text.empty() ? nullptr 
 
 __attribute__((constructor)) void program_begins() {
   const std::string file = take_variable("PENNA_RECORD"), kinds = take_variable("PENNA_RECORD_KINDS"),
-                    events = take_variable("PENNA_RECORD_EVENTS");
+                    events = take_variable("PENNA_RECORD_EVENTS"), where = take_variable("PENNA_RECORD_WHERE");
   if (file.empty()) return;
   penna_recorder_options options{};
   options.file = file.c_str();
   options.kinds = or_default(kinds);
   options.events = or_default(events);
+  options.where = or_default(where);
   if (const Result<> started = start(options); !started)
     say(fmt::format("PENNA_RECORD={}: {}; the program goes on unrecorded", file, started.error().text));
 }

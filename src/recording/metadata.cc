@@ -168,6 +168,7 @@ void collector_fields(A& a, V& health) {
   a.number(health.cpu_ns);
   a.classes(health.event_cost_ps);
   a.list(health.notes, health.notes_cut);
+  a.later_number(health.points_left_out);
 }
 
 template <typename A, typename V>

@@ -137,6 +137,7 @@ struct CollectorHealth {
       event_cost_ps{};             // measured cost of one event in the target; 0 = not measured
   std::vector<std::string> notes;  // sentences for the user: what was not recorded, and why
   uint32_t notes_cut = 0;
+  uint64_t points_left_out = 0;  // they did not meet the conditions of --where
 };
 
 }  // namespace penna

@@ -64,6 +64,8 @@ Table facts(const Recording& recording, const Summary& summary) {
                              : fmt::format(", {:.1f} bytes an event",
                                            static_cast<double>(recording.file_bytes()) / static_cast<double>(events))));
   facts.add("lost", summary.total_lost() == 0 ? "nothing" : events_text(summary.lost));
+  if (const uint64_t left_out = recording.collector().points_left_out; left_out != 0)
+    facts.add("left out", plural_text(static_cast<int64_t>(left_out), "point") + " by --where");
   facts.add("state", recording.is_finished() ? "complete" : "unfinished: the recorder did not get to its end");
   facts.add("host", session.host);
   facts.add("kernel", session.kernel);

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "model/arguments.h"
+#include "recording/arguments.h"
 #include "model/names.h"
 #include "model/timeline.h"
 #include "report/print.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See arguments.h.
-#include "model/arguments.h"
+#include "recording/arguments.h"
 
 #include <fmt/core.h>
 

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record --where: exactly the points that meet the condition, out of many threads; spans with their ends; what the condition
+# does not apply to stays.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cat >rows.cc <<'PROGRAM'
+#include <sys/wait.h>
+#include <unistd.h>
+#include <string>
+#include <thread>
+#include <vector>
+#include "penna/point.h"
+static void query(long rows, const char* table) {
+  PENNA_SPAN(db, query, PENNA_ARG(rows, rows), PENNA_ARG(table, table));
+  PENNA_EVENT(db, read, PENNA_ARG(rows, rows), PENNA_ARG(cost, rows / 2.0));
+}
+int main() {
+  // The main thread has described the points, in a chunk that it keeps until the end.
+  PENNA_EVENT(net, send, PENNA_ARG(bytes, 1));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++)
+    threads.emplace_back([] {
+      for (long i = 0; i < 50000; i++) query(i, i % 2 ? "orders" : "users");
+    });
+  for (auto& thread : threads) thread.join();
+  if (fork() == 0) {
+    query(49999, "orders");
+    query(1, "orders");
+    _exit(0);
+  }
+  wait(nullptr);
+  PENNA_EVENT(net, send, PENNA_ARG(bytes, 2));
+}
+PROGRAM
+build_c rows -O2
+# count REC KIND NAME
+count() { penna export csv "$1" 2>/dev/null | awk -F, -v kind="$2" -v name="$3" '$4 == kind && $5 == name { n++ } END { print n + 0 }'; }
+
+run penna record -k points --where 'rows >= 49990' -o some.penna -- ./rows
+expect_eq 0 "$status" "status"
+expect_contains "$err" "--where 'rows >= 49990' left out 599,883 points"  # 4 x 49,990 and one of the child, three points each
+for name in read:point query:span_begin query:span_end; do
+  expect_eq 41 "$(count some.penna "${name#*:}" "db:${name%:*}")" "$name"
+done
+expect_eq 2 "$(count some.penna point net:send)" "points without such an argument"
+run penna info some.penna
+expect_match "$out" '^left out +599,883 points by --where$'
+expect_match "$out" '^lost +nothing$'
+expect_match "$out" '^options .*where=rows >= 49990'
+run penna report some.penna health
+expect_eq "" "$(grep -E '^(stray exits|unwound calls|torn|holes|damaged chunks) ' <<<"$out" | grep -v ' 0  ')" "counts of what went wrong"
+
+# Several conditions, each where it applies: spans have a table, reads a cost.
+penna record -q -k points -e 'db:*' --where 'table ~ "ord*" && rows < 100' --where 'cost == 24999.5' -o both.penna -- ./rows
+expect_eq $((4 * 50 + 1)) "$(count both.penna span_begin db:query)" "spans"
+expect_eq $((4 * 50 + 1)) "$(count both.penna span_end db:query)" "ends of spans"
+expect_eq 5 "$(count both.penna point db:read)" "reads"
+
+# What cannot be is said.
+run penna record -k points --where 'rows >' -o bad.penna -- ./rows
+expect_eq 125 "$status" "status of a condition that cannot be read"
+expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' here a number, or a text in quotes, is missing"
+[ ! -e bad.penna ] || fail "it left a recording"
+run penna record -k points --where 'rwos > 5' -o none.penna -- ./rows
+expect_contains "$err" "--where 'rwos > 5' left nothing out: no point has such arguments"
+expect_eq 200002 "$(count none.penna point db:read)" "points that the condition does not apply to"
