@@ -3,7 +3,7 @@
 // the steps of the collector. It must survive, and what it has written must open as a recording.
 //
 // Input: records of {u8 what, u24 offset, u64 value}; `what` even: store the value at the offset in that region of the
-// channel (header, bitmap, ring, nodes, chunks); odd: let the collector work.
+// channel (header, bitmap, ring, nodes, chunks); odd: let the collector work. Bit 1 of the first byte: with a condition.
 #include <unistd.h>
 
 #include <cstdint>
@@ -46,7 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fake.seal();
   auto map = ChannelMap::map(fake.memory());
   if (map) {
-    ProcessDrain drain(std::move(*map), 0, 1);
+    std::optional<PointFilter> filter;
+    if (size > 0 && (data[0] & 2) != 0)
+      filter.emplace(std::make_shared<const std::vector<Where>>(1, *Where::parse("arg1 > 5 || arg2 ~ 'x*'")));
+    ProcessDrain drain(std::move(*map), 0, 1, std::move(filter));
     for (size_t at = 1; at + 12 <= size; at += 12) {
       uint32_t head;
       uint64_t value;
@@ -60,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         drain.reclaim(*writer);
       }
     }
-    drain.finish(*writer, (data[0] & 1) != 0, EndKind::kUnknown, 0, 0);
+    drain.finish(*writer, size > 0 && (data[0] & 1) != 0, EndKind::kUnknown, 0, 0);
   }
   (void)writer->finish();
   must_be_readable(path);

@@ -1,6 +1,7 @@
 penna_fuzz_target(channel_fuzz LIBS penna_collect)
 penna_fuzz_target(stream_fuzz LIBS penna_collect)
 penna_fuzz_target(recording_fuzz LIBS penna_recording)
+penna_fuzz_target(where_fuzz LIBS penna_recording)
 penna_fuzz_target(elf_fuzz LIBS penna_symbols)
 # From its sources: penna_unwind itself is never sanitized, for the agent links it.
 penna_fuzz_target(eh_frame_fuzz)
