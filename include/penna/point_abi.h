@@ -71,11 +71,11 @@ struct penna_point_state {
   uint32_t id;   /* in records; 0 = never armed for recording */
   uint8_t bytes; /* of a record, when no argument is a string or array */
   uint8_t arg_count;
-  uint16_t head;   /* of such a record: the low 16 bits of its header, busy */
-  uint64_t types;  /* as in the site */
-  uint32_t wanted; /* how many enables it has seen more than disables */
-  uint32_t stamp;  /* of the last request that changed it: copies of a site are met more than once */
-  uint32_t first;  /* 1 + place of its first copy in the table; 0 = nobody has looked. Whoever looks goes forward */
+  uint16_t head;    /* of such a record: the low 16 bits of its header, busy */
+  uint64_t types;   /* as in the site */
+  uint32_t wanted;  /* how many enables it has seen more than disables */
+  uint32_t stamp;   /* of the last request that changed it: copies of a site are met more than once */
+  uint32_t first;   /* 1 + place of its first copy in the table; 0 = nobody has looked. Whoever looks goes forward */
   uint32_t outcome; /* of that request: penna_change_outcome */
 };
 enum penna_change_outcome { PENNA_UNCHANGED = 0, PENNA_CHANGED = 1, PENNA_REFUSED = 2 };

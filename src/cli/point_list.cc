@@ -191,8 +191,8 @@ ListedPoint& PointList::add(const Site& site) {
   point.kind = site.kind == 0 ? uint8_t{PENNA_SITE_EVENT} : site.kind;
   point.file = site.file;
   point.line = site.line;
-  ListedPoint& listed =
-      with_place(key_of({kind_name(site.kind), site.provider, site.name, site.file, line, arguments}), std::move(point));
+  ListedPoint& listed = with_place(key_of({kind_name(site.kind), site.provider, site.name, site.file, line, arguments}),
+                                   std::move(point));
   listed.places.back().slot = site.address;
   return listed;
 }

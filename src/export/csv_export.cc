@@ -6,8 +6,8 @@
 
 #include "export/csv_writer.h"
 #include "export/event_words.h"
-#include "recording/arguments.h"
 #include "model/summary.h"
+#include "recording/arguments.h"
 
 namespace penna {
 namespace {

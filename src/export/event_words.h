@@ -8,9 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "recording/arguments.h"
 #include "model/names.h"
 #include "model/timeline.h"
+#include "recording/arguments.h"
 
 namespace penna {
 

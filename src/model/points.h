@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "recording/arguments.h"
 #include "model/distribution.h"
 #include "model/events.h"
 #include "model/hash.h"
+#include "recording/arguments.h"
 
 namespace penna {
 

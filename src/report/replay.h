@@ -10,9 +10,9 @@
 
 #include <string>
 
-#include "recording/arguments.h"
 #include "model/names.h"
 #include "model/timeline.h"
+#include "recording/arguments.h"
 #include "report/print.h"
 
 namespace penna {
