@@ -7,7 +7,6 @@
 #include "export/csv_writer.h"
 #include "export/event_words.h"
 #include "model/summary.h"
-#include "recording/arguments.h"
 
 namespace penna {
 namespace {

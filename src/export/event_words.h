@@ -9,8 +9,8 @@
 #include <string>
 
 #include "model/names.h"
+#include "model/points.h"
 #include "model/timeline.h"
-#include "recording/arguments.h"
 
 namespace penna {
 

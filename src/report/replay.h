@@ -11,8 +11,8 @@
 #include <string>
 
 #include "model/names.h"
+#include "model/points.h"
 #include "model/timeline.h"
-#include "recording/arguments.h"
 #include "report/print.h"
 
 namespace penna {
