@@ -25,6 +25,7 @@ void take_bytes(ByteCursor& in, ArgumentValue& value) {
   if (value.present) value.text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   if (!value.is_array()) return;
   value.element_type = flags >> PENNA_ELEMENT_TYPE_SHIFT & 15;
+  if (value.element_type == PENNA_ARG_ARRAY || value.element_type == PENNA_ARG_STRING) value.element_type = 0;
   value.element_bytes = std::clamp<uint8_t>(flags >> PENNA_ELEMENT_BYTES_SHIFT & 15, 1, 8);
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace penna {
 namespace {
 
@@ -15,7 +17,7 @@ uint64_t magnitude(int64_t value) {
 std::string three_digits(double value) {
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   const int scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
-  const int digits = static_cast<int>(value * scale + 0.5);
+  const int digits = static_cast<int>(std::lround(value * scale));
   std::string text = std::to_string(digits / scale);
   if (decimals == 0) return text;
   text += '.';

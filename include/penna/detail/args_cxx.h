@@ -201,7 +201,7 @@ template <class Held, class Put>
 constexpr void put_layout(Put put) {
   if constexpr (kIsStruct<Held>) {
     using Named = Fields<std::remove_cvref_t<decltype(*Held{}.at)>>;
-    put(static_cast<char>(1 + sizeof Named::kNames / sizeof Named::kNames[0]));
+    put(static_cast<char>(1 + sizeof Named::kNames / sizeof(const char*)));  // NOLINT(bugprone-sizeof-expression)
     for (const char* name : Named::kNames) {
       for (; *name != '\0'; ++name) put(*name);
       put('\0');
