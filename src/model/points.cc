@@ -22,18 +22,6 @@ bool less(uint8_t type, uint64_t a, uint64_t b) {
   return a < b;
 }
 
-void count_text(ArgumentStats& stats, std::string_view text, bool cut) {
-  stats.cut += cut;
-  auto found = stats.strings.find(text);
-  if (found != stats.strings.end()) {
-    ++found.value();
-  } else if (stats.strings.size() < Points::kMaxStrings) {
-    stats.strings.emplace(std::string(text), 1);
-  } else {
-    ++stats.other;
-  }
-}
-
 void count_number(ArgumentStats& stats, const ArgumentValue& value) {
   if (value.type == PENNA_ARG_FLOAT && !std::isfinite(value.as_float())) {
     ++stats.not_finite;
@@ -52,14 +40,6 @@ double ArgumentStats::average() const {
 }
 ArgumentValue ArgumentStats::min() const { return {.type = type, .present = count > not_finite, .bits = min_bits}; }
 ArgumentValue ArgumentStats::max() const { return {.type = type, .present = count > not_finite, .bits = max_bits}; }
-
-std::vector<std::pair<std::string, uint64_t>> ArgumentStats::top_strings(size_t limit) const {
-  std::vector<std::pair<std::string, uint64_t>> result(strings.begin(), strings.end());
-  std::sort(result.begin(), result.end(),
-            [](auto& a, auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
-  if (result.size() > limit) result.resize(limit);
-  return result;
-}
 
 double PointStats::rate(const Recording& recording) const {
   const auto ns = static_cast<double>(recording.time().duration_ns(first_time, last_time));
@@ -119,9 +99,11 @@ void Points::add(const Event& event) {
     ArgumentStats& stats = point.arguments[i];
     if (!value.present) continue;
     if (value.is_text()) {
-      count_text(stats, value.text, value.cut);
+      stats.texts.add(value.text);
+      stats.cut += value.cut;
     } else if (value.is_array()) {
-      count_text(stats, argument_text(value), value.cut);
+      stats.texts.add(argument_text(value));
+      stats.cut += value.cut;
     } else {
       count_number(stats, value);
     }

@@ -2,10 +2,9 @@
 // Points: how often each static point was passed, and with which values.
 //
 // Usage:  Points points(recording); for_each_thread_event(recording, {.classes = kPointEvents}, points);
-// Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that read the same in source (name, file, line, arguments) are one, however
-// many copies inlining, fork or dlopen made.
-// Memory: for each site, at most kMaxStrings different strings for each argument; more are counted together. For each
-// thread at most kMaxOpenSpans.
+// Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that read
+// the same in source (name, file, line, arguments) are one, however many copies inlining, fork or dlopen made.
+// Memory: for each argument of text at most FrequentTexts::kMost texts; for each thread at most kMaxOpenSpans.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 
 #include "model/distribution.h"
 #include "model/events.h"
+#include "model/frequent_texts.h"
 #include "model/hash.h"
 #include "recording/arguments.h"
 
@@ -32,9 +32,7 @@ struct ArgumentStats {
   ArgumentValue max() const;
   // Strings, and arrays as they are shown.
   uint64_t cut = 0;
-  uint64_t other = 0;         // strings that were not counted one by one, because there were too many different ones
-  TextMap<uint64_t> strings;  // how often each
-  std::vector<std::pair<std::string, uint64_t>> top_strings(size_t count) const;  // most frequent first
+  FrequentTexts texts;
 };
 
 struct PointStats {
@@ -52,7 +50,6 @@ struct PointStats {
 
 class Points {
  public:
-  static constexpr size_t kMaxStrings = 1000;
   static constexpr size_t kMaxOpenSpans = 10000;
   explicit Points(const Recording& recording) : recording_(recording) {}  // must outlive it
 

@@ -2,6 +2,8 @@
 // penna report points: how often each point was passed, and which values it had.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -11,31 +13,54 @@ namespace {
 
 constexpr size_t kTopStrings = 3;
 
-// "rows: 3 .. 900, average 12.5", "table: \"users\" 12, \"orders\" 3, others 4, cut 2".
-std::string argument_line(const ArgumentStats& argument, size_t index) {
-  std::string text = (argument.name.empty() ? fmt::format("argument {}", index + 1) : argument.name) + ": ";
-  if (argument.count == 0) return text + "no value";
-  const bool is_array = argument.type == PENNA_ARG_ARRAY;
-  if (argument.type != PENNA_ARG_STRING && !is_array) {
-    const std::string low = argument_text(argument.min()), high = argument_text(argument.max());
-    text += low == high ? low : fmt::format("{} .. {}", low, high);
-    if (argument.min().is_number() && low != high) text += fmt::format(", average {:.6g}", argument.average());
-    if (argument.not_finite != 0)
-      text += fmt::format(", {} not finite", count_text(static_cast<int64_t>(argument.not_finite)));
-    return text;
-  }
+// Six digits; whole numbers and large ones to the last digit that a double holds, never 2.5e+06.
+std::string amount_text(double amount) {
+  const double whole = std::round(amount), exact = 1LL << 53;
+  if (std::abs(whole) > exact) return fmt::format("{:.6g}", amount);
+  return whole == amount || std::abs(amount) >= 1e5 ? fmt::format("{:.0f}", whole) : fmt::format("{:.6g}", amount);
+}
+
+// "3 .. 900, average 12.5, sum 250".
+std::string numbers_text(const ArgumentStats& argument) {
+  const std::string low = argument_text(argument.min()), high = argument_text(argument.max());
+  std::string text = low == high ? low : fmt::format("{} .. {}", low, high);
+  if (argument.min().is_number() && low != high)
+    text += fmt::format(", average {}, sum {}", amount_text(argument.average()), amount_text(argument.sum));
+  if (argument.not_finite != 0)
+    text += fmt::format(", {} not finite", count_text(static_cast<int64_t>(argument.not_finite)));
+  return text;
+}
+
+// Texts: "\"users\" 12, \"orders\" 3, others 4". Where there were too many different ones to count each:
+// "\"users\" 12 or more, others of more than 4,096", and when none stood out: "more than 4,096, none more than 5 times".
+std::string texts_text(const ArgumentStats& argument) {
+  const FrequentTexts& texts = argument.texts;
+  const std::string too_many = fmt::format("more than {}", count_text(FrequentTexts::kMost));
+  const auto top = texts.top(kTopStrings);
+  if (top.empty())
+    return fmt::format("{}, none more than {}", too_many, plural_text(static_cast<int64_t>(texts.at_most()), "time"));
+  const char* quote = argument.type == PENNA_ARG_ARRAY ? "" : "\"";
+  std::string text;
   uint64_t shown = 0;
-  for (const auto& [string, count] : argument.top_strings(kTopStrings)) {
-    const char* quote = is_array ? "" : "\"";
-    text += fmt::format("{}{}{}{} {}", shown == 0 ? "" : ", ", quote, string, quote,
-                        count_text(static_cast<int64_t>(count)));
-    shown += count;
+  for (const FrequentTexts::Count& each : top) {
+    text += fmt::format("{}{}{}{} {}{}", shown == 0 ? "" : ", ", quote, each.text, quote,
+                        count_text(static_cast<int64_t>(each.count)), each.missed == 0 ? "" : " or more");
+    shown += each.count;
   }
+  if (texts.forgotten() != 0) return text + ", others of " + too_many;
   if (argument.count > shown)
     text += fmt::format(", others {}", count_text(static_cast<int64_t>(argument.count - shown)));
-  // A string that was cut looks like a whole one above.
-  if (argument.cut != 0) text += fmt::format(", cut {}", count_text(static_cast<int64_t>(argument.cut)));
   return text;
+}
+
+std::string argument_line(const ArgumentStats& argument, size_t index) {
+  const std::string name = argument.name.empty() ? fmt::format("argument {}", index + 1) : argument.name;
+  if (argument.count == 0) return name + ": no value";
+  if (argument.type != PENNA_ARG_STRING && argument.type != PENNA_ARG_ARRAY)
+    return name + ": " + numbers_text(argument);
+  // A text that was cut looks like a whole one.
+  return name + ": " + texts_text(argument) +
+         (argument.cut == 0 ? "" : fmt::format(", cut {}", count_text(static_cast<int64_t>(argument.cut))));
 }
 
 // Of a span: "took 1.20 us on average, 5.00 us at most, 12.0 us together".

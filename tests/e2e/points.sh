@@ -57,7 +57,7 @@ expect_eq 'main() {
 run penna report app.penna points
 expect_match "$out" '^ +3 .* app:step +app.cc:7$'
 expect_match "$out" '^ +took .* on average, .* at most, .* together$'
-expect_match "$out" '^ +i: 0 .. 2, average 1$'
+expect_match "$out" '^ +i: 0 .. 2, average 1, sum 3$'
 expect_match "$out" '^ +order.id: 7$'
 expect_match "$out" '^ +order.who: "x{255}" 1, cut 1$'
 expect_match "$out" '^ +numbers: \[1, -2, 3\] 1$'

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "report/info.h"
 #include "report/overview.h"
 #include "report/print.h"
@@ -197,6 +199,56 @@ HITS  PER SECOND  POINT     SOURCE
       rows: 7
       table: "us;er" 1
 )");
+}
+
+// Values of a point with a whole number, a fraction and a text, as they stand in its report.
+class PointValues {
+ public:
+  PointValues() : process_(build_.process(100)), thread_(build_.thread(process_, 1)) {
+    Site site;
+    site.id = 7;
+    site.provider = "cache";
+    site.name = "hit";
+    site.arguments = {{PENNA_ARG_INT, "bytes"}, {PENNA_ARG_FLOAT, "load"}, {PENNA_ARG_STRING, "key"}};
+    build_.site(process_, site);
+  }
+  void hit(int64_t bytes, double load, uint64_t key) {
+    thread_.point(7, ++time_, {static_cast<uint64_t>(bytes), std::bit_cast<uint64_t>(load), 7, key + kFirstKey});
+  }
+  std::vector<std::string> lines() {
+    Recording recording = build_.open();
+    Points points(recording);
+    for_each_thread_event(recording, {.classes = kPointEvents}, points);
+    std::vector<std::string> result;
+    const Report report = points_report(recording, points);
+    for (const TableDetail& detail : report.tables[0].rows[0].details) result.push_back(detail.text);
+    return result;
+  }
+
+ private:
+  static constexpr uint64_t kFirstKey = 0x41'4141'4141'4141;  // "AAAAAAA"; its first two characters count
+  RecordingBuilder build_;
+  uint32_t process_;
+  ThreadBuilder& thread_;
+  uint64_t time_ = 0;
+};
+
+TEST(PointsReport, NumbersHaveTheirSumAndNoExponent) {
+  PointValues values;
+  values.hit(950'456, 0.25, 0);
+  values.hit(3'256'200, 1e300, 0);
+  values.hit(-1, 0.5, 0);
+  const auto lines = values.lines();
+  EXPECT_EQ(lines[0], "bytes: -1 .. 3256200, average 1402218, sum 4206655");
+  EXPECT_EQ(lines[1], "load: 0.25 .. 1e+300, average 3.33333e+299, sum 1e+300");
+}
+
+TEST(PointsReport, TextsOfWhichThereAreTooManyAreNotMadeUp) {
+  PointValues even, one_often;
+  for (uint64_t i = 0; i <= FrequentTexts::kMost; ++i) even.hit(1, 1, i), one_often.hit(1, 1, i);
+  for (int i = 0; i < 9; ++i) one_often.hit(1, 1, 1);
+  EXPECT_EQ(even.lines()[2], "key: more than 4,096, none more than 2 times");
+  EXPECT_EQ(one_often.lines()[2], "key: \"BAAAAAA\" 9 or more, others of more than 4,096");
 }
 TEST_F(Reports, ThreadsTable) {
   EXPECT_EQ(text(threads_report(recording_, summarize(recording_))), R"(2 threads of 1 process
