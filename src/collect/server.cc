@@ -33,7 +33,8 @@ union Control {
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-// The words of /proc/PID/cmdline.
+// The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the room
+// behind it reads as empty words.
 std::vector<std::string> command_of(uint32_t pid) {
   std::vector<std::string> words;
   auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
@@ -43,6 +44,9 @@ std::vector<std::string> command_of(uint32_t pid) {
     words.push_back(text->substr(at, end - at));
     at = end + 1;
   }
+  const bool is_title = !words.empty() && words[0].find(' ') != std::string::npos &&
+                        std::all_of(words.begin() + 1, words.end(), [](auto& word) { return word.empty(); });
+  if (is_title) words.resize(1);
   return words;
 }
 

@@ -43,9 +43,9 @@ std::string end_text(const std::optional<ProcessEnd>& end) {
     }
     case EndKind::kExec: return "became another program";
     case EndKind::kStopped: return "was running when the recording stopped";
-    case EndKind::kUnknown: break;
+    case EndKind::kUnknown: break;  // the status of a process is told to its parent alone
   }
-  return "unknown";
+  return "ended, status unknown";
 }
 
 ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
@@ -133,12 +133,13 @@ const char* class_name(uint32_t event_class) {
 }
 
 std::string process_name(const Process& process) {
+  const auto last_part = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::string_view word = process.command.empty() ? std::string_view() : process.command[0];
   if (!word.empty() && word[0] == '-') word.remove_prefix(1);  // a login shell
-  word.remove_prefix(word.rfind('/') + 1);
-  // Some write what they do over their arguments: "nginx: worker process".
-  if (!word.empty() && word.find_first_of(" :") == std::string_view::npos) return std::string(word);
-  return process.executable.substr(process.executable.rfind('/') + 1);
+  // Some write what they do over their arguments: "nginx: worker process", "/usr/bin/redis-server *:6379".
+  const bool is_title = word.find_first_of(" :") != std::string_view::npos;
+  const std::string_view name = is_title ? std::string_view() : last_part(word);
+  return std::string(name.empty() ? last_part(process.executable) : name);
 }
 
 uint64_t ThreadSummary::total_events() const { return sum_of(events); }

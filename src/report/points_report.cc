@@ -32,10 +32,10 @@ std::string numbers_text(const ArgumentStats& argument) {
 }
 
 // Texts: "\"users\" 12, \"orders\" 3, others 4". Where there were too many different ones to count each:
-// "\"users\" 12 or more, others of more than 4,096", and when none stood out: "more than 4,096, none more than 5 times".
+// "\"users\" 12 or more, others of more than 4,096 different", and when none stood out: "more than 4,096 different, none more than 5 times".
 std::string texts_text(const ArgumentStats& argument) {
   const FrequentTexts& texts = argument.texts;
-  const std::string too_many = fmt::format("more than {}", count_text(FrequentTexts::kMost));
+  const std::string too_many = fmt::format("more than {} different", count_text(FrequentTexts::kMost));
   const auto top = texts.top(kTopStrings);
   if (top.empty())
     return fmt::format("{}, none more than {}", too_many, plural_text(static_cast<int64_t>(texts.at_most()), "time"));

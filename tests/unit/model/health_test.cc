@@ -98,6 +98,7 @@ TEST(Summary, ProcessesAreCalledWhatTheyWereStartedAs) {
   EXPECT_EQ(name("/usr/bin/dash", {"/bin/sh", "-c", "x"}), "sh");
   EXPECT_EQ(name("/usr/bin/bash", {"-bash"}), "bash");
   EXPECT_EQ(name("/usr/sbin/nginx", {"nginx: worker process"}), "nginx");
+  EXPECT_EQ(name("/usr/bin/redis-check-rdb", {"/usr/bin/redis-server unixsocket:/run/redis.sock"}), "redis-check-rdb");
   EXPECT_EQ(name("/usr/sbin/nginx", {"nginx: master process /usr/sbin/nginx -g x"}), "nginx");
   EXPECT_EQ(name("/usr/bin/app", {}), "app");
   EXPECT_EQ(name("/usr/bin/app", {""}), "app");

@@ -247,8 +247,8 @@ TEST(PointsReport, TextsOfWhichThereAreTooManyAreNotMadeUp) {
   PointValues even, one_often;
   for (uint64_t i = 0; i <= FrequentTexts::kMost; ++i) even.hit(1, 1, i), one_often.hit(1, 1, i);
   for (int i = 0; i < 9; ++i) one_often.hit(1, 1, 1);
-  EXPECT_EQ(even.lines()[2], "key: more than 4,096, none more than 2 times");
-  EXPECT_EQ(one_often.lines()[2], "key: \"BAAAAAA\" 9 or more, others of more than 4,096");
+  EXPECT_EQ(even.lines()[2], "key: more than 4,096 different, none more than 2 times");
+  EXPECT_EQ(one_often.lines()[2], "key: \"BAAAAAA\" 9 or more, others of more than 4,096 different");
 }
 TEST_F(Reports, ThreadsTable) {
   EXPECT_EQ(text(threads_report(recording_, summarize(recording_))), R"(2 threads of 1 process
