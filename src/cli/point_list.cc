@@ -97,6 +97,13 @@ std::string source_text(const ListedPoint& point) {
 // "2 of 3", or one word when it is all the same.
 std::string part_text(size_t part, size_t all) { return part == all ? "" : fmt::format(" ({} of {})", part, all); }
 
+// Copies in the machine code; the notes that share one with another are none of their own.
+size_t copies(const ListedPoint& point) {
+  const auto slots =
+      std::count_if(point.places.begin(), point.places.end(), [](auto& place) { return place.slot != 0; });
+  return slots != 0 ? static_cast<size_t>(slots) : point.places.size();
+}
+
 std::string armed_text(const ListedPoint& point) {
   size_t recording = 0, probed = 0, unseen = 0;
   for (const PointPlace& place : point.places) {
@@ -107,7 +114,7 @@ std::string armed_text(const ListedPoint& point) {
   const size_t all = point.places.size();
   if (unseen == all) return "unknown";
   std::string text;
-  if (recording != 0) text += "penna" + part_text(recording, all);
+  if (recording != 0) text += "penna" + part_text(recording, copies(point));
   if (probed != 0) text += (text.empty() ? "" : ", ") + ("probe" + part_text(probed, all));
   return text.empty() ? "no" : text;
 }
@@ -174,7 +181,10 @@ void write_place(const PointPlace& place, bool in_process, JsonWriter& json) {
 
 ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) {
   const auto [at, is_new] = index_.emplace(key, points_.size());
-  if (is_new) points_.push_back(std::move(point));
+  if (is_new) {
+    if (point.kind != 0) sites_[{point.provider, point.name}].push_back(points_.size());
+    points_.push_back(std::move(point));
+  }
   points_[at->second].places.emplace_back();
   return points_[at->second];
 }
@@ -197,6 +207,18 @@ ListedPoint& PointList::add(const Site& site) {
   return listed;
 }
 
+// Compilers may give the code behind a cold block its own copy of the nop: then a point has more notes than slots.
+ListedPoint* PointList::site_of(const SdtNote& note, const std::string& file, uint32_t line) {
+  const auto found = sites_.find({note.provider, note.name});
+  if (found == sites_.end() || line == 0) return nullptr;
+  const auto same = std::find_if(found->second.begin(), found->second.end(), [&](size_t index) {
+    const ListedPoint& point = points_[index];
+    return point.line == line && file.size() >= point.file.size() &&
+           file.compare(file.size() - point.file.size(), point.file.size(), point.file) == 0;
+  });
+  return same == found->second.end() ? nullptr : &points_[*same];
+}
+
 void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
   ListedPoint point;
   point.provider = note.provider;
@@ -209,13 +231,18 @@ void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
       point.function = frames[0].function;
     }
   }
-  std::vector<SdtArg> operands = parse_sdt_args(note.args);
-  const std::string place = point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
+  PointPlace place;
+  place.probe = note.pc;
+  place.operands = parse_sdt_args(note.args);
+  if (ListedPoint* site = site_of(note, point.file, point.line)) {
+    site->places.push_back(std::move(place));
+    return;
+  }
+  const std::string source = point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
   const std::string semaphore = std::to_string(note.semaphore);
-  const std::string key = key_of({kind_name(0), note.provider, note.name, types_text(operands), place, semaphore});
-  PointPlace& added = with_place(key, std::move(point)).places.back();
-  added.probe = note.pc;
-  added.operands = std::move(operands);
+  const std::string key =
+      key_of({kind_name(0), note.provider, note.name, types_text(place.operands), source, semaphore});
+  with_place(key, std::move(point)).places.back() = std::move(place);
 }
 
 void PointList::add(const ElfFile& file, SymbolFile* symbols) {
@@ -258,7 +285,7 @@ Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
     cells.emplace_back(point.full_name());
     cells.emplace_back(std::string(kind_name(point.kind)));
     cells.emplace_back(arguments_text(point));
-    cells.emplace_back(static_cast<int64_t>(point.places.size()));
+    cells.emplace_back(static_cast<int64_t>(copies(point)));
     if (in_process) cells.emplace_back(armed_text(point));
     if (semaphores) cells.emplace_back(semaphore_text(point));
     cells.emplace_back(static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe));

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "export/json_writer.h"
@@ -56,10 +57,12 @@ class PointList {
  private:
   // The point of that key, which it becomes when there is none, with one place more.
   ListedPoint& with_place(const std::string& key, ListedPoint&& point);
+  ListedPoint* site_of(const SdtNote& note, const std::string& file, uint32_t line);
   void add_note(const SdtNote& note, SymbolFile* symbols);
 
   std::vector<ListedPoint> points_;
   std::map<std::string, size_t> index_;
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> sites_;  // provider, name: those with site records
 };
 
 // POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source` is the

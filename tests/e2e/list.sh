@@ -39,6 +39,22 @@ for point in points:
         assert 0 < int(site['probe'], 16) - int(site['slot'], 16) < 400, site
 PYTHON
 
+# A second nop of a point is one of its copies' (compilers make one behind the cold code); of another line it is a probe.
+cat >twice.c <<'PROGRAM'
+#include "penna/point.h"
+int main(int argc, char** argv) {
+  PENNA_EVENT(app, twice, argc); PENNA_SDT(app, twice, argc);
+  PENNA_SDT(app, twice, argc);
+  PENNA_EVENT(app, once, argv);
+  return 0;
+}
+PROGRAM
+build_c twice
+run penna list ./twice
+expect_match "$out" '^app:twice +event +argc int +1 +twice.c:3$'
+expect_eq 1 "$(grep -Ec '^app:twice +probe +s32 .* 1 +[^ ]*twice.c:4$' <<<"$out")" "lines of the probe"
+expect_eq 3 "$(grep -c '^app:' <<<"$out")" "points"
+
 # Stripped, static and shared; what is in the file is told, nothing else.
 for options in -s '-static -s' '-static-pie -s' '-shared -fPIC -s'; do
   # shellcheck disable=SC2086

@@ -15,6 +15,9 @@ expect_match "$out" '^keyspace_misses +[1-9]'
 expect_match "$out" '^expired_keys +[1-9]'
 expect_match "$out" '^evicted_keys +[1-9]'
 expect_match "$out" '^24 points passed '
+run penna list "$server"
+expect_match "$out" '^24 points$'
+expect_missing "$out" ' probe '
 run penna info redis.penna
 expect_match "$out" '^lost +nothing$'
 expect_match "$out" '^state +complete$'
