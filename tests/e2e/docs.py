@@ -5,6 +5,7 @@
 Fenced blocks: "$ COMMAND" and the lines of its output behind it, or lines that begin with penna or ./run. Commands of
 penna are run by a shell and must end with 0; those of ./run must name a verb that it has, because they take minutes. A block
 whose first line names a program of examples/ must be what another script here runs (doc_block in common.sh).
+docs.py --shown PAGE WORD FILE: the block of a page that holds WORD shows such lines of FILE.
 Every shown line must be one of those that the command prints, but for numbers, units and the width of columns; of a
 command with a pipe, one of those that go into it. Tables: the verbs and options in their first column must exist.
 """
@@ -126,12 +127,22 @@ def check(source, penna):
     return wrong
 
 
+def not_printed(page, word, output):
+    """Lines of the page's blocks that hold a word, that are like none of the output; without such a block, the word."""
+    shown = [line for _, lines in blocks(page) if word in '\n'.join(lines) for line in lines if line.strip()]
+    printed = {shape(line) for line in output.splitlines()}
+    return [line for line in shown if shape(line) not in printed] if shown else [word]
+
+
 def self_test():
     page = 'x\n```\n$ penna a | head\n 12 us  main() [app]\n\n$ penna b\n```\n```\n./run test   # all\ndrawing\n```\n| `penna c [X]` | does; `--opt` |\n'
     assert commands(page) == [(3, 'penna a | head', [' 12 us  main() [app]']), (6, 'penna b', []), (9, './run test', [])]
     page_of_examples = '```sh\nexamples/a/run\npenna a\n```\n'
     assert not commands(page_of_examples) and not untested_examples('p', page_of_examples, 'doc_block p examples/a/run')
     assert untested_examples('p', page_of_examples, 'doc_block q examples/a/run')
+    assert not_printed(page, '12 us', ' 9 ms main() [app]\npenna b\n$ penna a | head\n$ penna b') == []
+    assert not_printed(page, '12 us', 'main') == ['$ penna a | head', ' 12 us  main() [app]', '$ penna b']
+    assert not_printed(page, 'no such word', '') == ['no such word']
     assert shape('  1.5 ms  -  3  f(int) (a.c:12) [app]') == shape('12 ns 4,000 17 f(int) (a.c:1) [app]')
     assert shape('1 process') != shape('2 processes') and shape('BYTES  COUNT') == shape('BYTES COUNT')
     assert not wrong_with('penna a', ['12 B  main'], set(), lambda _: (0, 'x\n5 kB main\n'))
@@ -144,6 +155,11 @@ def self_test():
 
 if sys.argv[1:] == ['--self-test']:
     self_test()
+elif sys.argv[1] == '--shown':
+    page, word, output = pathlib.Path(sys.argv[2]), sys.argv[3], pathlib.Path(sys.argv[4])
+    problems = not_printed(page.read_text(), word, output.read_text())
+    print(''.join(f'{page.name}: not printed: {line}\n' for line in problems), end='', file=sys.stderr)
+    sys.exit(1 if problems else 0)
 else:
     problems = check(pathlib.Path(sys.argv[1]), sys.argv[2])
     for problem in problems:

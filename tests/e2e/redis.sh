@@ -8,8 +8,16 @@ PENNA_BIN=$(dirname "$PENNA")
 export PENNA_BIN
 server=$PENNA_SOURCE/build/packages/redis/source/src/redis-server
 
-run "$PENNA_SOURCE/examples/redis/run" 3000
-expect_eq 0 "$status" "status of the example"
+# As docs/points.md says, which shows what it prints.
+ln -s "$PENNA_SOURCE/examples" examples
+run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block points.md examples/redis/run)"
+expect_eq 0 "$status" "status of the example in docs/points.md"
+for word in 'redis:forked' 'PENNA RECORDED' 'in_child=true'; do
+  /usr/bin/python3 "$PENNA_SOURCE/tests/e2e/docs.py" --shown "$PENNA_SOURCE/docs/points.md" "$word" out.txt ||
+    fail "docs/points.md shows what is not printed"
+done
+mv out.txt printed.txt
+out=$(sed '/all the same$/q' printed.txt)
 expect_match "$out" ' commands: all the same$'
 expect_match "$out" '^keyspace_misses +[1-9]'
 expect_match "$out" '^expired_keys +[1-9]'
@@ -56,7 +64,7 @@ for line in open('replay.txt'):
             open_at_end.append(ended)
 assert not any(opened.values())
 assert open_at_end == ['redis:command'], open_at_end  # shutdown never comes back
-assert inside['eval', 'incr'] == inside['eval', 'get'] == 3000 and inside['exec', 'incr'] == inside['exec', 'get'] == 1, inside
+assert inside['eval', 'incr'] == inside['eval', 'get'] == 5000 and inside['exec', 'incr'] == inside['exec', 'get'] == 1, inside
 assert len(saves) == 2, saves
 CHECK
 
