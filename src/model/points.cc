@@ -68,6 +68,7 @@ uint32_t Points::index_of(uint32_t process, uint32_t id) {
 
 // Ends the innermost span of these names, and forgets those inside it: they were left by longjmp.
 void Points::end_span(const Event& event, const Site& end) {
+  ++span_ends_;
   if (event.thread >= open_.size()) return;
   std::vector<OpenSpan>& open = open_[event.thread];
   for (size_t i = open.size(); i-- > 0;) {

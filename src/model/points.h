@@ -60,6 +60,7 @@ class Points {
   const std::vector<PointStats>& all() const { return points_; }  // in order of first hit
   std::vector<const PointStats*> by_hits() const;                 // most first
   uint64_t hits() const;
+  uint64_t span_ends() const { return span_ends_; }  // records that are no hits
   uint64_t malformed() const;
   uint64_t without_site() const;  // hits
 
@@ -74,6 +75,7 @@ class Points {
 
   const Recording& recording_;
   std::vector<PointStats> points_;
+  uint64_t span_ends_ = 0;
   NumberMap<uint32_t> by_id_;                // process, id
   TextMap<uint32_t> by_source_;              // name, file, line, arguments
   std::vector<std::vector<OpenSpan>> open_;  // by thread

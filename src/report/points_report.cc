@@ -80,6 +80,9 @@ Report points_report(const Recording& recording, const Points& points) {
   }
   report.head.push_back(fmt::format("{} passed {}", plural_text(static_cast<int64_t>(points.all().size()), "point"),
                                     plural_text(static_cast<int64_t>(points.hits()), "time")));
+  // Then they are as many as are said to be recorded.
+  if (points.span_ends() != 0)
+    report.head.back() += fmt::format(", {} ended", plural_text(static_cast<int64_t>(points.span_ends()), "span"));
   Table table;
   table.key = "points";
   table.details_key = "arguments";

@@ -55,6 +55,7 @@ expect_eq 'main() {
 } /* main */' "$(tree app.penna | grep -v 'thread is named')" "the replay"
 
 run penna report app.penna points
+expect_match "$out" '^5 points passed 8 times, 4 spans ended$'
 expect_match "$out" '^ +3 .* app:step +app.cc:7$'
 expect_match "$out" '^ +took .* on average, .* at most, .* together$'
 expect_match "$out" '^ +i: 0 .. 2, average 1, sum 3$'

@@ -242,6 +242,7 @@ TEST(Points, SpansHaveDurations) {
   for_each_thread_event(recording, {.classes = kPointEvents}, points);
   ASSERT_EQ(points.all().size(), 1u);  // the end is no point of its own
   EXPECT_EQ(points.all()[0].hits, 4u);
+  EXPECT_EQ(points.span_ends(), 5u);
   const Distribution& duration = points.all()[0].duration;
   EXPECT_EQ(duration.count(), 4u);
   EXPECT_EQ(duration.sum(), 5u + 10 + 100 + 1000);
