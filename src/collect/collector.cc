@@ -36,6 +36,7 @@ Collector::~Collector() {
 }
 
 Result<> Collector::start(void (*on_thread)()) {
+  start_ = read_clocks();  // the thread may have its turn only when the program has run for a while
   try {
     thread_ = std::thread([this, on_thread] {
       on_thread();
@@ -94,6 +95,8 @@ Result<> Collector::stop() {
 }
 
 void Collector::run() {
+  (void)writer_.write_clock(start_);
+  last_clock_ns_ = start_.monotonic_ns;
   for (;;) {
     uint32_t bell = doorbell_.seen();
     bool stopping = take_news();
@@ -180,7 +183,7 @@ void Collector::write_clock_sometimes() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-  if (last_clock_ns_ != 0 && ns - last_clock_ns_ < 1'000'000'000) return;
+  if (ns < last_clock_ns_ + 1'000'000'000) return;
   last_clock_ns_ = ns;
   (void)writer_.write_clock(read_clocks());
 }

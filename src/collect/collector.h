@@ -80,6 +80,7 @@ class Collector {
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
   CollectorHealth health_;
   CollectorTotals totals_;
+  ClockTriplet start_;
   uint64_t last_clock_ns_ = 0;
   Result<> outcome_ = ok();
   std::thread thread_;
