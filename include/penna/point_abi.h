@@ -72,7 +72,7 @@ struct penna_point_state {
   uint8_t bytes; /* of a record, when no argument is a string or array */
   uint8_t arg_count;
   uint16_t head;    /* of such a record: the low 16 bits of its header, busy */
-  uint64_t types;   /* as in the site */
+  uint64_t types;   /* of its values, as in the site */
   uint32_t wanted;  /* how many enables it has seen more than disables */
   uint32_t stamp;   /* of the last request that changed it: copies of a site are met more than once */
   uint32_t first;   /* 1 + place of its first copy in the table; 0 = nobody has looked. Whoever looks goes forward */
@@ -96,7 +96,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, wanted) == 16, "penna_poi
  *   values    rax state, r11 return, r10 values
  * After reserve, the cold block stores a word for each argument from record[2] on, and then PENNA_POINT_COMMIT to the
  * first byte of the header (release): this ends "busy". Values: a word for each argument; for a string or an array two, its
- * address and a limit. */
+ * address and a limit; the recorder may change them. */
 struct penna_point_entries {
   uint64_t reserve;
   uint64_t values;

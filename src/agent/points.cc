@@ -57,7 +57,7 @@ void give_id(const SiteModule& module, const penna_point_site& site, penna_point
   state.bytes = static_cast<uint8_t>(words * 8);
   state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
   state.arg_count = site.arg_count;
-  state.types = site.types;
+  state.types = site.types & ((uint64_t{1} << (4 * site.arg_count)) - 1);
   state.id = ++last_id;
   tell(module, site, state.id);
 }
@@ -119,13 +119,11 @@ void prepare() {
 }
 
 // What begin_record() does once it has room, without its look at the chunk's age: the chunk is new.
-PointRecord begin_point(uint32_t id, uint64_t* record, uint32_t words) {
-  if (record == nullptr) return {nullptr, 0};
-  uint64_t header = penna_full_header(PENNA_KIND_POINT, words, penna_now());
-  __atomic_store_n(record, header | PENNA_TAG_BUSY, __ATOMIC_RELAXED);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
+  if (record == nullptr) return nullptr;
+  open_record(record, penna_full_header(PENNA_KIND_POINT, words, penna_now()));
   record[1] = id;
-  return {record, header};
+  return record;
 }
 
 }  // namespace
@@ -176,18 +174,18 @@ bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
   return true;
 }
 
-PointRecord reserve_point_first(uint32_t id, uint32_t words, uint64_t) {
-  if (!recording(PENNA_POINTS)) return {nullptr, 0};
+uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t) {
+  if (!recording(PENNA_POINTS)) return nullptr;
   Record record = begin_record(PENNA_KIND_POINT, words, PENNA_POINTS, penna_now());
   if (record) record.words[1] = id;
-  return {record.words, record.header};
+  return record.words;
 }
 
-PointRecord reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at) {
+uint64_t* reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at) {
   return begin_point(id, reserve_in_new_chunk(at, words * 8, PENNA_POINTS), words);
 }
 
-PointRecord reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
+uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
   return begin_point(id, reserve_again(reinterpret_cast<uint64_t*>(at), words, PENNA_POINTS), words);
 }
 

@@ -35,15 +35,11 @@ bool prepare_to_record(const SiteModule& module, const penna_point_site& site);
 
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
 
-struct PointRecord {
-  uint64_t* at;  // null: no room, or nobody records
-  uint64_t header;
-};
-
 // The slow half of a point, called by points_record.cc with the vector state kept: nothing was reserved yet; `at` did
-// not fit; the record at address `at` is too far in time from the beginning of its chunk.
-PointRecord reserve_point_first(uint32_t id, uint32_t words, uint64_t at);
-PointRecord reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at);
-PointRecord reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
+// not fit; the record at address `at` is too far in time from the beginning of its chunk. Gives the record, stamped and
+// busy; null: no room, or nobody records.
+uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t at);
+uint64_t* reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at);
+uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
 
 }  // namespace penna::agent

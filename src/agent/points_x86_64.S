@@ -12,9 +12,7 @@
  *               -136 |  return address (r11)    |  where C++ is called
  *               -144 |  rdx                     |
  *               -152 |  rcx                     |
- *               -160 |  rbp                     |  <- rbp   from here on, too, only where C++ is called
- *                    |  rdi rsi r8 r9           |
- *                    |  alignment               |
+ *               -184 |  rdi rsi r8 r9           |  from here on, too, only where C++ is called
  *                    +--------------------------+
  */
         /* Offsets and constants of the C++ side; points.cc asserts each of them. */
@@ -27,6 +25,7 @@
         .set    CHUNK_BYTES, 0x10000
         .set    POINTS_BIT, 1 << 3
         .set    FAR_TIME_BITS, 47
+        .set    PREFETCH, 512
 
 .macro ENTRY symbol
         .globl  \symbol
@@ -72,36 +71,22 @@
         notrack jmp *%r11
 .endm
 
-/* Around a call of C++. */
+/* Around a call of C++, which keeps rbx, rbp and r12 to r15 itself. The stack is not aligned to 16 bytes: without vector
+ * registers nobody needs that. */
 .macro KEEP_REST
         mov     %r11, 16(%rsp)
         .cfi_rel_offset rip, 16
-        KEEP    rbp
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register rbp
-        push    %rdi
-        .cfi_offset     rdi, -168
-        push    %rsi
-        .cfi_offset     rsi, -176
-        push    %r8
-        .cfi_offset     r8, -184
-        push    %r9
-        .cfi_offset     r9, -192
-        and     $-16, %rsp
+        KEEP    rdi
+        KEEP    rsi
+        KEEP    r8
+        KEEP    r9
 .endm
 
 .macro RESTORE_REST
-        mov     -8(%rbp), %rdi
-        mov     -16(%rbp), %rsi
-        mov     -24(%rbp), %r8
-        mov     -32(%rbp), %r9
-        mov     %rbp, %rsp
-        .cfi_def_cfa_register rsp
-        .cfi_restore    rdi
-        .cfi_restore    rsi
-        .cfi_restore    r8
-        .cfi_restore    r9
-        GIVE_BACK rbp
+        GIVE_BACK r9
+        GIVE_BACK r8
+        GIVE_BACK rsi
+        GIVE_BACK rdi
         mov     16(%rsp), %r11
         .cfi_register   rip, r11
 .endm
@@ -130,6 +115,7 @@ ENTRY penna_point_reserve_entry
         shr     $16, %rdx                       /* chunk number << 16; nothing of the offset is left */
         add     _ZN5penna5agent7processE + PROCESS_CHUNKS(%rip), %rdx
         add     %rdx, %r10                      /* record */
+        prefetchw PREFETCH(%r10)                /* see kPrefetchBytes */
         mov     STATE_ID(%rax), %edx
         mov     %rdx, 8(%r10)
         movzwl  STATE_HEAD(%rax), %ecx
@@ -170,7 +156,7 @@ ENTRY penna_point_reserve_entry
         movzbl  %ch, %esi
         mov     %r10, %rdx
         lea     _ZN5penna5agent19reserve_point_againEjjm(%rip), %rcx
-2:      call    penna_point_preserving          /* rax record, rdx header */
+2:      call    penna_point_preserving
         mov     %rax, %r10
         RESTORE_REST
         STEP_OUT
@@ -189,8 +175,8 @@ ENTRY penna_point_values_entry
         .cfi_endproc
 .size penna_point_values_entry, . - penna_point_values_entry
 
-/* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state kept; passes rax and
- * rdx on. XSAVE of the components x87, SSE, AVX, opmask, ZMM (0xe7); never AMX, which is 8 KiB. SDM volume 1, 13.4. */
+/* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state kept; passes rax on.
+ * XSAVE of the components x87, SSE, AVX, opmask, ZMM (0xe7); never AMX, which is 8 KiB. SDM volume 1, 13.4. */
         .set    XSAVE_BYTES, 2688
         .set    XSAVE_HEADER, 512
         .set    XSAVE_MASK, 0xe7
@@ -217,13 +203,11 @@ ENTRY penna_point_preserving
         xsave   (%rsp)
         mov     %rbx, %rdx
         call    *%rcx
-        mov     %rax, %rcx
-        mov     %rdx, %rbx
+        mov     %rax, %rbx
         mov     $XSAVE_MASK, %eax
         xor     %edx, %edx
         xrstor  (%rsp)
-        mov     %rcx, %rax
-        mov     %rbx, %rdx
+        mov     %rbx, %rax
         jmp     2f
 1:      fxsave  (%rsp)
         call    *%rcx

@@ -64,8 +64,7 @@ uint64_t* reserve_again(uint64_t* words, uint32_t word_count, penna_event_class 
 
 // True when `time` can be told in the chunk that holds `words`; it may lie a little before the chunk's begin.
 __attribute__((always_inline)) inline bool in_time(const uint64_t* words, uint64_t time) {
-  return __builtin_expect(static_cast<int64_t>(time - chunk_of(words)->time_begin) >> (PENNA_FULL_TIME_BITS - 1) <= 0,
-                          1);
+  return __builtin_expect(time < chunk_of(words)->time_begin + (uint64_t{1} << (PENNA_FULL_TIME_BITS - 1)), 1);
 }
 
 // Busy before the payload: whoever finds this record unfinished knows how far to skip. The same thread's later stores

@@ -104,6 +104,7 @@ Event decode_event(const uint64_t* record, uint64_t begin) {
       value.element_bytes = value.word >> 40 & 15;
       value.cut = (value.word >> 32 & PENNA_STRING_CUT) != 0;
       value.text.assign(reinterpret_cast<const char*>(word), bytes);
+      if (bytes % 8 != 0 && word[bytes / 8] >> (bytes % 8 * 8) != 0) std::abort();  // padded with something
       word += (bytes + 7) / 8;
     }
     event.values.push_back(value);

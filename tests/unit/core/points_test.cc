@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstring>
@@ -398,19 +399,46 @@ TEST_F(Points, strings_are_cut_at_255_and_say_so) {
   }
 }
 
+// Behind the text lies memory that cannot be read, or bytes that are not part of it. \1 and \x80 are what a search for zero
+// bytes, word by word, may take for one.
 TEST_F(Points, a_string_may_end_where_memory_ends) {
   auto* pages = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   mprotect(pages + 4096, 4096, PROT_NONE);
-  for (unsigned length = 0; length < 20; ++length) {
-    fake::rewind();
-    char* at = pages + 4095 - length;
-    std::memset(at, 'm', length);
-    at[length] = '\0';
-    PENNA_EVENT(unit, memory_end, at, std::string_view(at, length));
-    auto event = only("unit", "memory_end");
-    EXPECT_EQ(event.values[0].text, std::string(length, 'm'));
-    EXPECT_EQ(event.values[1].text, std::string(length, 'm'));
+  for (size_t length = 0; length < 300; ++length) {
+    for (size_t behind : {0u, 1u, 5u, 30u}) {
+      fake::rewind();
+      std::string text(length, 'm');
+      for (size_t i = 0; i < length; i += 3) text[i] = "\1\x80\xff\x81z"[i % 5];
+      char* at = pages + 4096 - behind - 1 - length;
+      std::memset(at, 'n', length + 1 + behind);
+      std::memcpy(at, text.c_str(), length + 1);
+      PENNA_EVENT(unit, memory_end, at, std::string_view(at + 1, length));  // the view ends with a zero byte
+      auto event = only("unit", "memory_end");
+      ASSERT_EQ(event.values[0].text, text.substr(0, 255)) << behind;
+      ASSERT_EQ(event.values[0].cut, length > 255);
+      ASSERT_EQ(event.values[1].text, std::string_view(at + 1, std::min<size_t>(length, 255))) << behind;
+    }
   }
+  munmap(pages, 8192);
+}
+
+// An array of characters may have no zero byte at all.
+TEST_F(Points, an_array_of_characters_ends_with_its_memory) {
+  auto* pages = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(pages + 4096, 4096, PROT_NONE);
+  std::memset(pages, 'm', 4096);
+  const auto text_of = [&](auto* array) {
+    fake::rewind();
+    PENNA_EVENT(unit, array_end, *array);
+    return only("unit", "array_end").values[0].text;
+  };
+  EXPECT_EQ(text_of(reinterpret_cast<char(*)[1]>(pages + 4095)), "m");
+  EXPECT_EQ(text_of(reinterpret_cast<char(*)[13]>(pages + 4096 - 13)), std::string(13, 'm'));
+  EXPECT_EQ(text_of(reinterpret_cast<char(*)[40]>(pages + 4096 - 40)), std::string(40, 'm'));
+  EXPECT_EQ(text_of(reinterpret_cast<char(*)[67]>(pages + 4096 - 67)), std::string(67, 'm'));
+  EXPECT_EQ(text_of(reinterpret_cast<char(*)[300]>(pages + 4096 - 300)), std::string(255, 'm'));
+  pages[4096 - 5] = '\0';
+  EXPECT_EQ(text_of(reinterpret_cast<char(*)[67]>(pages + 4096 - 67)), std::string(62, 'm'));
   munmap(pages, 8192);
 }
 
