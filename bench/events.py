@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The table of events: what one event of each kind costs, with 1 and 2 threads, beside the limit and the peers.
+"""The table of events: what one event of each kind costs, with 1, 2 and 200 threads, beside the limit and the peers.
 
-Each row is a program of bench/programs run in all ways, interleaved. Iterations are those of one thread; they are chosen
-so that a run takes some tenths of a second, and what is recorded fits twice into Penna's pool: the page's part on the
-collector says what happens beyond that.
+Each row is a program of bench/programs run in all ways, interleaved. Iterations are those of all threads; they are chosen
+so that a run takes some tenths of a second, and a burst of it (programs/harness.h) fits into Penna's pool: the page's part
+on the collector says what happens beyond that.
 """
 import dataclasses
 import statistics
 
-from peers import Heaptrack, Lttng, LttngOff, Uftrace
-from runner import Candidate, Failed, interleave, run
+from peers import Compiled, Heaptrack, Lttng, Uftrace
+from runner import PAUSES, Candidate, Failed, interleave, run
 from tables import markdown, number, ratio
 
 
@@ -20,31 +20,38 @@ class Kind:
     ours: str                     # the program that Penna records
     recorded: str                 # the kind for penna record -k; '' = run it without recording
     per_operation: int            # events of that kind that an operation makes
-    iterations: int               # of base and ours, one thread
+    iterations: int               # of base and ours, all threads; four times as many where threads share processors
     limit: tuple                  # program and its last argument
+    goal: str = ''                # of what comes on top of untraced
     arguments: tuple = ()
     threads: tuple = (1, 2)
     peers: tuple = ()             # (peer class, options, program, iterations)
+    fresh: bool = False           # no pauses: most of what is recorded meets memory that was never used
 
 
 LTTNG_CALLS = ('lttng_ust_cyg_profile_fast:*', 'liblttng-ust-cyg-profile-fast.so.1')
 LTTNG_HEAP = ('lttng_ust_libc:*', 'liblttng-ust-libc-wrapper.so.1')
 LTTNG_LOCKS = ('lttng_ust_pthread:*', 'liblttng-ust-pthread-wrapper.so.1')
+LTTNG_POINTS = ((Lttng, ('penna_bench:*', ''), 'points_lttng', 1_000_000),)
 HEAP_PEERS = ((Lttng, LTTNG_HEAP, 'alloc', 500_000), (Heaptrack, (), 'alloc', 300_000))
 LOCK_PEERS = ((Lttng, LTTNG_LOCKS, 'locks', 500_000), (Uftrace, ('--force',), 'locks', 500_000))
 
 KINDS = [
-    Kind('point, disabled', 'points_none', 'points', '', 0, 30_000_000, ('points_nop', ''),
-         peers=((LttngOff, (), 'points_lttng', 30_000_000),)),
-    Kind('point, 2 integers', 'points_none', 'points', 'points', 1, 3_000_000, ('limits', 'point'),
-         peers=((Lttng, ('penna_bench:*', ''), 'points_lttng', 1_000_000),)),
-    Kind('call, entry and exit', 'calls_plain', 'calls', 'calls', 2, 3_000_000, ('limits', 'calls'),
+    Kind('point, disabled', 'points_none', 'points', '', 0, 30_000_000, ('points_nop', ''), 'as a nop',
+         peers=((Compiled, 'sdt.h', 'points_sdt', 30_000_000), (Compiled, 'LTTng-UST', 'points_lttng', 30_000_000))),
+    Kind('point, 2 integers', 'points_none', 'points', 'points', 1, 3_000_000, ('limits', 'point'), '1.15 x',
+         threads=(1, 2, 200), peers=LTTNG_POINTS),
+    Kind('point, string of 32', 'points_none', 'points', 'points', 1, 2_000_000, ('limits', 'point'), '2 x', ('text',),
+         threads=(1, 2, 200), peers=LTTNG_POINTS),
+    Kind('point, 2 integers, new memory', 'points_none', 'points', 'points', 1, 1_500_000, ('limits', 'point'),
+         threads=(1,), fresh=True),
+    Kind('call, entry and exit', 'calls_plain', 'calls', 'calls', 2, 3_000_000, ('limits', 'calls'), '1.2 x',
          peers=((Lttng, LTTNG_CALLS, 'calls', 500_000), (Uftrace, ('--no-libcall',), 'calls_pg', 1_000_000))),
     Kind('malloc and free, 1 frame', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc'), peers=HEAP_PEERS),
-    Kind('malloc and free, 20 frames', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), ('20',),
+    Kind('malloc and free, 20 frames', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), '60 ns', ('20',),
          peers=HEAP_PEERS),
-    Kind('lock and unlock', 'locks', 'locks', 'locks', 2, 1_500_000, ('limits', 'locks'), peers=LOCK_PEERS),
-    Kind('the same, contended', 'locks', 'locks', 'locks', 2, 1_000_000, ('limits', 'locks'), ('shared',), (2,),
+    Kind('lock and unlock', 'locks', 'locks', 'locks', 2, 1_500_000, ('limits', 'locks'), '1.2 x', peers=LOCK_PEERS),
+    Kind('the same, contended', 'locks', 'locks', 'locks', 2, 1_000_000, ('limits', 'locks'), '', ('shared',), (2,),
          peers=LOCK_PEERS),
 ]
 
@@ -71,7 +78,8 @@ class Row:
         self.users = []  # peers to be stopped
 
     def arguments(self, iterations):
-        return [str(self.bench.iterations(iterations) // self.threads), str(self.threads), *self.kind.arguments]
+        every = self.bench.iterations(iterations) * (4 if self.threads > 2 else 1)
+        return [str(every // self.threads), str(self.threads), *self.kind.arguments]
 
     def plain(self, program):
         text = run([self.bench.program(program), *self.arguments(self.kind.iterations)])
@@ -86,7 +94,7 @@ class Row:
         if not self.kind.recorded:
             return self.plain(self.kind.ours)
         command = [self.bench.program(self.kind.ours), *self.arguments(self.kind.iterations)]
-        text, recorded = self.bench.record(command, self.kind.recorded)
+        text, recorded = self.bench.record(command, self.kind.recorded, environment=None if self.kind.fresh else PAUSES)
         ns, operations = self.bench.result(text)
         seen, due = recorded[self.kind.recorded], operations * self.kind.per_operation
         if seen < due * 0.9999 - 200:  # the blocks that live at the end are not freed
@@ -144,7 +152,7 @@ def cells(row, notes):
 
     ours, limit = row.ours.above(row.base), row.limit_ns()
     return [row.kind.name, str(row.threads), cell(row.base, number(row.base.median)), cell(row.limit, number(limit)),
-            cell(row.ours, number(ours)), ratio(ours, limit) if row.kind.recorded else '-',
+            cell(row.ours, number(ours)), ratio(ours, limit) if row.kind.recorded else '-', row.kind.goal,
             ', '.join(peer(candidate) for candidate in row.peers.values())]
 
 
@@ -154,18 +162,18 @@ def size_cells(row):
 
 
 def in_threads(bench, program, what, iterations, threads):
-    """Median of a program of its own limit, for each number of threads; '' where it is not meant for that."""
+    """Median of a program of its own limit, for each number of threads."""
     ways = [Candidate(what, lambda t=count: bench.result(
         run([bench.program(program), str(bench.iterations(iterations)), str(t), what]))[0]) for count in threads]
     interleave(ways, bench.rounds)
-    return [number(way.median) for way in ways] + [''] * (2 - len(ways))
+    return [way.median for way in ways]
 
 
 def limits(bench, only):
     """The limits by themselves."""
     if only not in 'limits':
         return ''
-    rows = [[name, *in_threads(bench, 'limits', what, 2_000_000, (1, 2))] for what, name in LIMITS]
+    rows = [[name, *map(number, in_threads(bench, 'limits', what, 2_000_000, (1, 2)))] for what, name in LIMITS]
     return markdown('Limits', ['<what', '1 thread', '2 threads'], rows, ['Nanoseconds; the stores go to warm memory.'])
 
 
@@ -173,11 +181,15 @@ def ring(bench, only):
     """The ring that all threads share, beside one locked add on a shared word."""
     if only not in 'ring':
         return ''
-    rows = [[name, *in_threads(bench, 'ring', what, 5_000_000, threads)] for what, name, threads in RING]
-    return markdown('Shared ring', ['<what', '1 thread', '2 threads'], rows, [
-        'Nanoseconds of one record in one thread, all threads on one ring; processor time of 2 threads that share a cache '
-        'line includes',
-        'their waiting for it.'])
+    measured = [in_threads(bench, 'ring', what, 5_000_000, threads) for what, _, threads in RING]
+    rows = []
+    for (_, name, _), times in zip(RING, measured):
+        cells = [[number(time), ratio(time, limit)] for time, limit in zip(times, measured[0])]
+        rows.append([name, *sum(cells, []), *['', ''] * (2 - len(times))])
+    return markdown('Shared ring', ['<what', '1 thread', '/ limit', '2 threads', '/ limit'], rows, [
+        'Nanoseconds of one record in one thread, all threads on one ring; the limit is the locked add. Processor time of 2 '
+        'threads that',
+        'share a cache line includes their waiting for it.'])
 
 
 def table(bench, only):
@@ -200,11 +212,16 @@ def table(bench, only):
             '32-byte store',
             'for a point; twice rdtsc and 16 bytes for a call and a lock; twice rdtsc and 32 bytes, and 20 frame pointers '
             'walked, for',
-            'malloc and free. Penna recorded all four ways to disk and lost nothing. Peers: LTTng-UST takes no stacks with '
+            'malloc and free. Penna recorded all four ways to disk and lost nothing; it recorded in bursts, into memory that '
+            'had been',
+            'used before, as that of the limits; *new memory* is what a burst costs that is the first to use its part of the '
+            'pool (64 MiB,',
+            'once in the life of a process): the kernel must find and clear the pages. Peers: LTTng-UST takes no stacks with '
             'allocations',
             'and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later.', '']
     text += [f'[{i}] {note}' for i, note in enumerate(notes, 1)]
-    events = markdown('Events', ['<event', 'threads', 'untraced', 'limit', 'penna', '/ limit', '<peers (/ penna)'], rows, text)
+    events = markdown('Events', ['<event', 'threads', 'untraced', 'limit', 'penna', '/ limit', 'goal', '<peers (/ penna)'],
+                      rows, text)
     if not sizes:
         return events
     return events + '\n' + markdown('Bytes of an event', ['<event', 'events', 'in memory', 'on disk'], sizes, [

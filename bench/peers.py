@@ -128,9 +128,12 @@ class Lttng(Peer):
             raise Failed('LTTng recorded nothing')
 
 
-class LttngOff(Peer):
-    """The tracepoint compiled in, nobody listening."""
-    name = 'LTTng-UST'
+class Compiled(Peer):
+    """What is compiled in and nobody listens to. `options`: its name."""
+
+    def __init__(self, bench, options):
+        super().__init__(bench)
+        self.name = options
 
     def run(self, program, arguments):
         return run([program, *arguments])
@@ -139,7 +142,7 @@ class LttngOff(Peer):
 def versions():
     """Name and version of each peer that is installed."""
     found = []
-    for package in ('lttng-tools', 'liblttng-ust1', 'uftrace', 'heaptrack'):
+    for package in ('lttng-tools', 'liblttng-ust1', 'systemtap-sdt-dev', 'uftrace', 'heaptrack'):
         done = subprocess.run(['dpkg-query', '-W', '-f', '${Package} ${Version}', package], capture_output=True, text=True)
         found.append(done.stdout if done.returncode == 0 and done.stdout.split()[1:] else f'{package} not installed')
     return found

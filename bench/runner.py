@@ -5,11 +5,15 @@ Why interleaved: this and other machines drift by some percent within seconds. E
 cost is the median of the rounds' own differences. Invariant: a run that lost events, or failed, gives a reason and no
 number.
 """
+import os
 import pathlib
 import re
 import shutil
 import statistics
 import subprocess
+
+# For programs of bench/programs: long enough for the recorder to take what the last burst left (programs/harness.h).
+PAUSES = {**os.environ, 'BENCH_PAUSE_MS': '200'}
 
 KEY_VALUE = re.compile(r'\b([a-z_]+)=([-0-9.]+)')
 
@@ -70,10 +74,10 @@ class Bench:
         path.unlink(missing_ok=True)
         return path
 
-    def record(self, command, kinds, options=()):
+    def record(self, command, kinds, options=(), environment=None):
         """Records a command; gives its output and the facts of the recording, from which nothing may be missing."""
         path = self.recording_path()
-        text = run([str(self.penna), 'record', '-q', '-o', str(path), '-k', kinds, *options, '--', *command])
+        text = run([str(self.penna), 'record', '-q', '-o', str(path), '-k', kinds, *options, '--', *command], environment)
         recorded = facts(run([str(self.build / 'bench' / 'recording_facts'), str(path)]))
         if recorded['lost'] or recorded['torn'] or not recorded['finished']:
             raise Failed(f"{recorded['lost']:.0f} events lost, {recorded['torn']:.0f} torn")

@@ -33,6 +33,11 @@ if(PENNA_BENCH_LTTNG)
   penna_bench_program(points_lttng SOURCES points.cc lttng_provider.c
     COMPILE -DBENCH_POINT=3 LIBS ${PENNA_BENCH_LTTNG} ${CMAKE_DL_LIBS})
 endif()
+include(CheckIncludeFileCXX)
+check_include_file_cxx(sys/sdt.h PENNA_BENCH_SDT_H)
+if(PENNA_BENCH_SDT_H)
+  penna_bench_program(points_sdt SOURCES points.cc COMPILE -DBENCH_POINT=4)
+endif()
 
 add_executable(recording_facts EXCLUDE_FROM_ALL recording_facts.cc)
 penna_tool_options(recording_facts)

@@ -5,12 +5,15 @@
 //     ns=NANOSECONDS cpu_ns=NANOSECONDS ops=OPERATIONS threads=THREADS
 // where ns is the wall time of one operation in one thread, the mean over the threads, cpu_ns the same of the threads' own
 // time, and ops counts all operations that were done, those that warmed up included.
+// The body runs in bursts; the first one warms up. BENCH_PAUSE_MS, in the environment, is the pause before each of the
+// others: in it a recorder takes what was recorded, so that the next burst meets memory that has been used before.
 // Invariant: with one thread the body runs in the main thread, so that libc takes its single-threaded ways, as in most
 // programs; only what stands between the two clock readings is measured.
 #pragma once
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +40,8 @@ BENCH_PLAIN inline double now_ns(clockid_t clock) {
 using Body = long (*)(long iterations, int thread);
 using Setup = void (*)(int thread);
 
+inline constexpr long kBursts = 8;
+
 struct Worker {
   Body body;
   Setup setup;
@@ -47,16 +52,25 @@ struct Worker {
   long ops = 0, warm_ops = 0;
 };
 
+// All threads begin a burst together.
+BENCH_PLAIN inline void wait_for_burst(const Worker& worker) {
+  static const char* const pause = getenv("BENCH_PAUSE_MS");
+  if (pause != nullptr) usleep(static_cast<useconds_t>(atoi(pause)) * 1000);
+  if (worker.start != nullptr) pthread_barrier_wait(worker.start);
+}
+
 BENCH_PLAIN inline void* work(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   if (worker.setup) worker.setup(worker.thread);
-  worker.warm_ops =
-      worker.body(1 + worker.iterations / 100, worker.thread);  // warms caches, predictors and lazy bindings
-  if (worker.start) pthread_barrier_wait(worker.start);
-  const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID), begin = now_ns(CLOCK_MONOTONIC);
-  worker.ops = worker.body(worker.iterations, worker.thread);
-  worker.ns = now_ns(CLOCK_MONOTONIC) - begin;
-  worker.cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+  // Warms caches, predictors, lazy bindings, and the memory that is recorded into.
+  worker.warm_ops = worker.body(1 + worker.iterations / kBursts, worker.thread);
+  for (long burst = 0; burst < kBursts; ++burst) {
+    wait_for_burst(worker);
+    const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID), begin = now_ns(CLOCK_MONOTONIC);
+    worker.ops += worker.body(1 + worker.iterations / kBursts, worker.thread);
+    worker.ns += now_ns(CLOCK_MONOTONIC) - begin;
+    worker.cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+  }
   return nullptr;
 }
 

@@ -16,7 +16,7 @@
 namespace {
 
 constexpr size_t kRingBytes = size_t{4} << 20;
-constexpr int kMaxThreads = 64;
+constexpr int kMaxThreads = 256;
 
 struct Ring {
   char* bytes = nullptr;
