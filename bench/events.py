@@ -41,7 +41,7 @@ KINDS = [
          peers=((Compiled, 'sdt.h', 'points_sdt', 30_000_000), (Compiled, 'LTTng-UST', 'points_lttng', 30_000_000))),
     Kind('point, 2 integers', 'points_none', 'points', 'points', 1, 3_000_000, ('limits', 'point'), '1.15 x',
          threads=(1, 2, 200), peers=LTTNG_POINTS),
-    Kind('point, string of 32', 'points_none', 'points', 'points', 1, 2_000_000, ('limits', 'point'), '2 x', ('text',),
+    Kind('point, 32 characters', 'points_none', 'points', 'points', 1, 2_000_000, ('limits', 'point'), '2 x', ('text',),
          threads=(1, 2, 200), peers=LTTNG_POINTS),
     Kind('point, 2 integers, new memory', 'points_none', 'points', 'points', 1, 1_500_000, ('limits', 'point'),
          threads=(1,), fresh=True),
