@@ -11,7 +11,7 @@
  * and by PENNA_RECORD_KINDS=points,calls PENNA_RECORD_EVENTS='db:*,!db:debug_*' PENNA_RECORD_WHERE='rows > 100' with less or
  * more than all points. Programs that it starts do not see these variables.
  *
- * Two threads of the process, which take no signals, move full chunks of events into FILE. Forked children are recorded, too,
+ * Two threads of the process, which take no signals and share no descriptor with it, move full chunks of events into FILE. Forked children are recorded, too,
  * as long as their parent's recorder is there. The recording can be read after the process was killed; what it lacks then
  * is what had not reached the file: the chunks on their way (at most the pool) and those that were not full (64 KiB of each
  * thread).

@@ -4,15 +4,18 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <linux/close_range.h>
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "collect/collector.h"
 #include "collect/doorbell.h"
@@ -38,6 +41,25 @@ class NoSignals {
  private:
   sigset_t before_{};
 };
+
+// To one thread, which has all signals blocked and reads this one from a descriptor: no other thread could write to that.
+constexpr int kStopSignal = SIGURG;
+
+Fd stop_descriptor() {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, kStopSignal);
+  return Fd(::signalfd(-1, &stop, SFD_CLOEXEC));
+}
+
+// From here on this thread and those that it starts share no descriptor with the program.
+Result<> leave_descriptors() {
+  if (::close_range(0, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0) return ok();
+  return Error{
+      fmt::format("a thread cannot have descriptors of its own here: {}; it takes Linux 5.9, and a sandbox that "
+                  "allows close_range",
+                  errno_text(errno))};
+}
 
 std::vector<std::string> own_command() {
   const auto text = read_file("/proc/self/cmdline", 1 << 20);
@@ -71,14 +93,13 @@ Result<> check_join(penna_join outcome) {
 }  // namespace
 
 OwnRecorder::OwnRecorder(std::string file, const RecordSettings& settings)
-    : file_(std::move(file)), settings_(settings), pid_(::getpid()), stop_(::eventfd(0, EFD_CLOEXEC)) {}
+    : file_(std::move(file)), settings_(settings), pid_(::getpid()) {}
 
 Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file, const RecordSettings& settings) {
   PENNA_TRY(check_settings(settings));
   PENNA_TRY(check_hooks(settings.classes));
   PENNA_TRY(check_join(penna_agent_join(nullptr)));  // before an existing file is replaced
   std::unique_ptr<OwnRecorder> recorder(new OwnRecorder(file, settings));
-  if (!recorder->stop_) return Error{fmt::format("cannot make an eventfd: {}", errno_text(errno))};
   auto body = [](void* self) -> void* {
     auto* own = static_cast<OwnRecorder*>(self);
     own->outcome_ = own->run();
@@ -106,11 +127,14 @@ Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file,
 Result<> OwnRecorder::run() {
   penna_agent_mute_thread();
   ::pthread_setname_np(::pthread_self(), "penna-server");
-  // Everything here, for the doorbell's futex belongs to the thread that made it.
   auto not_ready = [this](const Error& error) {
     ready_.set_value(error);
     return error;
   };
+  // Everything here, for descriptors and the doorbell's futex belong to this thread.
+  if (const Result<> alone = leave_descriptors(); !alone) return not_ready(alone.error());
+  const Fd stop = stop_descriptor();
+  if (!stop) return not_ready(Error{fmt::format("cannot make a signalfd: {}", errno_text(errno))});
   auto doorbell = Doorbell::create();
   if (!doorbell) return not_ready(doorbell.error());
   SocketDirectory directory;
@@ -128,7 +152,7 @@ Result<> OwnRecorder::run() {
   }
   ready_.set_value(*socket);
 
-  pollfd fds[] = {{(*server)->fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+  pollfd fds[] = {{(*server)->fd(), POLLIN, 0}, {stop.get(), POLLIN, 0}};
   while ((fds[1].revents & POLLIN) == 0) {
     if (::poll(fds, 2, -1) > 0) (*server)->work();
   }
@@ -136,7 +160,7 @@ Result<> OwnRecorder::run() {
 }
 
 void OwnRecorder::end_thread() {
-  ::eventfd_write(stop_.get(), 1);
+  ::pthread_kill(thread_, kStopSignal);
   ::pthread_join(thread_, nullptr);
   running_ = false;
 }

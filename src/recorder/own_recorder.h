@@ -4,6 +4,8 @@
 // Why the same parts as penna record: a socket in a directory of its own, a server, a collector, a writer; only that they
 // live in two threads of the target. The agent cannot tell the difference, and forked children are recorded the same way.
 // Invariant: these two threads take no signals, record nothing of themselves, and wait for no other thread of the program.
+// They have a descriptor table of their own: a program that closes all that it does not know closes nothing of theirs, and
+// they keep nothing of its open.
 #pragma once
 
 #include <pthread.h>
@@ -13,7 +15,6 @@
 #include <memory>
 #include <string>
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "collect/settings.h"
 
@@ -39,7 +40,6 @@ class OwnRecorder {
   const std::string file_;
   const RecordSettings settings_;
   const pid_t pid_;
-  Fd stop_;                                  // an eventfd: readable when the thread shall end
   std::promise<Result<std::string>> ready_;  // the socket at which the thread listens
   pthread_t thread_{};
   bool running_ = false;

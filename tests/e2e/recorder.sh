@@ -142,6 +142,39 @@ expect_match "$out" '^lost +nothing$'
 expect_missing "$(penna report all.penna threads)" 'penna-'  # the recorder's own threads are not in it
 expect_eq 6 "$(penna report all.penna threads | grep -c ' all ')" "threads"
 
+# ---- Descriptors are apart: the program may close what it does not know, and what it closes is closed --------------------
+cat >daemon.c <<'PROGRAM'
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "penna/point.h"
+#include "penna/recorder.h"
+int main(void) {
+  int ends[2];
+  char byte, error[200];
+  if (pipe(ends) != 0) return 2;
+  if (penna_recorder_start(&(penna_recorder_options){.file = "daemon.penna", .block = 1}, error, sizeof error) != 0)
+    return puts(error), 1;
+  close(ends[1]);
+  if (read(ends[0], &byte, 1) != 0) return 3;  // the end of the pipe: nobody else holds it
+  closefrom(3);
+  int data[20];
+  for (int i = 0; i < 20; i++) {
+    char name[20];
+    snprintf(name, sizeof name, "data.%d", i);
+    data[i] = open(name, O_WRONLY | O_CREAT, 0600);
+    if (data[i] != 3 + i || write(data[i], "mine", 4) != 4) return 4;
+  }
+  for (long i = 0; i < 500000; i++) PENNA_EVENT(daemon, tick, i);
+  return penna_recorder_stop(error, sizeof error);
+}
+PROGRAM
+build_c daemon -O2 "${points[@]}"
+run ./daemon
+expect_eq "0 " "$status $out" "a program that closes every descriptor"
+for i in $(seq 0 19); do expect_eq mine "$(<data.$i)" "what it wrote into data.$i"; done
+expect_eq 500000 "$(events daemon.penna point)" "its points"
+
 # ---- Ends of all kinds --------------------------------------------------------------------------------------------------
 cat >ends.c <<'PROGRAM'
 #include <signal.h>
