@@ -40,6 +40,8 @@ void add_symbol_options(OptionParser& parser, InputOptions& options) {
 void add_input_options(OptionParser& parser, InputOptions& options) {
   add_recording_option(parser, options);
   add_symbol_options(parser, options);
+  parser.texts("--where", options.conditions, "CONDITION",
+               "leave out points whose arguments do not meet it, as in penna record; may be repeated");
   parser.flag("--no-progress", options.no_progress, "show no progress on a terminal");
 }
 
@@ -68,7 +70,11 @@ Result<Recording> open_input(const InputOptions& options) {
     path = PENNA_TRY(newest_recording("."));
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
-  return Recording::open(path);
+  std::vector<Where> conditions;
+  for (const std::string& text : options.conditions) conditions.push_back(PENNA_TRY(Where::parse(text)));
+  Result<Recording> recording = Recording::open(path);
+  if (recording && !conditions.empty()) recording->select_points(std::move(conditions));
+  return recording;
 }
 
 SymbolOptions symbol_options(const InputOptions& options) {

@@ -24,9 +24,10 @@ struct InputOptions {
   Demangle demangle = Demangle::kFull;
   std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
   bool no_progress = false;
+  std::vector<std::string> conditions;  // on the arguments of points: --where
 };
 
-// Adds -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
+// Adds --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
 void add_input_options(OptionParser& parser, InputOptions& options);
 void add_symbol_options(OptionParser& parser, InputOptions& options);
 void add_recording_option(OptionParser& parser, InputOptions& options);

@@ -15,6 +15,14 @@ ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const Ev
     : recording_(recording), filter_(filter), refs_(recording.chunks(thread)), records_({}) {
   event_.process = recording.threads()[thread].process;
   event_.thread = thread;
+  if (recording.conditions() != nullptr) selection_ = std::make_unique<PointSelection>(recording.conditions());
+}
+
+bool ThreadCursor::is_selected() {
+  const uint32_t id = event_.record.as<penna_point>().site;
+  if (!selection_->knows(id))
+    if (const Site* site = recording_.site(event_.process, id)) selection_->add(*site);
+  return selection_->keeps(event_.thread, event_.record);
 }
 
 uint64_t ThreadCursor::earliest() const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "recording/point_selection.h"
 #include "recording/reader.h"
 
 namespace penna {
@@ -60,7 +61,7 @@ class ThreadCursor {
     for (;;) {
       while (records_.next(event_.record)) {
         if (event_.record.time > event_.time) event_.time = event_.record.time;
-        if (passes()) return true;
+        if (passes() && (selection_ == nullptr || event_.record.kind != PENNA_KIND_POINT || is_selected())) return true;
       }
       if (!next_chunk()) return false;
     }
@@ -85,6 +86,7 @@ class ThreadCursor {
     return (filter_.classes & class_bit(event_.record.kind)) != 0 &&
            (in_range_ || (event_.time >= filter_.begin && event_.time < filter_.end));
   }
+  bool is_selected();
   void close_chunk();
 
   const Recording& recording_;
@@ -93,6 +95,7 @@ class ThreadCursor {
   size_t at_ = 0;  // next of refs_
   std::vector<uint8_t> bytes_;
   RecordCursor records_;
+  std::unique_ptr<PointSelection> selection_;  // null: all points
   bool in_chunk_ = false;
   bool in_range_ = false;  // all of this chunk is
   Event event_;

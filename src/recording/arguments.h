@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "recording/reader.h"
+#include "recording/records.h"
+#include "recording/types.h"
 
 namespace penna {
 

@@ -55,6 +55,7 @@ struct Recording::State {
   std::vector<RecordedThread> threads;
   std::vector<ChunkRef> chunks;
   std::vector<size_t> first_chunk;  // by thread, and one behind the last
+  std::shared_ptr<const std::vector<Where>> conditions;
 
   Result<> read_header();
   FoundBlocks find_blocks();
@@ -327,6 +328,10 @@ std::span<const RecordedProcess> Recording::processes() const { return state_->p
 std::span<const RecordedThread> Recording::threads() const { return state_->threads; }
 const ModuleMap& Recording::module_map(uint32_t process) const { return state_->module_maps[process]; }
 const CollectorHealth& Recording::collector() const { return state_->collector; }
+void Recording::select_points(std::vector<Where> conditions) {
+  state_->conditions = std::make_shared<const std::vector<Where>>(std::move(conditions));
+}
+const std::shared_ptr<const std::vector<Where>>& Recording::conditions() const { return state_->conditions; }
 uint64_t Recording::stack_node_count(uint32_t process) const { return state_->stacks[process].count(); }
 std::span<const ChunkRef> Recording::chunks() const { return state_->chunks; }
 

@@ -20,6 +20,7 @@
 #include "recording/records.h"
 #include "recording/time_map.h"
 #include "recording/types.h"
+#include "recording/where.h"
 
 namespace penna {
 
@@ -104,6 +105,10 @@ class Recording {
   const ModuleMap& module_map(uint32_t process) const;  // over processes()[process].modules
   const Site* site(uint32_t process, uint32_t id) const;
   const CollectorHealth& collector() const;
+
+  // Who reads events leaves out the points that do not meet them (PointSelection); null: all are read.
+  void select_points(std::vector<Where> conditions);
+  const std::shared_ptr<const std::vector<Where>>& conditions() const;
 
   // Empty when there is no such node (lost block, id 0). Walking parents until 0 always ends.
   std::optional<StackNode> stack_node(uint32_t process, uint32_t id) const;

@@ -56,6 +56,18 @@ expect_eq $((4 * 50 + 1)) "$(count both.penna span_begin db:query)" "spans"
 expect_eq $((4 * 50 + 1)) "$(count both.penna span_end db:query)" "ends of spans"
 expect_eq 5 "$(count both.penna point db:read)" "reads"
 
+# Asked afterwards, the same points: but for their times.
+penna record -q -k points -e 'db:*' -o all.penna -- ./rows
+rows() { penna export csv "$@" 2>/dev/null | cut -d, -f4,5,10- | sort; }
+condition='table ~ "ord*" && rows < 100'
+cmp <(rows all.penna --where "$condition" --where 'cost == 24999.5') <(rows both.penna) || fail "--where afterwards gives other points"
+run penna report points all.penna --where 'rows < 100'
+expect_match "$out" '^ +401 .* db:read '
+expect_match "$out" '^ +401 .* db:query '
+expect_eq 401 "$(penna replay all.penna --where 'rows < 100' | grep -c '} /\* db:query \*/$')" "spans in the replay"
+run penna report points all.penna --where 'rows <'
+expect_eq "125 " "$status $out" "a condition that cannot be read"
+
 # What cannot be is said.
 run penna record -k points --where 'rows >' -o bad.penna -- ./rows
 expect_eq 125 "$status" "status of a condition that cannot be read"

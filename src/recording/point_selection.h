@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// PointSelection: which points of one process meet the conditions of --where, while it is recorded or afterwards.
+//
+// Points that a condition does not apply to (where.h) are kept; so are those of unknown sites. The end of a span goes with its
+// beginning, which has the arguments.
+// Invariant: the same points in the same order of each thread get the same answers, whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recording/arguments.h"
+#include "recording/records.h"
+#include "recording/where.h"
+
+namespace penna {
+
+class PointSelection {
+ public:
+  // All conditions must be met, as far as they apply.
+  explicit PointSelection(std::shared_ptr<const std::vector<Where>> conditions) : conditions_(std::move(conditions)) {}
+
+  // A later site of the same id replaces the earlier.
+  void add(Site site);
+  bool knows(uint32_t id) const { return sites_.count(id) != 0; }
+
+  // `record`: of PENNA_KIND_POINT; of each thread in its order.
+  bool keeps(uint32_t thread, const Record& record);
+
+  uint64_t sites_met() const { return sites_met_; }  // to which a condition applies
+
+ private:
+  struct Bound {
+    const Where* where;
+    Where::Places places;
+  };
+  struct KnownSite {
+    Site site;
+    std::vector<Bound> conditions;
+    uint32_t span = 0;  // of a span with conditions: the number of its names
+  };
+  struct OpenSpan {
+    uint32_t span;
+    bool kept;
+  };
+  bool meets(const KnownSite& known, const Record& record);
+  bool end_span(const Site& site, uint32_t thread);
+
+  std::shared_ptr<const std::vector<Where>> conditions_;
+  std::unordered_map<uint32_t, KnownSite> sites_;                   // by id
+  std::unordered_map<std::string, uint32_t> spans_;                 // numbers of names of spans with conditions
+  std::unordered_map<uint32_t, std::vector<OpenSpan>> open_spans_;  // by thread
+  DecodedPoint decoded_;
+  uint64_t sites_met_ = 0;
+};
+
+}  // namespace penna
