@@ -37,7 +37,7 @@ HEAP_PEERS = ((Lttng, LTTNG_HEAP, 'alloc', 500_000), (Heaptrack, (), 'alloc', 30
 LOCK_PEERS = ((Lttng, LTTNG_LOCKS, 'locks', 500_000), (Uftrace, ('--force',), 'locks', 500_000))
 
 KINDS = [
-    Kind('point, disabled', 'points_none', 'points', '', 0, 30_000_000, ('points_nop', ''), 'as a nop',
+    Kind('point, disabled', 'points_none', 'points', '', 0, 30_000_000, ('points_nop', ''), 'two nops',
          peers=((Compiled, 'sdt.h', 'points_sdt', 30_000_000), (Compiled, 'LTTng-UST', 'points_lttng', 30_000_000))),
     Kind('point, 2 integers', 'points_none', 'points', 'points', 1, 3_000_000, ('limits', 'point'), '1.15 x',
          threads=(1, 2, 200), peers=LTTNG_POINTS),

@@ -6,7 +6,8 @@
  *     0f 1f 44 00 50   nopl 0x50(%rax..)     e9 rel32   jmp cold
  *     90               nop                   90         nop         <- the address in the SDT note
  *
- * The slot is one instruction inside an aligned 8-byte word, so that one aligned store arms it under running threads.
+ * The slot is one instruction, all of it that changes inside an aligned 8-byte word, so that one aligned store arms it
+ * under running threads.
  * Its displacement 0x50 keeps it apart from the nops that other tools look for (kernel: 0f 1f 44 00 00; clang's
  * patchable entries: ..08). The probe has a nop of its own: a uprobe put on the slot would silence it, and its removal
  * would bring back the file's bytes.
@@ -26,8 +27,10 @@
 #endif
 
 /* clang-format off */
-/* Pads only when the slot would cross an 8-byte word: at offsets 4 to 7. */
-#define PENNA_ASM_SLOT(label)  ".p2align 3,,4\n" label ": .byte 0x0f,0x1f,0x44,0x00,0x50\n"
+/* Where these bytes would cross an 8-byte word (at offsets 4 to 7), up to 4 prefixes cs, which mean nothing to a nop or a
+ * jump, make the instruction longer: a nop of its own would take the processor as long as the slot itself. What is
+ * patched are the 5 bytes; the instruction begins and ends where it did. */
+#define PENNA_ASM_SLOT(label)  ".p2align 3,0x2e,4\n" label ": .byte 0x0f,0x1f,0x44,0x00,0x50\n"
 #define PENNA_ASM_PROBE_NOP    "nop\n"
 /* For optimised uprobes of kernels to come: a nop that they can turn into a call without touching the red zone. */
 #define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"

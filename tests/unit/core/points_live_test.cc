@@ -16,7 +16,7 @@ namespace {
 
 using namespace penna::agent;
 
-constexpr char kPatterns[] = "+live:*\0+other:b?\0";  // and the zero that ends the list
+constexpr char kPatterns[] = "+live:*\0+other:b?\0+anywhere:*\0";  // and the zero that ends the list
 
 void other_points() {
   PENNA_EVENT(other, aa);
@@ -108,6 +108,61 @@ TEST_F(LivePoints, no_event_is_torn_and_nothing_crashes_while_sites_change) {
   }
   EXPECT_GT(events, 0u);
   EXPECT_GT(handled.load(), 0u);
+}
+
+// One site at each place of a cache line.
+#define SITE_AT(offset)                                            \
+  asm volatile(".balign 64, 0x90\n.skip " #offset ", 0x90" : : :); \
+  PENNA_EVENT(anywhere, at, i, ~i)
+#define SITES_FROM(offset) \
+  SITE_AT(offset + 0);     \
+  SITE_AT(offset + 1);     \
+  SITE_AT(offset + 2);     \
+  SITE_AT(offset + 3)
+#define SITES_FROM_16(offset) \
+  SITES_FROM(offset + 0);     \
+  SITES_FROM(offset + 4);     \
+  SITES_FROM(offset + 8);     \
+  SITES_FROM(offset + 12)
+void pass_everywhere(uint64_t i) {
+  SITES_FROM_16(0);
+  SITES_FROM_16(16);
+  SITES_FROM_16(32);
+  SITES_FROM_16(48);
+}
+
+TEST_F(LivePoints, a_slot_may_lie_anywhere_in_a_cache_line) {
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> torn{0}, events{0};
+  auto pass = [&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+      fake::rewind();
+      for (uint64_t i = 0; i < 20; ++i) pass_everywhere(i);
+      for (const fake::Event& event : fake::events()) {
+        events.fetch_add(1, std::memory_order_relaxed);
+        if (event.values[0].word != ~event.values[1].word) torn.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+  };
+  std::thread one(pass), other(pass);
+  for (int round = 0; round < 300; ++round) {
+    penna_change_counts change{};
+    EXPECT_EQ(change_points("anywhere:*", round % 2 == 1, &change), PENNA_CONTROL_DONE);
+    EXPECT_EQ(change.changed, 64u);
+    EXPECT_EQ(change.refused, 0u);
+    if (round % 16 == 0) std::this_thread::yield();
+  }
+  for (uint64_t until = events.load() + 10'000; events.load() < until;) std::this_thread::yield();
+  stop = true;
+  one.join();
+  other.join();
+  EXPECT_EQ(torn.load(), 0u);
+  // Among them are slots that are patched in one line and begin in the one before: their prefixes fill it up.
+  unsigned across = 0;
+  for (const fake::Site& site : fake::sites())
+    across += site.provider == "anywhere" && site.info.address % 64 == 0 &&
+              reinterpret_cast<const uint8_t*>(site.info.address)[-1] == 0x2e;
+  EXPECT_GT(across, 0u);
 }
 
 }  // namespace
