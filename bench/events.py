@@ -208,17 +208,17 @@ def table(bench, only):
         return ''
     text = ['Nanoseconds of one operation in one thread. *untraced* is the program alone; *limit*, *penna* and the peers are '
             'what',
-            'comes on top of it, the peers also as a multiple of penna. Limits: a nop for a disabled point; rdtsc and a '
-            '32-byte store',
-            'for a point; twice rdtsc and 16 bytes for a call and a lock; twice rdtsc and 32 bytes, and 20 frame pointers '
-            'walked, for',
-            'malloc and free. Penna recorded all four ways to disk and lost nothing; it recorded in bursts, into memory that '
-            'had been',
-            'used before, as that of the limits; *new memory* is what a burst costs that is the first to use its part of the '
-            'pool (64 MiB,',
-            'once in the life of a process): the kernel must find and clear the pages. Peers: LTTng-UST takes no stacks with '
-            'allocations',
-            'and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later.', '']
+            'comes on top of it, the peers also as a multiple of penna. Limits: one nop for a disabled point, which has two; '
+            'rdtsc and a',
+            '32-byte store for a point; twice rdtsc and 16 bytes for a call and a lock; twice rdtsc and 32 bytes, and 20 frame '
+            'pointers',
+            'walked, for malloc and free. Penna recorded all four ways to disk and lost nothing; it recorded in bursts, into '
+            'memory that',
+            'had been used before, as that of the limits; *new memory* is what a burst costs that is the first to use its part '
+            'of the pool',
+            '(64 MiB, once in the life of a process): the kernel must find and clear the pages. Peers: LTTng-UST takes no stacks '
+            'with',
+            'allocations and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later.', '']
     text += [f'[{i}] {note}' for i, note in enumerate(notes, 1)]
     events = markdown('Events', ['<event', 'threads', 'untraced', 'limit', 'penna', '/ limit', 'goal', '<peers (/ penna)'],
                       rows, text)

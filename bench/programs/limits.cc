@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kRingBytes = size_t{4} << 20;
 constexpr int kMaxThreads = 256;
 
-struct Ring {
+struct alignas(128) Ring {  // no two threads write to one cache line
   char* bytes = nullptr;
   size_t at = 0;
   uint64_t seen = 0;
