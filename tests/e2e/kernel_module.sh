@@ -40,7 +40,7 @@ expect_match "$err" '^penna: lost where it was recorded: 1,976 points'
 run penna info full.penna
 expect_match "$out" '^lost +1,976 points$'
 run penna report full.penna health
-expect_contains "$out$err" 'Lost: 1976 points. A larger ring where they are recorded holds more.'
+expect_contains "$out$err" 'Lost: 1,976 points. A larger ring where they are recorded holds more.'
 
 # The recording is not overwritten, nor the stream by it.
 run penna import kernel.stream
