@@ -59,8 +59,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         store(fake, static_cast<uint8_t>(head), head >> 8, value);
       } else if ((head & 2) == 0) {
         drain.drain(*writer, 64);
-      } else {
+      } else if ((head & 4) == 0) {
         drain.reclaim(*writer);
+      } else {
+        drain.write_open_chunks(*writer);
       }
     }
     drain.finish(*writer, size > 0 && (data[0] & 1) != 0, EndKind::kUnknown, 0, 0);

@@ -11,10 +11,10 @@
  * and by PENNA_RECORD_KINDS=points,calls PENNA_RECORD_EVENTS='db:*,!db:debug_*' PENNA_RECORD_WHERE='rows > 100' with less or
  * more than all points. Programs that it starts do not see these variables.
  *
- * Two threads of the process, which take no signals and share no descriptor with it, move full chunks of events into FILE. Forked children are recorded, too,
- * as long as their parent's recorder is there. The recording can be read after the process was killed; what it lacks then
- * is what had not reached the file: the chunks on their way (at most the pool) and those that were not full (64 KiB of each
- * thread).
+ * Two threads of the process, which take no signals and share no descriptor with it, move chunks of events into FILE: full ones
+ * at once, others once a second. Forked children are recorded, too, as long as their parent's recorder is there. The recording
+ * can be read after the process was killed; what it lacks then had not reached the file: of the last second, or, of a program
+ * with more events than can be written, what was in the pool.
  * A process is recorded once in its life, by one recorder: a second one, or one under `penna record`, fails and says so.
  * Thread-safe; not for signal handlers, nor for a forked child.
  */

@@ -64,6 +64,11 @@ void ChunkSink::store(RecordingWriter& writer, std::span<const uint8_t> chunk, c
   health.damaged += summary.damaged ? 1 : 0;
 }
 
+void ChunkSink::store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  write_descriptions(writer);
+  (void)writer.write_open_chunk(process_, chunk, summary);
+}
+
 void ChunkSink::write_descriptions(RecordingWriter& writer) {
   if (!modules_.empty()) (void)writer.write_modules(process_, modules_);
   if (!sites_.empty()) (void)writer.write_sites(process_, sites_);

@@ -28,6 +28,9 @@ class ChunkSink {
   // Writing errors are the writer's to remember.
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
+  // Of a chunk that will come again, more complete: counts nothing.
+  void store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
+
   // Of a thread by serial; 0 = of none. What store() does not count is the caller's to fill in.
   Health& health(uint32_t serial) { return health_[serial]; }
   void write_health(RecordingWriter& writer);

@@ -17,12 +17,16 @@ namespace {
 
 // Chunks of one process before the others get their turn.
 constexpr size_t kTurn = 64;
+constexpr int kOpenMs = 1000;
+constexpr uint64_t kOpenBytes = 1 << 20;
 
-uint64_t thread_cpu_ns() {
-  timespec used{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
+uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
 }  // namespace
 
@@ -103,7 +107,8 @@ void Collector::run() {
     bool worked = drain_all();
     write_clock_sometimes();
     if (stopping) break;
-    if (!worked) doorbell_.wait(bell);
+    write_open_chunks_sometimes();
+    if (!worked) doorbell_.wait(bell, kOpenMs);
   }
   for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
   (void)writer_.write_clock(read_clocks());
@@ -178,11 +183,21 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
 }
 
+// The file grows by a quarter for them, at most, and by kOpenBytes.
+void Collector::write_open_chunks_sometimes() {
+  const uint64_t now = monotonic_coarse_ns();
+  if (last_open_ns_ == 0) last_open_ns_ = now;
+  if (now - last_open_ns_ < uint64_t{kOpenMs} * 1'000'000) return;
+  last_open_ns_ = now;
+  const uint64_t before = writer_.file_bytes();
+  if (open_bytes_ > kOpenBytes + (before - open_bytes_) / 4) return;
+  for (auto& drain : drains_) drain->write_open_chunks(writer_);
+  open_bytes_ += writer_.file_bytes() - before;
+}
+
 // A reader interpolates between these: one a second is plenty.
 void Collector::write_clock_sometimes() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t ns = monotonic_coarse_ns();
   if (ns < last_clock_ns_ + 1'000'000'000) return;
   last_clock_ns_ = ns;
   (void)writer_.write_clock(read_clocks());

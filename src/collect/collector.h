@@ -2,7 +2,8 @@
 // Collector: one thread that drains the channels of all processes of a recording.
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
-// Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell; nobody polls.
+// Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell, and looks at chunks that
+// are being filled once a second: what a recorder that is killed had not written yet is that young.
 #pragma once
 
 #include <array>
@@ -70,6 +71,7 @@ class Collector {
   bool drain_all();
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
   void write_clock_sometimes();
+  void write_open_chunks_sometimes();
 
   RecordingWriter writer_;
   std::shared_ptr<const std::vector<Where>> conditions_;
@@ -81,7 +83,8 @@ class Collector {
   CollectorHealth health_;
   CollectorTotals totals_;
   ClockTriplet start_;
-  uint64_t last_clock_ns_ = 0;
+  uint64_t last_clock_ns_ = 0, last_open_ns_ = 0;
+  uint64_t open_bytes_ = 0;  // of the file: chunks that came again
   Result<> outcome_ = ok();
   std::thread thread_;
 };

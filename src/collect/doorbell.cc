@@ -51,11 +51,12 @@ Doorbell::~Doorbell() {
 
 uint32_t Doorbell::seen() const { return __atomic_load_n(&page()->bell, __ATOMIC_ACQUIRE); }
 
-void Doorbell::wait(uint32_t seen) {
+void Doorbell::wait(uint32_t seen, int milliseconds) {
+  const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
   // Sequentially consistent with ring_doorbell() of the agent: either it sees the flag, or we see the new bell.
   __atomic_store_n(&page()->collector_sleeps, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&page()->bell, __ATOMIC_SEQ_CST) == seen)
-    ::syscall(SYS_futex, &page()->bell, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+    ::syscall(SYS_futex, &page()->bell, FUTEX_WAIT, seen, &limit, nullptr, 0);
   __atomic_store_n(&page()->collector_sleeps, 0, __ATOMIC_SEQ_CST);
 }
 

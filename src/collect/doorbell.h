@@ -22,8 +22,8 @@ class Doorbell {
 
   // What the bell says now: take it before looking for work.
   uint32_t seen() const;
-  // Sleeps until the bell has changed from `seen`.
-  void wait(uint32_t seen);
+  // Sleeps until the bell has changed from `seen`, or so long.
+  void wait(uint32_t seen, int milliseconds);
   // Wakes wait(): for news that come from inside the recorder.
   void ring();
 

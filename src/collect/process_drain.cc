@@ -28,6 +28,7 @@ ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, st
       number_(number),
       pid_(pid),
       buffer_(PENNA_CHUNK_BYTES),
+      written_bytes_(channel_.geometry().chunk_count),
       sink_(number),
       filter_(std::move(filter)) {}
 
@@ -65,6 +66,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     sink_.forget();
     return false;
   }
+  written_bytes_[chunk] = 0;
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
   if (origin == Origin::kVanishedThread) ++sink_.health(header_of(buffer_).thread_serial).abandoned;
   store(writer, {buffer_.data(), bytes}, summary);
@@ -86,6 +88,28 @@ void ProcessDrain::look_for_sites() {
   std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
   for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk)
     if (!channel_.is_free(chunk)) filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())});
+}
+
+void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
+  bool any = false;
+  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
+    uint32_t& written = written_bytes_[chunk];
+    if (channel_.is_free(chunk) || (written != 0 && !channel_.has_more(chunk, written))) continue;
+    const size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
+    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
+    const std::span<uint8_t> copy(buffer_.data(), bytes);
+    ChunkSummary summary = sink_.scan(copy);
+    if (filter_) {
+      PointFilter as_it_stands = *filter_;  // the chunk will come again
+      as_it_stands.apply(copy, [] {});
+      sink_.forget();
+      summary = sink_.scan(copy);
+    }
+    written = static_cast<uint32_t>(summary.content_bytes);
+    sink_.store_open(writer, copy, summary);
+    any = true;
+  }
+  if (any) write_new_stacks(writer);
 }
 
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {

@@ -32,6 +32,9 @@ class ProcessDrain {
   // back to the target all the same, and counted as lost.
   size_t drain(RecordingWriter& writer, size_t limit);
 
+  // Writes what the chunks that threads still fill hold so far: should the recorder die, that much is there.
+  void write_open_chunks(RecordingWriter& writer);
+
   // Takes the chunks of threads that are gone, when few chunks are left for others.
   void reclaim(RecordingWriter& writer);
 
@@ -61,8 +64,9 @@ class ProcessDrain {
   ChannelMap channel_;
   uint32_t number_;
   uint32_t pid_;
-  std::vector<uint8_t> buffer_;       // one chunk
-  std::vector<uint32_t> unfinished_;  // full chunks in which a record is still being written
+  std::vector<uint8_t> buffer_;          // one chunk
+  std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
+  std::vector<uint32_t> unfinished_;     // full chunks in which a record is still being written
   ChunkSink sink_;
   std::optional<PointFilter> filter_;
   uint32_t nodes_written_ = 0;

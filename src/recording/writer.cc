@@ -116,6 +116,7 @@ struct RecordingWriter::State {
   int write_at(std::span<const uint8_t> bytes, uint64_t offset);
   int append(BlockType type, uint32_t process, const ChunkHead* head, ByteSpan payload);
   int append_pending();
+  int append_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary, ChunkHead& head);
   void cut_to_end();
   int write_in_place();
   void count_lost(const ChunkHead* head, size_t raw_bytes);
@@ -318,12 +319,26 @@ Result<> RecordingWriter::write_stacks(uint32_t process, uint32_t first_id, std:
 }
 
 Result<> RecordingWriter::write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
-  PENNA_CHECK(!state_->finished);
+  ChunkHead head{};
+  const int error = state_->append_chunk(process, chunk, summary, head);
+  if (error != 0) state_->count_lost(&head, summary.content_bytes);
+  return state_->outcome(error);
+}
+
+Result<> RecordingWriter::write_open_chunk(uint32_t process, std::span<const uint8_t> chunk,
+                                           const ChunkSummary& summary) {
+  ChunkHead head{};
+  return state_->outcome(state_->append_chunk(process, chunk, summary, head));
+}
+
+// 0, or an errno.
+int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary,
+                                         ChunkHead& head) {
+  PENNA_CHECK(!finished);
   PENNA_CHECK(summary.content_bytes >= sizeof(penna_chunk) && summary.content_bytes <= chunk.size());
   auto content = chunk.first(summary.content_bytes);
   penna_chunk header;
   std::memcpy(&header, content.data(), sizeof header);
-  ChunkHead head{};
   head.thread_serial = header.thread_serial;
   head.tid = header.tid;
   head.chunk_sequence = header.sequence;
@@ -333,10 +348,8 @@ Result<> RecordingWriter::write_chunk(uint32_t process, std::span<const uint8_t>
   head.torn = summary.torn + summary.holes;
   head.damaged = summary.damaged ? 1 : 0;
 
-  int error = state_->append_pending();
-  if (error == 0) error = state_->append(BlockType::kChunk, process, &head, content);
-  if (error != 0) state_->count_lost(&head, content.size());
-  return state_->outcome(error);
+  const int error = append_pending();
+  return error != 0 ? error : append(BlockType::kChunk, process, &head, content);
 }
 
 // 0, or an errno. `blocks`: those in front of the index.

@@ -213,6 +213,36 @@ run penna info ends.penna
 expect_eq 0 "$status" "status of penna info"
 kept=$(events ends.penna point)
 ((kept > 800000)) || fail "of 1,000,000 points a killed program left $kept"
+# Events that come one by one reach the file within a second.
+cat >slow.c <<'PROGRAM'
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "penna/point.h"
+int main(void) {
+  for (int i = 0; i < 40; i++) {
+    PENNA_EVENT(slow, tick, i);
+    usleep(100000);
+  }
+  kill(getpid(), SIGKILL);
+}
+PROGRAM
+build_c slow -O2 "${points[@]}"
+run env PENNA_RECORD=slow.penna ./slow
+kept=$(events slow.penna point)
+((kept >= 20)) || fail "of 40 points in 4 s a killed program left $kept"
+# The same of a recorder that is killed, and of one that is not.
+"$PENNA" record -q -o one.penna -k points -- ./slow &
+sleep 3.5
+kill -KILL $!
+wait $! || true
+kept=$(events one.penna point)
+((kept >= 10)) || fail "of 35 points in 3.5 s a killed recorder left $kept"
+run penna record -q -o whole.penna -k points -- ./slow
+expect_eq 40 "$(events whole.penna point)" "points of a recording that came to its end"
+run penna info whole.penna
+expect_match "$out" '^events +40 points$'
+expect_match "$out" '^lost +nothing$'
 for way in stopped abandoned; do
   rm -f child.done
   run ./ends $way

@@ -125,6 +125,35 @@ TEST_F(ProcessDrainTest, LivingTargetKeepsItsChunkWhenTheRecordingEnds) {
   EXPECT_NE(fake_.chunk(5)[0], 0);
 }
 
+TEST_F(ProcessDrainTest, OpenChunksAreInTheFileShouldTheRecorderDie) {
+  ProcessDrain drain = make_drain();
+  fake_.write_chunk(5, 7, 0, {kCall, kCall + 4});
+  drain.write_open_chunks(*writer_);
+  {
+    auto cut_off = Recording::open(path());  // as it would be found now
+    ASSERT_TRUE(cut_off) << cut_off.error().text;
+    ASSERT_EQ(cut_off->chunks().size(), 1u);
+    EXPECT_EQ(cut_off->chunks()[0].events[PENNA_CALLS], 2u);
+  }
+  const uint64_t bytes = writer_->file_bytes();
+  drain.write_open_chunks(*writer_);
+  EXPECT_EQ(writer_->file_bytes(), bytes) << "nothing new in it";
+  reinterpret_cast<uint64_t*>(fake_.chunk(5) + sizeof(penna_chunk))[2] = kCall + 8;
+  drain.write_open_chunks(*writer_);
+  EXPECT_GT(writer_->file_bytes(), bytes);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 0u) << "counted when it comes the last time";
+  fake_.hand_over(5, 3);
+  drain.drain(*writer_, 10);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 3u);
+  // Given back, taken anew: what was written of it before says nothing.
+  fake_.write_chunk(5, 8, 0, {kCall});
+  drain.write_open_chunks(*writer_);
+  Recording recording = finish_and_open(drain);
+  ASSERT_EQ(recording.chunks().size(), 2u);
+  EXPECT_EQ(recording.chunks()[0].events[PENNA_CALLS], 3u);
+  EXPECT_EQ(recording.chunks()[1].events[PENNA_CALLS], 1u);
+}
+
 TEST_F(ProcessDrainTest, ChunkOfAVanishedThreadIsReclaimedWhenFewAreLeft) {
   ProcessDrain drain = make_drain();
   constexpr uint32_t kNobody = 0x7ffffff0;  // no such thread of ours
