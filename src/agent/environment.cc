@@ -2,6 +2,8 @@
 // See environment.h.
 #include "agent/environment.h"
 
+#include <sys/auxv.h>
+
 #include "agent/text.h"
 #include "penna/channel.h"
 
@@ -48,7 +50,8 @@ void strip_preload() {
 }  // namespace
 
 bool take_from_environment() {
-  if (environ == nullptr) return false;
+  // A program with more rights than its caller shares no memory with a recorder that the caller names.
+  if (environ == nullptr || getauxval(AT_SECURE) != 0) return false;
   char** entry = find_entry(environ, kSocket, sizeof kSocket - 1);
   if (entry == nullptr) return false;
   if (!set_recorder_socket(*entry + sizeof kSocket - 1)) return false;

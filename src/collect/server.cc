@@ -134,7 +134,7 @@ SocketDirectory::~SocketDirectory() {
 }
 
 Result<std::string> SocketDirectory::create() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   for (const char* parent : {runtime, static_cast<const char*>("/tmp")}) {
     if (parent == nullptr || *parent == '\0' || std::strlen(parent) > 64) continue;  // sun_path holds 108 bytes
     sweep_after_the_killed(parent);

@@ -86,7 +86,7 @@ Result<> check_join(penna_join outcome) {
     case PENNA_JOINED: return ok();
     case PENNA_JOIN_AGAIN:
       return Error{"this process is being recorded already, or has been: a process is recorded once"};
-    default: return Error{"there is no memory for events: is there a limit (ulimit -v, ulimit -f)?"};
+    default: return Error{"there is no memory for events, or a limit (ulimit -v, ulimit -f) forbids it"};
   }
 }
 

@@ -79,8 +79,9 @@ int told(const Result<>& result, char* error, size_t bytes) {
 
 // ---- PENNA_RECORD -----------------------------------------------------------------------------------------------------
 
+// Not in a program that has more rights than its caller: that one must not name the files that it writes.
 std::string take_variable(const char* name) {
-  const char* value = ::getenv(name);
+  const char* value = ::secure_getenv(name);
   std::string text = value != nullptr ? value : "";
   ::unsetenv(name);
   return text;

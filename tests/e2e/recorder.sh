@@ -75,6 +75,20 @@ expect_contains "$err" "there is no kind 'sounds' to record"
 # A limit that leaves no room for events.
 run bash -c 'ulimit -f 1000; PENNA_RECORD=x.penna ./quiet'
 expect_eq "3 $said" "$status $out" "the program with a limit"
+# A program with more rights than its caller takes no orders from his environment; one without does.
+nobody() { as_root setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all env "$@"; }
+mkdir open && chmod 777 . open && cp "$lib"/libpenna{,-agent}.so open
+build_c quiet -O2 -Lopen "-Wl,-rpath,$work/open" -Wl,--no-as-needed -lpenna -o open/plain
+cp open/plain open/privileged
+as_root chown root: open/privileged && as_root chmod 4755 open/privileged
+for program in plain privileged; do
+  status=0
+  nobody PENNA_RECORD="$work/open/$program.penna" "$work/open/$program" >said.txt 2>&1 || status=$?
+  expect_eq "3 $said" "$status $(<said.txt)" "status and words of a $program program"
+done
+[ -s open/plain.penna ] || fail "a program that may write a recording did not"
+[ ! -e open/privileged.penna ] || fail "a privileged program wrote a file that its caller named"
+chmod 700 .
 # Under penna record, that one records.
 run penna record -q -k points -o outer.penna -- env PENNA_RECORD=inner.penna ./quiet
 expect_eq "3 $said" "$status $out" "the program with two recorders"
