@@ -20,6 +20,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
                  bool progress) {
   Analyses made;
   if ((classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
+  if ((classes & kCallTree) != 0) made.tree = std::make_unique<CallTree>(recording, map, false);
   if ((classes & kAllocEvents) != 0) made.allocations = std::make_unique<Allocations>(recording);
   if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording);
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
@@ -30,7 +31,10 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   const auto visit = [&](const Event& event) {
     line.step();
     switch (class_bit(event.record.kind)) {
-      case kCallEvents: (*made.calls)(event); break;
+      case kCallEvents:
+        (*made.calls)(event);
+        if (made.tree) (*made.tree)(event);
+        break;
       case kAllocEvents: (*made.allocations)(event); break;
       case kLockEvents: (*made.locks)(event); break;
       case kPointEvents: (*made.points)(event); break;
@@ -40,6 +44,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   const bool merged = (classes & (kAllocEvents | kLockEvents)) != 0;
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();
+  if (made.tree) made.tree->finish();
   if (made.locks) made.locks->finish();
   if (made.locks && summary.events[PENNA_ALLOC] != 0) {
     made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);

@@ -17,6 +17,7 @@
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
 #include "export/ctf_export.h"
+#include "export/folded_export.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -27,7 +28,8 @@ struct ExportFormat {
   // Null: a directory, export_ctf().
   bool (*write)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
 };
-constexpr ExportFormat kFormats[] = {{"csv", export_csv}, {"chrome", export_chrome}, {"ctf", nullptr}};
+constexpr ExportFormat kFormats[] = {
+    {"csv", export_csv}, {"chrome", export_chrome}, {"folded", export_folded}, {"ctf", nullptr}};
 
 const ExportFormat* find_format(const std::string& name) {
   for (const ExportFormat& format : kFormats)
@@ -96,6 +98,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
       "Writes the events of a recording for other tools.\n"
       "  csv     one line for each event, in time order\n"
       "  chrome  Trace Event Format, for chrome://tracing and ui.perfetto.dev\n"
+      "  folded  calls as stacks with their time, for flame graphs\n"
       "  ctf     Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass",
       "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");

@@ -35,6 +35,8 @@ struct NamedReport {
 
 constexpr NamedReport kReports[] = {
     {"calls", kCallEvents, [](const Material& m) { return calls_report(m.recording, *m.analyses.calls, m.names); }},
+    {"tree", kCallEvents | kCallTree,
+     [](const Material& m) { return tree_report(m.recording, *m.analyses.tree, m.names); }},
     {"alloc", kAllocEvents,
      [](const Material& m) { return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"leaks", kAllocEvents,

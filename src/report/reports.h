@@ -10,6 +10,7 @@
 
 #include "model/allocation_groups.h"
 #include "model/allocations.h"
+#include "model/call_tree.h"
 #include "model/calls.h"
 #include "model/health.h"
 #include "model/lock_blocks.h"
@@ -21,6 +22,8 @@
 
 namespace penna {
 
+// Calls as CallTree has them, of all threads together.
+Report tree_report(const Recording& recording, const CallTree& tree, Names& names);
 Report calls_report(const Recording& recording, const Calls& calls, Names& names);
 // A row for each stack, or for each function or module.
 struct AllocationView {

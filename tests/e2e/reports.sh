@@ -155,3 +155,49 @@ expect_match "$out" 'libhidden.so\+0x[0-9a-f]+$'
 penna record -q -k locks -o locks.penna -- ./queue
 run penna report locks.penna locks
 expect_match "$out" '^.* 3 +1 +0x[0-9a-f]+$'
+
+# Calls by the way that led to them, as a tree and as folded stacks; the same time in both.
+cat >ways.c <<'PROGRAM'
+__attribute__((noipa)) int leaf(int n) { return n; }
+__attribute__((noipa)) int fib(int n) { return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
+__attribute__((noipa)) int other(void) { return leaf(7) + fib(3); }
+int main(void) { return fib(6) + other() != 17; }
+PROGRAM
+build_c ways -finstrument-functions
+run penna record -q -k calls -o ways.penna -- ./ways
+expect_eq 0 "$status" "status of ./ways"
+penna report tree ways.penna -n 0 --format csv >tree.csv
+penna export folded ways.penna >ways.folded
+/usr/bin/python3 - <<'CHECK' || fail "the tree, the folded stacks or both are not the calls that were made"
+import collections, csv
+rows = list(csv.DictReader(open('tree.csv')))
+path, calls, own = [], collections.Counter(), {}
+for row in rows:
+    del path[int(row['depth']) - 1:]
+    path.append(row['function'])
+    calls[tuple(path)] = int(row['calls'])
+    own[';'.join(path)] = int(row['self_ns'])
+
+expected = collections.Counter()  # by the program itself
+def leaf(way): expected[way + ('leaf',)] += 1
+def fib(n, way):
+    way += ('fib',)
+    expected[way] += 1
+    leaf(way) if n < 2 else (fib(n - 1, way), fib(n - 2, way))
+expected[('main',)] += 1
+fib(6, ('main',))
+expected[('main', 'other')] += 1
+leaf(('main', 'other')), fib(3, ('main', 'other'))
+assert calls == expected, (calls, expected)
+
+folded = dict(line.rsplit(' ', 1) for line in open('ways.folded').read().splitlines())
+assert {way: ns for way, ns in own.items() if ns} .keys() <= folded.keys() | {way for way, ns in own.items() if ns <= 1}
+assert all(abs(int(ns) - own[way]) <= 1 for way, ns in folded.items()), (folded, own)
+assert abs(sum(own.values()) - int(rows[0]['total_ns'])) <= len(own), 'the parts are not the whole'
+CHECK
+run penna report tree ways.penna
+expect_match "$out" '^[0-9]+ ways to call 4 functions$'
+expect_match "$out" ' 1    other '
+penna record -q -k alloc -o none.penna -- ./ways
+run penna report tree none.penna
+expect_contains "$out" "No calls were recorded"

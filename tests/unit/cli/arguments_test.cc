@@ -45,7 +45,8 @@ TEST(ParseReport, RecordingAndTableInEitherOrder) {
 }
 
 TEST(ParseReport, EveryTableHasAName) {
-  EXPECT_THAT(report_names(), ElementsAre("calls", "alloc", "leaks", "locks", "waits", "points", "threads", "health"));
+  EXPECT_THAT(report_names(),
+              ElementsAre("calls", "tree", "alloc", "leaks", "locks", "waits", "points", "threads", "health"));
   for (const std::string& name : report_names()) EXPECT_EQ(parsed(parse_report, {name}).which, name);
 }
 
