@@ -4,11 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "cli/analyses.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
+#include "report/call_listing.h"
 #include "report/replay.h"
 #include "report/reports.h"
 
@@ -31,6 +35,68 @@ Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const R
                              options.pid ? fmt::format("pid {}", *options.pid) : "")};
   return wanted;
 }
+
+// The trees of calls of penna replay --tree.
+class CallTrees {
+ public:
+  CallTrees(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
+      : recording_(recording),
+        options_(options),
+        printer_(recording, names, {{wants_color(options.color, output.fd()), 0}, false}, output.sink()),
+        sink_(output.sink()) {}
+
+  // False: stopped early.
+  bool run(const std::vector<uint32_t>& threads) {
+    for (uint32_t thread : threads) {
+      const auto chunks = recording_.chunks(thread);
+      const bool has_calls = std::any_of(chunks.begin(), chunks.end(),
+                                         [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
+      if (has_calls && ((threads.size() > 1 && !printer_.thread_title(thread)) || !show(thread))) return false;
+    }
+    return true;
+  }
+  uint64_t shown() const { return shown_; }
+
+ private:
+  bool show(uint32_t thread) {
+    CallListing listing(!options_.all, [&](const ListedCall& call) { return print(call); });
+    TimelineOptions calls{.filter = {.classes = kCallEvents}, .fold_leaves = false};
+    std::string open;
+    const auto line = [&](const TimelineLine& next) {
+      if (next.kind == LineKind::kEnter) return listing.enter(number_of(printer_.function_name(next)));
+      if (next.kind != LineKind::kLeave) return true;
+      if (next.end == CallEnd::kOpen) open = printer_.function_name(next) + (open.empty() ? "" : " > " + open);
+      return next.end == CallEnd::kOpen || listing.leave();
+    };
+    if (for_each_timeline_line(recording_, thread, calls, line).stopped || !listing.finish()) return false;
+    return open.empty() || sink_("not left at the end: " + open + "\n");
+  }
+
+  bool print(const ListedCall& call) {
+    text_.clear();
+    for (uint32_t i = 0; i < call.depth; ++i) text_ += "|   ";
+    if (options_.all) text_ += "\\-- ";
+    text_ += *names_by_number_[call.function];
+    if (call.total != 0) text_ += fmt::format(" (total: {} times)", call.total);
+    text_ += '\n';
+    return sink_(text_) && ++shown_ != options_.lines;  // never 0
+  }
+
+  uint32_t number_of(const std::string& name) {
+    const auto [found, added] = numbers_.try_emplace(name, static_cast<uint32_t>(names_by_number_.size()));
+    if (added) names_by_number_.push_back(&found->first);
+    return found->second;
+  }
+
+  const Recording& recording_;
+  const ReplayOptions& options_;
+  ReplayPrinter printer_;
+  TextSink sink_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<const std::string*> names_by_number_;
+  std::string text_;
+  uint64_t shown_ = 0;
+};
 
 // Shows lines until as many were shown as were asked for, or nobody reads any more.
 class Replay {
@@ -89,9 +155,14 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   parser.number("-p,--pid", options.pid, "PID", "only the threads of this process");
   parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
   parser.flag("--merge", options.merge, "all threads in one listing, by time");
+  parser.flag("--tree", options.tree, "only the calls, as a tree of names; equal neighbours are counted, not repeated");
+  parser.flag("--all", options.all, "with --tree: a line for every call");
   parser.flag("--stacks", options.stacks, "show the stacks of allocations and waits");
   add_color_option(parser, options.color);
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
+  if (options.tree && (options.merge || options.stacks))
+    return Error{"--tree goes neither with --merge nor with --stacks"};
   return parsed;
 }
 
@@ -104,12 +175,19 @@ int cmd_replay(const ReplayOptions& options) {
   Names names(*recording, *symbols);
 
   Output output;
-  Replay replay(*recording, names, options, output);
-  const bool complete = replay.run(*threads);
+  bool complete = false, empty = false;
+  if (options.tree) {
+    CallTrees trees(*recording, names, options, output);
+    complete = trees.run(*threads);
+    empty = trees.shown() == 0;
+  } else {
+    Replay replay(*recording, names, options, output);
+    complete = replay.run(*threads);
+    empty = replay.shown() == 0;
+  }
   if (complete) {
     Report closing;
-    if (replay.shown() == 0)
-      closing.head.push_back("There are no events to show: 'penna report health' says what went wrong.");
+    if (empty) closing.head.push_back("There are no events to show: 'penna report health' says what went wrong.");
     closing.warnings = health_warnings(examine(*recording, summarize(*recording), Analyses{}, names));
     TableOptions style;
     style.color = options.color;

@@ -17,6 +17,8 @@ struct ReplayOptions {
   uint64_t lines = 0;  // 0: all
   bool merge = false;  // all threads in one listing, by time
   bool stacks = false;
+  bool tree = false;  // only the calls, by name; equal neighbours are counted
+  bool all = false;   // with tree: every call has a line
 };
 Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments);
 int cmd_replay(const ReplayOptions& options);

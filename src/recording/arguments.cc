@@ -46,7 +46,7 @@ ArgumentValue element_at(const ArgumentValue& array, size_t index) {
 
 std::string array_text(const ArgumentValue& array) {
   std::string text = "[";
-  const size_t count = array.text.size() / array.element_bytes;
+  const size_t count = array.text.size() / std::max<size_t>(array.element_bytes, 1);
   for (size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + argument_text(element_at(array, i));
   return text + (array.cut ? count == 0 ? "...]" : ", ...]" : "]");
 }

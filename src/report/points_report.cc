@@ -95,7 +95,7 @@ Report points_report(const Recording& recording, const Points& points) {
     const Site* site = point->site;
     const double rate = point->rate(recording);
     TableRow& row = table.add(
-        {number(point->hits), rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(rate + 0.5)} : Cell{},
+        {number(point->hits), rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(std::llround(rate))} : Cell{},
          number(point->malformed), site_name(site, point->id),
          site == nullptr || site->file.empty() ? std::string() : fmt::format("{}:{}", site->file, site->line)});
     if (point->duration.count() != 0) row.details.push_back({duration_line(recording, point->duration), ""});

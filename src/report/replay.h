@@ -32,10 +32,10 @@ class ReplayPrinter {
   bool thread_title(uint32_t thread);
   // False when the sink did.
   bool line(const TimelineLine& line);
+  std::string function_name(const TimelineLine& line);
 
  private:
   std::string event_text(const TimelineLine& line);
-  std::string function_name(const TimelineLine& line);
   std::string call_name(const TimelineLine& line);
   std::string allocation_text(const TimelineLine& line);
   std::string wait_text(const TimelineLine& line, const std::string& what);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// CallListing: the calls of one thread as a tree of names, each below its caller, in their order.
+//
+// Folded, calls that follow each other at the same place, of the same function and with the same calls inside, are shown once,
+// and below it how often: "f (total: 5 times)". Else every call has its line.
+// Usage: enter() and leave() as the calls were, at last finish().
+// Invariant: folding loses no call: the lines and their totals say what every call did. A call has its line at once, unless it
+// may turn out to be the same as the one before it.
+// Memory: O(depth) and what is held back, at most kMaxHeld lines; what would need more is not folded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace penna {
+
+struct ListedCall {
+  uint32_t depth;     // 0 for the outermost
+  uint32_t function;  // what enter() was given
+  uint64_t total;     // 0: a call; else: these so many equal ones end here
+};
+
+class CallListing {
+ public:
+  static constexpr size_t kMaxHeld = 1 << 20;
+  // False: nobody reads any more.
+  using OnLine = std::function<bool(const ListedCall&)>;
+  CallListing(bool folded, OnLine on_line);
+
+  bool enter(uint32_t function);
+  bool leave();  // the innermost; none open: nothing happens
+  bool finish();
+  size_t depth() const { return open_.size() - 1; }
+
+ private:
+  // A subtree by two numbers of 64 bits: equal ones are equal subtrees, but for one in 2^100 or so.
+  struct Shape {
+    uint64_t high = 0, low = 0;
+    bool operator==(const Shape&) const = default;
+    void add(const Shape& inner);
+  };
+  struct Open {
+    uint32_t function = 0;
+    Shape shape;            // of what it called so far
+    bool has_last = false;  // a call inside has ended
+    uint32_t last = 0;      // its function
+    Shape last_shape;
+    uint64_t run = 0;  // how many equal ones, this the last of them, followed each other
+  };
+  // A call of the same function as the one before it: what it prints is held back from `begin` on.
+  struct Candidate {
+    size_t depth, begin;
+  };
+  bool put(const ListedCall& line);
+  bool end_run(const Open& open, size_t depth);
+  bool give_up();
+  bool flush();
+
+  bool folded_;
+  OnLine on_line_;
+  std::vector<Open> open_;  // [0] stands for the thread
+  std::vector<Candidate> candidates_;
+  std::vector<ListedCall> held_;
+};
+
+}  // namespace penna
