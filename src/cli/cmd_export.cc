@@ -18,6 +18,7 @@
 #include "export/csv_export.h"
 #include "export/ctf_export.h"
 #include "export/folded_export.h"
+#include "export/speedscope_export.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -25,11 +26,17 @@ namespace {
 
 struct ExportFormat {
   const char* name;
+  const char* about;
+  uint32_t classes;  // the events that it is made of
   // Null: a directory, export_ctf().
   bool (*write)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
 };
 constexpr ExportFormat kFormats[] = {
-    {"csv", export_csv}, {"chrome", export_chrome}, {"folded", export_folded}, {"ctf", nullptr}};
+    {"csv", "one line for each event, in time order", kEventClasses, export_csv},
+    {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, export_chrome},
+    {"folded", "calls as stacks with their time, for flame graphs", kCallEvents, export_folded},
+    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents, export_speedscope},
+    {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr}};
 
 const ExportFormat* find_format(const std::string& name) {
   for (const ExportFormat& format : kFormats)
@@ -81,6 +88,17 @@ int write_ctf(const std::string& directory, ExportWork& work) {
   return status != 0 ? status : finish_output(*metadata);
 }
 
+// A sentence when the recording holds nothing that the format could show.
+std::string what_is_missing(const ExportFormat& format, const Summary& summary) {
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if ((format.classes & 1u << i) != 0 && summary.events[i] != 0) return "";
+  if (format.classes == kEventClasses) return "";  // its report of health says why
+  return fmt::format(
+      "the recording holds no calls, and so there is nothing for {}: build the program with "
+      "-finstrument-functions to record them",
+      format.name);
+}
+
 }  // namespace
 
 std::vector<std::string> export_formats() {
@@ -94,13 +112,9 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   ExportOptions& options = parsed.options;
   std::vector<std::string> words;
   const std::string formats = fmt::format("{}", fmt::join(export_formats(), ", "));
-  OptionParser parser(
-      "Writes the events of a recording for other tools.\n"
-      "  csv     one line for each event, in time order\n"
-      "  chrome  Trace Event Format, for chrome://tracing and ui.perfetto.dev\n"
-      "  folded  calls as stacks with their time, for flame graphs\n"
-      "  ctf     Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass",
-      "penna export");
+  std::string about = "Writes the events of a recording for other tools.";
+  for (const ExportFormat& format : kFormats) about += fmt::format("\n  {:11} {}", format.name, format.about);
+  OptionParser parser(about, "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   add_input_options(parser, options.input);
   parser.text("-o,--output", options.output, "OUT", "the file, default standard output; of ctf the directory");
@@ -142,8 +156,9 @@ int cmd_export(const ExportOptions& options) {
     ExportWork work{*recording, names, analyses, progress};
     status = is_directory ? write_ctf(options.output, work) : write_file(format, *output, work);
   }
-  if (status == 0)
-    for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
+  if (status != 0) return status;
+  if (const std::string missing = what_is_missing(format, summary); !missing.empty()) say(missing);
+  for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
   return status;
 }
 

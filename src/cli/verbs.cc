@@ -18,7 +18,7 @@ constexpr Verb kVerbs[] = {
     {"list", "BIN|PID|REC", "the points of a program, a process or a recording, and what can be recorded of it",
      list_verb},
     {"lint", "BIN...", "traps in the static tracepoints of programs, and what they break in which tool", lint_verb},
-    {"export", "FORMAT [REC [OUT]]", "the events for other tools: csv, chrome (Perfetto), ctf (babeltrace2)",
+    {"export", "FORMAT [REC [OUT]]", "the events for other tools: csv, chrome (Perfetto), folded, speedscope, ctf (babeltrace2)",
      export_verb},
     {"ctl", "PID on|off PATTERN...", "switch points of a recording that is under way", ctl_verb},
     {"import", "STREAM", "make a recording of what a kernel or firmware wrote through penna/stream.h", import_verb},

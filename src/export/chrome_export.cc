@@ -264,10 +264,7 @@ bool export_chrome(const Recording& recording, Names& names, const TextSink& sin
   for (uint32_t thread = 0; thread < recording.threads().size() && go_on; ++thread) {
     const WalkReport part = for_each_timeline_line(recording, thread, TimelineOptions{}, line);
     go_on = !part.stopped;
-    walk->events += part.events;
-    walk->unreadable += part.unreadable;
-    walk->damaged += part.damaged;
-    if (walk->first_error.empty()) walk->first_error = part.first_error;
+    walk->add(part);
   }
   HeapCounter counter(recording, out);
   EventFilter allocations;

@@ -15,6 +15,17 @@ void WalkReport::add(const ThreadCursor& cursor) {
   holes += cursor.holes();
 }
 
+void WalkReport::add(const WalkReport& part) {
+  events += part.events;
+  chunks += part.chunks;
+  if (unreadable == 0) first_error = part.first_error;
+  unreadable += part.unreadable;
+  damaged += part.damaged;
+  torn += part.torn;
+  holes += part.holes;
+  stopped = part.stopped;
+}
+
 namespace detail {
 
 MergeQueue::MergeQueue(const Recording& recording, const EventFilter& filter) : recording_(recording), filter_(filter) {

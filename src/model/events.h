@@ -30,6 +30,7 @@ struct WalkReport {
   std::string first_error;               // of the first unreadable chunk
   bool stopped = false;                  // by the visitor
   void add(const ThreadCursor& cursor);  // of a finished thread
+  void add(const WalkReport& part);      // of another walk of the same recording; `stopped` is that of the last
 };
 
 namespace detail {

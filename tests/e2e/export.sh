@@ -62,3 +62,41 @@ for tid in {event['tid'] for event in calls}:
         assert not open_until or end <= open_until[-1], event
         open_until.append(end)
 PYTHON
+
+# speedscope's file, by its schema: all that it requires, nothing that it does not know; each thread's calls nest.
+penna export speedscope app.penna -o app.speedscope.json
+/usr/bin/python3 - <<'PYTHON' || fail "the speedscope file is not one"
+import csv, json
+from collections import Counter
+file = json.load(open('app.speedscope.json', encoding='utf-8'))
+assert set(file) <= {'$schema', 'shared', 'profiles', 'name', 'activeProfileIndex', 'exporter'}, set(file)
+assert file['$schema'] == 'https://www.speedscope.app/file-format-schema.json'
+frames = file['shared']['frames']
+assert all(type(f['name']) is str and set(f) <= {'name', 'file', 'line', 'col'} for f in frames), frames
+assert len(frames) < 200, 'a frame is said once'
+rows = list(csv.DictReader(open('app.csv', errors='replace', newline='')))
+opened, tids = Counter(), []
+for profile in file['profiles']:
+    assert set(profile) == {'type', 'name', 'unit', 'startValue', 'endValue', 'events'}, set(profile)
+    assert profile['type'] == 'evented' and profile['unit'] == 'nanoseconds'
+    tids.append(profile['name'].split('(tid ')[-1].rstrip(')'))
+    at, stack, own = profile['startValue'], [], []
+    for event in profile['events']:
+        assert set(event) == {'type', 'frame', 'at'} and type(event['at']) is int
+        assert at <= event['at'] <= profile['endValue'], event
+        at = event['at']
+        if event['type'] == 'O':
+            stack.append(event['frame'])
+            own.append((str(at), frames[event['frame']]['name']))
+        else:
+            assert event['type'] == 'C' and stack.pop() == event['frame'], event
+    assert not stack
+    assert own == [(r['time_ns'], r['name']) for r in rows if r['tid'] == tids[-1] and r['kind'] in ('enter', 'span_begin')]
+    opened.update(name for _, name in own)
+assert opened == Counter(r['name'] for r in rows if r['kind'] in ('enter', 'span_begin')), opened
+assert len(tids) == len(set(tids)) == 2 and any(f.get('file', '').endswith('app.cc') and f['line'] > 0 for f in frames)
+PYTHON
+penna record -q -k alloc -o none.penna -- ./app
+run penna export speedscope none.penna
+expect_eq 0 "$status" "status without calls"
+expect_contains "$err" "holds no calls"
