@@ -25,6 +25,7 @@ int record_verb(const Arguments&);
 int command_verb(const Arguments&);  // penna CMD...: record, then a short report
 int report_verb(const Arguments&);
 int replay_verb(const Arguments&);
+int graph_verb(const Arguments&);
 int info_verb(const Arguments&);
 int list_verb(const Arguments&);
 int lint_verb(const Arguments&);

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
+#include "model/thread_calls.h"
+
 namespace penna {
 
-struct CallTree::ThreadState {
-  CallMatcher matcher;
+struct CallTree::ThreadState : ThreadCalls {
+  using ThreadCalls::ThreadCalls;
   std::vector<FunctionId> functions;  // by slot
-  uint32_t process = 0, thread = 0;
-  uint32_t root = 0;  // node below which this thread's calls hang
-  uint64_t last_time = 0;
-  bool time_matters = false;
+  uint32_t root = 0;                  // node below which this thread's calls hang
 };
 
 struct CallTree::Observer {
@@ -55,28 +54,18 @@ uint32_t CallTree::child(uint32_t parent, FunctionId function, uint32_t thread) 
 void CallTree::add(const Event& event) {
   auto& state = threads_[event.thread];
   if (!state) {
-    state = std::make_unique<ThreadState>();
-    state->process = event.process;
-    state->thread = event.thread;
-    state->time_matters = map_.time_matters(event.process);
+    state = std::make_unique<ThreadState>(event, map_);
     if (by_thread_) {
       state->root = static_cast<uint32_t>(nodes_.size());
       nodes_.push_back({0, event.thread, kNoFunction, 0, 0, 0, 0});
     }
   }
-  const uint64_t pc = event.record.pc;
-  const uint64_t key = state->time_matters ? functions_.intern(event.process, pc, event.time) : pc;
-  if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
-    state->matcher.enter(key, pc, event.time, Observer{*this, *state});
-  } else {
-    state->matcher.exit(key, pc, event.time, Observer{*this, *state});
-  }
-  state->last_time = event.time;
+  state->add(event, functions_, Observer{*this, *state});
 }
 
 void CallTree::finish() {
   for (auto& thread : threads_)
-    if (thread) thread->matcher.finish(thread->last_time, Observer{*this, *thread});
+    if (thread) thread->finish(Observer{*this, *thread});
   for (CallNode& node : nodes_) node.total = node.self;
   for (size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
+#include "model/thread_calls.h"
+
 namespace penna {
 
 // A thread counts by its matcher's slots, so that an event costs no look-up beyond the matcher's own.
-struct Calls::ThreadState {
-  CallMatcher matcher;
+struct Calls::ThreadState : ThreadCalls {
+  using ThreadCalls::ThreadCalls;
   std::vector<ThreadFunctionCalls> functions;  // by slot
-  uint64_t last_time = 0;
-  uint32_t process = 0;
-  bool time_matters = false;
 };
 
 struct Calls::Observer {
@@ -60,31 +59,17 @@ void Calls::make_room(FunctionId function) {
   }
 }
 
-Calls::ThreadState& Calls::begin_thread(const Event& event) {
-  auto& state = threads_[event.thread] = std::make_unique<ThreadState>();
-  state->process = event.process;
-  state->time_matters = map_.time_matters(event.process);
-  return *state;
-}
-
 void Calls::add(const Event& event) {
-  ThreadState& thread = threads_[event.thread] ? *threads_[event.thread] : begin_thread(event);
-  const uint64_t pc = event.record.pc;
-  // Where libraries were replaced, an address means different functions at different times.
-  const uint64_t key = thread.time_matters ? functions_.intern(event.process, pc, event.time) : pc;
-  Observer observer{*this, thread};
-  if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
-    thread.matcher.enter(key, pc, event.time, observer);
-  } else {
-    thread.matcher.exit(key, pc, event.time, observer);
-  }
-  thread.last_time = event.time;
+  auto& state = threads_[event.thread];
+  if (!state) [[unlikely]]
+    state = std::make_unique<ThreadState>(event, map_);
+  state->add(event, functions_, Observer{*this, *state});
 }
 
 void Calls::finish() {
   for (auto& thread : threads_) {
     if (!thread) continue;
-    thread->matcher.finish(thread->last_time, Observer{*this, *thread});
+    thread->finish(Observer{*this, *thread});
     counts_.add(thread->matcher.counts());
   }
 }

@@ -57,7 +57,6 @@ class Calls {
   struct ThreadState;
   struct Observer;
   void add(const Event& event);
-  ThreadState& begin_thread(const Event& event);
   void make_room(FunctionId function);
 
   const CodeMap& map_;

@@ -10,6 +10,7 @@
 
 #include "model/allocation_groups.h"
 #include "model/allocations.h"
+#include "model/call_graph.h"
 #include "model/call_tree.h"
 #include "model/calls.h"
 #include "model/health.h"
@@ -24,6 +25,10 @@ namespace penna {
 
 // Calls as CallTree has them, of all threads together.
 Report tree_report(const Recording& recording, const CallTree& tree, Names& names);
+// The chosen functions with their callers and callees: a table each, or one with a column for the role. `pattern`: what they
+// were chosen by.
+Report graph_report(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern,
+                    bool in_one_table);
 Report calls_report(const Recording& recording, const Calls& calls, Names& names);
 // A row for each stack, or for each function or module.
 struct AllocationView {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// FunctionPattern: which functions a user means: "pay" or "shop::pay" for all of that name, whatever their parameters,
+// "shop::pay(int)" for one, "shop::*" for a glob over whole names.
+// Invariant: what a report prints as a function's name, given back as it is, matches that function.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace penna {
+
+class FunctionPattern {
+ public:
+  explicit FunctionPattern(std::string text);
+  bool matches(const std::string& name) const;  // demangled
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  bool is_glob_;
+};
+
+// "shop::pay<int>" of "void shop::pay<int>(int) const": without return type, parameters and what stands behind them.
+// Names of operators keep what stands in front.
+std::string_view without_parameters(std::string_view name);
+
+}  // namespace penna

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What of a demangled name a user may write to mean the function.
+#include "model/function_pattern.h"
+
+#include <gtest/gtest.h>
+
+namespace penna {
+namespace {
+
+bool matches(const char* pattern, const char* name) { return FunctionPattern(pattern).matches(name); }
+
+TEST(FunctionPattern, NamesWithoutTheirParameters) {
+  EXPECT_EQ(without_parameters("main"), "main");
+  EXPECT_EQ(without_parameters("shop::pay(shop::Order const&)"), "shop::pay");
+  EXPECT_EQ(without_parameters("void Box::put<std::pair<int, long> >(std::pair<int, long>) const"),
+            "Box::put<std::pair<int, long> >");
+  EXPECT_EQ(without_parameters("run(int)::{lambda(int)#1}::operator()(int) const"),
+            "run(int)::{lambda(int)#1}::operator()");
+  EXPECT_EQ(without_parameters("operator<<(std::ostream&, int)"), "operator<<");
+  EXPECT_EQ(without_parameters("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
+  for (const char* broken : {"", ")", "(", ")(", "f)", "<<<", "a b)", "operator"}) (void)without_parameters(broken);
+}
+
+TEST(FunctionPattern, AllOfAName) {
+  EXPECT_TRUE(matches("fib", "fib"));
+  EXPECT_FALSE(matches("fib", "fibonacci"));
+  EXPECT_TRUE(matches("shop::pay", "shop::pay(int)"));
+  EXPECT_TRUE(matches("pay", "shop::pay(shop::Order const&)"));
+  EXPECT_FALSE(matches("pay", "shop::repay(int)"));
+  EXPECT_TRUE(matches("Box::put", "void Box::put<double>(double)"));
+  EXPECT_TRUE(matches("Box::put<double>", "void Box::put<double>(double)"));
+  EXPECT_FALSE(matches("Box::put<int>", "void Box::put<double>(double)"));
+}
+
+TEST(FunctionPattern, OneOfThem) {
+  EXPECT_TRUE(matches("shop::pay(int)", "shop::pay(int)"));
+  EXPECT_FALSE(matches("shop::pay(int)", "shop::pay(long)"));
+  EXPECT_TRUE(matches("T operator*(T const&)", "T operator*(T const&)"));
+}
+
+TEST(FunctionPattern, Globs) {
+  EXPECT_TRUE(matches("shop::*", "shop::pay(int)"));
+  EXPECT_TRUE(matches("PyDict_Ge?*", "PyDict_GetItem"));
+  EXPECT_FALSE(matches("shop::*", "bank::pay(int)"));
+}
+
+}  // namespace
+}  // namespace penna
