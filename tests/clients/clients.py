@@ -111,11 +111,11 @@ class Bpftrace:
 
     def stop(self):
         # To the whole group: sudo does not hand on what comes from its own. Again and again: bpftrace 0.17 overlooks a
-        # signal that finds it at work.
+        # signal that finds it at work; but not soon, for a second one that finds it at its end kills it.
         def interrupted():
             subprocess.run(as_root('kill', '-INT', '--', f'-{self.process.pid}'), capture_output=True)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return self.process.wait(1) is not None
+                return self.process.wait(6) is not None
 
         until(interrupted, 'for bpftrace to end')
         if self.process.returncode != 0:
