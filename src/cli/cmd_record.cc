@@ -156,7 +156,7 @@ int cmd_record(const RecordOptions& options) {
   (void)writer->write_session(describe_session(options, options.command));
 
   ClockTriplet start = read_clocks();
-  Collector collector(std::move(*writer), *doorbell, *conditions_of(options));
+  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions));
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   auto control = ControlServer::listen(*socket_path, **server, collector);

@@ -70,8 +70,7 @@ Result<Recording> open_input(const InputOptions& options) {
     path = PENNA_TRY(newest_recording("."));
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
-  std::vector<Where> conditions;
-  for (const std::string& text : options.conditions) conditions.push_back(PENNA_TRY(Where::parse(text)));
+  std::vector<Where> conditions = PENNA_TRY(Where::parse_all(options.conditions));
   Result<Recording> recording = Recording::open(path);
   if (recording && !conditions.empty()) recording->select_points(std::move(conditions));
   return recording;

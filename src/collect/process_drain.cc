@@ -75,12 +75,16 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
 
 // Of a chunk that has been scanned.
 void ProcessDrain::store(RecordingWriter& writer, std::span<uint8_t> chunk, ChunkSummary summary) {
-  if (filter_) {
-    filter_->apply(chunk, [this] { look_for_sites(); });
-    sink_.forget();
-    summary = sink_.scan(chunk);
-  }
+  if (filter_) summary = select(*filter_, chunk, [this] { look_for_sites(); });
   sink_.store(writer, chunk, summary);
+}
+
+// What is left of a chunk that has been scanned, scanned again.
+ChunkSummary ProcessDrain::select(PointFilter& filter, std::span<uint8_t> chunk,
+                                  const std::function<void()>& look_elsewhere) {
+  filter.apply(chunk, look_elsewhere);
+  sink_.forget();
+  return sink_.scan(chunk);
 }
 
 // A point comes after its description, but not out of the same thread: that one may still hold its chunk.
@@ -101,9 +105,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     ChunkSummary summary = sink_.scan(copy);
     if (filter_) {
       PointFilter as_it_stands = *filter_;  // the chunk will come again
-      as_it_stands.apply(copy, [] {});
-      sink_.forget();
-      summary = sink_.scan(copy);
+      summary = select(as_it_stands, copy, [] {});
     }
     written = static_cast<uint32_t>(summary.content_bytes);
     sink_.store_open(writer, copy, summary);

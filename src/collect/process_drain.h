@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,7 @@ class ProcessDrain {
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
   void store(RecordingWriter& writer, std::span<uint8_t> chunk, ChunkSummary summary);
+  ChunkSummary select(PointFilter& filter, std::span<uint8_t> chunk, const std::function<void()>& look_elsewhere);
   void look_for_sites();
   void write_new_stacks(RecordingWriter& writer);
 

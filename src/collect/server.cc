@@ -92,7 +92,8 @@ Fd receive_hello(int socket, penna_hello* hello) {
 namespace {
 
 constexpr int kMaxSwept = 32;
-constexpr time_t kSweptAfterSeconds = 60;  // a younger one may be about to listen
+constexpr std::string_view kDirectoryName = "penna-XXXXXX";  // the last six as mkdtemp(3) likes
+constexpr time_t kSweptAfterSeconds = 60;                    // a younger one may be about to listen
 
 // The address of a socket; empty family when the path is too long.
 sockaddr_un address_of(const std::string& path) {
@@ -111,7 +112,7 @@ void sweep_after_the_killed(const char* parent) {
     const std::string name = entry.path().filename();
     const std::string socket_path = entry.path() / "socket";
     struct stat status {};
-    if (name.size() != sizeof "penna-XXXXXX" - 1 || name.rfind("penna-", 0) != 0 ||
+    if (name.size() != kDirectoryName.size() || name.rfind("penna-", 0) != 0 ||
         ::lstat(socket_path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid() ||
         status.st_mtime > ::time(nullptr) - kSweptAfterSeconds)
       continue;
@@ -138,7 +139,7 @@ Result<std::string> SocketDirectory::create() {
   for (const char* parent : {runtime, static_cast<const char*>("/tmp")}) {
     if (parent == nullptr || *parent == '\0' || std::strlen(parent) > 64) continue;  // sun_path holds 108 bytes
     sweep_after_the_killed(parent);
-    std::string pattern = fmt::format("{}/penna-XXXXXX", parent);
+    std::string pattern = fmt::format("{}/{}", parent, kDirectoryName);
     if (::mkdtemp(pattern.data()) == nullptr) continue;  // mode 0700
     directory_ = pattern;
     return socket_ = directory_ + "/socket";

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "collect/clocks.h"
+#include "recording/where.h"
 
 namespace penna {
 namespace {
@@ -41,14 +42,8 @@ Result<> check_settings(const RecordSettings& settings) {
     if (told > room) return Error{"the --event patterns are too long: together they have room for 469 characters"};
     room -= told;
   }
-  PENNA_TRY(conditions_of(settings));
+  PENNA_TRY(Where::parse_all(settings.conditions));
   return ok();
-}
-
-Result<std::vector<Where>> conditions_of(const RecordSettings& settings) {
-  std::vector<Where> conditions;
-  for (const std::string& text : settings.conditions) conditions.push_back(PENNA_TRY(Where::parse(text)));
-  return conditions;
 }
 
 penna_config config_for(const RecordSettings& settings) {

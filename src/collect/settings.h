@@ -12,7 +12,6 @@
 #include "penna/channel.h"
 #include "penna/event.h"
 #include "recording/types.h"
-#include "recording/where.h"
 
 namespace penna {
 
@@ -31,7 +30,6 @@ Result<uint32_t> classes_of(const std::vector<std::string>& names);
 // Patterns that are empty, or more than a target can be told; conditions that cannot be read.
 Result<> check_settings(const RecordSettings& settings);
 
-Result<std::vector<Where>> conditions_of(const RecordSettings& settings);
 // What a target is told.
 penna_config config_for(const RecordSettings& settings);
 // What the recording says of itself.

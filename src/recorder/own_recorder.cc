@@ -143,7 +143,7 @@ Result<> OwnRecorder::run() {
   auto writer = RecordingWriter::create(file_, {.overwrite = true});
   if (!writer) return not_ready(writer.error());
   (void)writer->write_session(describe_session(settings_, own_command()));
-  Collector collector(std::move(*writer), *doorbell, *conditions_of(settings_));
+  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(settings_.conditions));
   auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
   const Result<> started = server ? collector.start(penna_agent_mute_thread) : Result<>(server.error());
   if (!started) {

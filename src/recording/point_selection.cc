@@ -18,7 +18,7 @@ void PointSelection::add(Site site) {
   for (const Where& where : *conditions_)
     if (auto places = where.places_in(known.site)) known.conditions.push_back({&where, std::move(*places)});
   const bool applies = !known.conditions.empty();
-  if (known.site.kind == PENNA_SITE_SPAN && applies)
+  if (known.site.kind == PENNA_SITE_SPAN || known.site.kind == PENNA_SITE_SPAN_END)
     known.span = spans_.try_emplace(names_of(known.site), static_cast<uint32_t>(spans_.size() + 1)).first->second;
   const uint32_t id = known.site.id;
   if (sites_.insert_or_assign(id, std::move(known)).second && applies) ++sites_met_;
@@ -33,13 +33,12 @@ bool PointSelection::meets(const KnownSite& known, const Record& record) {
   return true;
 }
 
-bool PointSelection::end_span(const Site& site, uint32_t thread) {
-  const auto span = spans_.find(names_of(site));
+bool PointSelection::end_span(uint32_t span, uint32_t thread) {
   auto of_thread = open_spans_.find(thread);
-  if (span == spans_.end() || of_thread == open_spans_.end()) return true;
+  if (of_thread == open_spans_.end()) return true;
   std::vector<OpenSpan>& open = of_thread->second;
   for (size_t i = open.size(); i-- > 0;) {
-    if (open[i].span != span->second) continue;
+    if (open[i].span != span) continue;
     const bool kept = open[i].kept;
     open.erase(open.begin() + static_cast<ptrdiff_t>(i));
     if (open.empty()) open_spans_.erase(of_thread);
@@ -52,9 +51,9 @@ bool PointSelection::keeps(uint32_t thread, const Record& record) {
   const auto found = sites_.find(record.as<penna_point>().site);
   if (found == sites_.end()) return true;
   const KnownSite& known = found->second;
-  if (known.site.kind == PENNA_SITE_SPAN_END) return end_span(known.site, thread);
+  if (known.site.kind == PENNA_SITE_SPAN_END) return end_span(known.span, thread);
   const bool kept = meets(known, record);
-  if (known.span == 0) return kept;
+  if (known.span == 0 || known.conditions.empty()) return kept;
   std::vector<OpenSpan>& open = open_spans_[thread];
   if (open.size() >= kMaxOpenSpans) return true;
   open.push_back({known.span, kept});

@@ -40,18 +40,18 @@ class PointSelection {
   struct KnownSite {
     Site site;
     std::vector<Bound> conditions;
-    uint32_t span = 0;  // of a span with conditions: the number of its names
+    uint32_t span = 0;  // of a span and of its end: the number of their names
   };
   struct OpenSpan {
     uint32_t span;
     bool kept;
   };
   bool meets(const KnownSite& known, const Record& record);
-  bool end_span(const Site& site, uint32_t thread);
+  bool end_span(uint32_t span, uint32_t thread);
 
   std::shared_ptr<const std::vector<Where>> conditions_;
   std::unordered_map<uint32_t, KnownSite> sites_;                   // by id
-  std::unordered_map<std::string, uint32_t> spans_;                 // numbers of names of spans with conditions
+  std::unordered_map<std::string, uint32_t> spans_;                 // numbers of names of spans
   std::unordered_map<uint32_t, std::vector<OpenSpan>> open_spans_;  // by thread
   DecodedPoint decoded_;
   uint64_t sites_met_ = 0;

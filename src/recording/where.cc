@@ -170,6 +170,12 @@ class WhereParser {
 
 Result<Where> Where::parse(std::string_view text) { return WhereParser(text).parse(); }
 
+Result<std::vector<Where>> Where::parse_all(const std::vector<std::string>& texts) {
+  std::vector<Where> conditions;
+  for (const std::string& text : texts) conditions.push_back(PENNA_TRY(parse(text)));
+  return conditions;
+}
+
 bool Where::fits(const Term& term, uint8_t type) {
   if (type == PENNA_ARG_STRING) return term.literal == Literal::kText || term.operation == Operation::kIsSet;
   if (type == PENNA_ARG_CHAR && term.literal == Literal::kText)

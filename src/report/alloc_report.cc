@@ -124,8 +124,7 @@ void add_group(Table& table, GroupBy by, const AllocationGroup& group, const Nam
   NameFrame function = *frame;  // not one call in it, so without the line; inlined or not
   function.line = 0;
   function.inlined = false;
-  set_place(row, &function, names.map());
-  row.details = {frame_detail(function, names.map())};
+  set_function(row, function, names.map());
 }
 
 void add_group_columns(Table& table, GroupBy by) {

@@ -26,7 +26,7 @@ std::vector<Cell> numbers(const Recording& recording, const FunctionCalls& funct
 
 std::string calls_head(const Calls& calls, size_t functions) {
   const CallCounts& counts = calls.counts();
-  if (counts.calls == 0) return "No calls were recorded: build the program with -finstrument-functions to record them.";
+  if (counts.calls == 0) return kNoCalls;
   std::string text = fmt::format("{} of {}", plural_text(static_cast<int64_t>(counts.calls), "call"),
                                  plural_text(static_cast<int64_t>(functions), "function"));
   if (counts.unwound != 0)
@@ -50,10 +50,7 @@ Report calls_report(const Recording& recording, const Calls& calls, Names& names
   add_place_columns(table, "FUNCTION");
   for (const FunctionCalls* function : calls.by_total()) table.add(numbers(recording, *function), function->function);
   table.complete = [&calls, &names](TableRow& row) {
-    const CodePlace& place = calls.functions().place(row.source);
-    const NameFrame& frame = names.at(place).back();
-    set_place(row, &frame, names.map());
-    row.details = {frame_detail(frame, names.map())};
+    set_function(row, names.at(calls.functions().place(row.source)).back(), names.map());
   };
   Report report;
   report.head.push_back(calls_head(calls, table.rows.size()));

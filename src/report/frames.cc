@@ -41,6 +41,11 @@ void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map) {
   place[3] = frame->function;
 }
 
+void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map) {
+  set_place(row, &frame, map);
+  row.details = {frame_detail(frame, map)};
+}
+
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
   row.details = stack_details(process, stack, names);
   set_place(row, names.origin(process, stack), names.map());

@@ -21,8 +21,15 @@ void add_place_columns(Table& table, std::string_view title);
 void add_place_cells(std::vector<Cell>& cells);
 void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map);
 
+// Fills a row that is about one function: its place, and its frame as the only detail.
+void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map);
+
 // Fills a row that is about a stack: its frames, and where it allocated or waited.
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
+
+// The head of a report of calls that has none.
+inline constexpr const char* kNoCalls =
+    "No calls were recorded: build the program with -finstrument-functions to record them.";
 
 // Ticks as nanoseconds by the recording's mean rate, held within an int64.
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks);

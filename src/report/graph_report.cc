@@ -37,9 +37,7 @@ class GraphReport {
         row.details = {{text, ""}};
         return;
       }
-      const NameFrame& frame = names.at(graph.functions().place(row.source)).back();
-      set_place(row, &frame, names.map());
-      row.details = {frame_detail(frame, names.map())};
+      set_function(row, names.at(graph.functions().place(row.source)).back(), names.map());
     };
     return table;
   }

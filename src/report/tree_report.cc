@@ -25,7 +25,7 @@ std::vector<uint32_t> in_order(const CallTree& tree) {
 }
 
 std::string tree_head(const CallTree& tree, size_t nodes) {
-  if (nodes == 0) return "No calls were recorded: build the program with -finstrument-functions to record them.";
+  if (nodes == 0) return kNoCalls;
   std::string text = fmt::format("{} to call {}", plural_text(static_cast<int64_t>(nodes), "way"),
                                  plural_text(static_cast<int64_t>(tree.functions().size()), "function"));
   if (tree.folded() != 0)
@@ -58,11 +58,8 @@ Report tree_report(const Recording& recording, const CallTree& tree, Names& name
   }
   table.complete = [&tree, &names](TableRow& row) {
     const CallNode& node = tree.nodes()[row.source];
-    const NameFrame& frame = names.at(tree.functions().place(node.function)).back();
-    set_place(row, &frame, names.map());
-    TableDetail detail = frame_detail(frame, names.map());
-    detail.text.insert(0, size_t{2} * (node.depth - 1), ' ');
-    row.details = {std::move(detail)};
+    set_function(row, names.at(tree.functions().place(node.function)).back(), names.map());
+    row.details[0].text.insert(0, size_t{2} * (node.depth - 1), ' ');
   };
   Report report;
   report.head.push_back(tree_head(tree, table.rows.size()));
