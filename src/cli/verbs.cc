@@ -15,6 +15,7 @@ constexpr Verb kVerbs[] = {
     {"report", "[REC] [TABLE]", "tables: calls, alloc, leaks, locks, waits, points, threads, health", report_verb},
     {"replay", "[REC]", "what happened in each thread, in order, nested as the calls were", replay_verb},
     {"graph", "FUNC [REC]", "who calls a function, and what it calls", graph_verb},
+    {"diff", "A B", "the calls of two recordings, side by side", diff_verb},
     {"info", "[REC]", "what was recorded, when and where", info_verb},
     {"list", "BIN|PID|REC", "the points of a program, a process or a recording, and what can be recorded of it",
      list_verb},

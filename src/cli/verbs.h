@@ -26,6 +26,7 @@ int command_verb(const Arguments&);  // penna CMD...: record, then a short repor
 int report_verb(const Arguments&);
 int replay_verb(const Arguments&);
 int graph_verb(const Arguments&);
+int diff_verb(const Arguments&);
 int info_verb(const Arguments&);
 int list_verb(const Arguments&);
 int lint_verb(const Arguments&);

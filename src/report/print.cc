@@ -132,12 +132,13 @@ std::string row_lines(const Table& table, size_t index, const Layout& layout, co
   const bool detail_first = in_row(table, row);
   const std::vector<std::string>& texts = layout.texts[index];
   LineWriter line(layout, style);
+  const Tint tint = row.is_quiet ? Tint::kDim : Tint::kNone;
   for (size_t i = 0; i < texts.size(); ++i) {
     if (i + 1 == texts.size() && detail_first) {
       const FittedDetail fitted = fit(row.details[0], line.room(), style);
       line.put(fitted.text + std::string(fitted.width() - display_width(fitted.text), ' '), fitted.tint(style));
     } else {
-      line.put(line.may_cut() ? cut_middle(texts[i], line.room()) : texts[i], Tint::kNone);
+      line.put(line.may_cut() ? cut_middle(texts[i], line.room()) : texts[i], tint);
     }
   }
   std::string lines = line.take();
@@ -166,11 +167,13 @@ bool print_sentences(const std::vector<std::string>& sentences, Tint tint, const
 std::string cell_text(const Cell& cell, CellKind kind) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
-  if (const auto* real = std::get_if<double>(&cell)) return percent_text(*real);
+  if (const auto* real = std::get_if<double>(&cell))
+    return kind == CellKind::kPercentChange ? percent_change_text(*real) : percent_text(*real);
   const int64_t value = std::get<int64_t>(cell);
   switch (kind) {
     case CellKind::kBytes: return bytes_text(value);
     case CellKind::kDuration: return duration_text(value);
+    case CellKind::kChange: return change_text(value);
     case CellKind::kAddress: return address_text(static_cast<uint64_t>(value));
     case CellKind::kNumber: return std::to_string(value);
     case CellKind::kPercent: return percent_text(static_cast<double>(value));

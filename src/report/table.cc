@@ -92,7 +92,7 @@ void sort_rows(Table& table, const SortOrder& by) {
 
 TableRow& Table::add(std::vector<Cell> cells, uint32_t source) {
   PENNA_CHECK(cells.size() == columns.size());
-  rows.push_back({std::move(cells), {}, source});
+  rows.push_back({std::move(cells), {}, source, false});
   return rows.back();
 }
 

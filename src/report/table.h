@@ -22,6 +22,8 @@ enum class CellKind : uint8_t {
   kBytes,
   kDuration,  // nanoseconds
   kPercent,
+  kChange,  // nanoseconds, with a sign
+  kPercentChange,
   kAddress,
   kText,
 };
@@ -49,6 +51,7 @@ struct TableRow {
   std::vector<Cell> cells;
   std::vector<TableDetail> details;  // the frames of a stack, innermost first
   uint32_t source = 0;               // what Table::complete needs to know it by
+  bool is_quiet = false;             // grey on a terminal
 };
 
 struct Table {

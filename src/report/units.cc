@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 namespace penna {
@@ -60,6 +61,31 @@ std::string percent_text(double percent) {
   if (!(percent > 0)) return "0 %";
   if (percent < 0.01) return "< 0.01 %";
   return fmt::format("{:.{}f} %", percent, percent < 1 ? 2 : 1);
+}
+
+std::string change_text(int64_t ns) { return (ns > 0 ? "+" : "") + duration_text(ns); }
+
+std::string percent_change_text(double percent) {
+  const std::string text = percent_text(std::fabs(percent));
+  return percent == 0 || text[0] == '<' ? text : (percent < 0 ? "-" : "+") + text;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+std::optional<int64_t> parse_duration(std::string_view text) {
+  static constexpr Unit kUnits[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}, {6e10, "min"}, {3.6e12, "h"}};
+  const size_t end = text.find_last_of("0123456789.") + 1;  // 0 without any
+  const std::string_view unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
+  const std::optional<double> value = parse_number(text.substr(0, end));
+  for (const Unit& known : kUnits)
+    if (value && unit == known.name && *value * known.size < 9.2e18) return std::llround(*value * known.size);
+  return std::nullopt;
 }
 
 std::string address_text(uint64_t value) { return fmt::format("{:#x}", value); }

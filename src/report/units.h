@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/count_text.h"
 
@@ -16,7 +18,15 @@ std::string bytes_text(int64_t bytes);     // "512 B", "1.20 MB"
 std::string duration_text(int64_t ns);     // "87 ns", "3.40 ms", "12.3 s", "4 min 10 s", "27 h 46 min"
 std::string percent_text(double percent);  // "12.3 %", "0.04 %", "< 0.01 %"
 std::string address_text(uint64_t value);  // "0x7f00deadbeef"
+// With its sign, also in front of a gain: "+3.40 ms", "-12.3 %"; "0 ns" and "0 %" have none.
+std::string change_text(int64_t ns);
+std::string percent_change_text(double percent);
 // Seconds with nanoseconds, the column of a chronological listing: "12.000345678".
 std::string timestamp_text(int64_t ns);
+
+// What users write: "10us", "1.5 ms", "2s" in nanoseconds, a unit is needed; "1.5". Nothing when it is something else, negative or
+// beyond an int64.
+std::optional<int64_t> parse_duration(std::string_view text);
+std::optional<double> parse_number(std::string_view text);
 
 }  // namespace penna

@@ -48,6 +48,25 @@ TEST(Units, PercentagesNeverHideSomething) {
   EXPECT_EQ(percent_text(100), "100.0 %");
 }
 
+TEST(Units, ChangesHaveASign) {
+  EXPECT_EQ(change_text(3'400'000), "+3.40 ms");
+  EXPECT_EQ(change_text(-1500), "-1.50 us");
+  EXPECT_EQ(change_text(0), "0 ns");
+  EXPECT_EQ(percent_change_text(12.34), "+12.3 %");
+  EXPECT_EQ(percent_change_text(-250), "-250.0 %");
+  EXPECT_EQ(percent_change_text(-0.001), "< 0.01 %");
+  EXPECT_EQ(percent_change_text(0), "0 %");
+}
+
+TEST(Units, DurationsAsUsersWriteThem) {
+  EXPECT_EQ(parse_duration("10us"), 10'000);
+  EXPECT_EQ(parse_duration("1.5 ms"), 1'500'000);
+  EXPECT_EQ(parse_duration("0s"), 0);
+  EXPECT_EQ(parse_duration("2min"), 120'000'000'000);
+  for (const char* wrong : {"", "10", "us", "-1us", "1e3us", "1 0us", "10 uss", "nanus", "99999999999999h", "1.2.3s"})
+    EXPECT_EQ(parse_duration(wrong), std::nullopt) << wrong;
+}
+
 TEST(Units, TimestampsHaveNineDigits) {
   EXPECT_EQ(timestamp_text(12'000'345'678), "12.000345678");
   EXPECT_EQ(timestamp_text(-5), "-0.000000005");
