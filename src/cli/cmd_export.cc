@@ -18,6 +18,7 @@
 #include "export/csv_export.h"
 #include "export/ctf_export.h"
 #include "export/folded_export.h"
+#include "export/perfetto_export.h"
 #include "export/speedscope_export.h"
 #include "report/reports.h"
 
@@ -34,6 +35,7 @@ struct ExportFormat {
 constexpr ExportFormat kFormats[] = {
     {"csv", "one line for each event, in time order", kEventClasses, export_csv},
     {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, export_chrome},
+    {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, export_perfetto},
     {"folded", "calls as stacks with their time, for flame graphs", kCallEvents, export_folded},
     {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents, export_speedscope},
     {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr}};

@@ -256,16 +256,8 @@ bool export_chrome(const Recording& recording, Names& names, const TextSink& sin
   for (const ProcessSummary& process : summary.processes) out.process_name(process);
   for (const ThreadSummary& thread : summary.threads) out.thread_name(thread);
 
-  bool go_on = true;
-  const auto line = [&](const TimelineLine& next) {
-    step();
-    return out.line(next);
-  };
-  for (uint32_t thread = 0; thread < recording.threads().size() && go_on; ++thread) {
-    const WalkReport part = for_each_timeline_line(recording, thread, TimelineOptions{}, line);
-    go_on = !part.stopped;
-    walk->add(part);
-  }
+  bool go_on = for_each_line_by_thread(recording, TimelineOptions{}, step, walk,
+                                       [&](const TimelineLine& line) { return out.line(line); });
   HeapCounter counter(recording, out);
   EventFilter allocations;
   allocations.classes = kAllocEvents;

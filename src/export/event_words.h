@@ -37,6 +37,21 @@ WalkReport for_each_event_line(const Recording& recording, const std::function<v
   });
 }
 
+// The lines of one thread after the other, where order between threads does not matter. Calls and spans that were not left
+// end, unlike above. False when on_line said so.
+template <typename OnLine>
+bool for_each_line_by_thread(const Recording& recording, const TimelineOptions& options,
+                             const std::function<void()>& step, WalkReport* walk, OnLine&& on_line) {
+  for (uint32_t thread = 0; thread < recording.threads().size(); ++thread) {
+    walk->add(for_each_timeline_line(recording, thread, options, [&](const TimelineLine& line) {
+      step();
+      return on_line(line);
+    }));
+    if (walk->stopped) return false;
+  }
+  return true;
+}
+
 class EventWords {
  public:
   EventWords(const Recording& recording, Names& names);

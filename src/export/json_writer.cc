@@ -5,27 +5,10 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "export/utf8.h"
 
 namespace penna {
 namespace {
-
-// Bytes of the valid UTF-8 sequence at text[at] (Unicode 15, table 3-7); 0 when there is none.
-size_t utf8_size(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint8_t{0}; };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
-  const uint8_t lead = byte(0), second = byte(1);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return continues(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    const bool in_range = second >= (lead == 0xe0 ? 0xa0 : 0x80) && second <= (lead == 0xed ? 0x9f : 0xbf);
-    return in_range && continues(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    const bool in_range = second >= (lead == 0xf0 ? 0x90 : 0x80) && second <= (lead == 0xf4 ? 0x8f : 0xbf);
-    return in_range && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 bool is_plain(char c) {
   return static_cast<uint8_t>(c) >= 0x20 && static_cast<uint8_t>(c) < 0x7f && c != '"' && c != '\\';
@@ -80,7 +63,7 @@ void JsonWriter::quoted(std::string_view text) {
     } else if (size == 1) {
       out_.format("\\u{:04x}", static_cast<unsigned>(c));
     } else if (size == 0) {
-      out_.text("\xef\xbf\xbd");
+      out_.text(kNotUtf8Sign);
     } else {
       out_.text(text.substr(at, size));
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "export/call_frames.h"
+#include "export/event_words.h"
 #include "export/json_writer.h"
 #include "model/summary.h"
 #include "model/timeline.h"
@@ -29,7 +30,10 @@ class SpeedscopeExport {
     const bool opens = line.kind == LineKind::kEnter || line.kind == LineKind::kSpanBegin;
     if (!opens && line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return json_.ok();
     const int64_t at = recording_.time().duration_ns(summary_.first_time, line.time);
-    if (!in_profile_) begin_profile(line.thread, at);
+    if (line.thread != profile_) {
+      end_profile();
+      begin_profile(line.thread, at);
+    }
     last_ = at;
     json_.begin_object();
     json_.field("type", opens ? "O" : "C");
@@ -39,15 +43,8 @@ class SpeedscopeExport {
     return json_.ok();
   }
 
-  void end_thread() {
-    if (!in_profile_) return;
-    in_profile_ = false;
-    json_.end_array();
-    json_.field("endValue", last_);
-    json_.end_object();
-  }
-
   bool finish() {
+    end_profile();
     json_.end_array();
     json_.new_line();
     json_.key("shared");
@@ -65,7 +62,7 @@ class SpeedscopeExport {
   void begin_profile(uint32_t thread, int64_t at) {
     const ThreadSummary& of = summary_.threads[thread];
     const ProcessSummary& process = summary_.processes[of.process];
-    in_profile_ = true;
+    profile_ = thread;
     json_.new_line();
     json_.begin_object();
     json_.field("type", "evented");
@@ -75,6 +72,13 @@ class SpeedscopeExport {
     json_.field("startValue", at);
     json_.key("events");
     json_.begin_array();
+  }
+
+  void end_profile() {
+    if (profile_ == kNoIndex) return;
+    json_.end_array();
+    json_.field("endValue", last_);
+    json_.end_object();
   }
 
   void frame(const CallFrame& frame) {
@@ -90,7 +94,7 @@ class SpeedscopeExport {
   Summary summary_;
   CallFrames frames_;
   JsonWriter json_;
-  bool in_profile_ = false;
+  uint32_t profile_ = kNoIndex;  // the thread whose profile is open
   int64_t last_ = 0;
 };
 
@@ -101,15 +105,7 @@ bool export_speedscope(const Recording& recording, Names& names, const TextSink&
   SpeedscopeExport out(recording, names, sink);
   out.begin();
   const TimelineOptions options{.filter = {.classes = kCallEvents | kPointEvents}, .fold_leaves = false};
-  for (uint32_t thread = 0; thread < recording.threads().size(); ++thread) {
-    const WalkReport part = for_each_timeline_line(recording, thread, options, [&](const TimelineLine& line) {
-      step();
-      return out.line(line);
-    });
-    out.end_thread();
-    walk->add(part);
-    if (part.stopped) break;
-  }
+  for_each_line_by_thread(recording, options, step, walk, [&](const TimelineLine& line) { return out.line(line); });
   return out.finish();
 }
 
