@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/count_text.h"
 #include "base/say.h"
 #include "cli/analyses.h"
 #include "cli/output.h"
@@ -20,25 +21,71 @@
 #include "export/folded_export.h"
 #include "export/perfetto_export.h"
 #include "export/speedscope_export.h"
+#include "export/uftrace_export.h"
 #include "report/reports.h"
 
 namespace penna {
 namespace {
 
+// What all formats need, and what they leave behind.
+struct ExportWork {
+  const Recording& recording;
+  Names& names;
+  Analyses& analyses;
+  Progress& progress;
+};
+
+// An exit status.
+int write_ctf(const std::string& directory, ExportWork& work) {
+  Result<Output> stream = Output::create(directory + "/events");
+  Result<Output> metadata = Output::create(directory + "/metadata");
+  if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
+  std::string text;
+  export_ctf(
+      work.recording, work.names, stream->sink(), &text, [&] { work.progress.step(); }, &work.analyses.walk);
+  metadata->write(text);
+  const int status = finish_output(*stream);
+  return status != 0 ? status : finish_output(*metadata);
+}
+
+int write_uftrace(const std::string& directory, ExportWork& work) {
+  int status = 0;
+  const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
+    Result<Output> file = Output::create(directory + "/" + name);
+    if (!file) {
+      status = fail(file.error().text);
+      return false;
+    }
+    const bool filled = fill(file->sink());
+    status = finish_output(*file);
+    return filled && status == 0;
+  };
+  const UftraceReport done = export_uftrace(work.recording, work.names, write_file, [&] { work.progress.step(); });
+  work.analyses.walk = done.walk;
+  if (done.too_deep != 0)
+    say(fmt::format("{} deeper than uftrace can count are left out",
+                    plural_text(static_cast<int64_t>(done.too_deep), "call")));
+  return status;
+}
+
 struct ExportFormat {
   const char* name;
   const char* about;
   uint32_t classes;  // the events that it is made of
-  // Null: a directory, export_ctf().
+  // One of both: into a file, or into an empty directory.
   bool (*write)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
+  int (*write_directory)(const std::string&, ExportWork&);
 };
 constexpr ExportFormat kFormats[] = {
-    {"csv", "one line for each event, in time order", kEventClasses, export_csv},
-    {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, export_chrome},
-    {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, export_perfetto},
-    {"folded", "calls as stacks with their time, for flame graphs", kCallEvents, export_folded},
-    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents, export_speedscope},
-    {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr}};
+    {"csv", "one line for each event, in time order", kEventClasses, export_csv, nullptr},
+    {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, export_chrome, nullptr},
+    {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, export_perfetto, nullptr},
+    {"folded", "calls as stacks with their time, for flame graphs", kCallEvents, export_folded, nullptr},
+    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents, export_speedscope,
+     nullptr},
+    {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr,
+     write_ctf},
+    {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace}};
 
 const ExportFormat* find_format(const std::string& name) {
   for (const ExportFormat& format : kFormats)
@@ -54,9 +101,10 @@ Result<Output> open_output(const ExportOptions& options, const std::string& reco
 }
 
 // An empty directory, made when there is none.
-Result<> make_directory(const std::string& path) {
+Result<> make_directory(const std::string& path, const char* format) {
   if (path.empty() || path == "-")
-    return Error{"ctf is a directory: name one that is empty or not there yet, as in 'penna export ctf REC DIR'"};
+    return Error{fmt::format(
+        "{0} is a directory: name one that is empty or not there yet, as in 'penna export {0} REC DIR'", format)};
   std::error_code error;
   std::filesystem::create_directory(path, error);
   if (error) return Error{fmt::format("cannot make directory {}: {}", path, error.message())};
@@ -64,30 +112,10 @@ Result<> make_directory(const std::string& path) {
   return Error{fmt::format("{} is there already and not empty: choose another directory", path)};
 }
 
-// What all formats need, and what they leave behind.
-struct ExportWork {
-  const Recording& recording;
-  Names& names;
-  Analyses& analyses;
-  Progress& progress;
-};
-
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
   format.write(
       work.recording, work.names, output.sink(), [&] { work.progress.step(); }, &work.analyses.walk);
   return finish_output(output);
-}
-
-int write_ctf(const std::string& directory, ExportWork& work) {
-  Result<Output> stream = Output::create(directory + "/events");
-  Result<Output> metadata = Output::create(directory + "/metadata");
-  if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
-  std::string text;
-  export_ctf(
-      work.recording, work.names, stream->sink(), &text, [&] { work.progress.step(); }, &work.analyses.walk);
-  metadata->write(text);
-  const int status = finish_output(*stream);
-  return status != 0 ? status : finish_output(*metadata);
 }
 
 // A sentence when the recording holds nothing that the format could show.
@@ -119,7 +147,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   OptionParser parser(about, "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   add_input_options(parser, options.input);
-  parser.text("-o,--output", options.output, "OUT", "the file, default standard output; of ctf the directory");
+  parser.text("-o,--output", options.output, "OUT",
+              "the file, default standard output; of ctf and uftrace the directory");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   for (const std::string& word : words) {
@@ -145,7 +174,8 @@ int cmd_export(const ExportOptions& options) {
   const bool is_directory = format.write == nullptr;
   Result<Output> output = is_directory ? Output() : open_output(options, recording->path());
   if (!output) return fail(output.error().text);
-  if (const Result<> made = is_directory ? make_directory(options.output) : ok(); !made) return fail(made.error().text);
+  if (const Result<> made = is_directory ? make_directory(options.output, format.name) : ok(); !made)
+    return fail(made.error().text);
 
   const Summary summary = summarize(*recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
@@ -156,7 +186,7 @@ int cmd_export(const ExportOptions& options) {
     Progress progress("exporting", summary.total_events(), "events",
                       !options.input.no_progress && (is_directory || !is_terminal(output->fd())));
     ExportWork work{*recording, names, analyses, progress};
-    status = is_directory ? write_ctf(options.output, work) : write_file(format, *output, work);
+    status = is_directory ? format.write_directory(options.output, work) : write_file(format, *output, work);
   }
   if (status != 0) return status;
   if (const std::string missing = what_is_missing(format, summary); !missing.empty()) say(missing);

@@ -10,7 +10,7 @@ namespace penna {
 struct ExportOptions {
   InputOptions input;
   std::string format;  // one of export_formats()
-  std::string output;  // empty or "-": standard output; of ctf a directory
+  std::string output;  // empty or "-": standard output; of ctf and uftrace a directory
 };
 
 std::vector<std::string> export_formats();

@@ -21,7 +21,7 @@ constexpr Verb kVerbs[] = {
      list_verb},
     {"lint", "BIN...", "traps in the static tracepoints of programs, and what they break in which tool", lint_verb},
     {"export", "FORMAT [REC [OUT]]",
-     "the events for other tools: csv, chrome, perfetto, folded, speedscope, ctf (babeltrace2)", export_verb},
+     "the events for other tools: csv, chrome, perfetto, folded, speedscope, ctf, uftrace", export_verb},
     {"ctl", "PID on|off PATTERN...", "switch points of a recording that is under way", ctl_verb},
     {"import", "STREAM", "make a recording of what a kernel or firmware wrote through penna/stream.h", import_verb},
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
