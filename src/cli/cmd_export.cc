@@ -29,14 +29,33 @@ namespace {
 
 // What all formats need, and what they leave behind.
 struct ExportWork {
+  const ExportOptions& options;
   const Recording& recording;
   Names& names;
   Analyses& analyses;
   Progress& progress;
 };
 
-// An exit status.
-int write_ctf(const std::string& directory, ExportWork& work) {
+// Writers into a file: false when it refused.
+template <auto kExport>
+bool write_with(ExportWork& work, const TextSink& sink) {
+  return kExport(
+      work.recording, work.names, sink, [&] { work.progress.step(); }, &work.analyses.walk);
+}
+
+bool write_folded(ExportWork& work, const TextSink& sink) {
+  FoldedReport done =
+      export_folded(work.recording, work.names, work.options.folded, sink, [&] { work.progress.step(); });
+  work.analyses.walk = std::move(done.walk);
+  if (done.folded != 0)
+    say(fmt::format("there are too many ways to call functions: {} were added to their callers",
+                    plural_text(static_cast<int64_t>(done.folded), "call")));
+  return true;
+}
+
+// Writers into a directory give an exit status.
+int write_ctf(ExportWork& work) {
+  const std::string& directory = work.options.output;
   Result<Output> stream = Output::create(directory + "/events");
   Result<Output> metadata = Output::create(directory + "/metadata");
   if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
@@ -48,7 +67,8 @@ int write_ctf(const std::string& directory, ExportWork& work) {
   return status != 0 ? status : finish_output(*metadata);
 }
 
-int write_uftrace(const std::string& directory, ExportWork& work) {
+int write_uftrace(ExportWork& work) {
+  const std::string& directory = work.options.output;
   int status = 0;
   const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
     Result<Output> file = Output::create(directory + "/" + name);
@@ -73,16 +93,19 @@ struct ExportFormat {
   const char* about;
   uint32_t classes;  // the events that it is made of
   // One of both: into a file, or into an empty directory.
-  bool (*write)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
-  int (*write_directory)(const std::string&, ExportWork&);
+  bool (*write)(ExportWork&, const TextSink&);
+  int (*write_directory)(ExportWork&);
 };
 constexpr ExportFormat kFormats[] = {
-    {"csv", "one line for each event, in time order", kEventClasses, export_csv, nullptr},
-    {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, export_chrome, nullptr},
-    {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, export_perfetto, nullptr},
-    {"folded", "calls as stacks with their time, for flame graphs", kCallEvents, export_folded, nullptr},
-    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents, export_speedscope,
+    {"csv", "one line for each event, in time order", kEventClasses, write_with<export_csv>, nullptr},
+    {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, write_with<export_chrome>,
      nullptr},
+    {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, write_with<export_perfetto>,
+     nullptr},
+    {"folded", "calls as stacks with their time, for flame graphs; other things by --weight", kCallEvents, write_folded,
+     nullptr},
+    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents,
+     write_with<export_speedscope>, nullptr},
     {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr,
      write_ctf},
     {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace}};
@@ -113,20 +136,24 @@ Result<> make_directory(const std::string& path, const char* format) {
 }
 
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
-  format.write(
-      work.recording, work.names, output.sink(), [&] { work.progress.step(); }, &work.analyses.walk);
+  format.write(work, output.sink());
   return finish_output(output);
 }
 
 // A sentence when the recording holds nothing that the format could show.
-std::string what_is_missing(const ExportFormat& format, const Summary& summary) {
+std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Summary& summary) {
+  const uint32_t classes = format.write == write_folded ? classes_of(options.folded.weight) : format.classes;
+  if (classes == kEventClasses) return "";  // its report of health says why
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
-    if ((format.classes & 1u << i) != 0 && summary.events[i] != 0) return "";
-  if (format.classes == kEventClasses) return "";  // its report of health says why
-  return fmt::format(
-      "the recording holds no calls, and so there is nothing for {}: build the program with "
-      "-finstrument-functions to record them",
-      format.name);
+    if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
+  const bool calls = (classes & kCallEvents) != 0;
+  return fmt::format("the recording holds no {0}, and so there is nothing for {1}: {2}",
+                     calls                     ? "calls"
+                     : classes == kAllocEvents ? "allocations"
+                                               : "locks",
+                     format.name,
+                     calls ? "build the program with -finstrument-functions to record them"
+                           : fmt::format("record it with -k {}", classes == kAllocEvents ? "alloc" : "locks"));
 }
 
 }  // namespace
@@ -149,6 +176,15 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   add_input_options(parser, options.input);
   parser.text("-o,--output", options.output, "OUT",
               "the file, default standard output; of ctf and uftrace the directory");
+  std::optional<FoldedWeight> weight;
+  parser.choice("--weight", weight,
+                {{"time", FoldedWeight::kTime},
+                 {"calls", FoldedWeight::kCalls},
+                 {"alloc-bytes", FoldedWeight::kAllocBytes},
+                 {"allocs", FoldedWeight::kAllocs},
+                 {"wait", FoldedWeight::kWait}},
+                "folded: time of calls, their number, bytes or number of allocations, time waited; default time");
+  parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   for (const std::string& word : words) {
@@ -164,6 +200,9 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
     }
   }
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
+  if ((weight || options.folded.threads) && options.format != "folded")
+    return Error{"--weight and --threads are for the format folded"};
+  options.folded.weight = weight.value_or(FoldedWeight::kTime);
   return parsed;
 }
 
@@ -185,11 +224,11 @@ int cmd_export(const ExportOptions& options) {
   {
     Progress progress("exporting", summary.total_events(), "events",
                       !options.input.no_progress && (is_directory || !is_terminal(output->fd())));
-    ExportWork work{*recording, names, analyses, progress};
-    status = is_directory ? format.write_directory(options.output, work) : write_file(format, *output, work);
+    ExportWork work{options, *recording, names, analyses, progress};
+    status = is_directory ? format.write_directory(work) : write_file(format, *output, work);
   }
   if (status != 0) return status;
-  if (const std::string missing = what_is_missing(format, summary); !missing.empty()) say(missing);
+  if (const std::string missing = what_is_missing(format, options, summary); !missing.empty()) say(missing);
   for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
   return status;
 }

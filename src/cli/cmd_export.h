@@ -4,12 +4,14 @@
 
 #include "cli/arguments.h"
 #include "cli/input.h"
+#include "export/folded_export.h"
 
 namespace penna {
 
 struct ExportOptions {
   InputOptions input;
   std::string format;  // one of export_formats()
+  FoldedOptions folded;
   std::string output;  // empty or "-": standard output; of ctf and uftrace a directory
 };
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// See folded_export.h.
+// See folded_export.h. Calls come from the tree of all ways to them, all else from the stacks that were recorded with it.
 #include "export/folded_export.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "export/event_words.h"
 #include "model/call_tree.h"
+#include "model/summary.h"
 
 namespace penna {
 namespace {
@@ -19,39 +23,146 @@ std::string part(const std::string& name) {
   return text;
 }
 
-}  // namespace
+// Process and thread as the outer parts of a line.
+class Roots {
+ public:
+  explicit Roots(const Recording& recording) : summary_(summarize(recording)) {}
+  std::string of(uint32_t thread) const {
+    const ThreadSummary& of = summary_.threads[thread];
+    const ProcessSummary& process = summary_.processes[of.process];
+    return part(fmt::format("{} (pid {})", process.name.empty() ? "process" : process.name, process.pid)) + ";" +
+           part(fmt::format("{} (tid {})", of.name.empty() ? "thread" : of.name, of.tid));
+  }
 
-bool export_folded(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,
-                   WalkReport* walk) {
-  CallTree tree(recording, names.map(), false);
-  *walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const Event& event) {
-    step();
-    tree(event);
-  });
-  tree.finish();
+ private:
+  Summary summary_;
+};
 
-  TextBuffer out(sink);
+void write_line(TextBuffer& out, std::string_view stack, uint64_t value) {
+  out.text(stack);
+  out.text(" ");
+  out.integer(value);
+  out.text("\n");
+}
+
+void write_calls(const Recording& recording, Names& names, const FoldedOptions& options, const CallTree& tree,
+                 TextBuffer& out) {
+  const Roots roots(recording);
   const std::vector<CallNode>& nodes = tree.nodes();
   std::vector<std::string> functions(tree.functions().size());
   std::vector<const std::string*> path;
+  std::string stack;
   for (size_t i = 1; i < nodes.size() && out.ok(); ++i) {
-    const auto ns = std::llround(static_cast<double>(nodes[i].self) * recording.time().ns_per_tick());
-    if (ns == 0) continue;
+    const double ns = static_cast<double>(nodes[i].self) * recording.time().ns_per_tick();
+    const uint64_t value =
+        options.weight == FoldedWeight::kCalls ? nodes[i].calls : static_cast<uint64_t>(std::llround(ns));
+    if (value == 0 || nodes[i].function == kNoFunction) continue;
     path.clear();
-    for (size_t at = i; at != 0; at = nodes[at].parent) {
+    for (size_t at = i; nodes[at].function != kNoFunction; at = nodes[at].parent) {
       std::string& name = functions[nodes[at].function];
-      if (name.empty()) name = part(names.at(tree.functions().place(nodes[at].function)).back().function);
+      if (name.empty()) name = part(names.function_name(tree.functions().place(nodes[at].function)));
       path.push_back(&name);
     }
+    stack = options.threads ? roots.of(nodes[i].thread) : "";
     for (auto name = path.rbegin(); name != path.rend(); ++name) {
-      if (name != path.rbegin()) out.text(";");
-      out.text(**name);
+      if (!stack.empty()) stack += ';';
+      stack += **name;
     }
-    out.text(" ");
-    out.integer(ns);
-    out.text("\n");
+    write_line(out, stack, value);
   }
-  return out.flush();
+}
+
+uint64_t value_of(const Recording& recording, FoldedWeight weight, const TimelineLine& line) {
+  switch (line.kind) {
+    case LineKind::kAllocation: return weight == FoldedWeight::kAllocBytes ? line.size : 1;
+    case LineKind::kLockWait:
+    case LineKind::kConditionWait:
+      return static_cast<uint64_t>(
+          std::max<int64_t>(recording.time().duration_ns(line.begin, line.begin + line.duration), 0));
+    default: return 0;
+  }
+}
+
+// Sums by text: the same functions called from different places in them are one stack.
+class Stacks {
+ public:
+  Stacks(const Recording& recording, Names& names, const FoldedOptions& options)
+      : recording_(recording), words_(recording, names), roots_(recording), options_(options) {}
+
+  void add(const TimelineLine& line) {
+    const uint64_t value = value_of(recording_, options_.weight, line);
+    if (value == 0) return;
+    auto [slot, added] = slots_[options_.threads ? line.thread : 0].try_emplace(pair_key(line.process, line.stack), 0);
+    if (added) slot.value() = slot_of(line);
+    uint64_t& sum = sums_[slot->second];
+    if (__builtin_add_overflow(sum, value, &sum)) sum = UINT64_MAX;
+  }
+  void write(TextBuffer& out) const {
+    std::vector<std::pair<std::string_view, uint32_t>> sorted;
+    for (const auto& [text, slot] : by_text_) sorted.emplace_back(text, slot);
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [text, slot] : sorted) write_line(out, text, sums_[slot]);
+  }
+
+ private:
+  uint32_t slot_of(const TimelineLine& line) {
+    const std::string stack = line.stack == 0 ? "[unknown]" : part_of_stack(words_.folded_stack(line));
+    const std::string text = options_.threads ? roots_.of(line.thread) + ";" + stack : stack;
+    const auto [found, added] = by_text_.try_emplace(text, static_cast<uint32_t>(sums_.size()));
+    if (added) sums_.push_back(0);
+    return found->second;
+  }
+  // Its ';' stand between functions.
+  static std::string part_of_stack(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text.empty() ? "[unknown]" : text;
+  }
+
+  const Recording& recording_;
+  EventWords words_;
+  Roots roots_;
+  const FoldedOptions& options_;
+  NumberMap<NumberMap<uint32_t>> slots_;  // by thread where that matters: process, stack -> slot
+  TextMap<uint32_t> by_text_;
+  std::vector<uint64_t> sums_;  // by slot
+};
+
+}  // namespace
+
+uint32_t classes_of(FoldedWeight weight) {
+  switch (weight) {
+    case FoldedWeight::kAllocBytes:
+    case FoldedWeight::kAllocs: return kAllocEvents;
+    case FoldedWeight::kWait: return kLockEvents;
+    default: return kCallEvents;
+  }
+}
+
+FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
+                           const std::function<void()>& step) {
+  FoldedReport report;
+  TextBuffer out(sink);
+  const uint32_t classes = classes_of(options.weight);
+  if (classes == kCallEvents) {
+    CallTree tree(recording, names.map(), options.threads);
+    report.walk = for_each_thread_event(recording, {.classes = classes}, [&](const Event& event) {
+      step();
+      tree(event);
+    });
+    tree.finish();
+    report.folded = tree.folded();
+    write_calls(recording, names, options, tree, out);
+  } else {
+    Stacks stacks(recording, names, options);
+    for_each_line_by_thread(recording, {.filter = {.classes = classes}}, step, &report.walk,
+                            [&](const TimelineLine& line) {
+                              stacks.add(line);
+                              return true;
+                            });
+    stacks.write(out);
+  }
+  out.flush();
+  return report;
 }
 
 }  // namespace penna

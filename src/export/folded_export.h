@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// penna export folded: the calls of all threads as "outer;inner;innermost NANOSECONDS", one line for each way of being called
-// that has time of its own. For flamegraph.pl, inferno, speedscope and every other tool that draws flame graphs.
-// Invariant: the sum of all numbers is the time that threads spent in recorded functions, but for rounding.
+// penna export folded: stacks as "outer;inner;innermost NUMBER", one line for each that has a number of its own. For
+// flamegraph.pl, inferno, speedscope and every other tool that draws flame graphs.
+//
+// The number: of calls, nanoseconds of their own or how many they are; of allocations, their bytes or how many they are; of
+// locks and conditions, nanoseconds waited. A ';' in a name becomes ':', what was recorded without a stack is "[unknown]".
+// Invariant: the sum of all numbers is what was recorded, but for rounding: no stack is left out for being small.
 #pragma once
 
 #include <functional>
@@ -12,8 +15,22 @@
 
 namespace penna {
 
-// `step` is called for each event. False when the sink refused.
-bool export_folded(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,
-                   WalkReport* walk);
+enum class FoldedWeight { kTime, kCalls, kAllocBytes, kAllocs, kWait };
+// The events that a weight is made of: a bit of EventFilter::classes.
+uint32_t classes_of(FoldedWeight weight);
+
+struct FoldedOptions {
+  FoldedWeight weight = FoldedWeight::kTime;
+  bool threads = false;  // process and thread as the outermost two: "lua (pid 7);worker (tid 8);main 5"
+};
+
+struct FoldedReport {
+  WalkReport walk;
+  uint64_t folded = 0;  // calls that were added to their callers, for want of room
+};
+
+// `step` is called for each event.
+FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
+                           const std::function<void()>& step);
 
 }  // namespace penna

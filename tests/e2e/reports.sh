@@ -201,3 +201,58 @@ expect_match "$out" ' 1    other '
 penna record -q -k alloc -o none.penna -- ./ways
 run penna report tree none.penna
 expect_contains "$out" "No calls were recorded"
+
+# Folded stacks of other things than time, each with the sum that the tables have.
+cat >weights.cc <<'PROGRAM'
+#include <mutex>
+#include <thread>
+#include <cstdlib>
+#include <unistd.h>
+static std::mutex mutex;
+static void* volatile kept;
+__attribute__((noipa)) void grow(int n) { for (int i = 0; i < n; i++) kept = malloc(100); }
+__attribute__((noipa)) void twice(int n) { grow(n); grow(n); }
+__attribute__((noipa)) void waiter() { mutex.lock(); mutex.unlock(); }
+int main() {
+  grow(3);
+  twice(5);
+  mutex.lock();
+  std::thread thread(waiter);
+  usleep(30000);
+  mutex.unlock();
+  thread.join();
+}
+PROGRAM
+build_c weights -finstrument-functions -finstrument-functions-exclude-file-list=/usr
+penna record -q -o weights.penna -- ./weights
+for weight in time calls alloc-bytes allocs wait; do penna export folded weights.penna --weight $weight -o $weight.folded; done
+penna export folded weights.penna --weight calls --threads -o threads.folded
+penna export csv weights.penna -o weights.csv
+/usr/bin/python3 - <<'CHECK' || fail "folded stacks of other weights are not what was recorded"
+import collections, csv
+def read(name):
+    lines = [line.rsplit(' ', 1) for line in open(name + '.folded').read().splitlines()]
+    assert len({stack for stack, _ in lines}) == len(lines), 'a stack has two lines'
+    return {stack: int(value) for stack, value in lines}
+rows = list(csv.DictReader(open('weights.csv')))
+calls = read('calls')
+assert calls == {'main': 1, 'main;grow(int)': 1, 'main;twice(int)': 1, 'main;twice(int);grow(int)': 2, 'waiter()': 1}, calls
+threads = read('threads')
+assert len({stack.split(';')[1] for stack in threads}) == 2 and sorted(threads.values()) == sorted(calls.values())
+assert {';'.join(stack.split(';')[2:]) for stack in threads} == set(calls) and all(s.startswith('weights (pid ') for s in threads)
+allocs, data = read('allocs'), read('alloc-bytes')
+own = [row for row in rows if row['kind'] == 'alloc']
+assert sum(allocs.values()) == len(own) and sum(data.values()) == sum(int(row['size']) for row in own)
+expected = collections.Counter()
+for row in own: expected[row['stack'] or '[unknown]'] += 1
+assert allocs == expected
+assert next(n for stack, n in allocs.items() if stack.endswith('twice(int);grow(int)')) == 10
+assert next(n for stack, n in data.items() if stack.endswith('main;grow(int)')) == 300
+waits = read('wait')
+assert sum(waits.values()) == sum(int(row['duration_ns']) for row in rows if row['kind'].endswith('_wait'))
+assert any('waiter()' in stack and ns > 10e6 for stack, ns in waits.items()), waits
+CHECK
+run penna export folded ways.penna --weight wait
+expect_contains "$err" "holds no locks, and so there is nothing for folded: record it with -k locks"
+run penna export csv ways.penna --weight calls
+expect_contains "$err" "--weight and --threads are for the format folded"
