@@ -5,10 +5,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
+#include "../model/random_records.h"
 #include "../report/sample_recording.h"
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
+#include "export/folded_export.h"
+#include "export/perfetto_export.h"
+#include "export/speedscope_export.h"
+#include "export/uftrace_export.h"
 
 namespace penna {
 namespace {
@@ -127,10 +133,106 @@ TEST(Exports, UnbalancedCalls) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);  // a line for each event, and no more
 }
 
+TEST(Exports, Speedscope) {
+  RecordingBuilder build;
+  EXPECT_EQ(exported(sample_recording(build), export_speedscope),
+            R"x({"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"penna","profiles":[
+{"type":"evented","name":"program (pid 100), main (tid 1001)","unit":"nanoseconds","startValue":0,"events":[{"type":"O","frame":0,"at":0},{"type":"O","frame":1,"at":1000},{"type":"C","frame":1,"at":3000},{"type":"O","frame":1,"at":4000},{"type":"C","frame":1,"at":1000000},{"type":"C","frame":0,"at":1000000}],"endValue":1000000}],
+"shared":{"frames":[
+{"name":"main","file":"src/app.c","line":10},
+{"name":"work(int)","file":"src/app.c","line":20}]}}
+)x");
+}
+
+std::string folded(const Recording& recording, const FoldedOptions& options) {
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  std::string text;
+  const TextSink sink = [&](std::string_view piece) {
+    text += piece;
+    return true;
+  };
+  export_folded(recording, names, options, sink, [] {});
+  return text;
+}
+
+TEST(Exports, Folded) {
+  RecordingBuilder build;
+  const Recording recording = sample_recording(build);
+  EXPECT_EQ(folded(recording, {}), "main 2000\nmain;work(int) 998000\n");
+  EXPECT_EQ(folded(recording, {FoldedWeight::kCalls, true}),
+            "program (pid 100);main (tid 1001);main 1\nprogram (pid 100);main (tid 1001);main;work(int) 2\n");
+  EXPECT_EQ(folded(recording, {FoldedWeight::kAllocBytes, false}),
+            "main;work(int) 1000\nmain;work(int);grow;helper 2000064\n");
+  EXPECT_EQ(folded(recording, {FoldedWeight::kAllocs, false}), "main;work(int) 1\nmain;work(int);grow;helper 2\n");
+  EXPECT_EQ(folded(recording, {FoldedWeight::kWait, false}), "[unknown] 5000\ntake_lock 2700\n");
+}
+
+using Files = std::map<std::string, std::string>;
+
+UftraceReport as_uftrace(const Recording& recording, Files& files) {
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
+    return fill([&, &text = files[name]](std::string_view piece) {
+      text += piece;
+      return true;
+    });
+  };
+  return export_uftrace(recording, names, write_file, [] {});
+}
+
+TEST(Exports, Uftrace) {
+  RecordingBuilder build;
+  Files files;
+  EXPECT_EQ(as_uftrace(sample_recording(build), files).too_deep, 0u);
+  EXPECT_EQ(files["program.sym"],
+            "# symbols: 3\n# path name: /bin/program\n0000000000000010 T main\n0000000000000020 T work(int)\n"
+            "0000000000000030 ? __sym_end\n");
+  EXPECT_EQ(files["task.txt"],
+            "SESS timestamp=0.000001000 pid=100 sid=0000000000000001 exename=\"/bin/program\"\n"
+            "TASK timestamp=0.000001000 tid=100 pid=100\nTASK timestamp=0.000001000 tid=1001 pid=100\n"
+            "TASK timestamp=0.000004200 tid=1002 pid=100\n");
+  ASSERT_EQ(files["1001.dat"].size(), 6u * 16);
+  EXPECT_EQ(files.count("1002.dat"), 0u);
+  uint64_t words[4];
+  std::memcpy(words, files["1001.dat"].data(), sizeof words);
+  EXPECT_EQ(words[0], 1000u);
+  EXPECT_EQ(words[1], uint64_t{0x400010} << 16 | 5 << 3);
+  EXPECT_EQ(words[3], uint64_t{0x400020} << 16 | 1 << 6 | 5 << 3);
+}
+
+// Whatever a recording holds: no crash, and the same numbers of beginnings and ends.
+TEST(Exports, RecordsThatNoAgentWrites) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::mt19937_64 random(seed);
+    RecordingBuilder build;
+    const uint32_t first = build.process(100), second = build.process(200, 100, 300);
+    for (uint32_t process : {first, second})
+      for (uint32_t serial : {1, 2, 3}) fill_at_random(build.thread(process, serial), random);
+    const Recording recording = build.open();
+    for (Export write : {Export{export_csv}, Export{export_chrome}, Export{export_perfetto}})
+      EXPECT_FALSE(exported(recording, write).empty());
+    const std::string profile = exported(recording, export_speedscope);
+    const auto count = [&](std::string_view part) {
+      size_t found = 0;
+      for (size_t at = profile.find(part); at != std::string::npos; at = profile.find(part, at + 1)) ++found;
+      return found;
+    };
+    EXPECT_EQ(count(R"("type":"O")"), count(R"("type":"C")"));
+    for (FoldedWeight weight : {FoldedWeight::kTime, FoldedWeight::kAllocBytes, FoldedWeight::kWait})
+      for (bool threads : {false, true}) (void)folded(recording, {weight, threads});
+    Files files;
+    (void)as_uftrace(recording, files);
+    for (const auto& [name, text] : files)
+      EXPECT_TRUE(name.find(".dat") == std::string::npos || text.size() % 32 == 0) << name;
+  }
+}
+
 TEST(Exports, StopWhenNobodyReads) {
   RecordingBuilder build;
   const Recording recording = sample_recording(build);
-  for (Export write : {Export{export_csv}, Export{export_chrome}}) {
+  for (Export write : {Export{export_csv}, Export{export_chrome}, Export{export_perfetto}, Export{export_speedscope}}) {
     SampleSymbols symbols;
     Names names(recording, symbols);
     WalkReport walk;

@@ -11,25 +11,11 @@
 #include "model/locks.h"
 #include "model/points.h"
 #include "model/timeline.h"
+#include "random_records.h"
 #include "recording_builder.h"
 
 namespace penna {
 namespace {
-
-// Records of all kinds, known or not, whose words are small (so that they collide) or anything at all.
-void fill(ThreadBuilder& thread, std::mt19937_64& random) {
-  uint64_t time = random() % 1000;
-  for (int i = 0; i < 400; ++i) {
-    time += random() % 50;
-    const auto kind = static_cast<uint32_t>(2 + random() % 24);
-    std::vector<uint8_t> payload(8 * (random() % 12 + (kind < PENNA_KIND_COUNT ? 8 : 0)));
-    for (size_t at = 0; at < payload.size(); at += 8) {
-      const uint64_t word = random() % 4 == 0 ? random() : random() % 12;
-      std::memcpy(payload.data() + at, &word, sizeof word);
-    }
-    thread.raw(kind, random() % 20 == 0 ? time - std::min<uint64_t>(time, random() % 100) : time, payload);
-  }
-}
 
 TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
@@ -37,7 +23,7 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     RecordingBuilder build;
     const uint32_t first = build.process(100), second = build.process(200, 100, 300);
     for (uint32_t process : {first, second})
-      for (uint32_t serial : {1, 2, 3}) fill(build.thread(process, serial), random);
+      for (uint32_t serial : {1, 2, 3}) fill_at_random(build.thread(process, serial), random);
     Recording recording = build.open();
     CodeMap map(recording);
     Calls calls(recording, map);
