@@ -63,7 +63,8 @@ void Calls::add(const Event& event) {
   auto& state = threads_[event.thread];
   if (!state) [[unlikely]]
     state = std::make_unique<ThreadState>(event, map_);
-  state->add(event, functions_, Observer{*this, *state});
+  ThreadState& thread = *state;  // else it would be loaded anew behind every store
+  thread.add(event, functions_, Observer{*this, thread});
 }
 
 void Calls::finish() {
