@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include "agent/real.h"
+#include "agent/return_trampolines.h"
 #include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -152,6 +153,7 @@ bool forget_unmapped() {
         reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end)
       continue;
     __atomic_store_n(&modules[i].state, kGone, __ATOMIC_RELEASE);
+    forget_return_links(modules[i].start, modules[i].end);
     any = true;
   }
   return any;

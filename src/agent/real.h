@@ -2,7 +2,7 @@
 // The functions that the agent stands in front of: the next definitions after ours, in the order of the dynamic linker.
 //
 // Why a table: which functions are replaced reads off one list, real.inc. Invariant: after resolve_real_functions()
-// has returned true, no entry is null that libc 2.34 or later defines.
+// has returned true, no entry is null that libc 2.34 or later defines (_Unwind_Backtrace is libgcc's).
 #pragma once
 
 #include <pthread.h>
@@ -11,6 +11,8 @@
 #include <stdio.h>
 
 namespace penna::agent {
+
+using OnFrame = int (*)(void* context, void* argument);  // _Unwind_Trace_Fn
 
 struct RealFunctions {
 #define PENNA_REAL(name, result, arguments) result(*name) arguments;

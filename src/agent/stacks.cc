@@ -8,6 +8,7 @@
 #include <new>
 
 #include "agent/modules.h"
+#include "agent/return_trampolines.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "unwind/walk.h"
@@ -62,6 +63,8 @@ bool prepare_walker() {
   new (&walker.cache) unwind::RuleCache(table);
   walker.options.max_depth = static_cast<uint16_t>(process.stack_depth);
   walker.options.mark_truncation = true;
+  walker.options.stand_ins = {reinterpret_cast<uintptr_t>(penna_return_trampolines), sizeof penna_return_trampolines,
+                              [](uintptr_t pc) { return link_of_trampoline(pc).caller; }};
   walker_ready = true;
   return true;
 }

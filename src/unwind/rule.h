@@ -29,6 +29,7 @@ struct FrameRule {
     kWide = 3,         // packed form only
     kEnd = 4,          // outermost frame: the return address is undefined
     kSignal = 5,       // the kernel's signal frame: all registers are in its ucontext
+    kStandIn = 6,      // not a frame: this pc stands for its caller's (StandIns in walk.h)
   };
 
   uint8_t flags = kSpecial;
@@ -71,6 +72,8 @@ static_assert(sizeof(Rule) == 4);
 
 inline constexpr Rule kWideRule{(uint32_t{FrameRule::kWide} << 16) | FrameRule::kSpecial};
 inline constexpr Rule kEndRule{(uint32_t{FrameRule::kEnd} << 16) | FrameRule::kSpecial};
+
+inline constexpr Rule kStandInRule{(uint32_t{FrameRule::kStandIn} << 16) | FrameRule::kSpecial};
 
 inline Rule pack(const FrameRule& rule) {
   if (rule.is_special()) return {(static_cast<uint32_t>(rule.cfa_offset) << 16) | rule.flags};

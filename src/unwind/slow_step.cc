@@ -126,6 +126,7 @@ Stepped slow_step(const RuleCache& cache, Rule& rule, Registers& frame, StackRan
 size_t words_of_step(Rule rule, const Registers& frame, const Registers& caller, bool caller_needs_fp, Word* words) {
   const FrameRule full = full_rule(rule, rule_key(frame));
   size_t count = 0;
+  if (full.is(FrameRule::kStandIn)) return 0;  // nothing was read
   const auto add = [&](uintptr_t address, uintptr_t value) {
     words[count++] = {reinterpret_cast<const uintptr_t*>(address), value};
   };

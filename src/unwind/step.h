@@ -63,6 +63,7 @@ inline bool needs_fp(Rule rule, bool caller_needs_fp) {
     return rule.base_is_fp() || (!rule.restores_fp() && caller_needs_fp);
   const FrameRule full = unpack(rule);
   if (full.is(FrameRule::kWide)) return true;  // it may: its parts are not at hand here
+  if (full.is(FrameRule::kStandIn)) return caller_needs_fp;
   return full.uses_fp() || (full.keeps_fp() && caller_needs_fp);
 }
 

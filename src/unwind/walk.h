@@ -19,6 +19,13 @@
 
 namespace penna::unwind {
 
+// Code whose addresses stand in for the return addresses of other code: a tracer's return trampolines. No frames of their own.
+struct StandIns {
+  uintptr_t begin = 0, bytes = 0;
+  uintptr_t (*caller_of)(uintptr_t pc) = nullptr;  // what was there before; constant for each pc that is on a stack
+  bool hold(uintptr_t pc) const { return pc - begin < bytes; }
+};
+
 struct Options {
   // Stacks of up to max_depth frames are always whole; deeper ones show at least their max_depth innermost frames. A
   // walk without memory shows up to twice as many, so that a deep recursion which goes up and down by a few frames
@@ -27,6 +34,7 @@ struct Options {
   // Hang the outermost frame of a truncated stack under a marker node whose pc is the End code (1 … 6, never a real
   // pc), so that a node alone says that and why frames are missing. Not counted in depth.
   bool mark_truncation = false;
+  StandIns stand_ins;
 };
 
 // One per process. Constant initialisation; usable once `cache` has its memory.
@@ -58,6 +66,7 @@ namespace detail {
 template <WalkHooks Hooks>
 [[gnu::noinline, gnu::cold]] Rule learn(Walker& walker, uintptr_t key, Hooks& hooks) {
   const uint32_t generation = walker.cache.generation();
+  if (walker.options.stand_ins.hold(key)) return walker.cache.put(key, kStandInRule, generation), kStandInRule;
   dl_find_object module;
   if (!find_module(key, module)) return pack(special_rule(FrameRule::kNone));
   hooks.on_new_pc(key, module);
@@ -170,6 +179,11 @@ class Walk {
   [[gnu::noinline]] bool other_step(Rule rule, Frame& frame, End& why) {
     if (rule.empty()) rule = learn(walker_, rule_key(at_), hooks_);
     if (rule.bits == kEndRule.bits) return why = End::complete, false;
+    if (rule.bits == kStandInRule.bits) {
+      frame.meta = Frame::pack(rule.bits, 0, 0, 0);
+      at_.pc = walker_.options.stand_ins.caller_of(at_.pc);
+      return true;
+    }
     const Stepped stepped = slow_step(walker_.cache, rule, at_, range_, memory_.stacks, why);
     const unsigned exact = frame.has(Frame::kExact) ? Frame::kExact : 0;
     const unsigned flags = exact | (stepped == Stepped::guessed ? Frame::kGuessed : 0);
@@ -244,7 +258,8 @@ class Walk {
       const bool exact = scratch->has(Frame::kExact);
       const Rule rule{scratch->rule_bits()};
       guessed = static_cast<uint8_t>(guessed + (scratch->has(Frame::kGuessed) && guessed != 255));
-      node = hooks_.intern(node, pc);
+      if (rule.bits != kStandInRule.bits) [[likely]]
+        node = hooks_.intern(node, pc);
       if (node == 0 || disturbed()) [[unlikely]]
         return false;
       if (rule.plain() && caller_sp != 0) [[likely]] {
@@ -270,7 +285,7 @@ class Walk {
   [[gnu::noinline, gnu::cold]] bool intern_only(Outer& outer) {
     for (size_t i = fresh_; i-- > 0; ++outer.count) {
       const Frame& frame = memory_.scratch[i];
-      outer.node = hooks_.intern(outer.node, frame.pc);
+      if (frame.rule_bits() != kStandInRule.bits) outer.node = hooks_.intern(outer.node, frame.pc);
       if (outer.node == 0 || disturbed()) return false;
       if (frame.has(Frame::kGuessed) && outer.guessed != 255) ++outer.guessed;
     }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What calls_x86_64.S leaves to C++: pairs of caller and function that are new, functions that were entered by a jump, frames of
+// another shape, full chunks; and what exceptions and the end of a thread tell.
+//
+// Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector state of the
+// function that is about to run is kept by whoever calls this (penna_point_preserving).
+#include "agent/modules.h"
+#include "agent/return_trampolines.h"
+#include "agent/unwinder.h"
+#include "agent/writer.h"
+#include "unwind/module.h"
+
+namespace penna::agent {
+
+// calls_x86_64.S counts on these.
+static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
+static_assert(offsetof(penna_chunk, time_begin) == 8 && offsetof(penna_chunk, pc_high) == 64);
+static_assert(PENNA_CHUNK_BYTES == 0x10000 && class_bit(PENNA_CALLS) == 1 && PENNA_CALL_TIME_BITS == 30);
+static_assert(PENNA_TAG_ENTRY == 1 && PENNA_TAG_EXIT == 2);
+
+namespace {
+
+// The first instruction of the function that `resume` lies in, as unwind information has it; else `resume` itself, by which
+// a symbol table names the function as well.
+uintptr_t function_of(uintptr_t resume) {
+  dl_find_object module;
+  unwind::Fde fde;
+  if (!unwind::find_module(resume, module)) return resume;
+  const unwind::EhFrame frames = unwind::eh_frame_of(module);
+  return frames.frame.size != 0 && unwind::find_fde(frames, resume - 1, fde) ? fde.begin : resume;
+}
+
+// Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame pointer, but where
+// the stack was realigned: there, that is a copy, and the place of the real one is in the frame.
+struct ReturnSlot {
+  uintptr_t* slot = nullptr;
+  uintptr_t flags = 0;
+};
+ReturnSlot return_slot(uintptr_t frame, uintptr_t resume) {
+  const unwind::FrameRule rule = unwind::rule_of_pc(resume);
+  if (rule.is(unwind::FrameRule::kNone)) return {reinterpret_cast<uintptr_t*>(frame) + 1, kJumps};  // as -pg promises
+  if (rule.is_special() || (rule.flags & unwind::FrameRule::kBaseFp) == 0) return {};
+  uintptr_t cfa = frame + static_cast<uintptr_t>(intptr_t{rule.cfa_offset});
+  const bool usual = (rule.flags & unwind::FrameRule::kDeref) == 0;
+  if (!usual) cfa = *reinterpret_cast<uintptr_t*>(cfa);
+  return {reinterpret_cast<uintptr_t*>(cfa) - 1, usual && rule.cfa_offset == 16 ? kJumps : kJumps | kAsks};
+}
+
+// A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's trampoline.
+uintptr_t end_jumpers(uintptr_t caller) {
+  while (is_trampoline(caller)) {
+    const ReturnLink& jumper = link_of_trampoline(caller);
+    write_call(jumper.function, PENNA_TAG_EXIT);
+    caller = jumper.caller;
+  }
+  return caller;
+}
+
+const ReturnLink* meet(uintptr_t caller, uintptr_t resume, uintptr_t flags) {
+  const uintptr_t function = function_of(resume);
+  ensure_module(function);
+  return return_link(caller, resume, function, flags);
+}
+
+void lose_call() {
+  ++thread.lost_class[PENNA_CALLS];
+  ++thread.discarded;
+  __atomic_fetch_add(&process.channel->counters.lost[PENNA_CALLS], 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+extern "C" {
+
+// A pair that calls_x86_64.S does not know, or must not go by. `frame`: the frame pointer, for a function that has built its frame;
+// else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes on as it is.
+__attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(uintptr_t caller, uintptr_t resume,
+                                                                      uintptr_t frame) {
+  if (!recording(PENNA_CALLS)) return 0;
+  const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
+  if (frame != 0 && at.slot == nullptr) return lose_call(), 0;
+  if (at.slot != nullptr) caller = *at.slot;
+  caller = end_jumpers(caller);
+  const ReturnLink* link = meet(caller, resume, at.flags);
+  if (link == nullptr) return lose_call(), 0;
+  write_call(link->function, PENNA_TAG_ENTRY);
+  const uintptr_t trampoline = link->way & ~(kAsks | kJumps);
+  if (at.slot != nullptr) *at.slot = trampoline + kReturnsAt;
+  return trampoline;
+}
+
+__attribute__((visibility("hidden"), used)) void penna_call_in_new_chunk(uintptr_t function, penna_tag tag,
+                                                                         uint64_t at) {
+  write_call_in_new_chunk(function, tag, at);
+}
+
+__attribute__((visibility("hidden"), used)) void penna_call_far(uintptr_t function, penna_tag tag, uint64_t* word) {
+  write_long_call(function, tag, penna_now(), word);
+}
+
+void penna_call_unwind_on();
+__attribute__((visibility("hidden"))) void (*penna_call_resume)(void* exception);
+
+// The personality routine of the trampolines (Itanium C++ ABI, exception handling, 1.2 and 2.5.2): asked twice of each frame that an
+// exception goes through; the second time the frame is left.
+//
+// Unwinders know the frame of the handler by its stack pointer, and a trampoline has that of its caller. So they take the trampoline for
+// the handler if its caller is. Then we are it: land in penna_call_unwind_on, which makes a frame of its own and goes on from there.
+__attribute__((visibility("hidden"), used)) int penna_return_personality(int, int actions, uint64_t, void* exception,
+                                                                         void* context) {
+  constexpr int kCleanupPhase = 2, kHandlerFrame = 4, kInstallContext = 7, kContinueUnwind = 8;
+  Unwinder unwinder;
+  if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
+  if (!find_unwinder(reinterpret_cast<uintptr_t>(__builtin_return_address(0)), &unwinder)) {
+    if (recording(PENNA_CALLS)) lose_call();
+    return kContinueUnwind;
+  }
+  const ReturnLink& link = link_of_trampoline(unwinder.get_ip(context));
+  if (recording(PENNA_CALLS)) write_call(link.function, PENNA_TAG_EXIT);
+  if ((actions & kHandlerFrame) == 0) return kContinueUnwind;
+  penna_call_resume = unwinder.resume;
+  unwinder.set_register(context, 0, reinterpret_cast<uintptr_t>(exception));
+  unwinder.set_register(context, 1, link.caller);
+  unwinder.set_ip(context, reinterpret_cast<uintptr_t>(&penna_call_unwind_on));
+  return kInstallContext;
+}
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ways into a function and out of it, x86-64: the hook that instrumented code calls first, and the return trampolines by which
+ * such a function comes back. See return_trampolines.h for what a trampoline is and why nothing is remembered elsewhere.
+ *
+ * Why by hand: arguments are in registers, any of them, and results in others; a compiler's call would save them all.
+ * Invariant: every register but the flags and rsp has its value when the function begins, and when it has returned; memory below
+ * the stack pointer is written within 128 bytes only, which signal handlers leave alone (psABI 3.2.2).
+ *
+ *      penna_call_enter, called as the function's first instruction         penna_call_return, in the trampoline
+ *
+ *        rsp + 8  |  caller  |  will hold the trampoline                      rsp      |  the caller's      |
+ *        rsp      |  resume  |  in the function                               rsp - 8  |  in the trampoline |  will hold caller
+ *        rsp - 8  |  way out |  address of the trampoline                     rsp - 16 |  rax               |
+ *        rsp - 16 |  rax     |                                                   ...   |  as on the left    |
+ *        rsp - 24 |  rcx     |
+ *        rsp - 32 |  rdx     |
+ *        rsp - 40 |  rsi     |
+ *        rsp - 48 |  rdi     |
+ */
+        /* Offsets and constants of the C++ side; call_entry.cc asserts each of them. */
+        .set    PROCESS_ARMED, 0
+        .set    PROCESS_CHUNKS, 8
+        .set    CHUNK_TIME_BEGIN, 8
+        .set    CHUNK_PC_HIGH, 64
+        .set    CHUNK_BYTES, 0x10000
+        .set    CALLS_BIT, 1 << 0
+        .set    CALL_TIME_LIMIT, 1 << 29
+        .set    TAG_ENTRY, 1
+        .set    TAG_EXIT, 2
+        .set    TRAMPOLINES, 1 << 17
+        .set    MAX_PROBES, 64
+        .set    TRAMPOLINE_BYTES, 16
+        .set    LINK_BYTES, 32
+        .set    LINK_CALLER, 0
+        .set    LINK_RESUME, 8
+        .set    LINK_FUNCTION, 16
+        .set    LINK_WAY, 24
+        .set    WAY_ASKS, 1                     /* not the usual frame: always penna_call_meet() */
+        .set    WAY_JUMPS, 2                    /* no trampoline was called, so none is returned from */
+        .set    RETURNS_AT, 4                   /* in a trampoline, behind its call */
+
+.macro FUNCTION symbol, align=64
+        .globl  \symbol
+        .type   \symbol, @function
+        .balign \align
+\symbol:
+.endm
+
+.macro KEEP
+        mov     %rax, -16(%rsp)
+        mov     %rcx, -24(%rsp)
+        mov     %rdx, -32(%rsp)
+        mov     %rsi, -40(%rsp)
+        mov     %rdi, -48(%rsp)
+.endm
+
+.macro GIVE_BACK
+        mov     -16(%rsp), %rax
+        mov     -24(%rsp), %rcx
+        mov     -32(%rsp), %rdx
+        mov     -40(%rsp), %rsi
+        mov     -48(%rsp), %rdi
+.endm
+
+/* Calls function(rdi, rsi, rdx) of C++ with everything kept that KEEP has not; rax comes back. */
+.macro ASK function
+        lea     -56(%rsp), %rsp
+        .cfi_adjust_cfa_offset 56
+        push    %r8
+        .cfi_adjust_cfa_offset 8
+        push    %r9
+        .cfi_adjust_cfa_offset 8
+        push    %r10
+        .cfi_adjust_cfa_offset 8
+        push    %r11
+        .cfi_adjust_cfa_offset 8
+        lea     \function(%rip), %rcx
+        call    penna_point_preserving
+        pop     %r11
+        .cfi_adjust_cfa_offset -8
+        pop     %r10
+        .cfi_adjust_cfa_offset -8
+        pop     %r9
+        .cfi_adjust_cfa_offset -8
+        pop     %r8
+        .cfi_adjust_cfa_offset -8
+        lea     56(%rsp), %rsp
+        .cfi_adjust_cfa_offset -56
+.endm
+
+/* rax caller, rcx resume -> rsi its link; else to `unknown`. As find() in return_trampolines.cc. */
+.macro FIND unknown
+        mov     %rax, %rsi
+        shr     $1, %rsi
+        mov     %rcx, %rdx
+        shr     $4, %rdx
+        add     %rdx, %rsi
+        and     $(TRAMPOLINES - 1), %esi
+        shl     $5, %rsi
+        lea     penna_return_links(%rip), %rdx
+        add     %rdx, %rsi
+        jmp     2f
+1:      cmpq    $0, LINK_CALLER(%rsi)
+        je      \unknown
+        add     $LINK_BYTES, %rsi
+2:      cmp     %rax, LINK_CALLER(%rsi)
+        jne     1b
+        cmp     %rcx, LINK_RESUME(%rsi)
+        jne     1b
+.endm
+
+/* rcx function: writes its call record, as write_call() of writer.h. Takes rax, rdx, rsi, rdi. */
+.macro RECORD tag, no_room, far
+        mov     _ZN5penna5agent6threadE@gottpoff(%rip), %rdx
+        mov     $8, %esi
+        xadd    %rsi, %fs:(%rdx)                /* thread.cursor: chunk number << 32, offset */
+        mov     %esi, %edi
+        cmp     $(CHUNK_BYTES - 8), %edi
+        ja      \no_room
+        shr     $16, %rsi                       /* chunk number << 16; nothing of the offset is left */
+        add     _ZN5penna5agent7processE + PROCESS_CHUNKS(%rip), %rsi
+        add     %rsi, %rdi
+        rdtsc
+        shl     $32, %rdx
+        or      %rdx, %rax
+        mov     %rax, %rdx
+        sub     CHUNK_TIME_BEGIN(%rsi), %rdx
+        cmp     $CALL_TIME_LIMIT, %rdx
+        jae     \far
+        mov     %rcx, %rdx
+        shr     $32, %rdx
+        cmp     CHUNK_PC_HIGH(%rsi), %edx
+        jne     \far
+        shl     $32, %rcx
+        lea     \tag(, %rax, 4), %eax
+        or      %rcx, %rax
+        mov     %rax, (%rdi)                    /* commits itself */
+.endm
+
+/* What RECORD could not do. */
+.macro RECORD_ELSEWHERE tag, back
+91:     mov     %rsi, %rdx
+        mov     $\tag, %esi
+        mov     %rcx, %rdi
+        ASK     penna_call_in_new_chunk
+        jmp     \back
+92:     mov     %rdi, %rdx
+        mov     $\tag, %esi
+        mov     %rcx, %rdi
+        ASK     penna_call_far
+        jmp     \back
+.endm
+
+        .text
+
+/* Called first of all in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage table. */
+FUNCTION __fentry__
+        .hidden penna_call_enter
+        .globl  penna_call_enter
+penna_call_enter:
+        .cfi_startproc
+        endbr64
+        testl   $CALLS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
+        jz      .Lenter_unarmed
+        KEEP
+        mov     8(%rsp), %rax
+        mov     (%rsp), %rcx
+        FIND    .Lenter_unknown
+        mov     LINK_WAY(%rsi), %rdx
+        mov     LINK_FUNCTION(%rsi), %rcx
+        test    $WAY_ASKS, %dl
+        jnz     .Lenter_asks
+        mov     %rdx, -8(%rsp)
+        RECORD  TAG_ENTRY, 91f, 92f
+.Lenter:
+        GIVE_BACK
+        lea     16(%rsp), %rsp
+        .cfi_remember_state
+        .cfi_def_cfa_offset -8                  /* still inside the function, whose return address lies above */
+        notrack jmp *-24(%rsp)
+        .cfi_restore_state
+        RECORD_ELSEWHERE TAG_ENTRY, .Lenter
+.Lenter_unarmed:
+        cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
+        jne     .Lenter_alone                   /* not zero: the recorder is known, and wants none of these */
+        KEEP
+.Lenter_asks:
+        mov     8(%rsp), %rax
+        mov     (%rsp), %rcx
+.Lenter_unknown:
+        mov     %rax, %rdi
+        mov     %rcx, %rsi
+        xor     %edx, %edx
+        ASK     penna_call_meet
+        mov     %rax, -8(%rsp)
+        test    %rax, %rax
+        jnz     .Lenter
+        GIVE_BACK
+.Lenter_alone:
+        ret
+        .cfi_endproc
+.size __fentry__, . - __fentry__
+
+/* -pg: called behind the prologue, with a frame pointer. The function's return address is changed where it lies. */
+FUNCTION mcount
+        .globl  _mcount
+        .type   _mcount, @function
+_mcount:
+        .cfi_startproc
+        endbr64
+        testl   $CALLS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
+        jz      .Lmcount_unarmed
+        KEEP
+        mov     8(%rbp), %rax
+        mov     (%rsp), %rcx
+        FIND    .Lmcount_unknown
+        mov     LINK_WAY(%rsi), %rdx
+        mov     LINK_FUNCTION(%rsi), %rcx
+        test    $WAY_ASKS, %dl
+        jnz     .Lmcount_asks
+        add     $(RETURNS_AT - WAY_JUMPS), %rdx
+        mov     %rdx, 8(%rbp)
+        RECORD  TAG_ENTRY, 91f, 92f
+.Lmcount:
+        GIVE_BACK
+.Lmcount_alone:
+        ret
+        RECORD_ELSEWHERE TAG_ENTRY, .Lmcount
+.Lmcount_unarmed:
+        cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
+        jne     .Lmcount_alone
+        KEEP
+.Lmcount_asks:
+        mov     8(%rbp), %rax
+        mov     (%rsp), %rcx
+.Lmcount_unknown:
+        mov     %rax, %rdi
+        mov     %rcx, %rsi
+        mov     %rbp, %rdx
+        ASK     penna_call_meet
+        jmp     .Lmcount
+        .cfi_endproc
+.size mcount, . - mcount
+
+/* The way back of every function that came in above: rsp - 8 holds where in which trampoline. */
+        .hidden penna_call_return
+FUNCTION penna_call_return
+        .cfi_startproc
+        .cfi_def_cfa rsp, 0
+        /* rip = link.caller, found by the word at CFA - 8 as below for the trampolines:
+         * lit8; minus; deref; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref */
+        .cfi_escape 0x16, 0x10, 13, 0x38, 0x1c, 0x06, 0x09, 0xf0, 0x1a, 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06
+        KEEP
+        mov     -8(%rsp), %rsi
+        lea     penna_return_trampolines(%rip), %rcx
+        sub     %rcx, %rsi
+        and     $-TRAMPOLINE_BYTES, %rsi
+        lea     penna_return_links(%rip), %rcx
+        lea     (%rcx, %rsi, LINK_BYTES / TRAMPOLINE_BYTES), %rsi
+        mov     LINK_CALLER(%rsi), %rax
+        mov     LINK_FUNCTION(%rsi), %rcx
+        mov     LINK_WAY(%rsi), %rdx
+        mov     %rax, -8(%rsp)
+        .cfi_offset rip, -8
+        mov     %rdx, -56(%rsp)
+        testl   $CALLS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
+        jz      .Lreturn
+        RECORD  TAG_EXIT, 91f, 92f
+.Lreturn:
+        GIVE_BACK
+        testb   $WAY_JUMPS, -56(%rsp)
+        jnz     1f
+        lea     -8(%rsp), %rsp
+        .cfi_remember_state
+        .cfi_def_cfa_offset 8
+        ret                                     /* as the processor expects: the caller's call, then the trampoline's */
+        .cfi_restore_state
+1:      notrack jmp *-8(%rsp)
+        RECORD_ELSEWHERE TAG_EXIT, .Lreturn
+        .cfi_endproc
+.size penna_call_return, . - penna_call_return
+
+/* An exception comes from a trampoline, rax, on its way to that one's caller, rdx. With that as its return address, this is a frame
+ * like others. */
+        .hidden penna_call_unwind_on
+FUNCTION penna_call_unwind_on
+        .cfi_startproc
+        .cfi_def_cfa rsp, 0
+        .cfi_register rip, rdx
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset rip, -8
+        sub     $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        mov     %rax, %rdi
+        call    *penna_call_resume(%rip)
+        ud2
+        .cfi_endproc
+.size penna_call_unwind_on, . - penna_call_unwind_on
+
+/* The trampolines. Calls of what lies at rsp - 16, and comes back to the next instruction: so each is the return address of
+ * one link. The offset of its link lies in each, for unwinders.
+ *
+ * Their unwind information says that they are the link's caller. rip -> link.caller:
+ * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1) */
+        .hidden penna_return_trampolines
+        .hidden penna_return_links
+FUNCTION penna_return_trampolines, 4096
+        .cfi_startproc
+        .cfi_personality 0x1b, penna_return_personality
+        .cfi_def_cfa rsp, 0
+        .cfi_escape 0x16, 0x10, 12, 0x80, 0, 0x09, 0xf0, 0x1a, 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06
+        .set    number, 0
+        .rept   TRAMPOLINES + MAX_PROBES
+        call    *-16(%rsp)
+        .byte   0xe9                            /* jmp, of full size */
+        .long   penna_call_return - . - 4
+        .byte   0xcc, 0xcc, 0xcc
+        .long   penna_return_links + number * LINK_BYTES - .
+        .set    number, number + 1
+        .endr
+        .cfi_endproc
+        .if . - penna_return_trampolines != (TRAMPOLINES + MAX_PROBES) * TRAMPOLINE_BYTES
+        .error "a trampoline has not its size"
+        .endif
+.size penna_return_trampolines, . - penna_return_trampolines
+
+        .bss
+        .balign 4096
+        .globl  penna_return_links
+        .type   penna_return_links, @object
+penna_return_links:
+        .zero   (TRAMPOLINES + MAX_PROBES) * LINK_BYTES
+.size penna_return_links, . - penna_return_links
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// See return_trampolines.h.
+#include "agent/return_trampolines.h"
+
+namespace penna::agent {
+namespace {
+
+constexpr uint32_t kMostUsed = kTrampolines / 8 * 7;  // so that searches end soon
+uint32_t used;
+
+// Where the search begins: near for pairs of neighbouring callers. calls_x86_64.S does the same.
+uint32_t home_of(uintptr_t caller, uintptr_t resume) {
+  return static_cast<uint32_t>((caller >> 1) + (resume >> 4)) & (kTrampolines - 1);
+}
+
+uintptr_t trampoline_of(uint32_t number) {
+  return reinterpret_cast<uintptr_t>(penna_return_trampolines) + uintptr_t{number} * kTrampolineBytes;
+}
+
+bool take(ReturnLink& link) {
+  uintptr_t unused = 0;
+  return __atomic_compare_exchange_n(&link.caller, &unused, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t function, uintptr_t flags) {
+  const uint32_t home = home_of(caller, resume);
+  // The last one stays unused: there every search ends.
+  for (uint32_t number = home; number < home + kMaxProbes - 1; ++number) {
+    ReturnLink& link = penna_return_links[number];
+    const uintptr_t seen = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with the release below
+    if (seen == caller && link.resume == resume) return &link;
+    if (seen != 0) continue;
+    if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= kMostUsed) return nullptr;
+    // Two threads may give one pair two links: both are right.
+    if (!take(link)) continue;
+    __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
+    link.resume = resume;
+    link.function = function;
+    link.way = trampoline_of(number) | flags;
+    __atomic_store_n(&link.caller, caller, __ATOMIC_RELEASE);
+    return &link;
+  }
+  return nullptr;
+}
+
+void forget_return_links(uintptr_t start, uintptr_t end) {
+  for (ReturnLink& link : penna_return_links) {
+    const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);
+    if (caller == 0 || caller == kTaken) continue;
+    if (caller - start < end - start || link.resume - start < end - start)
+      __atomic_store_n(&link.caller, kTaken, __ATOMIC_RELEASE);
+  }
+}
+
+}  // namespace penna::agent

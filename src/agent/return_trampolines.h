@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// How a function's end is seen: it returns to a trampoline, which records that and goes on to the caller.
+//
+// A trampoline stands for one pair of caller (a return address) and function, for good: all that is needed at the end of a call is
+// known by its number, so nothing is remembered about calls that are open. That is why longjmp, contexts that are switched,
+// threads that continue each other's stacks and processes that fork have nothing to put into disorder, and why unwinders need no
+// help: the unwind information of a trampoline says that it is its caller (calls_x86_64.S), and its personality routine
+// tells the exits of functions that an exception or the end of a thread goes through.
+//
+// The processor's own memory of returns stays in order, too: the trampoline *calls* the function, whose return then is foreseen.
+//
+// Invariant: a link never changes once it has a caller, but that code which is unmapped may take its links out of use.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace penna::agent {
+
+// A pair, and the trampoline of the same number. In a table of open addresses, written once.
+//
+//   0        8        16         24       32
+//   +--------+--------+----------+--------+
+//   | caller | resume | function |  way   |     way: address of the trampoline, and kAsks, kJumps
+//   +--------+--------+----------+--------+
+struct ReturnLink {
+  uintptr_t caller;    // return address; 0 = unused, kTaken = being filled or out of use; release: stored last
+  uintptr_t resume;    // behind the call of the hook, in the function
+  uintptr_t function;  // its first instruction: what records say
+  uintptr_t way;
+};
+static_assert(sizeof(ReturnLink) == 32 && offsetof(ReturnLink, way) == 24);
+
+inline constexpr uint32_t kTrampolines = 1 << 17;
+inline constexpr uint32_t kMaxProbes = 64;
+inline constexpr uint32_t kTrampolineBytes = 16;
+inline constexpr uintptr_t kReturnsAt = 4;  // in a trampoline: the return address that it stands for
+inline constexpr uintptr_t kTaken = 1;
+inline constexpr uintptr_t kAsks = 1, kJumps = 2;
+
+extern "C" {
+extern const uint8_t penna_return_trampolines[(kTrampolines + kMaxProbes) * kTrampolineBytes];
+extern ReturnLink penna_return_links[kTrampolines + kMaxProbes];
+}
+
+// Is this a return address in a trampoline, or an address in one?
+inline bool is_trampoline(uintptr_t pc) {
+  return pc - reinterpret_cast<uintptr_t>(penna_return_trampolines) < sizeof penna_return_trampolines;
+}
+inline ReturnLink& link_of_trampoline(uintptr_t pc) {
+  return penna_return_links[(pc - reinterpret_cast<uintptr_t>(penna_return_trampolines)) / kTrampolineBytes];
+}
+// The return address that the compiler wrote, whatever stands there now.
+inline uintptr_t real_caller(uintptr_t pc) { return is_trampoline(pc) ? link_of_trampoline(pc).caller : pc; }
+
+// The link of a pair, a new one if need be. Null: no trampoline is left. Async-signal-safe; never waits.
+const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t function, uintptr_t flags);
+
+// Code in [start, end) has been unmapped: its links are out of use.
+void forget_return_links(uintptr_t start, uintptr_t end);
+
+}  // namespace penna::agent
