@@ -106,7 +106,9 @@ struct penna_counters {
   uint64_t sites_refused;           /* points that could not be patched */
   uint64_t modules_unknown;         /* code addresses for which no module was found */
   uint64_t in_handler;              /* events lost because they came while the agent itself was at work */
-  uint64_t reserved[7];
+  uint64_t functions_patched;       /* places that lead to the hooks of calls */
+  uint64_t functions_refused;       /* those that could not be written, or held something else */
+  uint64_t reserved[5];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
 
@@ -206,7 +208,7 @@ struct penna_config {
   uint32_t chunk_count;
   uint32_t max_nodes;
   uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
-  uint32_t reserved;
+  uint32_t plans;       /* 1: ask what is to be patched for calls (patch_plan.h) */
   /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
    * matches a point says whether it is recorded; where none does, it is if the list is empty or begins with a "-". */
   char point_patterns[472];
@@ -218,7 +220,7 @@ struct penna_hello {
   uint32_t version;
   uint32_t pid;
   uint32_t parent;
-  uint32_t after_exec; /* 1: a new program; 0: a fork of a traced one */
+  uint32_t after_exec; /* 1: a new program; 0: a fork of a traced one; PENNA_HELLO_ASKS: see patch_plan.h */
   uint64_t channel_bytes;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_hello) == 32, "penna_hello is 32 bytes");

@@ -4,6 +4,7 @@
 //
 // Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector state of the
 // function that is about to run is kept by whoever calls this (penna_point_preserving).
+#include "agent/call_patches.h"
 #include "agent/modules.h"
 #include "agent/return_trampolines.h"
 #include "agent/unwinder.h"
@@ -25,6 +26,7 @@ namespace {
 uintptr_t function_of(uintptr_t resume) {
   dl_find_object module;
   unwind::Fde fde;
+  if (const uintptr_t known = function_of_stub(resume)) return known;
   if (!unwind::find_module(resume, module)) return resume;
   const unwind::EhFrame frames = unwind::eh_frame_of(module);
   return frames.frame.size != 0 && unwind::find_fde(frames, resume - 1, fde) ? fde.begin : resume;

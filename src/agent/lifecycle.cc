@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "agent/call_patches.h"
 #include "agent/environment.h"
 #include "agent/modules.h"
 #include "agent/points.h"
@@ -89,6 +90,7 @@ bool start() {
 
   announce_modules(forked);
   start_points(meeting.config, forked);
+  start_call_patches(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
   bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change();

@@ -28,6 +28,7 @@ struct Module {
   uint32_t generation;
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
+  bool visited;  // by for_each_new_module()
   uint8_t build_id[32];
   char path[kMaxPath];
 };
@@ -133,6 +134,7 @@ void remember(const dl_find_object& found) {
   }
   Module& module = *slot;
   module.build_id_bytes = 0;
+  module.visited = false;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   module.start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
@@ -167,10 +169,7 @@ void announce_modules(bool forked) {
       if (is_mapped(modules[i])) tell(modules[i]);
     return;
   }
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
-    dl_find_object found;
-    if (map->l_ld != nullptr && _dl_find_object(map->l_ld, &found) == 0) remember(found);
-  }
+  find_new_modules();
 }
 
 void ensure_module(const dl_find_object& found) {
@@ -186,9 +185,22 @@ bool code_may_change() { return dlopen_was_called; }
 
 uint32_t main_program_high() { return static_cast<uint32_t>(modules[0].start >> 32); }
 
-void for_each_module(void (*visit)(uintptr_t bias, uintptr_t start, uintptr_t end)) {
-  for (uint32_t i = 0; i < known_modules(); ++i)
-    if (is_mapped(modules[i])) visit(modules[i].bias, modules[i].start, modules[i].end);
+void for_each_new_module(void (*visit)(const ModuleFacts& module, void* argument), void* argument) {
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    Module& module = modules[i];
+    if (!is_mapped(module) || module.visited) continue;
+    module.visited = true;
+    visit(
+        {module.bias, module.start, module.end, module.build_id, module.path, module.build_id_bytes, module.path_bytes},
+        argument);
+  }
+}
+
+void find_new_modules() {
+  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+    dl_find_object found;
+    if (map->l_ld != nullptr && _dl_find_object(map->l_ld, &found) == 0) ensure_module(found);
+  }
 }
 
 // Called by the wrapper of dlopen below, before the real one.

@@ -26,7 +26,18 @@ bool code_may_change();
 // Upper half of the addresses of the main program's code.
 uint32_t main_program_high();
 
-// Points register with modules: calls `visit` for each module of the table.
-void for_each_module(void (*visit)(uintptr_t bias, uintptr_t start, uintptr_t end));
+// A module, as long as the dynamic linker keeps it.
+struct ModuleFacts {
+  uintptr_t bias, start, end;
+  const uint8_t* build_id;
+  const char* path;  // no zero at its end
+  uint16_t build_id_bytes, path_bytes;
+};
+
+// Calls visit(ModuleFacts, argument) for each module of the table that it was not called for before. One thread at a time.
+void for_each_new_module(void (*visit)(const ModuleFacts& module, void* argument), void* argument);
+
+// Takes what the dynamic linker has mapped since into the table. Not in signal handlers, nor under a lock of the linker's.
+void find_new_modules();
 
 }  // namespace penna::agent

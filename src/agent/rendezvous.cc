@@ -13,6 +13,7 @@
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "penna/clock.h"
+#include "penna/patch_plan.h"
 #include "penna/ring.h"
 
 namespace penna::agent {
@@ -49,9 +50,9 @@ long connect_to(const char* path) {
   return -1;
 }
 
-// Receives the recorder's wishes; returns the doorbell's descriptor, or -1.
-long receive_config(long socket, penna_config* config) {
-  iovec part{config, sizeof *config};
+// Receives `bytes` bytes and a descriptor, which it returns; or -1.
+long receive_with_descriptor(long socket, void* to, long bytes) {
+  iovec part{to, static_cast<size_t>(bytes)};
   Control control{};
   msghdr message{};
   message.msg_iov = &part;
@@ -62,7 +63,16 @@ long receive_config(long socket, penna_config* config) {
   if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return -1;
   int fd;
   __builtin_memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
-  bool good = got == sizeof *config && config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION &&
+  if (got == bytes) return fd;
+  sys(SYS_close, fd);
+  return -1;
+}
+
+// Receives the recorder's wishes; returns the doorbell's descriptor, or -1.
+long receive_config(long socket, penna_config* config) {
+  long fd = receive_with_descriptor(socket, config, sizeof *config);
+  if (fd < 0) return -1;
+  bool good = config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION &&
               config->chunk_count >= 64 && config->chunk_count <= PENNA_MAX_CHUNKS && config->chunk_count % 64 == 0 &&
               config->max_nodes >= 1024 && config->max_nodes <= (1u << 26) && config->stack_depth >= 1 &&
               config->stack_depth <= PENNA_MAX_STACK_DEPTH;
@@ -196,6 +206,20 @@ bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result)
   if (base != nullptr) sys(SYS_munmap, reinterpret_cast<long>(base), static_cast<long>(plan.total_bytes));
   sys(SYS_munmap, doorbell, 4096);
   return false;
+}
+
+long ask_recorder(const char* socket_path, long questions) {
+  Descriptor socket(connect_to(socket_path));
+  penna_config config;
+  if (!socket) return -1;
+  Descriptor doorbell(receive_config(socket.fd, &config));
+  penna_hello hello{
+      PENNA_CHANNEL_MAGIC, PENNA_ABI_VERSION, static_cast<uint32_t>(sys(SYS_getpid)), 0, PENNA_HELLO_ASKS, 0};
+  timeval patience{10, 0};
+  sys(SYS_setsockopt, socket.fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
+  if (!doorbell || !send_hello(socket.fd, hello, questions)) return -1;
+  char answered = 0;
+  return receive_with_descriptor(socket.fd, &answered, 1);
 }
 
 }  // namespace penna::agent

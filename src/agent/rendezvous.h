@@ -19,4 +19,8 @@ struct Rendezvous {
 // waits at most two seconds for an answer.
 bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result);
 
+// Asks the recorder at `socket_path` with the memory `questions` (penna/patch_plan.h). Gives the answer's descriptor, or -1.
+// Waits up to ten seconds: files of any size are read for it.
+long ask_recorder(const char* socket_path, long questions);
+
 }  // namespace penna::agent

@@ -90,6 +90,12 @@ __attribute__((used)) void control_note() { __asm__ volatile(PENNA_ASM_CONTROL_N
 
 }  // namespace
 
+penna_elf_module elf_of_module(uintptr_t address) {
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
+  return elf_of(found);
+}
+
 penna_switchboard* board() {
   if (the_board != nullptr) return the_board;
   penna_switchboard* found = nullptr;

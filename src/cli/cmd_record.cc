@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "attach/launch.h"
+#include "attach/patch_planner.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "cli/arguments.h"
@@ -159,6 +160,11 @@ int cmd_record(const RecordOptions& options) {
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions));
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
+  PatchPlanner planner(PatchWishes{});
+  if ((options.classes & (1u << PENNA_CALLS)) != 0)
+    (*server)->set_planner([&planner](auto questions, uint32_t pid) {
+      return planner.answer(questions, fmt::format("/proc/{}/root", pid));
+    });
   auto control = ControlServer::listen(*socket_path, **server, collector);
   if (!control) return fail(control.error().text);
   if (const auto started = collector.start(); !started) return fail(started.error().text);

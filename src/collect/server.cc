@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -87,9 +88,20 @@ Fd receive_hello(int socket, penna_hello* hello) {
   return good ? std::move(memory) : Fd();
 }
 
-}  // namespace
-
-namespace {
+bool send_with_descriptor(const Fd& socket, const void* bytes, size_t size, int descriptor) {
+  iovec part{const_cast<void*>(bytes), size};
+  Control control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  control.header.cmsg_level = SOL_SOCKET;
+  control.header.cmsg_type = SCM_RIGHTS;
+  control.header.cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
+}
 
 constexpr int kMaxSwept = 32;
 constexpr std::string_view kDirectoryName = "penna-XXXXXX";  // the last six as mkdtemp(3) likes
@@ -206,19 +218,7 @@ void Server::accept_peers() {
 }
 
 bool Server::send_config(const Fd& socket) const {
-  iovec part{const_cast<penna_config*>(&config_), sizeof config_};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
-  control.header.cmsg_level = SOL_SOCKET;
-  control.header.cmsg_type = SCM_RIGHTS;
-  control.header.cmsg_len = CMSG_LEN(sizeof(int));
-  int fd = doorbell_.fd();
-  std::memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof config_);
+  return send_with_descriptor(socket, &config_, sizeof config_, doorbell_.fd());
 }
 
 // A peer has answered, or has gone.
@@ -227,7 +227,28 @@ void Server::hear(int fd) {
   peers_.erase(fd);
   penna_hello hello{};
   Fd memory = receive_hello(fd, &hello);
-  if (memory) admit(peer, hello, std::move(memory));
+  if (!memory) return;
+  if (hello.after_exec == PENNA_HELLO_ASKS)
+    answer(peer, memory);
+  else
+    admit(peer, hello, std::move(memory));
+}
+
+void Server::set_planner(Planner planner) {
+  planner_ = std::move(planner);
+  config_.plans = planner_ ? 1 : 0;
+}
+
+// The questions are copied: who asks may change them, or make the file smaller, at any time.
+void Server::answer(const Peer& peer, const Fd& questions) const {
+  std::vector<penna_patch_question> asked(PENNA_PATCH_MAX_MODULES);
+  const ssize_t got = ::pread(questions.get(), asked.data(), asked.size() * sizeof asked[0], 0);
+  if (got <= 0 || !planner_) return;
+  asked.resize(static_cast<size_t>(got) / sizeof asked[0]);
+  const std::vector<uint8_t> plan = planner_(asked, peer.pid);
+  Fd memory(::memfd_create("penna-plan", MFD_CLOEXEC));
+  if (memory && ::write(memory.get(), plan.data(), plan.size()) == static_cast<ssize_t>(plan.size()))
+    send_with_descriptor(peer.socket, "", 1, memory.get());
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {

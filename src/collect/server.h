@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "collect/collector.h"
 #include "collect/control_page.h"
 #include "penna/channel.h"
+#include "penna/patch_plan.h"
 
 namespace penna {
 
@@ -42,6 +45,10 @@ class Server {
                                                 Doorbell& doorbell, Collector& collector);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  // Who answers a process that asks what is to be patched in it (penna/patch_plan.h); without one, none is told to ask.
+  using Planner = std::function<std::vector<uint8_t>(std::span<const penna_patch_question> questions, uint32_t pid)>;
+  void set_planner(Planner planner);
 
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
@@ -71,11 +78,13 @@ class Server {
   bool send_config(const Fd& socket) const;
   void hear(int fd);
   void admit(const Peer& peer, const penna_hello& hello, Fd memory);
+  void answer(const Peer& peer, const Fd& questions) const;
   void bury(uint32_t pid);
 
   penna_config config_;
   Doorbell& doorbell_;
   Collector& collector_;
+  Planner planner_;
   Fd epoll_, listener_;
   std::map<int, Peer> peers_;          // by descriptor
   std::map<uint32_t, Living> living_;  // by pid

@@ -24,7 +24,7 @@ struct penna_elf_segment {
 struct penna_elf_note {
   uint32_t name_bytes, bytes, type;
 };
-enum { PENNA_ELF_LOAD = 1, PENNA_ELF_NOTE = 4 };
+enum { PENNA_ELF_LOAD = 1, PENNA_ELF_NOTE = 4, PENNA_ELF_RELRO = 0x6474e552 };
 enum { PENNA_ELF_EXECUTE = 1, PENNA_ELF_WRITE = 2, PENNA_ELF_READ = 4 };
 
 struct penna_elf_module {
@@ -50,6 +50,18 @@ static inline struct penna_elf_range penna_elf_extent(const struct penna_elf_mod
   }
   if (all.start > all.end) all.start = all.end;
   return all;
+}
+
+/* What became read-only once it was relocated (whole pages of it); empty when nothing did. */
+static inline struct penna_elf_range penna_elf_relro(const struct penna_elf_module* module) {
+  struct penna_elf_range none = {0, 0, 0};
+  for (uint32_t i = 0; i < module->count; ++i) {
+    const struct penna_elf_segment* segment = module->segments + i;
+    const uintptr_t at = module->bias + (uintptr_t)segment->address;
+    struct penna_elf_range sealed = {at & ~(uintptr_t)4095, (at + (uintptr_t)segment->bytes) & ~(uintptr_t)4095, 1};
+    if (segment->type == PENNA_ELF_RELRO) return sealed;
+  }
+  return none;
 }
 
 /* The code that holds `address`; empty when it is none. */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * patch_plan.h: how a target learns which places of its code and data shall lead to the recorder's hooks.
+ *
+ * Why the recorder plans: finding functions takes ELF files, debug files and a disassembler, and none of these may be in the
+ * target. What the target does is compare bytes and write bytes.
+ * Invariant: a plan is for the very files that the question names (by build-id); what lies at a place is compared before it
+ * is written. Both are untrusted input to the other side.
+ *
+ * The target connects as in "Rendezvous" (channel.h) and answers penna_hello with after_exec = PENNA_HELLO_ASKS and, instead of
+ * a channel, a memfd of penna_patch_question, one a module. The recorder sends one byte, and with it a memfd:
+ *
+ *   +------------------+----------------------+-----------------------+--------------------+---------------------+
+ *   | penna_patch_plan | penna_near[modules]  | penna_patch[patches]  | bytes of the nears | names, zero-ended   |
+ *   +------------------+----------------------+-----------------------+--------------------+---------------------+
+ */
+#ifndef PENNA_PATCH_PLAN_H
+#define PENNA_PATCH_PLAN_H
+
+#include "penna/channel.h"
+
+enum { PENNA_HELLO_ASKS = 2, PENNA_PATCH_PATH = 1024, PENNA_PATCH_MAX_MODULES = 512 };
+#define PENNA_PATCH_MAGIC UINT64_C(0x316e616c506e6e50) /* "PnnPlan1" */
+
+/* A module, and memory within 2 GiB of all of its code that may become code. */
+struct penna_patch_question {
+  uint64_t bias; /* run-time address - address in the file */
+  uint64_t start, end;
+  uint64_t near, near_bytes; /* 0: there is none */
+  uint64_t enter;            /* what a patched place shall call: penna_call_enter */
+  uint32_t path_bytes, build_id_bytes;
+  uint8_t build_id[32];
+  char path[PENNA_PATCH_PATH];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 88 + PENNA_PATCH_PATH, "penna_patch_question");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 56, "penna_patch_question.build_id");
+
+struct penna_patch_plan {
+  uint64_t magic;
+  uint32_t version; /* PENNA_ABI_VERSION */
+  uint32_t modules; /* as many as were asked for */
+  uint32_t patches;
+  uint32_t near_bytes;
+  uint32_t name_bytes;
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_plan) == 32, "penna_patch_plan");
+
+/* What becomes of a module's near memory: its first `bytes`, and its patches, `first` and `patches` - 1 more. */
+struct penna_near {
+  uint32_t bytes, offset; /* of its bytes, among those of all nears */
+  uint32_t first, patches;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_near) == 16, "penna_near");
+
+enum penna_patch_kind {
+  /* Code: `before` becomes `after`. First what lies behind `head`, which nobody runs now or then; then the head, by one store. */
+  PENNA_PATCH_CODE = 1,
+  /* A pointer to a function of another module, the one called `name`: its value goes to the stub, whose address goes there. */
+  PENNA_PATCH_IMPORT = 2
+};
+
+/*   0         +---------+------+-------+------+----------+
+ *             | address | kind | bytes | head | reserved |
+ *   16        +---------+------+-------+------+----------+
+ *             | before[16]           | after[16]         |
+ *   48        +----------------------+-------------------+
+ *             | stub                 | name | version    |
+ *   64        +----------------------+-------------------+  */
+struct penna_patch {
+  uint64_t address; /* run-time */
+  uint8_t kind;     /* penna_patch_kind */
+  uint8_t bytes;    /* of before and after, up to 16 */
+  uint8_t head;     /* up to 8 */
+  uint8_t reserved[5];
+  uint8_t before[16];
+  uint8_t after[16];
+  uint64_t stub;          /* imports: run-time address of a penna_stub's code */
+  uint32_t name, version; /* imports: where among the names; UINT32_MAX: no version */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch, before) == 16, "penna_patch.before");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch, stub) == 48, "penna_patch.stub");
+
+/* Two words in front of each stub in near memory; then its code, which begins with a call of the hook of PENNA_STUB_CALL bytes. */
+struct penna_stub {
+  uint64_t target;   /* imports: where it jumps to */
+  uint64_t function; /* whose entry is recorded */
+};
+enum { PENNA_STUB_CALL = 6 };
+PENNA_STATIC_ASSERT(sizeof(struct penna_stub) == 16, "penna_stub is 16 bytes");
+
+#endif

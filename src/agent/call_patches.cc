@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// See call_patches.h. The steps of patch_new_modules(): questions with near memory, the recorder's answer, writing.
+#include "agent/call_patches.h"
+
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+
+#include "agent/environment.h"
+#include "agent/imports.h"
+#include "agent/modules.h"
+#include "agent/rendezvous.h"
+#include "agent/sites.h"
+#include "agent/state.h"
+#include "agent/sys.h"
+#include "penna/patch_plan.h"
+
+extern "C" void penna_call_enter();
+
+namespace penna::agent {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kLine = 64;
+uint64_t page_up(uint64_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
+
+bool wanted;  // the recorder plans
+
+// Near memory in use, for function_of_stub().
+struct NearRange {
+  uintptr_t start, end;  // release: `end` last
+};
+NearRange nears[PENNA_PATCH_MAX_MODULES];
+uint32_t near_count;
+
+void count(uint64_t penna_counters::*counter) {
+  __atomic_fetch_add(&(process.channel->counters.*counter), 1, __ATOMIC_RELAXED);
+}
+
+// Memory mapped for the scope.
+class Memory {
+ public:
+  Memory(long fd, uint64_t bytes, int protection, int kind) : bytes_(bytes) {
+    const long got = fd < 0 ? -1 : sys(SYS_mmap, 0, static_cast<long>(bytes), protection, kind, fd, 0);
+    if (!sys_failed(got)) at_ = reinterpret_cast<uint8_t*>(got);
+  }
+  ~Memory() {
+    if (at_ != nullptr) sys(SYS_munmap, reinterpret_cast<long>(at_), static_cast<long>(bytes_));
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  uint8_t* at() const { return at_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint8_t* at_ = nullptr;
+  uint64_t bytes_;
+};
+
+// ---- Questions --------------------------------------------------------------------------------------------------------
+
+bool reserve_at(uint64_t hint, uint64_t bytes) {
+  const long got = sys(SYS_mmap, static_cast<long>(hint), static_cast<long>(bytes), PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == static_cast<long>(hint)) return true;
+  if (!sys_failed(got)) sys(SYS_munmap, got, static_cast<long>(bytes));  // before Linux 4.17 a hint only
+  return false;
+}
+
+// Address space for code within 2 GiB of all of [start, end): the first that is free below, else far above, where the heap of a
+// program does not grow to. 0: none.
+uint64_t reserve_near(uint64_t start, uint64_t end, uint64_t bytes) {
+  constexpr uint64_t kReach = uint64_t{1} << 30, kStep = 1 << 20, kHeapRoom = 256 << 20;
+  const uint64_t first = start & ~(kPage - 1);
+  if (end - start + bytes > kReach / 2) return 0;
+  for (uint64_t below = bytes + kPage; below < kReach && below + kStep < first; below += kStep)
+    if (reserve_at(first - below, bytes)) return first - below;
+  for (uint64_t above = kHeapRoom; above + (end - start) + bytes < kReach; above += kStep)
+    if (reserve_at(page_up(end) + above, bytes)) return page_up(end) + above;
+  return 0;
+}
+
+struct Questions {
+  penna_patch_question* list;
+  uint32_t count;
+};
+
+void ask_about(const ModuleFacts& module, void* argument) {
+  auto& questions = *static_cast<Questions*>(argument);
+  const auto self = reinterpret_cast<uintptr_t>(&penna_call_enter);
+  const bool is_ours = self - module.start < module.end - module.start;
+  if (questions.count == PENNA_PATCH_MAX_MODULES || module.path_bytes > PENNA_PATCH_PATH || is_ours) return;
+  penna_patch_question& question = questions.list[questions.count++];
+  question = {module.bias, module.start, module.end, 0, 0, self, module.path_bytes, module.build_id_bytes, {}, {}};
+  __builtin_memcpy(question.build_id, module.build_id, module.build_id_bytes);
+  __builtin_memcpy(question.path, module.path, module.path_bytes);
+  question.near_bytes = page_up((module.end - module.start) * 2 + 16 * kPage);
+  question.near = reserve_near(module.start, module.end, question.near_bytes);
+  if (question.near == 0) question.near_bytes = 0;
+}
+
+// ---- Answers ----------------------------------------------------------------------------------------------------------
+
+// A plan, with all of its parts inside its memory.
+struct Plan {
+  const penna_patch_plan* head = nullptr;
+  const penna_near* nears = nullptr;
+  const penna_patch* patches = nullptr;
+  const uint8_t* code = nullptr;
+  const char* names = nullptr;
+
+  Plan(const Memory& memory, uint32_t modules) {
+    const auto* found = reinterpret_cast<const penna_patch_plan*>(memory.at());
+    if (found == nullptr || memory.bytes() < sizeof *found || found->magic != PENNA_PATCH_MAGIC ||
+        found->version != PENNA_ABI_VERSION || found->modules != modules)
+      return;
+    const uint64_t patches_at = sizeof *found + uint64_t{modules} * sizeof(penna_near);
+    const uint64_t code_at = patches_at + uint64_t{found->patches} * sizeof(penna_patch);
+    const uint64_t names_at = code_at + found->near_bytes;
+    if (names_at + found->name_bytes != memory.bytes()) return;
+    if (found->name_bytes != 0 && memory.at()[memory.bytes() - 1] != '\0') return;
+    nears = reinterpret_cast<const penna_near*>(found + 1);
+    patches = reinterpret_cast<const penna_patch*>(memory.at() + patches_at);
+    code = memory.at() + code_at;
+    names = reinterpret_cast<const char*>(memory.at() + names_at);
+    head = found;
+  }
+  bool holds(const penna_near& near, const penna_patch_question& question) const {
+    return near.bytes <= question.near_bytes && uint64_t{near.offset} + near.bytes <= head->near_bytes &&
+           uint64_t{near.first} + near.patches <= head->patches;
+  }
+  const char* name(uint32_t at) const { return at < head->name_bytes ? names + at : nullptr; }
+};
+
+// Writes code of one module.
+class CodeWriter {
+ public:
+  CodeWriter(const penna_patch_question& question, bool alone)
+      : elf_(elf_of_module(question.start)), patcher_{board(), 0}, alone_(alone) {}
+  ~CodeWriter() { finish(); }
+  CodeWriter(const CodeWriter&) = delete;
+  CodeWriter& operator=(const CodeWriter&) = delete;
+
+  bool may_write(const penna_patch& patch) const {
+    const penna_elf_range code = penna_elf_code_at(&elf_, patch.address);
+    return patch.bytes <= sizeof patch.before && patch.head != 0 && patch.head <= 8 && patch.head <= patch.bytes &&
+           code.start != code.end && patch.address + patch.bytes <= code.end;
+  }
+  bool is_as_planned(const penna_patch& patch) const {
+    return may_write(patch) &&
+           __builtin_memcmp(reinterpret_cast<const void*>(patch.address), patch.before, patch.bytes) == 0;
+  }
+  // What write_tail() has left: the head as it was.
+  static bool is_prepared(const penna_patch& patch) {
+    const auto* at = reinterpret_cast<const uint8_t*>(patch.address);
+    return __builtin_memcmp(at, patch.before, patch.head) == 0 &&
+           __builtin_memcmp(at + patch.head, patch.after + patch.head, patch.bytes - patch.head) == 0;
+  }
+  // What nobody runs as long as the head is as it was.
+  bool write_tail(const penna_patch& patch) {
+    for (unsigned i = patch.head; i < patch.bytes; ++i) {
+      const uintptr_t at = patch.address + i;
+      if (!make_writable(at)) return false;
+      *reinterpret_cast<volatile uint8_t*>(at) = patch.after[i];
+    }
+    if (patch.head < patch.bytes) patcher_.dirty = 1;
+    return true;
+  }
+  bool write_head(const penna_patch& patch) {
+    if (!make_writable(patch.address) || !make_writable(patch.address + patch.head - 1)) return false;
+    if (alone_)
+      __builtin_memcpy(reinterpret_cast<void*>(patch.address), patch.after, patch.head);
+    else if (!swap(patch))
+      return false;
+    patcher_.dirty = 1;
+    return true;
+  }
+  void finish() { penna_finish_patching(&patcher_); }
+
+ private:
+  // The window's check is for PENNA_SLOT_BYTES bytes; code never ends so close behind a place that this matters.
+  bool make_writable(uintptr_t at) {
+    const penna_elf_range code = penna_elf_code_at(&elf_, at);
+    return penna_open_window(patcher_.board, &code, at) != 0;
+  }
+  // By one store, under running threads: within one line of the cache, what they fetch is old or new (techniques: measured at every
+  // offset). Eight bytes that hold the head and do not leave its line.
+  static bool swap(const penna_patch& patch) {
+    const uintptr_t line = patch.address & ~uintptr_t{kLine - 1};
+    if (patch.address + patch.head > line + kLine) return false;
+    const uintptr_t at = patch.address < line + kLine - 8 ? patch.address : line + kLine - 8;
+    auto* word = reinterpret_cast<uint64_t*>(at);
+    uint64_t seen, changed;
+    __builtin_memcpy(&seen, word, 8);
+    changed = seen;
+    __builtin_memcpy(reinterpret_cast<uint8_t*>(&changed) + (patch.address - at), patch.after, patch.head);
+    asm volatile("lock cmpxchgq %2, %1" : "+a"(seen), "+m"(*word) : "r"(changed) : "memory", "cc");
+    return true;
+  }
+
+  penna_elf_module elf_;
+  penna_patcher patcher_;
+  bool alone_;
+};
+
+bool open_near(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
+  if (near.bytes == 0) return true;
+  const auto at = static_cast<long>(question.near);
+  if (sys_failed(sys(SYS_mprotect, at, static_cast<long>(page_up(near.bytes)), PROT_READ | PROT_WRITE))) return false;
+  __builtin_memcpy(reinterpret_cast<void*>(question.near), plan.code + near.offset, near.bytes);
+  return true;
+}
+
+// From here on near memory is code, and what is left of it is given back.
+bool close_near(const penna_patch_question& question, const penna_near& near) {
+  const uint64_t used = page_up(near.bytes);
+  if (question.near_bytes > used)
+    sys(SYS_munmap, static_cast<long>(question.near + used), static_cast<long>(question.near_bytes - used));
+  if (used == 0) return true;
+  if (sys_failed(sys(SYS_mprotect, static_cast<long>(question.near), static_cast<long>(used), PROT_READ | PROT_EXEC)))
+    return false;
+  if (near_count == PENNA_PATCH_MAX_MODULES) return false;
+  nears[near_count] = {question.near, question.near + near.bytes};
+  __atomic_store_n(&near_count, near_count + 1, __ATOMIC_RELEASE);  // pairs with function_of_stub()
+  return true;
+}
+
+void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone) {
+  const penna_patch* const first = plan.patches + near.first;
+  const penna_patch* const end = first + near.patches;
+  const auto is_code = [](const penna_patch& patch) { return patch.kind == PENNA_PATCH_CODE; };
+  if (!open_near(question, plan, near)) {
+    for (const penna_patch* patch = first; patch != end; ++patch) count(&penna_counters::functions_refused);
+    close_near(question, {});
+    return;
+  }
+  for (const penna_patch* patch = first; patch != end; ++patch)
+    if (!is_code(*patch)) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version));
+  if (!close_near(question, near)) return;
+
+  CodeWriter writer(question, alone);
+  for (const penna_patch* patch = first; patch != end; ++patch)
+    if (is_code(*patch) && writer.is_as_planned(*patch)) writer.write_tail(*patch);
+  writer.finish();
+  for (const penna_patch* patch = first; patch != end; ++patch) {
+    const bool done = is_code(*patch)
+                          ? writer.may_write(*patch) && CodeWriter::is_prepared(*patch) && writer.write_head(*patch)
+                          : switch_import(*patch, question);
+    count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+  }
+}
+
+void carry_out(const Questions& questions, long answer) {
+  penna_patch_plan head;
+  if (sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) != sizeof head) return;
+  const uint64_t bytes = sizeof head + uint64_t{head.modules} * sizeof(penna_near) +
+                         uint64_t{head.patches} * sizeof(penna_patch) + head.near_bytes + head.name_bytes;
+  const Memory memory(answer, bytes, PROT_READ, MAP_PRIVATE);
+  const Plan plan(memory, questions.count);
+  const bool alone = __libc_single_threaded != 0;
+  for (uint32_t i = 0; i < questions.count; ++i) {
+    const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
+    if (sound)
+      patch_module(questions.list[i], plan, plan.nears[i], alone);
+    else
+      close_near(questions.list[i], {});
+  }
+}
+
+}  // namespace
+
+void start_call_patches(const penna_config& config, bool forked) {
+  wanted = config.plans != 0 && (config.classes & class_bit(PENNA_CALLS)) != 0;
+  if (!wanted || forked) return;
+  penna_prepare_patching();
+  patch_new_modules();
+}
+
+void patch_new_modules() {
+  if (!wanted) return;
+  BoardLock lock(BoardLock::kTry);
+  if (!lock) return;
+  constexpr uint64_t kBytes = PENNA_PATCH_MAX_MODULES * sizeof(penna_patch_question);
+  const long file = sys(SYS_memfd_create, reinterpret_cast<long>("penna-questions"), MFD_CLOEXEC);
+  if (sys_failed(file)) return;
+  {
+    const bool sized = !sys_failed(sys(SYS_ftruncate, file, static_cast<long>(kBytes)));
+    const Memory memory(sized ? file : -1, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+    Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
+    if (memory.at() != nullptr) for_each_new_module(ask_about, &questions);
+    if (questions.count != 0) {
+      sys(SYS_ftruncate, file, static_cast<long>(questions.count * sizeof(penna_patch_question)));
+      const long answer = ask_recorder(recorder_socket(), file);
+      carry_out(questions, answer);
+      if (answer >= 0) sys(SYS_close, answer);
+    }
+  }
+  sys(SYS_close, file);
+}
+
+uintptr_t function_of_stub(uintptr_t resume) {
+  const uint32_t known = __atomic_load_n(&near_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < known; ++i)
+    if (resume - nears[i].start < nears[i].end - nears[i].start)
+      return reinterpret_cast<const penna_stub*>(resume - PENNA_STUB_CALL)[-1].function;
+  return 0;
+}
+
+}  // namespace penna::agent

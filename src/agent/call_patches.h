@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Makes the functions of this process lead to the hook of calls_x86_64.S, as the recorder has planned (penna/patch_plan.h).
+//
+// Invariant: a place is written only when it holds what the plan says; what is not written is counted.
+#pragma once
+
+#include "penna/channel.h"
+
+namespace penna::agent {
+
+// Called from start() once the channel takes records: asks for all modules that there are. A forked child has its parent's patches.
+void start_call_patches(const penna_config& config, bool forked);
+
+// After a dlopen: the same for modules that are new. Not in signal handlers.
+void patch_new_modules();
+
+// The function whose stub's hook call ends at `resume`; 0: there is no such stub.
+uintptr_t function_of_stub(uintptr_t resume);
+
+}  // namespace penna::agent

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// See dynamic_symbols.h. The table: one word each of bucket count, first symbol in the table, bloom words, shift; the bloom words;
+// the buckets; a chain of hashes, the last of each with bit 0 set.
+#include "agent/dynamic_symbols.h"
+
+#include <elf.h>
+
+#include "agent/text.h"
+
+namespace penna::agent {
+namespace {
+
+uint32_t gnu_hash(const char* name) {
+  uint32_t hash = 5381;
+  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<uint8_t>(*name);
+  return hash;
+}
+
+}  // namespace
+
+DynamicSymbols::DynamicSymbols(const link_map& map) : bias_(map.l_addr) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    // Relocated by the dynamic linker, but in the kernel's module, which it does not write to.
+    const uintptr_t address = entry->d_un.d_ptr >= bias_ ? entry->d_un.d_ptr : entry->d_un.d_ptr + bias_;
+    if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address);
+    if (entry->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
+    if (entry->d_tag == DT_GNU_HASH) hash_ = reinterpret_cast<const uint32_t*>(address);
+  }
+}
+
+uintptr_t DynamicSymbols::find(const char* name) const {
+  if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr || hash_[0] == 0) return 0;
+  const uint32_t bucket_count = hash_[0], first = hash_[1], bloom_words = hash_[2];
+  const uint32_t* buckets = hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+  const uint32_t* chain = buckets + bucket_count;
+  const uint32_t wanted = gnu_hash(name);
+  uint32_t index = buckets[wanted % bucket_count];
+  if (index < first) return 0;
+  for (;; ++index) {
+    const uint32_t seen = chain[index - first];
+    const ElfW(Sym)& symbol = symbols_[index];
+    if ((seen | 1) == (wanted | 1) && symbol.st_shndx != SHN_UNDEF &&
+        text_begins(names_ + symbol.st_name, name, text_length(name) + 1))
+      return bias_ + symbol.st_value;
+    if ((seen & 1) != 0) return 0;
+  }
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// What a loaded module defines for others, by name: its GNU hash table, read where the dynamic linker reads it.
+//
+// Why not dlsym: that takes the linker's lock, and searches all modules. Versions are not looked at.
+// Invariant: async-signal-safe; reads only what the module's dynamic section points to.
+#pragma once
+
+#include <link.h>
+#include <stdint.h>
+
+namespace penna::agent {
+
+class DynamicSymbols {
+ public:
+  explicit DynamicSymbols(const link_map& map);
+  // The run-time address of what the module defines as `name`; of an ifunc, that of its resolver. 0: it does not.
+  uintptr_t find(const char* name) const;
+
+ private:
+  uintptr_t bias_;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const char* names_ = nullptr;
+  const uint32_t* hash_ = nullptr;
+};
+
+}  // namespace penna::agent

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// NearMemory: code that is written for a module, in the memory near it that a target has offered (patch_plan.h).
+//
+// It begins with the way to the hook: a jump that every patched call in reach goes to. Then stubs, each a penna_stub and code that
+// calls the hook first. Addresses are run-time addresses.
+// Invariant: never more bytes than the target has offered.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "penna/patch_plan.h"
+
+namespace penna {
+
+class NearMemory {
+ public:
+  NearMemory(uint64_t address, uint64_t room, uint64_t hook);
+
+  bool has_room(size_t bytes) const { return bytes_.size() + bytes <= room_; }
+  uint64_t entrance() const { return address_; }  // a jump to the hook
+  uint64_t end() const { return address_ + bytes_.size(); }
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+  // Begins a stub: the place of its code, behind the call of the hook. Nothing: no room for `code_bytes` more.
+  struct Stub {
+    uint64_t code;    // where its penna_stub ends
+    uint64_t resume;  // behind the call
+  };
+  std::optional<Stub> begin_stub(uint64_t function, size_t code_bytes);
+  void append(std::span<const uint8_t> code) { bytes_.insert(bytes_.end(), code.begin(), code.end()); }
+  void append_jump(uint64_t to);               // jmp rel32
+  void append_jump_through(uint64_t pointer);  // jmp *rel32(%rip)
+
+ private:
+  void append_word(uint64_t word);
+  void append_relative(uint64_t to);  // four bytes, from behind them
+  uint64_t address_, room_;
+  std::vector<uint8_t> bytes_;
+};
+
+// `opcode rel32` at `place`, to `to`; nothing: out of reach.
+std::optional<std::array<uint8_t, 5>> relative_branch(uint8_t opcode, uint64_t place, uint64_t to);
+
+}  // namespace penna

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// PatchPlanner: answers a target's question which places of its modules shall lead to the hooks (penna/patch_plan.h).
+//
+// Usage: one for a recording; answer() for each question, of any process. What was read of a file is kept for the next process.
+// Invariant: a module whose file is not the one that is mapped (by build-id) gets no patches; questions are untrusted.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penna/patch_plan.h"
+#include "symbols/elf_file.h"
+
+namespace penna {
+
+struct PatchWishes {
+  // Whether calls of a function shall be recorded; empty: of all that the compiler has prepared. `name`: demangled; `file`: the
+  // module's path.
+  std::function<bool(const std::string& name, const std::string& file)> wanted;
+};
+
+// A function that was asked for and cannot be entered.
+struct RefusedFunction {
+  std::string name, file, reason;
+};
+
+class PatchPlanner {
+ public:
+  explicit PatchPlanner(PatchWishes wishes);
+  ~PatchPlanner();
+  PatchPlanner(const PatchPlanner&) = delete;
+  PatchPlanner& operator=(const PatchPlanner&) = delete;
+
+  // The bytes of a penna_patch_plan. `root`: where the process's files are seen from here ("/proc/PID/root").
+  std::vector<uint8_t> answer(std::span<const penna_patch_question> questions, const std::string& root);
+
+  const std::vector<RefusedFunction>& refused() const { return refused_; }
+
+ private:
+  struct Module;
+  const Module* module_of(const penna_patch_question& question, const std::string& root);
+  void read_module(const ElfFile& file, const std::string& path, Module* module);
+
+  PatchWishes wishes_;
+  std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
+  std::vector<RefusedFunction> refused_;
+};
+
+}  // namespace penna
