@@ -23,13 +23,19 @@ namespace {
 
 // The first instruction of the function that `resume` lies in, as unwind information has it; else `resume` itself, by which
 // a symbol table names the function as well.
-uintptr_t function_of(uintptr_t resume) {
+uintptr_t find_function(uintptr_t resume) {
   dl_find_object module;
   unwind::Fde fde;
   if (const uintptr_t known = function_of_stub(resume)) return known;
   if (!unwind::find_module(resume, module)) return resume;
   const unwind::EhFrame frames = unwind::eh_frame_of(module);
   return frames.frame.size != 0 && unwind::find_fde(frames, resume - 1, fde) ? fde.begin : resume;
+}
+
+uintptr_t function_of(uintptr_t resume) {
+  const uintptr_t function = find_function(resume);
+  ensure_module(function);
+  return function;
 }
 
 // Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame pointer, but where
@@ -58,12 +64,6 @@ uintptr_t end_jumpers(uintptr_t caller) {
   return caller;
 }
 
-const ReturnLink* meet(uintptr_t caller, uintptr_t resume, uintptr_t flags) {
-  const uintptr_t function = function_of(resume);
-  ensure_module(function);
-  return return_link(caller, resume, function, flags);
-}
-
 void lose_call() {
   ++thread.lost_class[PENNA_CALLS];
   ++thread.discarded;
@@ -83,10 +83,10 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(uintptr_t 
   if (frame != 0 && at.slot == nullptr) return lose_call(), 0;
   if (at.slot != nullptr) caller = *at.slot;
   caller = end_jumpers(caller);
-  const ReturnLink* link = meet(caller, resume, at.flags);
+  const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
   if (link == nullptr) return lose_call(), 0;
   write_call(link->function, PENNA_TAG_ENTRY);
-  const uintptr_t trampoline = link->way & ~(kAsks | kJumps);
+  const uintptr_t trampoline = link->way & ~kWayFlags;
   if (at.slot != nullptr) *at.slot = trampoline + kReturnsAt;
   return trampoline;
 }

@@ -267,17 +267,7 @@ void carry_out(const Questions& questions, long answer) {
   }
 }
 
-}  // namespace
-
-void start_call_patches(const penna_config& config, bool forked) {
-  wanted = config.plans != 0 && (config.classes & class_bit(PENNA_CALLS)) != 0;
-  if (!wanted || forked) return;
-  penna_prepare_patching();
-  patch_new_modules();
-}
-
-void patch_new_modules() {
-  if (!wanted) return;
+void patch_modules() {
   BoardLock lock(BoardLock::kTry);
   if (!lock) return;
   constexpr uint64_t kBytes = PENNA_PATCH_MAX_MODULES * sizeof(penna_patch_question);
@@ -298,6 +288,20 @@ void patch_new_modules() {
   sys(SYS_close, file);
 }
 
+}  // namespace
+
+void start_call_patches(const penna_config& config, bool forked) {
+  wanted = config.plans != 0 && (config.classes & class_bit(PENNA_CALLS)) != 0;
+  if (!wanted || forked) return;
+  penna_prepare_patching();
+  patch_modules();
+}
+
+void patch_new_modules() {
+  if (!wanted || (armed() & class_bit(PENNA_CALLS)) == 0) return;
+  find_new_modules();
+  patch_modules();
+}
 uintptr_t function_of_stub(uintptr_t resume) {
   const uint32_t known = __atomic_load_n(&near_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < known; ++i)

@@ -38,6 +38,7 @@
         .set    LINK_WAY, 24
         .set    WAY_ASKS, 1                     /* not the usual frame: always penna_call_meet() */
         .set    WAY_JUMPS, 2                    /* no trampoline was called, so none is returned from */
+        .set    WAY_STALE, 4                    /* the function must be looked up again */
         .set    RETURNS_AT, 4                   /* in a trampoline, behind its call */
 
 .macro FUNCTION symbol, align=64
@@ -169,7 +170,7 @@ penna_call_enter:
         FIND    .Lenter_unknown
         mov     LINK_WAY(%rsi), %rdx
         mov     LINK_FUNCTION(%rsi), %rcx
-        test    $WAY_ASKS, %dl
+        test    $(WAY_ASKS | WAY_STALE), %dl
         jnz     .Lenter_asks
         mov     %rdx, -8(%rsp)
         RECORD  TAG_ENTRY, 91f, 92f
@@ -217,7 +218,7 @@ _mcount:
         FIND    .Lmcount_unknown
         mov     LINK_WAY(%rsi), %rdx
         mov     LINK_FUNCTION(%rsi), %rcx
-        test    $WAY_ASKS, %dl
+        test    $(WAY_ASKS | WAY_STALE), %dl
         jnz     .Lmcount_asks
         add     $(RETURNS_AT - WAY_JUMPS), %rdx
         mov     %rdx, 8(%rbp)

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "agent/call_patches.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/stacks.h"
@@ -155,7 +156,7 @@ bool forget_unmapped() {
         reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end)
       continue;
     __atomic_store_n(&modules[i].state, kGone, __ATOMIC_RELEASE);
-    forget_return_links(modules[i].start, modules[i].end);
+    mark_return_links_stale(modules[i].start, modules[i].end);
     any = true;
   }
   return any;
@@ -203,12 +204,47 @@ void find_new_modules() {
   }
 }
 
-// Called by the wrapper of dlopen below, before the real one.
-extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen() {
+namespace {
+
+bool has_entry(const link_map& map, long tag) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) return true;
+  return false;
+}
+
+// Would the dynamic linker find this name as well when it is asked by us? A name with a slash is a path; another one is searched
+// for by the RUNPATH of who asks, and by the RPATHs of whoever loaded whom; $ORIGIN is the folder of who asks.
+bool found_by_anyone(const char* name, uintptr_t caller) {
+  bool is_path = false;
+  if (name == nullptr) return false;
+  for (; *name != '\0'; ++name) {
+    if (*name == '$') return false;
+    is_path |= *name == '/';
+  }
+  dl_find_object found;
+  if (is_path) return true;
+  if (_dl_find_object(reinterpret_cast<void*>(caller), &found) != 0 || has_entry(*found.dlfo_link_map, DT_RUNPATH))
+    return false;
+  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
+    if (has_entry(*map, DT_RPATH)) return false;
+  return true;
+}
+
+void* open_and_patch(const char* name, int mode) {
+  void* handle = real.dlopen(name, mode);
+  if (handle != nullptr) patch_new_modules();
+  return handle;
+}
+
+}  // namespace
+
+// Called by the wrapper of dlopen below, which goes on to what this gives.
+extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int,
+                                                                                 uintptr_t caller) {
   dlopen_was_called = true;
   __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
   if (real.dlopen == nullptr) resolve_real_functions();
-  return reinterpret_cast<void*>(real.dlopen);
+  return reinterpret_cast<void*>(found_by_anyone(name, caller) ? open_and_patch : real.dlopen);
 }
 
 }  // namespace penna::agent
@@ -228,6 +264,7 @@ __asm__(
     "  .cfi_adjust_cfa_offset 8\n"
     "  sub $8, %rsp\n"
     "  .cfi_adjust_cfa_offset 8\n"
+    "  mov 24(%rsp), %rdx\n"
     "  call penna_agent_before_dlopen\n"
     "  add $8, %rsp\n"
     "  .cfi_adjust_cfa_offset -8\n"

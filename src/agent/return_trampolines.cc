@@ -24,20 +24,27 @@ bool take(ReturnLink& link) {
 
 }  // namespace
 
-const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t function, uintptr_t flags) {
+const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags,
+                              uintptr_t (*function_of)(uintptr_t)) {
   const uint32_t home = home_of(caller, resume);
   // The last one stays unused: there every search ends.
   for (uint32_t number = home; number < home + kMaxProbes - 1; ++number) {
     ReturnLink& link = penna_return_links[number];
     const uintptr_t seen = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with the release below
-    if (seen == caller && link.resume == resume) return &link;
+    if (seen == caller && link.resume == resume) {
+      if ((__atomic_load_n(&link.way, __ATOMIC_ACQUIRE) & kStale) != 0) {  // pairs with mark_return_links_stale()
+        link.function = function_of(resume);
+        __atomic_fetch_and(&link.way, ~kStale, __ATOMIC_RELEASE);  // pairs with the order of loads in calls_x86_64.S
+      }
+      return &link;
+    }
     if (seen != 0) continue;
     if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= kMostUsed) return nullptr;
     // Two threads may give one pair two links: both are right.
     if (!take(link)) continue;
     __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
     link.resume = resume;
-    link.function = function;
+    link.function = function_of(resume);
     link.way = trampoline_of(number) | flags;
     __atomic_store_n(&link.caller, caller, __ATOMIC_RELEASE);
     return &link;
@@ -45,12 +52,12 @@ const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t func
   return nullptr;
 }
 
-void forget_return_links(uintptr_t start, uintptr_t end) {
+void mark_return_links_stale(uintptr_t start, uintptr_t end) {
   for (ReturnLink& link : penna_return_links) {
     const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);
     if (caller == 0 || caller == kTaken) continue;
     if (caller - start < end - start || link.resume - start < end - start)
-      __atomic_store_n(&link.caller, kTaken, __ATOMIC_RELEASE);
+      __atomic_fetch_or(&link.way, kStale, __ATOMIC_RELEASE);
   }
 }
 

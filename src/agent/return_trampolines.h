@@ -9,7 +9,7 @@
 //
 // The processor's own memory of returns stays in order, too: the trampoline *calls* the function, whose return then is foreseen.
 //
-// Invariant: a link never changes once it has a caller, but that code which is unmapped may take its links out of use.
+// Invariant: a link stays what it is, but for its function when other code was mapped where it lay (kStale).
 #pragma once
 
 #include <stddef.h>
@@ -21,10 +21,10 @@ namespace penna::agent {
 //
 //   0        8        16         24       32
 //   +--------+--------+----------+--------+
-//   | caller | resume | function |  way   |     way: address of the trampoline, and kAsks, kJumps
+//   | caller | resume | function |  way   |     way: address of the trampoline, and the flags below
 //   +--------+--------+----------+--------+
 struct ReturnLink {
-  uintptr_t caller;    // return address; 0 = unused, kTaken = being filled or out of use; release: stored last
+  uintptr_t caller;    // return address; 0 = unused, kTaken = being filled; release: stored last
   uintptr_t resume;    // behind the call of the hook, in the function
   uintptr_t function;  // its first instruction: what records say
   uintptr_t way;
@@ -36,7 +36,10 @@ inline constexpr uint32_t kMaxProbes = 64;
 inline constexpr uint32_t kTrampolineBytes = 16;
 inline constexpr uintptr_t kReturnsAt = 4;  // in a trampoline: the return address that it stands for
 inline constexpr uintptr_t kTaken = 1;
-inline constexpr uintptr_t kAsks = 1, kJumps = 2;
+// Flags of a way: the frame has another shape, always ask penna_call_meet(); no trampoline was called, so none is returned
+// from; the code was unmapped since, ask once.
+inline constexpr uintptr_t kAsks = 1, kJumps = 2, kStale = 4;
+inline constexpr uintptr_t kWayFlags = 15;
 
 extern "C" {
 extern const uint8_t penna_return_trampolines[(kTrampolines + kMaxProbes) * kTrampolineBytes];
@@ -53,10 +56,11 @@ inline ReturnLink& link_of_trampoline(uintptr_t pc) {
 // The return address that the compiler wrote, whatever stands there now.
 inline uintptr_t real_caller(uintptr_t pc) { return is_trampoline(pc) ? link_of_trampoline(pc).caller : pc; }
 
-// The link of a pair, a new one if need be. Null: no trampoline is left. Async-signal-safe; never waits.
-const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t function, uintptr_t flags);
+// The link of a pair, a new one if need be. Null: no trampoline is left. A new or stale one gets the function that
+// function_of(resume) gives. Async-signal-safe; never waits.
+const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags, uintptr_t (*function_of)(uintptr_t));
 
-// Code in [start, end) has been unmapped: its links are out of use.
-void forget_return_links(uintptr_t start, uintptr_t end);
+// Code in [start, end) has been unmapped.
+void mark_return_links_stale(uintptr_t start, uintptr_t end);
 
 }  // namespace penna::agent
