@@ -76,7 +76,8 @@ enum penna_kind {
   PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on */
   PENNA_KIND_LOST = 17,          /* penna_lost: this thread could not record something since its last record */
   PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
-  PENNA_KIND_COUNT = 19
+  PENNA_KIND_JUMP = 19,          /* penna_jump: the thread's stack is another one, or another part of it, from here on */
+  PENNA_KIND_COUNT = 20
 };
 
 /* What the four kinds of event are called on command lines and in masks. */
@@ -227,6 +228,22 @@ struct penna_blocked {
   uint64_t ticks;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
+
+/* Where calls were left or taken up again without exits and entries: setjmp and longjmp, contexts. */
+enum penna_jump_what {
+  PENNA_JUMP_SAVE = 1,   /* `buffer` now means this place: setjmp, getcontext */
+  PENNA_JUMP_GO = 2,     /* on at the place that `buffer` means: longjmp, setcontext */
+  PENNA_JUMP_SWITCH = 3, /* `other` now means this place; on at that of `buffer`: swapcontext */
+  PENNA_JUMP_MAKE = 4    /* `buffer` now means a stack of its own, which ends in `other` (0: not): makecontext */
+};
+struct penna_jump {
+  uint64_t buffer; /* address of the jmp_buf or ucontext_t */
+  uint64_t other;
+  uint32_t what; /* penna_jump_what */
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_jump) == 24, "penna_jump is 24 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_jump, what) == 16, "penna_jump.what");
 
 /* ---- Building and taking apart headers ---------------------------------------------------------------------------- */
 

@@ -132,6 +132,12 @@ struct Plan {
   const char* name(uint32_t at) const { return at < head->name_bytes ? names + at : nullptr; }
 };
 
+bool holds(uintptr_t address, const uint8_t* bytes, int count) {
+  for (int i = 0; i < count; ++i)
+    if (reinterpret_cast<const volatile uint8_t*>(address)[i] != bytes[i]) return false;
+  return true;
+}
+
 // Writes code of one module.
 class CodeWriter {
  public:
@@ -147,14 +153,12 @@ class CodeWriter {
            code.start != code.end && patch.address + patch.bytes <= code.end;
   }
   bool is_as_planned(const penna_patch& patch) const {
-    return may_write(patch) &&
-           __builtin_memcmp(reinterpret_cast<const void*>(patch.address), patch.before, patch.bytes) == 0;
+    return may_write(patch) && holds(patch.address, patch.before, patch.bytes);
   }
   // What write_tail() has left: the head as it was.
   static bool is_prepared(const penna_patch& patch) {
-    const auto* at = reinterpret_cast<const uint8_t*>(patch.address);
-    return __builtin_memcmp(at, patch.before, patch.head) == 0 &&
-           __builtin_memcmp(at + patch.head, patch.after + patch.head, patch.bytes - patch.head) == 0;
+    return holds(patch.address, patch.before, patch.head) &&
+           holds(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
   // What nobody runs as long as the head is as it was.
   bool write_tail(const penna_patch& patch) {

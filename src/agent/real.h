@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <ucontext.h>
 
 namespace penna::agent {
 

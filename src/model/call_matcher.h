@@ -3,41 +3,38 @@
 //
 // Why one place: totals, trees, replay and exports must agree on what a call is when entries or exits are missing
 // (longjmp, killed threads, lost events, a recording that began in the middle).
-// Invariant: every entry ends exactly once: by its exit, because an outer call ended (unwound), or at the end (open).
-// Memory: one OpenCall for each open call, at most kMaxDepth, and a few bytes for each function seen.
+// A thread may have several stacks (contexts), one of them running; a jump leaves calls behind without exits, and is told.
+// Invariant: every entry ends exactly once: by its exit, by a jump, because an outer call ended (unwound), or at the end (open).
+// Memory: one OpenCall for each open call, at most kMaxDepth a stack, and a few bytes for each function and jump buffer seen.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "model/call_stacks.h"
 #include "model/hash.h"
 
 namespace penna {
 
-struct OpenCall {
-  uint64_t pc = 0;        // as recorded
-  uint64_t begin = 0;     // ticks
-  uint64_t inner = 0;     // ticks spent in calls it made, so far
-  uint32_t slot = 0;      // number of the function in this matcher, from 0
-  uint32_t tag = 0;       // the observer's, set in on_enter
-  bool outermost = true;  // no other call of the same function is open outside it
-};
-
 enum class CallEnd : uint8_t {
   kExit,     // its own exit was recorded
-  kUnwound,  // an outer function was left: longjmp, or its exit was lost
+  kJump,     // longjmp or setcontext left it
+  kUnwound,  // an outer function was left, and nothing said how: its exit was lost
   kOpen,     // not left when the thread's events ended
 };
 
 // What could not be paired.
 struct CallCounts {
   uint64_t calls = 0;        // entries
+  uint64_t jumped = 0;       // calls that a jump ended
   uint64_t unwound = 0;      // calls that ended with an outer one
   uint64_t open = 0;         // calls open at the end
   uint64_t stray_exits = 0;  // exits of functions that were not open
   uint64_t too_deep = 0;     // entries beyond kMaxDepth: not looked at
   void add(const CallCounts& other) {
     calls += other.calls;
+    jumped += other.jumped;
     unwound += other.unwound;
     open += other.open;
     stray_exits += other.stray_exits;
@@ -74,10 +71,11 @@ class CallMatcher {
     }
     if (!stack_.empty() && stack_.back().pc == pc) [[likely]] {
       pop(time, CallEnd::kExit, observer);
+      if (stack_.empty()) stacks_.on_empty(stack_);
       return true;
     }
     auto found = slots_.find(key);
-    if (found == slots_.end() || active_[found->second] == 0) {
+    if (found == slots_.end() || active_[found->second] == 0 || !is_open_here(found->second)) {
       ++counts_.stray_exits;
       return false;
     }
@@ -86,10 +84,28 @@ class CallMatcher {
     return true;
   }
 
+  template <typename Observer>
+  void jump(const penna_jump& jump, uint64_t time, Observer&& observer) {
+    switch (jump.what) {
+      case PENNA_JUMP_SAVE: stacks_.save(jump.buffer, stack_.size()); break;
+      case PENNA_JUMP_MAKE: stacks_.make(jump.buffer, jump.other); break;
+      case PENNA_JUMP_SWITCH: stacks_.suspend(jump.other, stack_); [[fallthrough]];
+      case PENNA_JUMP_GO:
+        if (const auto depth = stacks_.saved_depth(jump.buffer))
+          while (stack_.size() > *depth) pop(time, CallEnd::kJump, observer);
+        else
+          stacks_.resume(jump.buffer, stack_);
+        break;
+      default: break;
+    }
+  }
+
   // The thread's events are over.
   template <typename Observer>
   void finish(uint64_t time, Observer&& observer) {
-    while (!stack_.empty()) pop(time, CallEnd::kOpen, observer);
+    do {
+      while (!stack_.empty()) pop(time, CallEnd::kOpen, observer);
+    } while (stacks_.take_any(stack_));
     beyond_ = 0;
   }
 
@@ -103,10 +119,15 @@ class CallMatcher {
     const OpenCall call = stack_.back();
     stack_.pop_back();
     --active_[call.slot];
+    if (how == CallEnd::kJump) ++counts_.jumped;
     if (how == CallEnd::kUnwound) ++counts_.unwound;
     if (how == CallEnd::kOpen) ++counts_.open;
     if (!stack_.empty()) stack_.back().inner += time - call.begin;
     observer.on_leave(call, time, how, stack_.size());
+  }
+
+  bool is_open_here(uint32_t slot) const {
+    return std::any_of(stack_.rbegin(), stack_.rend(), [slot](const OpenCall& call) { return call.slot == slot; });
   }
 
   uint32_t slot_of(uint64_t key) {
@@ -118,6 +139,7 @@ class CallMatcher {
   std::vector<OpenCall> stack_;
   std::vector<uint32_t> active_;  // by slot: open calls of the function
   NumberMap<uint32_t> slots_;
+  CallStacks stacks_;
   uint64_t beyond_ = 0;  // open calls that are not on the stack because it was full
   CallCounts counts_;
 };

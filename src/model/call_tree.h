@@ -34,7 +34,7 @@ class CallTree {
   ~CallTree();
 
   void operator()(const Event& event) {
-    if (event.record.is_call()) add(event);
+    if (event.record.changes_calls()) add(event);
   }
   void finish();
 

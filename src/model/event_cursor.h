@@ -5,6 +5,7 @@
 // Invariant: holds one decoded chunk at a time; event().time never decreases.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -37,8 +38,14 @@ inline constexpr uint32_t kOtherRecords = 1u
 inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
 inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
 
-// The bit of a kind of record.
-inline uint32_t class_bit(uint32_t kind) { return 1u << classify(kind); }
+// The bit of a kind of record. Jumps go with the calls that they end; there is none in a chunk without calls that matters to them.
+inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
+  std::array<uint8_t, 64> bits{};
+  for (size_t kind = 0; kind < bits.size(); ++kind) bits[kind] = static_cast<uint8_t>(1u << kClassOfKind[kind]);
+  bits[PENNA_KIND_JUMP] = kCallEvents;
+  return bits;
+}();
+inline uint32_t class_bit(uint32_t kind) { return kind < kBitOfKind.size() ? kBitOfKind[kind] : kOtherRecords; }
 static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
 
 // Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,

@@ -250,7 +250,7 @@ void say_analyses(const HealthReport& report, Sentences& say) {
                   "events are missing.",
                   plural_text(report.stray_exits, "function was", "functions were")));
   say.note(report.unwound_calls != 0,
-           fmt::format("{} with an outer function, by longjmp or because the exit is missing: their time ends there.",
+           fmt::format("{} with an outer function, because the exit is missing: their time ends there.",
                        plural_text(report.unwound_calls, "call ended", "calls ended")));
   say.warning(report.too_deep_calls != 0,
               fmt::format("{} nested deeper than {}: they are only counted.",

@@ -16,6 +16,8 @@ struct ThreadCalls {
 
   template <typename Observer>
   void add(const Event& event, FunctionTable& functions, Observer&& observer) {
+    last_time = event.time;
+    if (!event.record.is_call()) return matcher.jump(event.record.as<penna_jump>(), event.time, observer);
     const uint64_t pc = event.record.pc;
     const uint64_t key = time_matters ? functions.intern(process, pc, event.time) : pc;
     if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
@@ -23,7 +25,6 @@ struct ThreadCalls {
     } else {
       matcher.exit(key, pc, event.time, observer);
     }
-    last_time = event.time;
   }
   // Ends open calls with the last call event.
   template <typename Observer>

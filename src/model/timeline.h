@@ -88,6 +88,8 @@ class Timeline {
   bool flush(OnLine& on_line);
   template <typename OnLine>
   bool add_call(const Event& event, OnLine& on_line);
+  template <typename OnLine>
+  bool add_jump(const Event& event, OnLine& on_line);
   // A point that begins or ends a span.
   template <typename OnLine>
   bool add_span(const Event& event, const Site& site, OnLine& on_line);

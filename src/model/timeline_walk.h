@@ -62,6 +62,7 @@ template <typename OnLine>
 bool Timeline::add(const Event& event, OnLine&& on_line) {
   last_time_ = event.time;
   if (event.record.is_call()) return add_call(event, on_line);
+  if (event.record.kind == PENNA_KIND_JUMP) return add_jump(event, on_line);
   if (event.record.kind == PENNA_KIND_POINT) {
     const Site* site = recording_.site(process_, event.record.as<penna_point>().site);
     if (site != nullptr && (site->kind == PENNA_SITE_SPAN || site->kind == PENNA_SITE_SPAN_END))
@@ -103,6 +104,14 @@ bool Timeline::add_call(const Event& event, OnLine& on_line) {
   stray.pc = pc;
   stray.record = &event.record;
   return on_line(static_cast<const TimelineLine&>(stray));
+}
+
+template <typename OnLine>
+bool Timeline::add_jump(const Event& event, OnLine& on_line) {
+  Emit<OnLine> emit{*this, on_line};
+  if (!flush(on_line)) return false;
+  matcher_.jump(event.record.as<penna_jump>(), event.time, emit);
+  return emit.go_on;
 }
 
 template <typename OnLine>

@@ -47,6 +47,7 @@ struct Record {
   const uint8_t* payload = nullptr;
 
   bool is_call() const { return kind == PENNA_KIND_CALL_ENTRY || kind == PENNA_KIND_CALL_EXIT; }
+  bool changes_calls() const { return is_call() || kind == PENNA_KIND_JUMP; }  // which calls are open
 
   // The payload struct. The cursor has checked that a known kind has at least its struct's size; were it shorter, the
   // rest is zero.
@@ -145,9 +146,10 @@ inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
   bytes[PENNA_KIND_THREAD] = sizeof(penna_thread);
   bytes[PENNA_KIND_LOST] = sizeof(penna_lost);
   bytes[PENNA_KIND_BLOCKED] = sizeof(penna_blocked);
+  bytes[PENNA_KIND_JUMP] = sizeof(penna_jump);
   return bytes;
 }();
-static_assert(PENNA_KIND_COUNT == 19, "a new kind needs its size in kPayloadBytes and its class in classify()");
+static_assert(PENNA_KIND_COUNT == 20, "a new kind needs its size in kPayloadBytes and its class in classify()");
 
 // A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {

@@ -29,6 +29,7 @@ std::string calls_head(const Calls& calls, size_t functions) {
   if (counts.calls == 0) return kNoCalls;
   std::string text = fmt::format("{} of {}", plural_text(static_cast<int64_t>(counts.calls), "call"),
                                  plural_text(static_cast<int64_t>(functions), "function"));
+  if (counts.jumped != 0) text += fmt::format(", {} left by longjmp", count_text(static_cast<int64_t>(counts.jumped)));
   if (counts.unwound != 0)
     text += fmt::format(", {} left by an outer function's exit", count_text(static_cast<int64_t>(counts.unwound)));
   if (counts.open != 0)

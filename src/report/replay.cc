@@ -147,9 +147,10 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
     case LineKind::kLeaf: return call_name(line) + ";";
     case LineKind::kLeave:
       return fmt::format("}} /* {}{} */", function_name(line),
-                         line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
-                         : line.end == CallEnd::kOpen  ? ", not left at the end"
-                                                       : "");
+                         line.end == CallEnd::kJump      ? ", left by longjmp"
+                         : line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
+                         : line.end == CallEnd::kOpen    ? ", not left at the end"
+                                                         : "");
     case LineKind::kStrayExit:
       return line.site != 0 ? fmt::format("}} /* {}, whose beginning was not recorded */", span_name(line))
                             : fmt::format("}} /* {}, whose entry was not recorded */", function_name(line));

@@ -96,6 +96,82 @@ TEST(Calls, LongjmpEndsTheInnerCallsWithTheOuterOne) {
   EXPECT_EQ(seen.of(kMain).unwound, 0u);
 }
 
+// Recursion, out of which longjmp goes back to its middle: work(10) { saves; work(20) { leaf(30) -- jump at 35 -- } } exit at 50.
+// Without the jump's record, the exit at 50 would be taken for the inner call's.
+TEST(Calls, AToldLongjmpEndsCallsWhenItHappens) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(kMain, 0);
+  thread.enter(kWork, 10);
+  thread.jump(PENNA_JUMP_SAVE, 0x7000, 12);
+  thread.enter(kWork, 20);
+  thread.enter(kLeaf, 30);
+  thread.jump(PENNA_JUMP_GO, 0x7000, 35);
+  thread.exit(kWork, 50);
+  thread.exit(kMain, 60);
+  Analysed seen(build);
+  EXPECT_EQ(seen.calls.counts().jumped, 2u);
+  EXPECT_EQ(seen.calls.counts().unwound + seen.calls.counts().open + seen.calls.counts().stray_exits, 0u);
+  EXPECT_EQ(seen.of(kLeaf).total, 5u);
+  EXPECT_EQ(seen.of(kWork).duration.max(), 40u);
+  EXPECT_EQ(seen.of(kWork).duration.min(), 15u);
+  EXPECT_EQ(seen.of(kMain).self, 60u - 40u);
+}
+
+TEST(Calls, AJumpToAnUnknownBufferChangesNothing) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(kMain, 0);
+  thread.jump(PENNA_JUMP_GO, 0x7000, 5);
+  thread.record(PENNA_KIND_JUMP, 6, penna_jump{0x7000, 0, 77, 0});
+  thread.exit(kMain, 10);
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMain).total, 10u);
+  EXPECT_EQ(seen.calls.counts().jumped, 0u);
+}
+
+// main on its own stack; work on another one, which is left in the middle, and which at its end goes back to main.
+TEST(Calls, ContextsHaveOpenCallsOfTheirOwn) {
+  constexpr uint64_t kMainContext = 0x8000, kOther = 0x9000;
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(kMain, 0);
+  thread.jump(PENNA_JUMP_SAVE, kOther, 1);
+  thread.jump(PENNA_JUMP_MAKE, kOther, 2, kMainContext);
+  thread.jump(PENNA_JUMP_SWITCH, kOther, 3, kMainContext);
+  thread.enter(kWork, 10);
+  thread.enter(kLeaf, 11);
+  thread.jump(PENNA_JUMP_SWITCH, kMainContext, 15, kOther);
+  thread.enter(kLeaf, 20);  // main's own
+  thread.exit(kLeaf, 21);
+  thread.jump(PENNA_JUMP_SWITCH, kOther, 25, kMainContext);
+  thread.exit(kLeaf, 30);
+  thread.exit(kWork, 31);  // and by its link back to main
+  thread.exit(kMain, 40);
+  Analysed seen(build);
+  EXPECT_EQ(seen.calls.counts().unwound + seen.calls.counts().open + seen.calls.counts().stray_exits, 0u);
+  EXPECT_EQ(seen.calls.counts().jumped, 0u);
+  EXPECT_EQ(seen.of(kLeaf).calls, 2u);
+  EXPECT_EQ(seen.of(kLeaf).duration.max(), 19u);
+  EXPECT_EQ(seen.of(kWork).total, 21u);
+  EXPECT_EQ(seen.of(kMain).total, 40u);
+  EXPECT_EQ(seen.of(kMain).self, 39u);  // what happens on another stack is not inside
+}
+
+TEST(Calls, AContextThatIsNeverGoneBackToIsOpenAtTheEnd) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(kMain, 0);
+  thread.jump(PENNA_JUMP_MAKE, 0x9000, 2);
+  thread.jump(PENNA_JUMP_SWITCH, 0x9000, 3, 0x8000);
+  thread.enter(kWork, 10);
+  thread.jump(PENNA_JUMP_SWITCH, 0x8000, 15, 0x9000);
+  thread.exit(kMain, 40);
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMain).total, 40u);
+  EXPECT_EQ(seen.of(kWork).open, 1u);
+}
+
 TEST(Calls, AStrayExitChangesNothingElse) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

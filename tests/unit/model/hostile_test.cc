@@ -61,7 +61,9 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     EXPECT_EQ(enters, leaves);
     EXPECT_EQ(enters, calls.counts().calls);
     const Summary summary = summarize(recording);
-    EXPECT_EQ(summary.total_events(), for_each_event(recording, {}, [](const Event&) {}).events);
+    uint64_t events = 0;  // jumps come with them, but are none
+    for_each_event(recording, {}, [&](const Event& event) { events += event.record.kind != PENNA_KIND_JUMP; });
+    EXPECT_EQ(summary.total_events(), events);
     examine(recording, summary,
             {.walk = &walk, .calls = &calls, .allocations = &heap, .locks = &locks, .points = &points});
   }

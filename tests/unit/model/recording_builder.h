@@ -58,6 +58,9 @@ class ThreadBuilder {
     raw(PENNA_KIND_POINT, time, payload);
   }
   void lost(uint32_t calls, uint64_t time) { record(PENNA_KIND_LOST, time, penna_lost{{calls, 0, 0, 0}}); }
+  void jump(penna_jump_what what, uint64_t buffer, uint64_t time, uint64_t other = 0) {
+    record(PENNA_KIND_JUMP, time, penna_jump{buffer, other, what, 0});
+  }
   void blocked(uint64_t ticks, uint64_t time) { record(PENNA_KIND_BLOCKED, time, penna_blocked{ticks}); }
   void torn(uint64_t time) {
     reserve(16, time);
