@@ -21,6 +21,7 @@ struct PatchWishes {
   // Whether calls of a function shall be recorded; empty: of all that the compiler has prepared. `name`: demangled; `file`: the
   // module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
+  bool libcalls = false;  // calls from one module into another, prepared or not
 };
 
 // A function that was asked for and cannot be entered.
@@ -42,7 +43,7 @@ class PatchPlanner {
 
  private:
   struct Module;
-  const Module* module_of(const penna_patch_question& question, const std::string& root);
+  const Module& module_of(const penna_patch_question& question, const std::string& root);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
 
   PatchWishes wishes_;

@@ -160,7 +160,7 @@ int cmd_record(const RecordOptions& options) {
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions));
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
-  PatchPlanner planner(PatchWishes{});
+  PatchPlanner planner(PatchWishes{.wanted = {}, .libcalls = options.libcalls});
   if ((options.classes & (1u << PENNA_CALLS)) != 0)
     (*server)->set_planner([&planner](auto questions, uint32_t pid) {
       return planner.answer(questions, fmt::format("/proc/{}/root", pid));

@@ -16,6 +16,7 @@ struct RecordOptions : RecordSettings {
   std::vector<std::string> command;  // never empty
   std::string output;                // empty: CMD.PID.penna in the current directory
   bool force = false;                // an existing output may be overwritten
+  bool libcalls = false;             // calls from one module into another are recorded, too
   bool quiet = false;                // no text of ours, except errors
   bool short_report = false;         // penna CMD: print a short report afterwards
 };

@@ -33,6 +33,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
+  parser.flag("--libcalls", options.libcalls,
+              "record calls from one library or program into another, too, however it was built");
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all");

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The pointers of a file through which it calls functions of other files: the slots of its procedure linkage table, and those that
+// its code calls through directly (-fno-plt).
+//
+// Invariant: a slot whose value the code may use for anything but a call is left out: a program may compare addresses of functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "symbols/elf_file.h"
+
+namespace penna {
+
+struct ImportSite {
+  uint64_t slot = 0;  // ELF virtual address of the pointer
+  std::string name;
+  std::string version;  // empty: none is asked for
+};
+
+// By slot. Functions that must not be entered through a stub are left out: may_be_wrapped().
+std::vector<ImportSite> find_import_sites(const ElfFile& file);
+
+// False for those that return twice, look at their return address, are part of the start or the end of a program, or are hooks.
+bool may_be_wrapped(std::string_view function);
+
+}  // namespace penna
