@@ -33,9 +33,12 @@ std::optional<NearMemory::Stub> NearMemory::begin_stub(uint64_t function, size_t
   return Stub{code, end()};
 }
 
-void NearMemory::append_jump(uint64_t to) {
-  append(std::array<uint8_t, 1>{0xe9});
+bool NearMemory::append_branch(std::span<const uint8_t> opcode, uint64_t to) {
+  const auto distance = static_cast<int64_t>(to - (end() + opcode.size() + 4));
+  if (distance != static_cast<int32_t>(distance)) return false;
+  append(opcode);
   append_relative(to);
+  return true;
 }
 
 void NearMemory::append_jump_through(uint64_t pointer) {

@@ -32,8 +32,8 @@ class NearMemory {
   };
   std::optional<Stub> begin_stub(uint64_t function, size_t code_bytes);
   void append(std::span<const uint8_t> code) { bytes_.insert(bytes_.end(), code.begin(), code.end()); }
-  void append_jump(uint64_t to);               // jmp rel32
-  void append_jump_through(uint64_t pointer);  // jmp *rel32(%rip)
+  bool append_branch(std::span<const uint8_t> opcode, uint64_t to);  // opcode rel32; false: out of reach
+  void append_jump_through(uint64_t pointer);                        // jmp *rel32(%rip)
 
  private:
   void append_word(uint64_t word);

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "attach/call_sites.h"
+#include "attach/detour.h"
 #include "attach/import_sites.h"
 #include "attach/near_memory.h"
 #include "symbols/symbol_file.h"
@@ -17,6 +18,7 @@ namespace penna {
 struct PatchPlanner::Module {
   std::vector<CallSite> sites;      // of functions that are wanted
   std::vector<ImportSite> imports;  // the same
+  std::vector<DetourSite> detours;  // the same
 };
 
 namespace {
@@ -84,6 +86,12 @@ std::optional<penna_patch> patch_sled(const CallSite& site, uint64_t place, cons
   return code_patch(place, site.before, after, 2);
 }
 
+std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  const auto jump = write_detour(site, bias, near);
+  if (!jump) return {};
+  return code_patch(site.place + bias, site.code, *jump, jump->size());
+}
+
 // A stub that calls the hook and jumps on to whatever the pointer held.
 std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, NearMemory& near, Plan* plan) {
   const auto stub = near.begin_stub(0, kJumpThroughBytes);
@@ -112,6 +120,8 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
       const uint64_t place = site.place + question.bias;
       add(place, site.kind == CallSiteKind::kSled ? patch_sled(site, place, near) : patch_nops(site, place, near));
     }
+    for (const DetourSite& site : module.detours)
+      add(site.place + question.bias, patch_detour(site, question.bias, &near));
     for (const ImportSite& site : module.imports)
       add(site.slot + question.bias, patch_import(site, site.slot + question.bias, near, plan));
   }
@@ -127,6 +137,49 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
 bool calls_are_its_own(const ElfFile& file) {
   const std::string name = std::filesystem::path(file.path()).filename();
   return name.rfind("libc.so", 0) == 0 || name.rfind("ld-linux", 0) == 0;
+}
+
+// Is it built with hooks that it calls by name?
+bool calls_hooks(const ElfFile& file) {
+  const ElfSection* symbols = file.section_of_type(SHT_DYNSYM);
+  Elf_Data* data = symbols != nullptr ? file.data(*symbols) : nullptr;
+  GElf_Sym symbol;
+  for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+    const char* name = symbol.st_shndx == SHN_UNDEF ? file.string(symbols->link, symbol.st_name) : nullptr;
+    for (const std::string_view hook : {"__cyg_profile_func_enter", "__fentry__", "mcount", "_mcount"})
+      if (name != nullptr && hook == name) return true;
+  }
+  return false;
+}
+
+// Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null: may.
+const char* why_not_entered(const ElfFile& file, std::string_view name) {
+  constexpr std::string_view kStarts[] = {"_start",  "_init", "_fini",    "__restore_rt",
+                                          "__clone", "clone", "__clone3", "clone3"};
+  constexpr std::string_view kUsed[] = {"__cxa_finalize",
+                                        "__tls_get_addr",
+                                        "_dl_find_object",
+                                        "dlsym",
+                                        "dlvsym",
+                                        "pthread_getspecific",
+                                        "pthread_setspecific",
+                                        "pthread_key_create",
+                                        "memcpy",
+                                        "memmove",
+                                        "getauxval",
+                                        "memmove",
+                                        "memset",
+                                        "getauxval",
+                                        "__errno_location",
+                                        "__register_atfork"};
+  const auto is_in = [name](const auto& list) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  };
+  if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0)
+    return "belongs to the dynamic linker";
+  if (is_in(kStarts)) return "is not called as functions are";
+  if (is_in(kUsed)) return "is used to record calls";
+  return may_be_wrapped(name) ? nullptr : "returns twice, or looks at its caller";
 }
 
 // Where functions begin, by the file's own symbols; sorted.
@@ -159,20 +212,48 @@ const PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& 
 
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
   CallSites found = find_call_sites(file, functions_of(file));
-  if (wishes_.wanted && !found.sites.empty()) {
-    auto names = SymbolFile::open({path, file.build_id()}, {});
-    const auto unwanted = [&](const CallSite& site) {
-      const auto symbol = names ? (*names)->find(site.function) : std::nullopt;
-      return !wishes_.wanted(symbol ? std::string(symbol->name) : std::string(), path);
-    };
-    std::erase_if(found.sites, unwanted);
+  if (wishes_.wanted) {
+    choose_functions(file, path, found.sites, module);
+  } else {
+    module->sites = std::move(found.sites);
   }
-  module->sites = std::move(found.sites);
   if (!wishes_.libcalls || calls_are_its_own(file)) return;
   module->imports = find_import_sites(file);
   if (wishes_.wanted)
     std::erase_if(module->imports,
                   [&](const ImportSite& site) { return !wishes_.wanted(demangle(site.name, Demangle::kFull), path); });
+}
+
+// Of the functions that are asked for by name: those that a compiler has prepared, and detours into the others.
+void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
+                                    Module* module) {
+  auto names = SymbolFile::open({path, file.build_id()}, {});
+  if (!names) return;
+  std::vector<FunctionRange> all, wanted;
+  std::vector<std::string> wanted_names;
+  const bool has_hooks = calls_hooks(file);
+  for (const Symbol& symbol : (*names)->functions()) {
+    if (symbol.kind != SymbolKind::kFunction) continue;
+    all.push_back({symbol.start, symbol.start + symbol.size});
+    if (!wishes_.wanted(std::string(symbol.name), path)) continue;
+    const auto site = std::find_if(prepared.begin(), prepared.end(),
+                                   [&](const CallSite& one) { return one.function == symbol.start; });
+    if (site != prepared.end()) {
+      module->sites.push_back(*site);
+    } else if (!has_hooks) {  // else its own hooks tell of it
+      if (const char* reason = why_not_entered(file, symbol.raw))
+        refused_.push_back({std::string(symbol.name), path, reason});
+      else
+        wanted.push_back(all.back()), wanted_names.emplace_back(symbol.name);
+    }
+  }
+  const std::vector<DetourOffer> offers = DetourFinder(file, std::move(all)).find(wanted);
+  for (size_t i = 0; i < offers.size(); ++i) {
+    if (offers[i].site)
+      module->detours.push_back(*offers[i].site);
+    else
+      refused_.push_back({wanted_names[i], path, offers[i].refusal});
+  }
 }
 
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {

@@ -12,14 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "attach/call_sites.h"
 #include "penna/patch_plan.h"
 #include "symbols/elf_file.h"
 
 namespace penna {
 
 struct PatchWishes {
-  // Whether calls of a function shall be recorded; empty: of all that the compiler has prepared. `name`: demangled; `file`: the
-  // module's path.
+  // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared. `name`:
+  // demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
 };
@@ -45,6 +46,8 @@ class PatchPlanner {
   struct Module;
   const Module& module_of(const penna_patch_question& question, const std::string& root);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
+  void choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
+                        Module* module);
 
   PatchWishes wishes_;
   std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id

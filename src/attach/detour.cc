@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// See detour.h. The decoder is Zydis.
+#include "attach/detour.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_map>
+
+namespace penna {
+namespace {
+
+constexpr size_t kLongestInstruction = 15;
+constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
+constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
+
+class Decoder {
+ public:
+  Decoder() { ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
+  bool decode(std::span<const uint8_t> code, ZydisDecodedInstruction* instruction) const {
+    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder_, nullptr, code.data(), code.size(), instruction));
+  }
+
+ private:
+  ZydisDecoder decoder_{};
+};
+
+bool is_call(const ZydisDecodedInstruction& one) { return one.meta.category == ZYDIS_CATEGORY_CALL; }
+bool is_branch(const ZydisDecodedInstruction& one) {
+  return one.meta.category == ZYDIS_CATEGORY_COND_BR || one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+}
+bool is_relative_branch(const ZydisDecodedInstruction& one) {
+  return is_branch(one) && one.raw.imm[0].is_relative != 0;
+}
+uint64_t branch_target(const ZydisDecodedInstruction& one, uint64_t at) {
+  return at + one.length + static_cast<uint64_t>(one.raw.imm[0].value.s);
+}
+bool refers_to_rip(const ZydisDecodedInstruction& one) {
+  return (one.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && one.raw.modrm.mod == 0 && one.raw.modrm.rm == 5;
+}
+bool has_absolute_displacement(const ZydisDecodedInstruction& one) {  // without a base, perhaps with an index
+  return (one.attributes & ZYDIS_ATTRIB_HAS_SIB) != 0 && one.raw.modrm.mod == 0 && one.raw.sib.base == 5;
+}
+bool has_byte_only_form(const ZydisDecodedInstruction& one) {  // loop, jrcxz
+  return one.mnemonic == ZYDIS_MNEMONIC_LOOP || one.mnemonic == ZYDIS_MNEMONIC_LOOPE ||
+         one.mnemonic == ZYDIS_MNEMONIC_LOOPNE || one.mnemonic == ZYDIS_MNEMONIC_JRCXZ ||
+         one.mnemonic == ZYDIS_MNEMONIC_JECXZ || one.mnemonic == ZYDIS_MNEMONIC_JCXZ;
+}
+
+// May this instruction run somewhere else? Null: yes.
+const char* why_not_moved(const ZydisDecodedInstruction& one) {
+  if (is_call(one)) return "calls another function in its first instructions";
+  if (one.meta.category == ZYDIS_CATEGORY_RET) return "returns in its first instructions";
+  if (one.meta.category == ZYDIS_CATEGORY_INTERRUPT) return "has a breakpoint or a trap in its first instructions";
+  if (is_branch(one) && !is_relative_branch(one)) return "jumps through a pointer in its first instructions";
+  if (has_byte_only_form(one)) return "loops in its first instructions";
+  if (one.mnemonic == ZYDIS_MNEMONIC_XBEGIN) return "begins a transaction in its first instructions";
+  return nullptr;
+}
+
+// The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or 8-byte addresses.
+// It ends where an entry leads out of the function.
+template <typename Visit>
+void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
+  constexpr size_t kMost = 4096;
+  const std::span<const uint8_t> bytes = file.bytes_at(table);
+  for (size_t i = 0; i < kMost && (i + 1) * 4 <= bytes.size(); ++i) {
+    int32_t distance;
+    std::memcpy(&distance, bytes.data() + i * 4, 4);
+    const uint64_t target = table + static_cast<uint64_t>(int64_t{distance});
+    if (target < function.start || target >= function.end) break;
+    visit(target);
+  }
+  for (size_t i = 0; i < kMost && (i + 1) * 8 <= bytes.size(); ++i) {
+    uint64_t target;
+    std::memcpy(&target, bytes.data() + i * 8, 8);
+    if (target < function.start || target >= function.end) break;
+    visit(target);
+  }
+}
+
+// Where an instruction refers to with its displacement: a table may begin there.
+std::optional<uint64_t> referred(const ZydisDecodedInstruction& one, uint64_t at) {
+  const auto displacement = static_cast<uint64_t>(one.raw.disp.value);
+  if (refers_to_rip(one)) return at + one.length + displacement;
+  if (has_absolute_displacement(one)) return displacement;
+  return {};
+}
+
+// Bytes of `code` in front of which nobody may land but at the first.
+struct Window {
+  uint64_t begin, end;
+  bool has_inside(uint64_t address) const { return address > begin && address < end; }
+};
+
+// A direct branch of the whole file that may lead into one of the windows, by all four bytes that look like its distance: also those
+// that are something else. Gives the windows' numbers to `hit`.
+template <typename Hit>
+void for_each_branch_into(const ElfFile& file, const std::vector<Window>& windows, Hit&& hit) {
+  if (windows.empty()) return;
+  std::unordered_map<uint64_t, size_t> inside;
+  for (size_t i = 0; i < windows.size(); ++i)
+    for (uint64_t at = windows[i].begin + 1; at < windows[i].end; ++at) inside[at] = i;
+  for (const ElfSection& section : file.sections()) {
+    if (!section.executable() || section.range().end == 0) continue;
+    const std::span<const uint8_t> code = file.raw(section);
+    for (size_t at = 1; at + 4 <= code.size(); ++at) {
+      const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
+      const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
+      if (!jump && !condition) continue;
+      int32_t distance;
+      std::memcpy(&distance, code.data() + at, 4);
+      const auto found = inside.find(section.address + at + 4 + static_cast<uint64_t>(int64_t{distance}));
+      if (found != inside.end()) hit(found->second);
+    }
+  }
+}
+
+}  // namespace
+
+DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
+    : file_(file), functions_(std::move(functions)) {}
+
+bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
+  const auto next = std::upper_bound(functions_.begin(), functions_.end(), from,
+                                     [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+  return next != functions_.end() && next->start < to;
+}
+
+DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
+  static const Decoder decoder;
+  if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
+  std::span<const uint8_t> code = file_.bytes_at(function.start);
+  const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
+  if (size > kLargestFunction) return {{}, "is larger than what is looked through"};
+  code = code.first(size);
+  const bool marked = size >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), code.begin());
+  const size_t skip = marked ? kEndbr64.size() : 0;
+
+  Window window{function.start + skip, function.start + skip};
+  std::vector<uint64_t> targets;
+  ZydisDecodedInstruction one;
+  for (size_t at = skip; at < size; at += one.length) {
+    const uint64_t address = function.start + at;
+    const bool in_window = window.end - window.begin < DetourSite::kJumpBytes;
+    if (!decoder.decode(code.subspan(at), &one)) {
+      if (in_window) return {{}, "has bytes that are no instructions at its beginning"};
+      break;  // data behind the code: what follows is not decoded
+    }
+    if (in_window) {
+      if (const char* reason = why_not_moved(one)) return {{}, reason};
+      window.end = address + one.length;
+    }
+    if (is_relative_branch(one)) targets.push_back(branch_target(one, address));
+    if (const auto table = referred(one, address))
+      for_each_target(file_, *table, function, [&](uint64_t target) { targets.push_back(target); });
+  }
+  if (window.end - window.begin < DetourSite::kJumpBytes) return {{}, "is shorter than a jump"};
+  if (starts_inside(function.start, window.end)) return {{}, "has another symbol within its first instructions"};
+  if (std::any_of(targets.begin(), targets.end(), [&](uint64_t target) { return window.has_inside(target); }))
+    return {{}, "branches into its own first instructions"};
+  const auto first = code.begin() + static_cast<std::ptrdiff_t>(skip);
+  return {
+      DetourSite{function.start, window.begin, {first, first + static_cast<std::ptrdiff_t>(window.end - window.begin)}},
+      nullptr};
+}
+
+std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wanted) const {
+  std::vector<DetourOffer> offers;
+  std::vector<Window> windows;
+  std::vector<size_t> numbers;
+  for (const FunctionRange& function : wanted) {
+    offers.push_back(look_at(function));
+    if (!offers.back().site) continue;
+    const DetourSite& site = *offers.back().site;
+    windows.push_back({site.place, site.place + site.code.size()});
+    numbers.push_back(offers.size() - 1);
+  }
+  for_each_branch_into(file_, windows, [&](size_t window) {
+    offers[numbers[window]] = {{}, "may be entered behind its first instruction by a branch from elsewhere"};
+  });
+  return offers;
+}
+
+namespace {
+
+// One instruction, written for another place: what it refers to stays where it is. False: out of reach.
+bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_t> bytes, uint64_t from,
+                      NearMemory* near) {
+  std::vector<uint8_t> moved(bytes.begin(), bytes.begin() + one.length);
+  if (is_relative_branch(one)) {
+    const bool jump = one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+    const uint64_t target = branch_target(one, from);
+    if (jump) return near->append_branch(std::array<uint8_t, 1>{0xe9}, target);
+    // The condition's number is in the low half of the last byte of either form's opcode.
+    const uint8_t opcode = bytes[one.raw.imm[0].offset - 1];
+    return near->append_branch(std::array<uint8_t, 2>{0x0f, static_cast<uint8_t>(0x80 | (opcode & 0x0f))}, target);
+  }
+  if (refers_to_rip(one)) {
+    const uint64_t target = from + one.length + static_cast<uint64_t>(one.raw.disp.value);
+    const auto distance = static_cast<int64_t>(target - (near->end() + one.length));
+    if (distance != static_cast<int32_t>(distance)) return false;
+    const auto low = static_cast<int32_t>(distance);
+    std::memcpy(moved.data() + one.raw.disp.offset, &low, sizeof low);
+  }
+  near->append(moved);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
+                                                                        NearMemory* near) {
+  static const Decoder decoder;
+  constexpr size_t kLargest = 16;  // of a moved instruction, and of the jump back
+  const auto stub = near->begin_stub(site.function + bias, (site.code.size() + 1) * kLargest);
+  if (!stub) return {};
+  const std::span<const uint8_t> code(site.code);
+  ZydisDecodedInstruction one;
+  for (size_t at = 0; at < code.size(); at += one.length) {
+    if (!decoder.decode(code.subspan(at), &one)) return {};
+    if (!move_instruction(one, code.subspan(at), site.place + bias + at, near)) return {};
+  }
+  if (!near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + code.size())) return {};
+  return relative_branch(0xe9, site.place + bias, stub->code);
+}
+
+}  // namespace penna

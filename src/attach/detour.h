@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Detours: functions that no compiler has prepared are entered through a stub, which calls the hook, runs the instructions that the
+// jump to it has overwritten, and goes on behind them.
+//
+// What cannot be done without a doubt is refused, with its reason: a branch, a switch or another symbol may lead into the overwritten
+// bytes; they may be too few, or hold what means something else elsewhere.
+// Invariant: a function that is given may be entered at its first instruction only, as far as its file says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attach/near_memory.h"
+#include "symbols/elf_file.h"
+
+namespace penna {
+
+struct FunctionRange {
+  uint64_t start = 0, end = 0;  // ELF virtual addresses
+};
+
+struct DetourSite {
+  uint64_t function = 0;
+  uint64_t place = 0;         // where the jump goes: behind an endbr64
+  std::vector<uint8_t> code;  // whole instructions from there, at least kJumpBytes
+  static constexpr size_t kJumpBytes = 5;
+};
+
+struct DetourOffer {
+  std::optional<DetourSite> site;
+  const char* refusal = nullptr;  // when there is none: "is shorter than a jump"
+};
+
+// Looks at functions of one file; what all of its code says is looked at once.
+class DetourFinder {
+ public:
+  // `functions`: all that are known, by start.
+  DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions);
+  // For those that are asked for: many at once, because all code is searched for branches into them.
+  std::vector<DetourOffer> find(std::span<const FunctionRange> wanted) const;
+
+ private:
+  DetourOffer look_at(const FunctionRange& function) const;
+  bool starts_inside(uint64_t from, uint64_t to) const;
+  const ElfFile& file_;
+  std::vector<FunctionRange> functions_;
+};
+
+// Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the file. Nothing: no
+// room, or what the code refers to is out of reach from there.
+std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
+                                                                        NearMemory* near);
+
+}  // namespace penna
