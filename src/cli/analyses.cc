@@ -2,6 +2,7 @@
 // See analyses.h. Allocations and locks need all threads merged in time; calls and points do not, and are faster without.
 #include "cli/analyses.h"
 
+#include "cli/filter_options.h"
 #include "cli/progress.h"
 
 namespace penna {
@@ -12,6 +13,13 @@ uint64_t events_of(const Summary& summary, uint32_t classes) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0) events += summary.events[i];
   return events;
+}
+
+// Patterns that met no function that was called: most likely mistyped.
+void add_filter_notes(const Recording& recording, HealthReport& health) {
+  const CallRules* rules = recording.call_rules().get();
+  if (rules == nullptr || !rules->unmet) return;
+  for (const std::string& option : rules->unmet()) health.sentences.push_back({Severity::kWarning, unmet_text(option)});
 }
 
 }  // namespace
@@ -69,7 +77,9 @@ HealthReport examine(const Recording& recording, const Summary& summary, const A
   inputs.locks = analyses.locks.get();
   inputs.points = analyses.points.get();
   inputs.names = &names;
-  return examine(recording, summary, inputs);
+  HealthReport health = examine(recording, summary, inputs);
+  add_filter_notes(recording, health);
+  return health;
 }
 
 }  // namespace penna

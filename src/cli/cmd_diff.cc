@@ -7,6 +7,7 @@
 #include "cli/analyses.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
 
@@ -33,8 +34,7 @@ Result<CallsByName> read_side(const char* side, const std::string& path, const D
   Names names(recording, *symbols);
   const Analyses analyses = analyse(recording, summary, names.map(), kCallEvents, !input.no_progress);
   CallsByName calls = calls_by_name(recording, *analyses.calls, names);
-  if (calls.calls == 0)
-    return Error{fmt::format("{} holds no calls: build the program with -finstrument-functions to record them", path)};
+  if (calls.calls == 0) return Error{fmt::format("{} holds no calls: {}", path, why_no_calls(recording))};
   for (const std::string& warning : health_warnings(examine(recording, summary, analyses, names)))
     warnings.push_back(fmt::format("{}: {}", side, warning));
   return calls;
@@ -67,6 +67,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   parser.text(
       "--min-delta", limit, "LIMIT",
       "noise is what changed by less: a time as 10us, or a part as 5% where both made as many calls; default 1%");
+  add_filter_options(parser, options.input.filter);
   add_symbol_options(parser, options.input);
   parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");
   add_table_options(parser, options.table, true);

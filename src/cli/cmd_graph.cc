@@ -14,15 +14,15 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "model/function_pattern.h"
+#include "report/frames.h"
 #include "report/reports.h"
 
 namespace penna {
 namespace {
 
 // What to say when no function has the name: some that hold it.
-std::string not_found(const std::string& pattern, const CallGraph& graph, Names& names) {
-  if (graph.counts().calls == 0)
-    return "the recording holds no calls: build the program with -finstrument-functions to record them";
+std::string not_found(const std::string& pattern, const Recording& recording, const CallGraph& graph, Names& names) {
+  if (graph.counts().calls == 0) return "the recording holds no calls: " + why_no_calls(recording);
   std::set<std::string> similar;
   for (FunctionId function = 0; function < graph.functions().size() && similar.size() < 5; ++function)
     if (const std::string& name = names.function_name(graph.functions().place(function));
@@ -48,7 +48,7 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
     });
   }
   graph.finish();
-  if (graph.chosen().calls == 0) return Error{not_found(options.function, graph, names)};
+  if (graph.chosen().calls == 0) return Error{not_found(options.function, recording, graph, names)};
   Report report = graph_report(recording, graph, names, options.function, options.table.format == Format::kCsv);
   PENNA_TRY(select_report_rows(report, options.table));
   report.warnings = health_warnings(examine(recording, summary, analyses, names));

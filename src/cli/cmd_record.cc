@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -121,6 +122,17 @@ int follow(Server& server, ControlServer& control, const Doorbell& doorbell, con
   }
 }
 
+// The rate of the clock is measured for a moment, where it matters.
+CallRules rules_of(const FilterOptions& filter) {
+  if (filter.min_time.empty() && filter.range.empty()) return recording_rules(filter, 1);
+  constexpr useconds_t kMoment = 20'000;
+  const ClockTriplet begin = read_clocks();
+  ::usleep(kMoment);
+  const ClockTriplet end = read_clocks();
+  const auto ns = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
+  return recording_rules(filter, static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0));
+}
+
 // As the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
 int end_like(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
@@ -157,7 +169,8 @@ int cmd_record(const RecordOptions& options) {
   (void)writer->write_session(describe_session(options, options.command));
 
   ClockTriplet start = read_clocks();
-  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions));
+  const CallRules rules = rules_of(options.filter);
+  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules);
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   PatchPlanner planner(PatchWishes{.wanted = {}, .libcalls = options.libcalls});
@@ -185,8 +198,11 @@ int cmd_record(const RecordOptions& options) {
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   auto closed = collector.stop();
 
+  const std::vector<std::string> unmet = rules.unmet ? rules.unmet() : std::vector<std::string>{};
   if (!closed) say(closed.error().text);
-  if (!options.quiet) print_closing_lines({path, start, read_clocks(), options.conditions}, collector, unrecorded);
+  if (!options.quiet)
+    print_closing_lines({path, start, read_clocks(), options.conditions, filter_text(options.filter), unmet}, collector,
+                        unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/filter_options.h"
 #include "collect/settings.h"
 
 namespace penna {
@@ -15,6 +16,7 @@ namespace penna {
 struct RecordOptions : RecordSettings {
   std::vector<std::string> command;  // never empty
   std::string output;                // empty: CMD.PID.penna in the current directory
+  FilterOptions filter;              // of calls and time
   bool force = false;                // an existing output may be overwritten
   bool libcalls = false;             // calls from one module into another are recorded, too
   bool quiet = false;                // no text of ours, except errors

@@ -38,6 +38,7 @@ void add_symbol_options(OptionParser& parser, InputOptions& options) {
 }
 
 void add_input_options(OptionParser& parser, InputOptions& options) {
+  add_filter_options(parser, options.filter);
   add_recording_option(parser, options);
   add_symbol_options(parser, options);
   parser.texts("--where", options.conditions, "CONDITION",
@@ -70,9 +71,13 @@ Result<Recording> open_input(const InputOptions& options) {
     path = PENNA_TRY(newest_recording("."));
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
+  PENNA_TRY(check_filter(options.filter));
   std::vector<Where> conditions = PENNA_TRY(Where::parse_all(options.conditions));
   Result<Recording> recording = Recording::open(path);
-  if (recording && !conditions.empty()) recording->select_points(std::move(conditions));
+  if (!recording) return recording;
+  if (!conditions.empty()) recording->select_points(std::move(conditions));
+  CallRules rules = reading_rules(options.filter, *recording, symbol_options(options));
+  if (rules.any()) recording->select_calls(std::move(rules));
   return recording;
 }
 

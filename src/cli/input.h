@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "cli/arguments.h"
+#include "cli/filter_options.h"
 #include "model/symbol_source.h"
 #include "recording/reader.h"
 #include "symbols/symbol_file.h"
@@ -25,9 +26,10 @@ struct InputOptions {
   std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
   bool no_progress = false;
   std::vector<std::string> conditions;  // on the arguments of points: --where
+  FilterOptions filter;                 // of calls and time
 };
 
-// Adds --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
+// Adds those of filter_options.h, --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
 void add_input_options(OptionParser& parser, InputOptions& options);
 void add_symbol_options(OptionParser& parser, InputOptions& options);
 void add_recording_option(OptionParser& parser, InputOptions& options);

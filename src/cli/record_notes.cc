@@ -26,6 +26,18 @@ std::string what_conditions_did(const std::vector<std::string>& conditions, cons
   return fmt::format("{} left out {}", where, plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
 }
 
+std::string what_filters_did(const RecordingTimes& times, const CollectorTotals& totals) {
+  std::vector<std::string> parts;
+  if (totals.events_left_out != 0)
+    parts.push_back(plural_text(static_cast<int64_t>(totals.events_left_out), "event") + " of other times");
+  if (totals.calls_left_out != 0 || parts.empty())
+    parts.push_back(plural_text(static_cast<int64_t>(totals.calls_left_out), "call"));
+  std::string text = fmt::format("{} left out {}", times.filter, fmt::join(parts, " and "));
+  if (!times.unmet.empty())
+    text += fmt::format("; no function that was called is meant by {}", fmt::join(times.unmet, ", "));
+  return text;
+}
+
 }  // namespace
 
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
@@ -48,6 +60,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                   lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, events_text(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
   if (!times.conditions.empty()) say(what_conditions_did(times.conditions, totals));
+  if (!times.filter.empty()) say(what_filters_did(times, totals));
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
                     static_cast<double>(totals.start_cost_ticks) * ms_per_tick,

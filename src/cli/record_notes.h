@@ -15,6 +15,8 @@ struct RecordingTimes {
   std::string path;
   ClockTriplet begin, end;
   std::vector<std::string> conditions;  // of --where
+  std::string filter;                   // as one types it; empty: none
+  std::vector<std::string> unmet;       // options of it that no function met
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

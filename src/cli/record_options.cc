@@ -14,6 +14,7 @@ namespace {
 Result<> check(const RecordOptions& options) {
   if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
+  PENNA_TRY(check_filter(options.filter));
   return check_settings(options);
 }
 
@@ -42,6 +43,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "--where", options.conditions, "CONDITION",
       "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "
       "are kept; may be repeated, all must be met");
+  add_filter_options(parser, options.filter);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
   parser.number("--pool", options.pool_mib, "MIB",
@@ -57,6 +59,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   PENNA_TRY(check(options));
+  options.filter_words = filter_words(options.filter);
   return parsed;
 }
 

@@ -30,9 +30,10 @@ uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
 }  // namespace
 
-Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions)
+Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions, CallRules rules)
     : writer_(std::move(writer)),
       conditions_(std::make_shared<const std::vector<Where>>(std::move(conditions))),
+      rules_(std::move(rules)),
       doorbell_(doorbell) {}
 
 Collector::~Collector() {
@@ -60,12 +61,21 @@ void Collector::tell(News news) {
   doorbell_.ring();
 }
 
+// The first process is where the time of the recording begins.
+std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
+  if (!rules_have_start_) {
+    if (rules_.begin != 0) rules_.begin += process.start_ticks;
+    if (rules_.end < UINT64_MAX - process.start_ticks) rules_.end += process.start_ticks;
+    rules_have_start_ = true;
+  }
+  if (conditions_->empty() && !rules_.any()) return nullptr;
+  return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr);
+}
+
 void Collector::add(Process process, ChannelMap channel) {
   News news{};
   news.kind = News::kAdd;
-  std::optional<PointFilter> filter;
-  if (!conditions_->empty()) filter.emplace(conditions_);
-  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, std::move(filter));
+  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process));
   news.process = std::move(process);
   tell(std::move(news));
 }
@@ -115,6 +125,8 @@ void Collector::run() {
   health_.processes = totals_.processes;
   health_.raw_bytes = totals_.raw_bytes;
   health_.points_left_out = totals_.points_left_out;
+  health_.calls_left_out = totals_.calls_left_out;
+  health_.events_left_out = totals_.events_left_out;
   health_.cpu_ns = thread_cpu_ns();
   (void)writer_.write_collector(health_);
   outcome_ = writer_.finish();
@@ -175,9 +187,11 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   totals_.threads_blocked_ticks += drain.blocked_ticks();
   totals_.torn += drain.torn();
   totals_.raw_bytes += drain.raw_bytes();
-  if (drain.filter()) {
-    totals_.points_left_out += drain.filter()->left_out();
-    totals_.sites_with_condition += drain.filter()->sites_met();
+  if (const ChunkFilter* filter = drain.filter()) {
+    totals_.points_left_out += filter->points_left_out();
+    totals_.sites_with_condition += filter->sites_met();
+    totals_.calls_left_out += filter->calls_left_out();
+    totals_.events_left_out += filter->events_left_out();
   }
   health_.chunks += drain.chunks();
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());

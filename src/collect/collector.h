@@ -26,12 +26,14 @@ struct CollectorTotals {
   uint64_t start_cost_ticks = 0;  // of the first process
   uint64_t points_left_out = 0;   // they did not meet a condition
   uint64_t sites_with_condition = 0;
+  uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
 };
 
 class Collector {
  public:
-  // `conditions`: which points go into the recording (PointFilter); none: all.
-  Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {});
+  // `conditions`: which points go into the recording; none: all. `rules`: which calls, and what of what time; rough, their
+  // range counted from the start of the first process; their functions are called by the collector's thread.
+  Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {}, CallRules rules = {});
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -64,6 +66,7 @@ class Collector {
     uint64_t ticks = 0;
   };
 
+  std::unique_ptr<ChunkFilter> make_filter(const Process& process);
   void tell(News news);
   void run();
   bool take_news();
@@ -75,6 +78,8 @@ class Collector {
 
   RecordingWriter writer_;
   std::shared_ptr<const std::vector<Where>> conditions_;
+  CallRules rules_;
+  bool rules_have_start_ = false;
   Doorbell& doorbell_;
   std::mutex mutex_;  // guards news_ and stopping_
   std::vector<News> news_;

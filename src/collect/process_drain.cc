@@ -23,7 +23,7 @@ penna_chunk header_of(const std::vector<uint8_t>& chunk) {
 
 }  // namespace
 
-ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::optional<PointFilter> filter)
+ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter)
     : channel_(std::move(channel)),
       number_(number),
       pid_(pid),
@@ -37,6 +37,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   // Chunks that waited for a record to be finished come first: they are older.
   std::vector<uint32_t> again;
   again.swap(unfinished_);
+  waiting_threads_.clear();
   for (uint32_t chunk : again)
     if (!take(writer, chunk, Origin::kRing, true)) unfinished_.push_back(chunk);
   uint32_t chunk_untrusted;
@@ -48,6 +49,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
     }
     if (!take(writer, chunk_untrusted, Origin::kRing, true)) unfinished_.push_back(chunk_untrusted);
   }
+  ring_is_empty_ = taken < limit;
   max_backlog_ = std::max<uint64_t>(max_backlog_, taken);
   if (taken != 0) write_new_stacks(writer);
   return taken;
@@ -62,7 +64,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     return true;
   }
   ChunkSummary summary = sink_.scan({buffer_.data(), bytes});
-  if (wait_for_open_records && (summary.torn != 0 || summary.holes != 0)) {
+  if (wait_for_open_records && must_wait(summary)) {
     sink_.forget();
     return false;
   }
@@ -73,22 +75,30 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   return true;
 }
 
+// Of the chunk in buffer_: a record in it is still being written, or it lies behind such a chunk of its thread and the filter
+// needs them in order. Few wait for order: a signal handler may write long in the middle of a record of its thread.
+bool ProcessDrain::must_wait(const ChunkSummary& summary) {
+  constexpr size_t kMostWaiting = 16;
+  const uint32_t serial = header_of(buffer_).thread_serial;
+  const bool in_order = filter_ && filter_->has_rules() && unfinished_.size() < kMostWaiting;
+  const bool is_behind = in_order && waiting_threads_.count(serial) != 0;
+  if (summary.torn == 0 && summary.holes == 0 && !is_behind) return false;
+  waiting_threads_.insert(serial);
+  return true;
+}
+
 // Of a chunk that has been scanned.
-void ProcessDrain::store(RecordingWriter& writer, std::span<uint8_t> chunk, ChunkSummary summary) {
-  if (filter_) summary = select(*filter_, chunk, [this] { look_for_sites(); });
+void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
+  if (filter_) {
+    chunk = filter_->apply(chunk, [this] { learn_from_all_chunks(); });
+    sink_.forget();
+    summary = sink_.scan(chunk);
+  }
   sink_.store(writer, chunk, summary);
 }
 
-// What is left of a chunk that has been scanned, scanned again.
-ChunkSummary ProcessDrain::select(PointFilter& filter, std::span<uint8_t> chunk,
-                                  const std::function<void()>& look_elsewhere) {
-  filter.apply(chunk, look_elsewhere);
-  sink_.forget();
-  return sink_.scan(chunk);
-}
-
-// A point comes after its description, but not out of the same thread: that one may still hold its chunk.
-void ProcessDrain::look_for_sites() {
+// What is met comes after its description, but not out of the same thread: that one may still hold its chunk.
+void ProcessDrain::learn_from_all_chunks() {
   std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
   for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk)
     if (!channel_.is_free(chunk)) filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())});
@@ -103,12 +113,14 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
     const std::span<uint8_t> copy(buffer_.data(), bytes);
     ChunkSummary summary = sink_.scan(copy);
-    if (filter_) {
-      PointFilter as_it_stands = *filter_;  // the chunk will come again
-      summary = select(as_it_stands, copy, [] {});
-    }
     written = static_cast<uint32_t>(summary.content_bytes);
-    sink_.store_open(writer, copy, summary);
+    std::span<const uint8_t> left = copy;
+    if (filter_) {
+      left = filter_->preview(copy);
+      sink_.forget();
+      summary = sink_.scan(left);
+    }
+    sink_.store_open(writer, left, summary);
     any = true;
   }
   if (any) write_new_stacks(writer);
@@ -139,7 +151,7 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
 
 void ProcessDrain::reclaim(RecordingWriter& writer) {
   uint32_t count = channel_.geometry().chunk_count;
-  if (channel_.free_chunks() > count / 4) return;
+  if (channel_.free_chunks() > count / 4 || !ring_is_empty_) return;  // what is in the ring came first
   std::vector<bool> waiting(count);
   for (uint32_t chunk : unfinished_) waiting[chunk] = true;
   for (uint32_t chunk = 0; chunk < count; ++chunk) {

@@ -7,14 +7,15 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <optional>
+#include <memory>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "collect/channel_map.h"
+#include "collect/chunk_filter.h"
 #include "collect/chunk_sink.h"
-#include "collect/point_filter.h"
 #include "recording/records.h"
 #include "recording/types.h"
 #include "recording/writer.h"
@@ -23,8 +24,8 @@ namespace penna {
 
 class ProcessDrain {
  public:
-  // `filter`: what it refuses is left out; null: everything goes into the recording.
-  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::optional<PointFilter> filter = std::nullopt);
+  // `filter`: of this process; what it leaves goes into the recording; null: everything.
+  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr);
 
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
@@ -48,7 +49,7 @@ class ProcessDrain {
   uint64_t chunks() const { return sink_.chunks(); }
   uint64_t raw_bytes() const { return sink_.raw_bytes(); }
   uint64_t torn() const { return sink_.torn(); }
-  const std::optional<PointFilter>& filter() const { return filter_; }
+  const ChunkFilter* filter() const { return filter_.get(); }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
@@ -58,9 +59,9 @@ class ProcessDrain {
   // is gone. Only in the first case can a record in it still be finished.
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
-  void store(RecordingWriter& writer, std::span<uint8_t> chunk, ChunkSummary summary);
-  ChunkSummary select(PointFilter& filter, std::span<uint8_t> chunk, const std::function<void()>& look_elsewhere);
-  void look_for_sites();
+  void store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary);
+  bool must_wait(const ChunkSummary& summary);
+  void learn_from_all_chunks();
   void write_new_stacks(RecordingWriter& writer);
 
   ChannelMap channel_;
@@ -68,9 +69,11 @@ class ProcessDrain {
   uint32_t pid_;
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
-  std::vector<uint32_t> unfinished_;     // full chunks in which a record is still being written
+  std::vector<uint32_t> unfinished_;     // full chunks in which a record is still being written, and those behind them
+  std::unordered_set<uint32_t> waiting_threads_;  // by serial: of these, with a filter that needs them in order
+  bool ring_is_empty_ = true;                     // as far as the last drain() saw
   ChunkSink sink_;
-  std::optional<PointFilter> filter_;
+  std::unique_ptr<ChunkFilter> filter_;
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};

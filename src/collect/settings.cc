@@ -80,6 +80,7 @@ Session describe_session(const RecordSettings& settings, const std::vector<std::
   session.options.push_back(fmt::format("stack-depth={}", settings.stack_depth));
   for (const std::string& pattern : settings.point_patterns) session.options.push_back("event=" + pattern);
   for (const std::string& condition : settings.conditions) session.options.push_back("where=" + condition);
+  session.options.insert(session.options.end(), settings.filter_words.begin(), settings.filter_words.end());
   return session;
 }
 

@@ -22,6 +22,7 @@ struct RecordSettings {
   uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
   std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met
+  std::vector<std::string> filter_words;             // what the recording says of its filters: "min-time=10us"
 };
 
 // The mask of such names as "calls" (kClassNames).

@@ -2,28 +2,18 @@
 // See code_map.h.
 #include "model/code_map.h"
 
-#include <algorithm>
+#include <fmt/core.h>
 
 namespace penna {
-namespace {
-
-// Whether some address belongs to two different mappings at different times.
-bool has_reuse(std::span<const Module> modules) {
-  std::vector<const Module*> sorted;
-  for (const Module& module : modules)
-    if (module.start < module.end) sorted.push_back(&module);
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->start < b->start; });
-  const Module* widest = nullptr;  // of those so far, the one that reaches furthest
-  for (const Module* module : sorted) {
-    const bool same = widest != nullptr && module->bias == widest->bias && module->path == widest->path &&
-                      module->build_id == widest->build_id;
-    if (widest != nullptr && module->start < widest->end && !same) return true;
-    if (widest == nullptr || module->end > widest->end) widest = module;
-  }
-  return false;
+std::string file_name_of(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.empty() ? "[unknown]" : name;
 }
 
-}  // namespace
+std::string nameless_text(const CodePlace& place, const std::string& path) {
+  if (!place.known()) return fmt::format("[unknown] {:#x}", place.address);
+  return fmt::format("{}+{:#x}", file_name_of(path), place.address);
+}
 
 CodeMap::CodeMap(const Recording& recording) : recording_(recording) {
   tsl::robin_map<std::string, ModuleId> known;  // path, zero byte, build-id
@@ -52,12 +42,6 @@ CodePlace CodeMap::locate(uint32_t process, uint64_t pc, uint64_t ticks) const {
 CodePlace CodeMap::locate_return(uint32_t process, uint64_t pc, uint16_t generation) const {
   const uint64_t call = pc - 1;
   return place(process, recording_.module_map(process).find_generation(call, generation), call);
-}
-
-std::string CodeMap::file_name(ModuleId id) const {
-  const std::string& full = path(id);
-  const std::string name = full.substr(full.rfind('/') + 1);
-  return name.empty() ? "[unknown]" : name;
 }
 
 FunctionId FunctionTable::intern(uint32_t process, uint64_t pc, uint64_t ticks) {

@@ -35,6 +35,10 @@ struct CodePlaceHash {
   }
 };
 
+std::string file_name_of(const std::string& path);  // its last part; "[unknown]" for an empty one
+// What code without a name is called: "libfoo.so+0x1234", "[unknown] 0x7f00". `path`: of the place's module.
+std::string nameless_text(const CodePlace& place, const std::string& path);
+
 // Not thread-safe: remembers answers.
 class CodeMap {
  public:
@@ -49,7 +53,7 @@ class CodeMap {
 
   size_t module_count() const { return modules_.size(); }
   const std::string& path(ModuleId id) const { return modules_[id]->path; }
-  std::string file_name(ModuleId id) const;  // the path's last part; "[unknown]" for an empty one
+  std::string file_name(ModuleId id) const { return file_name_of(path(id)); }
   std::span<const uint8_t> build_id(ModuleId id) const { return modules_[id]->build_id; }
 
  private:

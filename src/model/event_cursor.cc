@@ -16,6 +16,15 @@ ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const Ev
   event_.process = recording.threads()[thread].process;
   event_.thread = thread;
   if (recording.conditions() != nullptr) selection_ = std::make_unique<PointSelection>(recording.conditions());
+  const CallRules* rules = recording.call_rules().get();
+  if (rules == nullptr) return;
+  // Whether a call is kept depends on all that was called before, wanted or not.
+  if ((filter_.classes & kCallEvents) != 0 && !refs_.empty()) {
+    sifted_ = std::make_unique<SiftedChunks>(recording, thread, *rules);
+  } else {
+    filter_.begin = std::max(filter_.begin, rules->begin);
+    filter_.end = std::min(filter_.end, rules->end);
+  }
 }
 
 bool ThreadCursor::is_selected() {
@@ -26,12 +35,14 @@ bool ThreadCursor::is_selected() {
 }
 
 uint64_t ThreadCursor::earliest() const {
+  if (sifted_) return std::max({refs_.front().time_begin, filter_.begin, recording_.call_rules()->begin});
   for (const ChunkRef& ref : refs_)
     if (wanted(ref)) return std::max(ref.time_begin, filter_.begin);
   return UINT64_MAX;
 }
 
 bool ThreadCursor::has_more() const {
+  if (sifted_) return true;
   return std::any_of(refs_.begin(), refs_.end(), [this](const ChunkRef& ref) { return wanted(ref); });
 }
 
@@ -46,6 +57,7 @@ bool ThreadCursor::wanted(const ChunkRef& ref) const {
 
 bool ThreadCursor::next_chunk() {
   close_chunk();
+  if (sifted_) return next_sifted();
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
     if (!wanted(ref)) continue;
@@ -60,6 +72,18 @@ bool ThreadCursor::next_chunk() {
     return true;
   }
   return false;
+}
+
+bool ThreadCursor::next_sifted() {
+  const bool more = sifted_->next(bytes_);
+  chunks_ = sifted_->chunks();
+  unreadable_ = sifted_->unreadable();
+  first_error_ = sifted_->first_error();
+  if (!more) return false;
+  records_ = RecordCursor(bytes_);
+  in_chunk_ = true;
+  in_range_ = filter_.begin == 0 && filter_.end == UINT64_MAX;
+  return true;
 }
 
 void ThreadCursor::close_chunk() {

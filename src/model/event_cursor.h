@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "model/sifted_chunks.h"
 #include "recording/point_selection.h"
 #include "recording/reader.h"
 
@@ -88,6 +89,7 @@ class ThreadCursor {
 
  private:
   bool next_chunk();
+  bool next_sifted();
   bool wanted(const ChunkRef& ref) const;
   bool passes() const {
     return (filter_.classes & class_bit(event_.record.kind)) != 0 &&
@@ -103,6 +105,7 @@ class ThreadCursor {
   std::vector<uint8_t> bytes_;
   RecordCursor records_;
   std::unique_ptr<PointSelection> selection_;  // null: all points
+  std::unique_ptr<SiftedChunks> sifted_;       // null: chunks are read as they are
   bool in_chunk_ = false;
   bool in_range_ = false;  // all of this chunk is
   Event event_;

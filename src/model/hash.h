@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumberMap: hash maps keyed by addresses and ids.
-//
-// Why not the default hash: it is the number itself, and addresses are multiples of 16: fifteen buckets of sixteen would
-// stay empty. One multiplication (Fibonacci hashing, Knuth, TAOCP 3, 6.4) spreads them. Invariant: none.
+// The hash maps of the model: TextMap, keyed by strings; NumberMap is base/hash.h.
+// Invariant: none.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -13,17 +11,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
+
 namespace penna {
-
-struct MixHash {
-  size_t operator()(uint64_t key) const {
-    const uint64_t mixed = key * 0x9e3779b97f4a7c15;
-    return mixed ^ (mixed >> 32);
-  }
-};
-
-template <typename T>
-using NumberMap = tsl::robin_map<uint64_t, T, MixHash>;
 
 // A map keyed by strings that is asked with views.
 struct TextHash {

@@ -11,11 +11,6 @@
 namespace penna {
 namespace {
 
-std::string fall_back(const CodeMap& map, const CodePlace& place) {
-  if (!place.known()) return fmt::format("[unknown] {:#x}", place.address);
-  return fmt::format("{}+{:#x}", map.file_name(place.module), place.address);
-}
-
 bool is_way_to_memory(std::string_view function) {
   constexpr std::string_view kWays[] = {"malloc",
                                         "calloc",
@@ -73,6 +68,10 @@ const NameFrames& Names::at(const CodePlace& place) {
   return *found->second;
 }
 
+std::string Names::name_nameless(const CodePlace& place) const {
+  return nameless_text(place, place.known() ? map_.path(place.module) : "");
+}
+
 NameFrames Names::resolve(const CodePlace& place) {
   Count& count = counts_[place.known() ? place.module : map_.module_count()];
   ++count.addresses;
@@ -80,11 +79,11 @@ NameFrames Names::resolve(const CodePlace& place) {
   if (place.known()) {
     for (SourceFrame& frame : symbols_.code({map_.path(place.module), map_.build_id(place.module)}, place.address)) {
       const bool named = !frame.function.empty();
-      frames.push_back({named ? std::move(frame.function) : fall_back(map_, place), std::move(frame.file), frame.line,
+      frames.push_back({named ? std::move(frame.function) : name_nameless(place), std::move(frame.file), frame.line,
                         frame.inlined, named, place.module});
     }
   }
-  if (frames.empty()) frames.push_back({fall_back(map_, place), "", 0, false, false, place.module});
+  if (frames.empty()) frames.push_back({name_nameless(place), "", 0, false, false, place.module});
   frames.back().inlined = false;  // the outermost is the function itself
   count.unnamed += !frames.back().named;
   count.without_line += frames.front().line == 0;
@@ -133,7 +132,7 @@ std::optional<std::string> Names::variable(uint32_t process, uint64_t address, u
 std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {
   if (auto name = variable(process, address, ticks)) return *name;
   const CodePlace place = map_.locate(process, address, ticks);
-  return place.known() ? fall_back(map_, place) : fmt::format("{:#x}", address);
+  return place.known() ? name_nameless(place) : fmt::format("{:#x}", address);
 }
 
 std::vector<ModuleNames> Names::modules() {

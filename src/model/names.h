@@ -96,6 +96,7 @@ class Names {
     uint64_t addresses = 0, unnamed = 0, without_line = 0;
   };
   NameFrames resolve(const CodePlace& place);
+  std::string name_nameless(const CodePlace& place) const;
 
   const Recording& recording_;
   SymbolSource& symbols_;

@@ -169,6 +169,8 @@ void collector_fields(A& a, V& health) {
   a.classes(health.event_cost_ps);
   a.list(health.notes, health.notes_cut);
   a.later_number(health.points_left_out);
+  a.later_number(health.calls_left_out);
+  a.later_number(health.events_left_out);
 }
 
 template <typename A, typename V>

@@ -10,6 +10,21 @@
 
 namespace penna {
 
+bool has_reuse(std::span<const Module> modules) {
+  std::vector<const Module*> sorted;
+  for (const Module& module : modules)
+    if (module.start < module.end) sorted.push_back(&module);
+  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->start < b->start; });
+  const Module* widest = nullptr;  // of those so far, the one that reaches furthest
+  for (const Module* module : sorted) {
+    const bool same = widest != nullptr && module->bias == widest->bias && module->path == widest->path &&
+                      module->build_id == widest->build_id;
+    if (widest != nullptr && module->start < widest->end && !same) return true;
+    if (widest == nullptr || module->end > widest->end) widest = module;
+  }
+  return false;
+}
+
 ModuleMap::ModuleMap(std::span<const Module> modules) {
   for (const Module& module : modules) {
     bounds_.push_back(module.start);

@@ -13,6 +13,9 @@
 
 namespace penna {
 
+// Whether some address belongs to two different modules, or to one at two places, at different times.
+bool has_reuse(std::span<const Module> modules);
+
 class ModuleMap {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

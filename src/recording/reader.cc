@@ -56,6 +56,7 @@ struct Recording::State {
   std::vector<ChunkRef> chunks;
   std::vector<size_t> first_chunk;  // by thread, and one behind the last
   std::shared_ptr<const std::vector<Where>> conditions;
+  std::shared_ptr<const CallRules> call_rules;
 
   Result<> read_header();
   FoundBlocks find_blocks();
@@ -332,6 +333,10 @@ void Recording::select_points(std::vector<Where> conditions) {
   state_->conditions = std::make_shared<const std::vector<Where>>(std::move(conditions));
 }
 const std::shared_ptr<const std::vector<Where>>& Recording::conditions() const { return state_->conditions; }
+void Recording::select_calls(CallRules rules) {
+  state_->call_rules = std::make_shared<const CallRules>(std::move(rules));
+}
+const std::shared_ptr<const CallRules>& Recording::call_rules() const { return state_->call_rules; }
 uint64_t Recording::stack_node_count(uint32_t process) const { return state_->stacks[process].count(); }
 std::span<const ChunkRef> Recording::chunks() const { return state_->chunks; }
 

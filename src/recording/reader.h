@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "recording/call_sieve.h"
 #include "recording/layout.h"
 #include "recording/module_map.h"
 #include "recording/records.h"
@@ -109,6 +110,9 @@ class Recording {
   // Who reads events leaves out the points that do not meet them (PointSelection); null: all are read.
   void select_points(std::vector<Where> conditions);
   const std::shared_ptr<const std::vector<Where>>& conditions() const;
+  // Who reads events leaves out what these rules leave out (CallSieve); null: nothing. Not rough.
+  void select_calls(CallRules rules);
+  const std::shared_ptr<const CallRules>& call_rules() const;
 
   // Empty when there is no such node (lost block, id 0). Walking parents until 0 always ends.
   std::optional<StackNode> stack_node(uint32_t process, uint32_t id) const;

@@ -138,6 +138,8 @@ struct CollectorHealth {
   std::vector<std::string> notes;  // sentences for the user: what was not recorded, and why
   uint32_t notes_cut = 0;
   uint64_t points_left_out = 0;  // they did not meet the conditions of --where
+  uint64_t calls_left_out = 0;   // by -F, --depth, --min-time and their kin
+  uint64_t events_left_out = 0;  // they happened outside of --range
 };
 
 }  // namespace penna

@@ -24,9 +24,9 @@ std::vector<Cell> numbers(const Recording& recording, const FunctionCalls& funct
   return cells;
 }
 
-std::string calls_head(const Calls& calls, size_t functions) {
+std::string calls_head(const Recording& recording, const Calls& calls, size_t functions) {
   const CallCounts& counts = calls.counts();
-  if (counts.calls == 0) return kNoCalls;
+  if (counts.calls == 0) return no_calls_text(recording);
   std::string text = fmt::format("{} of {}", plural_text(static_cast<int64_t>(counts.calls), "call"),
                                  plural_text(static_cast<int64_t>(functions), "function"));
   if (counts.jumped != 0) text += fmt::format(", {} left by longjmp", count_text(static_cast<int64_t>(counts.jumped)));
@@ -54,7 +54,7 @@ Report calls_report(const Recording& recording, const Calls& calls, Names& names
     set_function(row, names.at(calls.functions().place(row.source)).back(), names.map());
   };
   Report report;
-  report.head.push_back(calls_head(calls, table.rows.size()));
+  report.head.push_back(calls_head(recording, calls, table.rows.size()));
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
   return report;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace penna {
@@ -58,6 +59,18 @@ std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& 
   for (const NameFrame* frame : named.frames) details.push_back(frame_detail(*frame, names.map()));
   if (named.end != StackEnd::kComplete) details.push_back({fmt::format("({})", stack_end_text(named.end)), ""});
   return details;
+}
+
+std::string why_no_calls(const Recording& recording) {
+  const bool recorded = std::any_of(recording.chunks().begin(), recording.chunks().end(),
+                                    [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
+  if (recorded && recording.call_rules() != nullptr) return "the filters leave out all that were recorded";
+  if (recording.collector().calls_left_out != 0) return "the filters that it was recorded with left out all of them";
+  return "build the program with -finstrument-functions to record them";
+}
+
+std::string no_calls_text(const Recording& recording) {
+  return fmt::format("No calls were recorded: {}.", why_no_calls(recording));
 }
 
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks) {

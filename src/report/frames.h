@@ -27,9 +27,10 @@ void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map);
 // Fills a row that is about a stack: its frames, and where it allocated or waited.
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
 
-// The head of a report of calls that has none.
-inline constexpr const char* kNoCalls =
-    "No calls were recorded: build the program with -finstrument-functions to record them.";
+// Why a report of calls has none, and what to do: "build the program with ... to record them".
+std::string why_no_calls(const Recording& recording);
+// The head of such a report, as a sentence.
+std::string no_calls_text(const Recording& recording);
 
 // Ticks as nanoseconds by the recording's mean rate, held within an int64.
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks);

@@ -47,6 +47,18 @@ class Facts {
   Table table_;
 };
 
+// What the recorder was asked to leave out, and how much that was.
+std::string left_out_text(const CollectorHealth& health) {
+  std::vector<std::string> parts;
+  const auto add = [&](uint64_t count, const char* noun, const char* by) {
+    if (count != 0) parts.push_back(plural_text(static_cast<int64_t>(count), noun) + by);
+  };
+  add(health.calls_left_out, "call", " by filters");
+  add(health.points_left_out, "point", " by --where");
+  add(health.events_left_out, "event", " by --range");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 Table facts(const Recording& recording, const Summary& summary) {
   const Session& session = recording.session();
   Facts facts;
@@ -64,8 +76,7 @@ Table facts(const Recording& recording, const Summary& summary) {
                              : fmt::format(", {:.1f} bytes an event",
                                            static_cast<double>(recording.file_bytes()) / static_cast<double>(events))));
   facts.add("lost", summary.total_lost() == 0 ? "nothing" : events_text(summary.lost));
-  if (const uint64_t left_out = recording.collector().points_left_out; left_out != 0)
-    facts.add("left out", plural_text(static_cast<int64_t>(left_out), "point") + " by --where");
+  facts.add("left out", left_out_text(recording.collector()));
   facts.add("state", recording.is_finished() ? "complete" : "unfinished: the recorder did not get to its end");
   facts.add("host", session.host);
   facts.add("kernel", session.kernel);

@@ -24,8 +24,8 @@ std::vector<uint32_t> in_order(const CallTree& tree) {
   return order;
 }
 
-std::string tree_head(const CallTree& tree, size_t nodes) {
-  if (nodes == 0) return kNoCalls;
+std::string tree_head(const Recording& recording, const CallTree& tree, size_t nodes) {
+  if (nodes == 0) return no_calls_text(recording);
   std::string text = fmt::format("{} to call {}", plural_text(static_cast<int64_t>(nodes), "way"),
                                  plural_text(static_cast<int64_t>(tree.functions().size()), "function"));
   if (tree.folded() != 0)
@@ -62,7 +62,7 @@ Report tree_report(const Recording& recording, const CallTree& tree, Names& name
     row.details[0].text.insert(0, size_t{2} * (node.depth - 1), ' ');
   };
   Report report;
-  report.head.push_back(tree_head(tree, table.rows.size()));
+  report.head.push_back(tree_head(recording, tree, table.rows.size()));
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
   return report;
 }

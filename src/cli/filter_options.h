@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The options that say which calls are kept, and of what time: the same for recording and for reading (docs/filters.md).
+//
+// Why one place: one syntax, one meaning, one set of rules (recording/call_sieve.h).
+// Invariant: a recording says which limits of length and time it was made with; they hold exactly for whoever reads it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+#include "recording/call_sieve.h"
+#include "recording/reader.h"
+#include "symbols/symbol_file.h"
+
+namespace penna {
+
+struct FilterOptions {
+  std::vector<std::string> functions, not_functions, callers, modules, sources, triggers;
+  std::optional<uint32_t> depth;
+  std::string min_time, range;
+};
+
+void add_filter_options(OptionParser& parser, FilterOptions& options);
+
+// Nanoseconds since the recording's start, [begin, end).
+struct TimeRange {
+  int64_t begin = 0;
+  int64_t end = std::numeric_limits<int64_t>::max();
+};
+// "1.2s-3s", "1.2s-", "-3s", "1.2s+500ms".
+Result<TimeRange> parse_range(const std::string& text);
+
+Result<> check_filter(const FilterOptions& options);
+// As one types them: "-F 'pay*' --depth 3"; empty when there are none. For sentences.
+std::string filter_text(const FilterOptions& options);
+// That no function met an option, as a sentence.
+std::string unmet_text(const std::string& option);
+// What a recording says of the rules it was made with, one option each.
+std::vector<std::string> filter_words(const FilterOptions& options);
+
+// The rules for reading `recording`, together with the limits that it was made with. Options that check_filter() accepts.
+CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
+// The rules for recording: rough, and relative: `begin` and `end` count from the start of the first process.
+CallRules recording_rules(const FilterOptions& options, double ticks_per_ns);
+
+}  // namespace penna

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// See chunk_filter.h.
+#include "collect/chunk_filter.h"
+
+#include <cstring>
+
+namespace penna {
+
+ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules)
+    : process_(process) {
+  if (conditions && !conditions->empty()) points_.emplace(std::move(conditions));
+  if (rules == nullptr) return;
+  rules_ = *rules;
+  ask_ = rules->ask;
+  if (ask_) rules_.ask = [this](uint32_t number, uint64_t pc, uint64_t ticks) { return ask(number, pc, ticks); };
+}
+
+void ChunkFilter::learn(std::span<const uint8_t> chunk) {
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    if (record.kind == PENNA_KIND_SITE && points_) {
+      if (auto site = decode_site(record)) points_->add(std::move(*site));
+    } else if (record.kind == PENNA_KIND_MODULE && rules_.learn) {
+      auto module = decode_module(record);
+      if (module && rules_.learn(process_, *module)) ++rules_.epoch;
+    }
+  }
+}
+
+// Once for each chunk: what came before its records is there by now.
+void ChunkFilter::look_once() {
+  if (look_elsewhere_ == nullptr) return;
+  const auto& look = *look_elsewhere_;
+  look_elsewhere_ = nullptr;
+  look();
+}
+
+FunctionTraits ChunkFilter::ask(uint32_t process, uint64_t pc, uint64_t ticks) {
+  FunctionTraits traits = ask_(process, pc, ticks);
+  if (traits.placed || !nowhere_.insert(pc).second) return traits;
+  look_once();
+  return ask_(process, pc, ticks);
+}
+
+void ChunkFilter::sift_points(std::span<const uint8_t> chunk, ChunkCut& cut) {
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    if (record.kind != PENNA_KIND_POINT) continue;
+    const uint32_t id = record.as<penna_point>().site;
+    if (!points_->knows(id) && nowhere_.insert(id).second) look_once();
+    if (points_->keeps(in.header().thread_serial, record)) continue;
+    cut.leave_out(static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t));
+    ++points_left_out_;
+  }
+}
+
+ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
+  penna_chunk header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  if (header.generation > generation_) {  // a module may have taken the place of another
+    generation_ = header.generation;
+    look_once();
+  }
+  auto& thread = threads_[header.thread_serial];
+  if (!thread) thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_)});
+  if (header.sequence < thread->next) return {};
+  if (header.sequence != thread->next) thread->sieve.lose();
+  thread->next = header.sequence + 1;
+  thread->sieve.add(chunk);
+  // A chunk that is not full is the thread's last, most likely: it may have been one of very many.
+  if (header.content_bits < uint64_t{PENNA_CHUNK_BYTES} * 6) thread->sieve.rest();
+  return thread->sieve.take().cut;
+}
+
+std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
+                                            const std::function<void()>& look_elsewhere) {
+  if (chunk.size() < sizeof(penna_chunk)) return chunk;
+  look_elsewhere_ = &look_elsewhere;
+  learn(chunk);
+  ChunkCut cut;
+  if (rules_.any()) cut = sift_calls(chunk);
+  if (points_) sift_points(chunk, cut);
+  look_elsewhere_ = nullptr;
+  cut.apply(chunk, left_);
+  return left_;
+}
+
+std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
+  if (chunk.size() < sizeof(penna_chunk)) return chunk;
+  penna_chunk header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  const std::optional<PointSelection> points = points_;
+  const uint64_t left_out = points_left_out_;
+  std::unique_ptr<Thread> thread;
+  if (auto found = threads_.find(header.thread_serial); found != threads_.end())
+    thread = std::make_unique<Thread>(*found->second);
+  apply(chunk, [] {});
+  points_ = points;
+  points_left_out_ = left_out;
+  if (thread) {
+    threads_[header.thread_serial] = std::move(thread);
+  } else {
+    threads_.erase(header.thread_serial);
+  }
+  return left_;
+}
+
+uint64_t ChunkFilter::calls_left_out() const {
+  uint64_t sum = 0;
+  for (const auto& [serial, thread] : threads_) sum += thread->sieve.calls_left_out();
+  return sum;
+}
+
+uint64_t ChunkFilter::events_left_out() const {
+  uint64_t sum = 0;
+  for (const auto& [serial, thread] : threads_) sum += thread->sieve.events_left_out();
+  return sum;
+}
+
+}  // namespace penna

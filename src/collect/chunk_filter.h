@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// ChunkFilter: takes what `penna record` was asked to leave out (--where, -F, --min-time, --range and their kin) out of the
+// chunks of one process.
+//
+// Why here and not in the target: it costs nothing there, and may be as long as it likes (docs/decisions/0012).
+// Invariant: what is left says the same of every other record; what is taken out is counted. A chunk that comes when one behind
+// it was seen already keeps its calls: what led to them is no longer known.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "recording/call_sieve.h"
+#include "recording/point_selection.h"
+
+namespace penna {
+
+class ChunkFilter {
+ public:
+  // `rules` are rough, of one recording; null: no rules about calls. Not to be moved: rules_.ask holds `this`.
+  ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules);
+  ChunkFilter(const ChunkFilter&) = delete;
+  ChunkFilter& operator=(const ChunkFilter&) = delete;
+
+  // Learns the sites and modules that a chunk describes.
+  void learn(std::span<const uint8_t> chunk);
+  // What is left of a chunk; valid until the next call. `look_elsewhere` shall learn() what else there is: called when a
+  // site or a module is unknown, because the thread that has described it still holds that chunk.
+  std::span<const uint8_t> apply(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
+  // The same of a chunk that will come again, more complete: counts nothing, and forgets it.
+  std::span<const uint8_t> preview(std::span<const uint8_t> chunk);
+
+  bool has_rules() const { return rules_.any(); }
+  uint64_t points_left_out() const { return points_left_out_; }
+  uint64_t sites_met() const { return points_ ? points_->sites_met() : 0; }
+  uint64_t calls_left_out() const;
+  uint64_t events_left_out() const;
+
+ private:
+  struct Thread {
+    CallSieve sieve;
+    uint64_t next = 0;  // sequence of its next chunk
+  };
+  FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
+  void look_once();
+  void sift_points(std::span<const uint8_t> chunk, ChunkCut& cut);
+  ChunkCut sift_calls(std::span<const uint8_t> chunk);
+
+  uint32_t process_;
+  std::optional<PointSelection> points_;
+  uint64_t points_left_out_ = 0;
+  std::unordered_set<uint64_t> nowhere_;  // ids of sites and pcs that were looked for in vain
+  CallRules rules_;
+  std::function<FunctionTraits(uint32_t, uint64_t, uint64_t)> ask_;  // of the rules that were given
+  std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;    // by serial
+  uint32_t generation_ = 0;                                          // of modules, the highest that was looked for
+  const std::function<void()>* look_elsewhere_ = nullptr;            // not yet called for this chunk
+  std::vector<uint8_t> left_;
+};
+
+}  // namespace penna

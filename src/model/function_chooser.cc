@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// See function_chooser.h.
+#include "model/function_chooser.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "penna/detail/glob.h"
+
+namespace penna {
+namespace {
+
+template <typename Patterns>
+void list_unmet(const char* option, const Patterns& patterns, std::map<std::string, bool>& met) {
+  for (const auto& pattern : patterns) met.try_emplace(fmt::format(fmt::runtime(option), pattern.text()), false);
+}
+
+bool is_same(const Module& a, const Module& b) {
+  return a.start == b.start && a.end == b.end && a.bias == b.bias && a.ticks == b.ticks &&
+         a.generation == b.generation && a.path == b.path && a.build_id == b.build_id;
+}
+
+}  // namespace
+
+bool PathPattern::matches(const std::string& path) const {
+  for (size_t at = 0;; ++at) {
+    if (penna_glob_matches(text_.c_str(), path.c_str() + at) != 0) return true;
+    at = path.find('/', at);
+    if (at == std::string::npos) return false;
+  }
+}
+
+FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols)
+    : choice_(std::move(choice)), symbols_(std::move(symbols)) {
+  list_unmet("-F '{}'", choice_.only, met_);
+  list_unmet("-N '{}'", choice_.never, met_);
+  list_unmet("--caller '{}'", choice_.callers, met_);
+  list_unmet("-T '{}@on'", choice_.on, met_);
+  list_unmet("-T '{}@off'", choice_.off, met_);
+  list_unmet("--module '{}'", choice_.modules, met_);
+  list_unmet("--source '{}'", choice_.sources, met_);
+}
+
+bool FunctionChooser::learn(uint32_t process, const Module& module) {
+  Modules& modules = processes_[process];
+  const auto known = [&](const Module& one) { return is_same(one, module); };
+  if (modules.list.size() >= kMaxModules || std::any_of(modules.list.rbegin(), modules.list.rend(), known))
+    return false;
+  std::string key = module.path + '\0';
+  key.append(module.build_id.begin(), module.build_id.end());
+  modules.ids.push_back(files_.try_emplace(std::move(key), static_cast<ModuleId>(files_.size())).first->second);
+  modules.list.push_back(module);
+  modules.stale = true;
+  return true;
+}
+
+FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t ticks) {
+  Modules& modules = processes_[process];
+  if (modules.stale) {
+    modules.map = ModuleMap(modules.list);
+    modules.reused = has_reuse(modules.list);
+    modules.stale = false;
+  }
+  const uint32_t index = modules.map.find(pc, ticks);
+  const Module* module = index == ModuleMap::kNone ? nullptr : &modules.list[index];
+  const CodePlace place =
+      module == nullptr ? CodePlace{kNoModule, process, pc} : CodePlace{modules.ids[index], 0, pc - module->bias};
+  auto found = judged_.find(place);
+  if (found == judged_.end()) found = judged_.emplace(place, judge(place, module)).first;
+  FunctionTraits traits = found->second;
+  traits.lasting = !modules.reused;
+  traits.placed = module != nullptr;
+  return traits;
+}
+
+// Every pattern is tried, so that unmet() is true of all.
+template <typename Patterns>
+bool FunctionChooser::any(const char* option, const Patterns& patterns, const std::string& text) {
+  bool found = false;
+  for (const auto& pattern : patterns) {
+    if (!pattern.matches(text)) continue;
+    found = true;
+    met_[fmt::format(fmt::runtime(option), pattern.text())] = true;
+  }
+  return found;
+}
+
+FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* module) {
+  const std::string path = module == nullptr ? "" : module->path;
+  std::string name, source;
+  if (module != nullptr) {
+    const std::vector<SourceFrame> frames = symbols_->code({path, module->build_id}, place.address);
+    if (!frames.empty()) {
+      name = frames.back().function;
+      source = frames.back().file;
+    }
+  }
+  if (name.empty()) name = nameless_text(place, path);
+  FunctionTraits traits;
+  const bool only = any("-F '{}'", choice_.only, name), never = any("-N '{}'", choice_.never, name),
+             of_module = any("--module '{}'", choice_.modules, path),
+             of_source = any("--source '{}'", choice_.sources, source);
+  traits.chosen = (choice_.only.empty() || only) && !never && (choice_.modules.empty() || of_module) &&
+                  (choice_.sources.empty() || of_source);
+  traits.caller = any("--caller '{}'", choice_.callers, name);
+  traits.on = any("-T '{}@on'", choice_.on, name);
+  traits.off = any("-T '{}@off'", choice_.off, name);
+  return traits;
+}
+
+std::vector<std::string> FunctionChooser::unmet() const {
+  std::vector<std::string> options;
+  for (const auto& [option, met] : met_)
+    if (!met) options.push_back(option);
+  return options;
+}
+
+}  // namespace penna

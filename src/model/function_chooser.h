@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// FunctionChooser: what the options -F, -N, --caller, --module, --source and --trigger say of the function at an address.
+//
+// Why one class: while recording, modules become known one by one and nobody has a Recording yet; afterwards a recording has
+// them all. The answers must be the same. Invariant: each place in a file is named once.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/code_map.h"
+#include "model/function_pattern.h"
+#include "model/hash.h"
+#include "model/symbol_source.h"
+#include "recording/call_sieve.h"
+#include "recording/module_map.h"
+
+namespace penna {
+
+// "shop/pay.c", "libshop.so*": a glob over a whole path, or over its last parts.
+class PathPattern {
+ public:
+  explicit PathPattern(std::string text) : text_(std::move(text)) {}
+  bool matches(const std::string& path) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+struct FunctionChoice {
+  std::vector<FunctionPattern> only, never, callers, on, off;
+  std::vector<PathPattern> modules, sources;
+};
+
+// Not thread-safe. Bounded by kMaxModules of a process, and by the functions asked for.
+class FunctionChooser {
+ public:
+  static constexpr size_t kMaxModules = 16384;  // functions of further ones have no names
+
+  FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols);
+
+  // False when it is known already.
+  bool learn(uint32_t process, const Module& module);
+  FunctionTraits traits(uint32_t process, uint64_t pc, uint64_t ticks);
+
+  // Patterns that no function met, as options: "-F 'pay*'".
+  std::vector<std::string> unmet() const;
+
+ private:
+  struct Modules {
+    std::vector<Module> list;
+    std::vector<ModuleId> ids;
+    ModuleMap map;
+    bool stale = false, reused = false;
+  };
+  template <typename Patterns>
+  bool any(const char* option, const Patterns& patterns, const std::string& text);
+  FunctionTraits judge(const CodePlace& place, const Module* module);
+
+  FunctionChoice choice_;
+  std::unique_ptr<SymbolSource> symbols_;
+  std::map<uint32_t, Modules> processes_;
+  TextMap<ModuleId> files_;  // path, zero byte, build-id
+  tsl::robin_map<CodePlace, FunctionTraits, CodePlaceHash> judged_;
+  std::map<std::string, bool> met_;  // by option and pattern
+};
+
+}  // namespace penna

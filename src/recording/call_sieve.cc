@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// See call_sieve.h.
+#include "recording/call_sieve.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace penna {
+
+void CallSieve::add(std::span<const uint8_t> chunk) {
+  chunks_.emplace_back();
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    now_ = std::max(now_, record.time);
+    const size_t offset = static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t);
+    if (now_ >= rules_.end) [[unlikely]] {
+      if (!ended_) {
+        end_range();
+        if (rules_.rough && classify(record.kind) != PENNA_CLASS_COUNT) continue;  // it shows that the thread went on
+      }
+      pass(record, offset);
+      continue;
+    }
+    if (!begun_ && now_ >= rules_.begin) [[unlikely]]
+      begin_range();
+    if (record.is_call()) {
+      call(record, offset);
+    } else {
+      other(record, offset);
+    }
+  }
+  keep_older(rules_.rough ? 0 : rules_.min_ticks);
+}
+
+SiftedChunk CallSieve::take() {
+  SiftedChunk sifted = std::move(chunks_.front());
+  chunks_.pop_front();
+  ++first_chunk_;
+  return sifted;
+}
+
+void CallSieve::rest() {
+  if (!stack_.empty()) return;
+  stack_ = {};
+  functions_ = {};
+  indices_ = {};
+}
+
+// A recorder leaves what describes: names and sites are needed whenever they were told.
+void CallSieve::pass(const Record& record, size_t offset) {
+  const bool is_event = classify(record.kind) != PENNA_CLASS_COUNT;
+  if (rules_.rough && !is_event) return;
+  chunks_.back().cut.leave_out(offset);
+  events_left_out_ += is_event;
+}
+
+void CallSieve::other(const Record& record, size_t offset) {
+  if (!begun_) pass(record, offset);
+  if (record.kind == PENNA_KIND_LOST && record.as<penna_lost>().count[PENNA_CALLS] != 0) lose();
+}
+
+void CallSieve::call(const Record& record, size_t offset) {
+  const bool is_entry = record.kind == PENNA_KIND_CALL_ENTRY;
+  // Recorders keep entries in front of the range until they see an exit there: a call may reach into it.
+  if (!begun_ && !rules_.rough) pass(record, offset);
+  if (is_entry) {
+    enter(record.pc, offset);
+  } else {
+    leave(record.pc, offset);
+  }
+}
+
+bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level) const {
+  return on_ && inside && traits.chosen && level < rules_.depth;
+}
+
+CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
+  auto [found, added] = indices_.try_emplace(pc, static_cast<uint32_t>(functions_.size()));
+  *index = found->second;
+  if (added) functions_.push_back({});
+  Function& function = functions_[found->second];
+  if (rules_.ask && (added || !function.traits.lasting || function.epoch != rules_.epoch)) {
+    function.traits = rules_.ask(process_, pc, now_);
+    function.epoch = rules_.epoch;
+  }
+  return function;
+}
+
+void CallSieve::enter(uint64_t pc, size_t offset) {
+  if (stack_.size() >= kMaxDepth) {
+    ++beyond_;
+    return;
+  }
+  Open open{};
+  Function& function = function_of(pc, &open.function);
+  const FunctionTraits& traits = function.traits;
+  if (traits.on) on_ = true;
+  if (traits.off) on_ = false;
+  const Open* outer = stack_.empty() ? nullptr : &stack_.back();
+  open.pc = pc;
+  open.begin = now_;
+  open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr && outer->inside);
+  open.level = outer != nullptr ? outer->level : 0;
+  open.place = {first_chunk_ + chunks_.size() - 1, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
+  ++function.open;
+  if (keeps(traits, open.inside, open.level)) {
+    ++open.level;
+    open.state = rules_.min_ticks != 0 || (rules_.rough && !begun_) ? State::kUndecided : State::kKept;
+    chunks_.back().undecided += open.state == State::kUndecided && open.place.offset != kNowhere;
+  } else {
+    open.state = State::kOut;
+    if (open.place.offset != kNowhere) {
+      chunks_.back().cut.leave_out(offset);
+      ++calls_left_out_;
+    }
+  }
+  stack_.push_back(open);
+}
+
+void CallSieve::leave(uint64_t pc, size_t offset) {
+  if (beyond_ != 0) {
+    --beyond_;
+    return;
+  }
+  size_t at = stack_.size();
+  if (at != 0 && stack_.back().pc == pc) [[likely]] {
+    --at;
+  } else {
+    uint32_t index;
+    const Function& function = function_of(pc, &index);
+    if (function.open == 0) return stray_exit(function, offset);
+    while (stack_[--at].pc != pc) {
+    }
+  }
+  // What is kept ends here: the call itself or, with a caller that is left out, the outermost inside that is kept.
+  size_t outermost = at;
+  while (outermost < stack_.size() && stack_[outermost].state == State::kOut) ++outermost;
+  bool stays = outermost < stack_.size();
+  if (stays && stack_[outermost].state == State::kUndecided)
+    stays = now_ - stack_[outermost].begin >= rules_.min_ticks && (begun_ || !rules_.rough);
+  for (size_t i = outermost; i < stack_.size(); ++i) stays ? keep(stack_[i]) : drop(stack_[i]);
+  if (!stays) {
+    if (begun_ || rules_.rough) chunks_.back().cut.leave_out(offset);
+  } else if (outermost != at && (begun_ || rules_.rough)) {
+    chunks_.back().cut.turn_exit(offset, stack_[outermost].pc);
+  }
+  for (size_t i = at; i < stack_.size(); ++i) --functions_[stack_[i].function].open;
+  stack_.resize(at);
+  decided_ = std::min(decided_, at);
+}
+
+// Of a function that is not open.
+void CallSieve::stray_exit(const Function& function, size_t offset) {
+  const bool inside = !rules_.inside_callers || (!stack_.empty() && stack_.back().inside);
+  if (begun_ && keeps(function.traits, inside, stack_.empty() ? 0 : stack_.back().level)) return;
+  if (begun_ || rules_.rough) chunks_.back().cut.leave_out(offset);
+}
+
+void CallSieve::keep(Open& open) {
+  if (open.state != State::kUndecided) return;
+  open.state = State::kKept;
+  if (open.place.offset != kNowhere) --chunk_of(open.place).undecided;
+}
+
+void CallSieve::drop(Open& open) {
+  if (open.state != State::kUndecided) return;
+  open.state = State::kOut;
+  if (open.place.offset == kNowhere) return;
+  begun_ ? ++calls_left_out_ : events_left_out_ += 2;
+  SiftedChunk& chunk = chunk_of(open.place);
+  --chunk.undecided;
+  if (open.place.offset >= kOpened) {
+    chunk.opened_out[open.place.offset - kOpened] = true;
+  } else {
+    chunk.cut.leave_out(open.place.offset);
+  }
+}
+
+void CallSieve::keep_older(uint64_t ticks) {
+  for (; decided_ < stack_.size(); ++decided_) {
+    Open& open = stack_[decided_];
+    if (open.state != State::kUndecided) continue;
+    if (now_ - open.begin < ticks) return;
+    keep(open);
+  }
+}
+
+// Calls that reach into the range begin with it.
+void CallSieve::begin_range() {
+  begun_ = true;
+  if (rules_.rough || rules_.begin == 0) return;
+  SiftedChunk& chunk = chunks_.back();
+  for (Open& open : stack_) {
+    if (open.state == State::kOut) continue;
+    open.place = {first_chunk_ + chunks_.size() - 1, kOpened + static_cast<uint32_t>(chunk.opened.size())};
+    chunk.opened.push_back(open.pc);
+    chunk.opened_out.push_back(false);
+    chunk.undecided += open.state == State::kUndecided;
+  }
+}
+
+// Calls that reach out of it end with it.
+void CallSieve::end_range() {
+  if (!begun_) begin_range();  // nothing happened within: the calls that were open all the time are left
+  keep_older(0);
+  ended_ = true;
+  if (rules_.rough) return;
+  for (size_t i = stack_.size(); i-- > 0;)
+    if (stack_[i].state == State::kKept) chunks_.back().closed.push_back(stack_[i].pc);
+}
+
+}  // namespace penna

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// CallSieve: which calls of a thread are kept, by function, by what is around them, by depth, length and time.
+//
+// Why chunk by chunk: recorder and readers ask the same class, each in front of everything else, and nobody who sees events
+// knows of filters. docs/filters.md says what each rule means.
+// Invariant: a call is kept or left out with its entry and its exit. The same records in the same order get the same
+// answers; and what is left of a recording, asked again with the same rules, stays.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "recording/chunk_cut.h"
+#include "recording/records.h"
+#include "recording/types.h"
+
+namespace penna {
+
+// What the rules say of a function.
+struct FunctionTraits {
+  bool chosen = true;   // by name, module and source file
+  bool caller = false;  // calls inside are kept
+  bool on = false;      // at its entry its thread begins to be kept,
+  bool off = false;     // or is no longer
+  bool lasting = true;  // false: another function may have this address at another time
+  bool placed = true;   // false: its module is not known (yet)
+};
+
+// What is kept. One object for all threads of a recording; whoever asks is one thread at a time.
+struct CallRules {
+  // The function at an address; empty: all are chosen. Asked once for each function of a thread, or as `epoch` says.
+  std::function<FunctionTraits(uint32_t process, uint64_t pc, uint64_t ticks)> ask;
+  // A module of a process; true when it is new, so that functions are to be asked for again. For who records.
+  std::function<bool(uint32_t process, const Module& module)> learn;
+  // What no function met, as options of the command line.
+  std::function<std::vector<std::string>()> unmet;
+  bool inside_callers = false;  // keep only calls inside a `caller`, it included
+  bool starts_off = false;      // threads are not kept until a function turns them `on`
+  uint32_t depth = std::numeric_limits<uint32_t>::max();
+  uint64_t min_ticks = 0;  // of a call from entry to exit
+  uint64_t begin = 0;      // ticks, [begin, end): of all records, calls or not
+  uint64_t end = std::numeric_limits<uint64_t>::max();
+  // For who cannot see the next chunk, and has no exact clock: `min_ticks`, `begin` and `end` are bounds that the exact
+  // ones lie within, and what only a later chunk would decide stays. Read with the exact rules, the outcome is exact.
+  bool rough = false;
+  uint64_t epoch = 0;  // growing: functions that were asked for are asked for again
+
+  bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
+  bool concerns_calls() const {
+    return ask || inside_callers || starts_off || min_ticks != 0 || depth != std::numeric_limits<uint32_t>::max();
+  }
+  bool any() const { return concerns_calls() || has_range(); }
+};
+
+// What is decided of one chunk.
+struct SiftedChunk {
+  ChunkCut cut;
+  std::vector<uint64_t> opened;  // pcs of calls that are kept from `begin` on, outermost first: in front of the chunk
+  std::vector<uint64_t> closed;  // of calls that are cut off at `end`, innermost first: behind it
+  std::vector<bool> opened_out;  // by index of `opened`: left out after all
+  uint32_t undecided = 0;
+};
+
+class CallSieve {
+ public:
+  static constexpr size_t kMaxDepth = 1 << 20;  // calls further in are kept, and not looked at
+
+  // `rules` must outlive it.
+  CallSieve(const CallRules& rules, uint32_t process) : rules_(rules), process_(process), on_(!rules.starts_off) {}
+
+  // The next chunk of the thread.
+  void add(std::span<const uint8_t> chunk);
+  // Events are missing here: of calls that are open nobody knows how long they are, so they are kept.
+  void lose() { keep_older(0); }
+  // No chunk will come any more.
+  void finish() { keep_older(0); }
+  // No chunk may come for long: gives memory back that can be had again, when no call is open.
+  void rest();
+  bool ended() const { return ended_; }  // at the end of the range: nothing will be kept any more
+
+  // Whether all is decided of the chunk that was added first; takes it out.
+  bool ready() const { return !chunks_.empty() && chunks_.front().undecided == 0; }
+  SiftedChunk take();
+
+  uint64_t calls_left_out() const { return calls_left_out_; }  // by rules about calls
+  uint64_t events_left_out() const {
+    return events_left_out_;
+  }  // by the range; a call counts as its entry and its exit
+
+ private:
+  enum class State : uint8_t { kOut, kUndecided, kKept };
+  struct Place {  // of an entry
+    uint64_t chunk = 0;
+    uint32_t offset = 0;  // of its record; or kOpened + index of SiftedChunk::opened
+  };
+  static constexpr uint32_t kOpened = 1u << 31, kNowhere = UINT32_MAX;
+  struct Open {
+    uint64_t pc, begin;
+    Place place;
+    uint32_t function;  // index of functions_
+    uint32_t level;     // kept calls around it, itself included
+    bool inside;        // of a caller
+    State state;
+  };
+  struct Function {
+    FunctionTraits traits;
+    uint64_t epoch;
+    uint32_t open;  // calls of it on the stack
+  };
+
+  void call(const Record& record, size_t offset);
+  void enter(uint64_t pc, size_t offset);
+  void leave(uint64_t pc, size_t offset);
+  void stray_exit(const Function& function, size_t offset);
+  void other(const Record& record, size_t offset);
+  Function& function_of(uint64_t pc, uint32_t* index);
+  bool keeps(const FunctionTraits& traits, bool inside, uint32_t level) const;
+  void pass(const Record& record, size_t offset);  // out of the range
+  void begin_range();
+  void end_range();
+  void keep_older(uint64_t ticks);  // undecided calls that began so long ago
+  void keep(Open& open);
+  void drop(Open& open);
+  SiftedChunk& chunk_of(const Place& place) { return chunks_[place.chunk - first_chunk_]; }
+
+  const CallRules& rules_;
+  uint32_t process_;
+  uint64_t now_ = 0;  // never decreases, as the time of an event (model/event_cursor.h)
+  bool on_;
+  bool begun_ = false, ended_ = false;
+  std::vector<Open> stack_;
+  size_t decided_ = 0;  // of stack_: none in front is undecided
+  uint64_t beyond_ = 0;
+  std::vector<Function> functions_;
+  NumberMap<uint32_t> indices_;  // of functions_, by pc
+  std::deque<SiftedChunk> chunks_;
+  uint64_t first_chunk_ = 0;
+  uint64_t calls_left_out_ = 0, events_left_out_ = 0;
+};
+
+}  // namespace penna

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// ChunkCut: which records of a chunk a filter leaves out, and the chunk that is left.
+//
+// Why apart from the filters: some decide only when later chunks are known, and several look at the same chunk.
+// Invariant: what is left is a chunk that says the same of every other record, torn ones, holes and damage included.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "penna/channel.h"
+
+namespace penna {
+
+class ChunkCut {
+ public:
+  // `offset`: of the record's header from the start of the chunk.
+  void leave_out(size_t offset) { words_[offset / 512] |= uint64_t{1} << (offset / 8 % 64); }
+  bool leaves_out(size_t offset) const { return (words_[offset / 512] >> (offset / 8 % 64) & 1) != 0; }
+  // The call exit at `offset` becomes that of another function. In ascending order.
+  void turn_exit(size_t offset, uint64_t pc) { exits_.push_back({offset, pc}); }
+
+  // What is left of `chunk`, in `out` (reused).
+  void apply(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) const;
+
+ private:
+  struct Exit {
+    size_t offset;
+    uint64_t pc;
+  };
+  std::vector<uint64_t> words_ = std::vector<uint64_t>(PENNA_CHUNK_BYTES / 512);  // a bit for each word of the chunk
+  std::vector<Exit> exits_;
+};
+
+}  // namespace penna
