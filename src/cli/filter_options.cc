@@ -231,8 +231,10 @@ CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
   if (options.range.empty()) return rules;
   const TimeRange range = *parse_range(options.range);
   if (range.begin > kStartDoubt) rules.begin = ticks_of(range.begin - kStartDoubt, ticks_per_ns * (1 - kClockDoubt));
-  if (range.end < kForEver - kStartDoubt)
+  if (range.end < kForEver - kStartDoubt) {
     rules.end = ticks_of(range.end + kStartDoubt, ticks_per_ns * (1 + kClockDoubt));
+    rules.earliest_end = ticks_of(std::max<int64_t>(range.end - kStartDoubt, 0), ticks_per_ns * (1 - kClockDoubt));
+  }
   return rules;
 }
 

@@ -65,7 +65,8 @@ void Collector::tell(News news) {
 std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
   if (!rules_have_start_) {
     if (rules_.begin != 0) rules_.begin += process.start_ticks;
-    if (rules_.end < UINT64_MAX - process.start_ticks) rules_.end += process.start_ticks;
+    for (uint64_t* end : {&rules_.end, &rules_.earliest_end})
+      if (*end < UINT64_MAX - process.start_ticks) *end += process.start_ticks;
     rules_have_start_ = true;
   }
   if (conditions_->empty() && !rules_.any()) return nullptr;

@@ -14,22 +14,19 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
   while (in.next(record)) {
     now_ = std::max(now_, record.time);
     const size_t offset = static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t);
-    if (now_ >= rules_.end) [[unlikely]] {
-      if (!ended_) {
-        end_range();
-        if (rules_.rough && classify(record.kind) != PENNA_CLASS_COUNT) continue;  // it shows that the thread went on
-      }
+    reach(now_);
+    if (ended_) [[unlikely]] {
       pass(record, offset);
       continue;
     }
-    if (!begun_ && now_ >= rules_.begin) [[unlikely]]
-      begin_range();
     if (record.is_call()) {
       call(record, offset);
     } else {
       other(record, offset);
     }
   }
+  // What was left out may have been the last that the thread did; the chunk still says when it was given away.
+  reach(std::max(now_, in.header().time_end));
   keep_older(rules_.rough ? 0 : rules_.min_ticks);
 }
 
@@ -133,21 +130,41 @@ void CallSieve::leave(uint64_t pc, size_t offset) {
     while (stack_[--at].pc != pc) {
     }
   }
-  // What is kept ends here: the call itself or, with a caller that is left out, the outermost inside that is kept.
-  size_t outermost = at;
-  while (outermost < stack_.size() && stack_[outermost].state == State::kOut) ++outermost;
-  bool stays = outermost < stack_.size();
-  if (stays && stack_[outermost].state == State::kUndecided)
-    stays = now_ - stack_[outermost].begin >= rules_.min_ticks && (begun_ || !rules_.rough);
-  for (size_t i = outermost; i < stack_.size(); ++i) stays ? keep(stack_[i]) : drop(stack_[i]);
-  if (!stays) {
-    if (begun_ || rules_.rough) chunks_.back().cut.leave_out(offset);
-  } else if (outermost != at && (begun_ || rules_.rough)) {
-    chunks_.back().cut.turn_exit(offset, stack_[outermost].pc);
+  if (stack_[at].state != State::kOut) {
+    end_with(at, offset);
+  } else {
+    end_inside(at, offset);
   }
   for (size_t i = at; i < stack_.size(); ++i) --functions_[stack_[i].function].open;
   stack_.resize(at);
   decided_ = std::min(decided_, at);
+}
+
+bool CallSieve::is_long(const Open& open) const {
+  return (now_ - open.begin >= rules_.min_ticks || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
+}
+
+// A call that may be kept is left. Those inside that have no exits go with it.
+void CallSieve::end_with(size_t at, size_t offset) {
+  const bool stays = stack_[at].state == State::kKept || is_long(stack_[at]);
+  for (size_t i = at; i < stack_.size(); ++i) stays ? keep(stack_[i]) : drop(stack_[i]);
+  if (!stays && (begun_ || rules_.rough)) chunks_.back().cut.leave_out(offset);
+}
+
+// A call that is left out is left. Those inside that are kept and have no exits end with it, as if each had been left.
+void CallSieve::end_inside(size_t at, size_t offset) {
+  std::vector<uint64_t> ended;
+  for (size_t i = stack_.size(); i-- > at;) {
+    Open& open = stack_[i];
+    if (open.state == State::kUndecided) is_long(open) ? keep(open) : drop(open);
+    if (open.state == State::kKept) ended.push_back(open.pc);
+  }
+  if (!begun_ && !rules_.rough) return;
+  if (ended.empty()) {
+    chunks_.back().cut.leave_out(offset);
+  } else {
+    chunks_.back().cut.replace_exit(offset, std::move(ended));
+  }
 }
 
 // Of a function that is not open.
@@ -202,7 +219,6 @@ void CallSieve::begin_range() {
 
 // Calls that reach out of it end with it.
 void CallSieve::end_range() {
-  if (!begun_) begin_range();  // nothing happened within: the calls that were open all the time are left
   keep_older(0);
   ended_ = true;
   if (rules_.rough) return;

@@ -50,6 +50,8 @@ struct CallRules {
   // For who cannot see the next chunk, and has no exact clock: `min_ticks`, `begin` and `end` are bounds that the exact
   // ones lie within, and what only a later chunk would decide stays. Read with the exact rules, the outcome is exact.
   bool rough = false;
+  // Rough only: `end` at the earliest. What ends later may be cut off there, so its length is not known.
+  uint64_t earliest_end = std::numeric_limits<uint64_t>::max();
   uint64_t epoch = 0;  // growing: functions that were asked for are asked for again
 
   bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
@@ -118,11 +120,20 @@ class CallSieve {
   void call(const Record& record, size_t offset);
   void enter(uint64_t pc, size_t offset);
   void leave(uint64_t pc, size_t offset);
+  bool is_long(const Open& open) const;
+  void end_with(size_t at, size_t offset);
+  void end_inside(size_t at, size_t offset);
   void stray_exit(const Function& function, size_t offset);
   void other(const Record& record, size_t offset);
   Function& function_of(uint64_t pc, uint32_t* index);
   bool keeps(const FunctionTraits& traits, bool inside, uint32_t level) const;
   void pass(const Record& record, size_t offset);  // out of the range
+  void reach(uint64_t time) {
+    if (!begun_ && time >= rules_.begin) [[unlikely]]
+      begin_range();
+    if (!ended_ && time >= rules_.end) [[unlikely]]
+      end_range();
+  }
   void begin_range();
   void end_range();
   void keep_older(uint64_t ticks);  // undecided calls that began so long ago
