@@ -34,8 +34,8 @@ class PathPattern {
 };
 
 struct FunctionChoice {
-  std::vector<FunctionPattern> only, never, callers, on, off;
-  std::vector<PathPattern> modules, sources;
+  std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {};
+  std::vector<PathPattern> modules = {}, sources = {};
 };
 
 // Not thread-safe. Bounded by kMaxModules of a process, and by the functions asked for.

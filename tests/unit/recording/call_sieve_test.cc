@@ -187,7 +187,7 @@ Steps random_calls(std::mt19937_64& random, int count) {
 }
 
 TEST(CallSieve, KeepsWhatAPlainFilterOfTheWholeTreeKeeps) {
-  for (uint64_t seed = 0; seed < 2000; ++seed) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
     std::mt19937_64 random(seed);
     const Steps steps = random_calls(random, 300);
     const CallRules rules = random_rules(random, steps.back().time - kStart);
@@ -222,7 +222,7 @@ CallRules limits_of(const CallRules& rules) {
 
 TEST(CallSieve, RecordedWithRulesIsReadAsIfAllWereRecorded) {
   uint64_t kept = 0, all = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  for (uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
     const Steps steps = random_steps(random, 300);
     const CallRules rules = random_rules(random, steps.back().time - kStart);
@@ -255,7 +255,7 @@ TEST(CallSieve, RecordedWithRulesIsReadAsIfAllWereRecorded) {
 }
 
 TEST(CallSieve, ReadTwiceIsReadOnce) {
-  for (uint64_t seed = 0; seed < 500; ++seed) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
     std::mt19937_64 random(seed);
     CallRules rules;
     rules.min_ticks = 1 + random() % 100;

@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Filters of calls and of time: recording with one gives the rows that it gives when everything was recorded; in threads,
+# children and plugins, over exceptions and kills.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cat >calls.cc <<'PROGRAM'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <stdexcept>
+#include <thread>
+#include "penna/point.h"
+#define F __attribute__((noipa))
+namespace shop {
+F void pause(int ms) { usleep(ms * 1000); }
+F void leaf(int i) { asm volatile("" : : "r"(i)); }
+F void inner(int i) {
+  leaf(i);
+  free(malloc(10));
+  PENNA_EVENT(shop, inner, PENNA_ARG(i, i));
+  if (i == 500) pause(30);
+}
+F void outer(int i) {
+  inner(i);
+  if (i % 3 == 0) leaf(1);
+}
+F void thrower(int i) { leaf(i), throw std::runtime_error("x"); }
+F void catcher(int i) { try { thrower(i); } catch (std::exception&) {} }
+F void sleeper() { pause(30); leaf(1); }
+F int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+F void work() {
+  for (int i = 0; i < 20000; i++) outer(i);
+  for (int i = 0; i < 50; i++) catcher(i);
+  fib(12);
+}
+F void tune() { leaf(2); }
+}  // namespace shop
+int main() {
+  for (const char* plugin : {"./one.so", "./two.so", "./one.so"}) {
+    void* library = dlopen(plugin, RTLD_NOW);
+    reinterpret_cast<void (*)()>(dlsym(library, "run"))();
+    dlclose(library);
+  }
+  std::thread first(shop::work), second(shop::work);
+  first.join(), second.join();
+  shop::sleeper();
+  shop::tune();
+  if (fork() == 0) {
+    shop::work();
+    _exit(0);
+  }
+  wait(nullptr);
+}
+PROGRAM
+for plugin in one two; do
+  echo "static __attribute__((noipa)) void in_$plugin(void) {} void run(void) { for (int i = 0; i < 1000; i++) in_$plugin(); }" >$plugin.c
+  build_c $plugin -shared -fPIC -finstrument-functions
+  mv $plugin $plugin.so
+done
+build_c calls -O1 -finstrument-functions -finstrument-functions-exclude-file-list=/usr/,penna/
+penna record -q -o all.penna -- ./calls
+
+# rows REC [OPTIONS]: the functions with their calls, in full; tree REC [OPTIONS]: who called whom, each call, without times.
+rows() { penna report calls "$@" --format csv | cut -d, -f1,9- | sort; }
+tree() { penna replay --tree --all "$@" 2>/dev/null | grep -v '^# ' ; }
+others() { penna export csv "$@" 2>/dev/null | awk -F, '$4 == "point" { print $4, $5 }' | sort | uniq -c; }
+
+# both OPTIONS...: the same rows and trees, whether it is filtered while recording or afterwards, and not those of everything.
+both() {
+  penna record -f -q -o some.penna "$@" -- ./calls
+  cmp <(rows all.penna "$@") <(rows some.penna) || fail "$*: other rows"
+  cmp <(tree all.penna "$@" | sort) <(tree some.penna | sort) || fail "$*: other trees"
+  [ "$(rows all.penna "$@")" != "$(rows all.penna)" ] || fail "$*: leaves nothing out"
+  [ -n "$(rows some.penna)" ] || fail "$*: leaves nothing"
+  penna report health some.penna >health.txt
+  expect_eq "" "$(grep -E '^(stray exits|unwound calls|missing chunks|damaged chunks) ' health.txt | grep -v ' 0  ')" "$*: what went wrong"
+}
+# calls_of FUNCTION REC [OPTIONS]
+calls_of() { local name=$1; shift; penna report calls "$@" --format csv | grep -F "$name(" | cut -d, -f1; }
+
+both -F leaf
+expect_eq $((3 * (20000 + 6667 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf"
+both -N 'shop::*'
+both -F 'shop::*' -N leaf -N 'shop::fib(int)'
+both --caller catcher
+expect_eq 150 "$(calls_of thrower some.penna)" "calls inside a caller"
+both --caller work -F leaf -F inner
+both --caller fib --depth 3
+expect_eq $((3 * 7)) "$(calls_of fib some.penna)" "calls of fib, three deep"
+both --depth 2
+both --module 'one.so'
+expect_eq 2000 "$(penna report calls some.penna --format csv | grep -c . >/dev/null; penna report calls some.penna --format csv | grep in_one | cut -d, -f1)" "calls in a plugin that was loaded twice"
+both -F in_two
+both --source 'one.c' --source two.c
+both -T fib@off
+both -T fib@on
+both -T tune@on -T pause@off
+both --min-time 20ms
+expect_eq "main
+|   shop::sleeper()
+|   |   shop::pause(int)" "$(penna replay --tree some.penna | grep -A 2 '^main')" "the long calls of the main thread"
+both --min-time 20ms -F outer -F pause
+
+# What is no call stays: allocations, points, their number.
+penna record -f -q -o some.penna -F nothing -- ./calls
+cmp <(others all.penna) <(others some.penna) || fail "events of other kinds"
+
+# It is smaller, and says what is not there.
+run penna record -f -o some.penna -k calls -F 'shop::leaf' --depth 1 -- ./calls
+expect_match "$err" "^penna: -F shop::leaf --depth 1 left out [0-9,]+ calls$"
+run penna info some.penna
+expect_match "$out" '^left out +[0-9,]+ calls by filters$'
+expect_match "$out" '^options .*function=shop::leaf, depth=1'
+penna record -f -q -o calls.penna -k calls -- ./calls
+[ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 2))" ] || fail "the recording is no smaller"
+run penna record -f -o some.penna -F laef -- ./calls
+expect_contains "$err" "no function that was called is meant by -F 'laef'"
+run penna report calls all.penna -F laef
+expect_contains "$out" "the filters leave out all that were recorded"
+expect_contains "$out" "-F 'laef' met no function that was called"
+run penna graph leaf some.penna
+expect_contains "$err" "the filters that it was recorded with left out all of them"
+
+# Every verb reads through them.
+run penna graph inner all.penna -N leaf
+expect_missing "$out" "leaf"
+expect_eq 1 "$(penna export folded all.penna -F work 2>/dev/null | cut -d' ' -f1 | sort -u | wc -l)" "frames of an export"
+run penna diff all.penna all.penna -F fib --format csv
+expect_eq 2 "$(wc -l <<<"$out")" "rows of a comparison"
+expect_eq 2 "$(penna replay all.penna -F tune -F main | grep -c 'tune()')" "lines of a replay, one of the call and one of its allocation-free end" 2>/dev/null ||
+  penna replay all.penna -F tune -F main | grep -q 'tune()' || fail "replay"
+
+# Time: nothing of any kind outside; calls that reach over its ends are cut there.
+middle=$(penna replay --merge all.penna | grep -m1 'sleeper()' | awk '{ print $1 }')
+range="${middle}s+10ms"
+run penna report calls all.penna -r "$range" --format csv
+expect_eq "main shop::pause(int) shop::sleeper()" "$(tail -n +2 <<<"$out" | awk -F, '{ print $NF }' | tr -d '"' | sort | xargs)" "functions in the middle of a pause"
+expect_eq "10000000" "$(grep -F main <<<"$out" | cut -d, -f2 | sed -E 's/^(9999999|1000000[01])$/10000000/')" "its length"
+expect_eq "" "$(others all.penna -r "$range")" "other events in a pause"
+# The same program takes other times each time: what is recorded of a part lies in it.
+for range in 0ms-20ms 25ms- 5ms+10ms; do
+  penna record -f -q -o some.penna -r $range -- ./calls
+  cmp <(rows some.penna) <(rows some.penna -r $range) || fail "-r $range leaves out what was recorded with it"
+  cmp <(others some.penna) <(others some.penna -r $range) || fail "-r $range leaves out events that were recorded with it"
+done
+
+# A killed program loses nothing that was told before.
+cat >dies.c <<'PROGRAM'
+#include <signal.h>
+__attribute__((noipa)) void leaf(void) {}
+__attribute__((noipa)) void inner(void) { leaf(); raise(SIGKILL); }
+__attribute__((noipa)) void outer(void) { for (int i = 0; i < 30000; i++) leaf(); inner(); }
+int main(void) { outer(); }
+PROGRAM
+build_c dies -finstrument-functions
+run penna record -q -o dies.penna --min-time 1s -- ./dies
+expect_eq 137 "$status" "status of a program that is killed"
+run penna replay --tree dies.penna
+expect_contains "$out" "not left at the end: main > outer > inner"
+expect_missing "$out" "leaf"
+
+# Wrong use.
+for wrong in '--min-time 10' '-r 3s-2s' '-T leaf' '--depth 0'; do
+  # shellcheck disable=SC2086
+  run penna report calls all.penna $wrong
+  expect_eq "125 " "$status $out" "$wrong"
+  # shellcheck disable=SC2086
+  run penna record -o wrong.penna $wrong -- ./calls
+  expect_eq 125 "$status" "record $wrong"
+  [ ! -e wrong.penna ] || fail "record $wrong left a recording"
+done

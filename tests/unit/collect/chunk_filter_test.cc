@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// ChunkFilter: what it learns where, chunks that come late or twice; ProcessDrain: chunks of a thread in their order.
+#include "collect/chunk_filter.h"
+
+#include <gtest/gtest.h>
+
+#include "../recording/chunk_builder.h"
+#include "collect/process_drain.h"
+#include "fake_channel.h"
+#include "recording/reader.h"
+
+namespace penna {
+namespace {
+
+constexpr uint64_t kNow = 1'000'000, kFunction = 0x5555'0000'1000, kOther = 0x5555'0000'2000;
+
+// Functions of modules that were learnt are chosen by the parity of their module's bias, others are not.
+struct Rules : CallRules {
+  std::vector<Module> modules;
+  Rules() {
+    rough = true;
+    learn = [this](uint32_t, const Module& module) {
+      for (const Module& known : modules)
+        if (known.start == module.start && known.bias == module.bias) return false;
+      modules.push_back(module);
+      return true;
+    };
+    ask = [this](uint32_t, uint64_t pc, uint64_t) {
+      FunctionTraits traits;
+      traits.chosen = traits.placed = false;
+      for (const Module& module : modules) {
+        if (pc < module.start || pc >= module.end) continue;
+        traits.placed = true;
+        traits.chosen = module.bias % 2 == 1;
+      }
+      return traits;
+    };
+  }
+};
+
+void add_module(ChunkBuilder& chunk, uint64_t start, uint64_t bias, uint32_t generation = 0) {
+  penna_module module{};
+  module.start = start;
+  module.end = start + 0x1000;
+  module.bias = bias;
+  module.generation = generation;
+  chunk.full(PENNA_KIND_MODULE, kNow, module);
+}
+
+std::vector<uint8_t> calls(uint64_t pc, uint64_t sequence = 0, uint32_t generation = 0) {
+  ChunkBuilder chunk(kNow, 1, sequence);
+  chunk.header().generation = generation;
+  return chunk.entry(pc, kNow + 10 * sequence).exit(pc, kNow + 10 * sequence + 1).close();
+}
+
+uint32_t calls_in(std::span<const uint8_t> chunk) { return scan_chunk(chunk).events[PENNA_CALLS]; }
+
+TEST(ChunkFilter, ModulesAreLookedForWhereTheyAreStillBeingDescribed) {
+  Rules rules;
+  ChunkFilter filter(0, nullptr, &rules);
+  int looks = 0;
+  const auto look = [&] {
+    ++looks;
+    ChunkBuilder chunk;
+    add_module(chunk, kFunction, 1);
+    filter.learn(chunk.close());
+  };
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction), look)), 2u);
+  EXPECT_EQ(looks, 1);
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1), look)), 2u);
+  EXPECT_EQ(looks, 1);
+  EXPECT_EQ(calls_in(filter.apply(calls(kOther, 2), look)), 0u);
+  EXPECT_EQ(looks, 2);
+  EXPECT_EQ(calls_in(filter.apply(calls(kOther, 3), look)), 0u);
+  EXPECT_EQ(looks, 2) << "looked for in vain";
+  EXPECT_EQ(filter.calls_left_out(), 2u);
+}
+
+TEST(ChunkFilter, CodeThatTookThePlaceOfOtherCodeIsJudgedAnew) {
+  Rules rules;
+  ChunkFilter filter(0, nullptr, &rules);
+  ChunkBuilder first;
+  add_module(first, kFunction, 1);
+  filter.learn(first.close());
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction), [] {})), 2u);
+  // Another thread has loaded it; only the generation of this thread's chunk tells.
+  const auto look = [&] {
+    ChunkBuilder chunk;
+    add_module(chunk, kFunction, 2, 1);
+    filter.learn(chunk.close());
+  };
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1, 1), look)), 0u);
+}
+
+TEST(ChunkFilter, AChunkThatWillComeAgainIsNotCounted) {
+  CallRules rules;
+  rules.rough = true;
+  rules.depth = 1;
+  ChunkFilter filter(0, nullptr, &rules);
+  ChunkBuilder chunk;
+  chunk.entry(kFunction, kNow).entry(kOther, kNow + 1);
+  EXPECT_EQ(calls_in(filter.preview(chunk.leave())), 1u);
+  chunk.exit(kOther, kNow + 2).exit(kFunction, kNow + 3);
+  EXPECT_EQ(calls_in(filter.preview(chunk.leave())), 2u);
+  EXPECT_EQ(filter.calls_left_out(), 0u);
+  EXPECT_EQ(calls_in(filter.apply(chunk.close(), [] {})), 2u);
+  EXPECT_EQ(filter.calls_left_out(), 1u);
+}
+
+TEST(ChunkFilter, AChunkThatComesLateKeepsItsCalls) {
+  CallRules rules;
+  rules.rough = true;
+  rules.depth = 1;
+  ChunkFilter filter(0, nullptr, &rules);
+  ChunkBuilder early(kNow, 1, 0), late(kNow + 100, 1, 1);
+  early.entry(kFunction, kNow).entry(kOther, kNow + 1);
+  late.entry(kOther, kNow + 100).entry(kFunction, kNow + 101);
+  EXPECT_EQ(calls_in(filter.apply(late.close(), [] {})), 1u);
+  EXPECT_EQ(calls_in(filter.apply(early.close(), [] {})), 2u);
+}
+
+TEST(ChunkFilter, ThreadsAreJudgedApart) {
+  CallRules rules;
+  rules.rough = true;
+  rules.depth = 1;
+  ChunkFilter filter(0, nullptr, &rules);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1).entry(kFunction, kNow).close(), [] {})), 1u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 2).entry(kFunction, kNow).close(), [] {})), 1u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 1).entry(kFunction, kNow).close(), [] {})), 0u);
+}
+
+// A chunk with a record that is being written holds up those behind it: their calls lie inside.
+TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
+  const std::string path = testing::TempDir() + "/chunk-filter.penna";
+  auto writer = RecordingWriter::create(path, {.overwrite = true});
+  ASSERT_TRUE(writer);
+  CallRules rules;
+  rules.rough = true;
+  rules.depth = 1;
+  FakeChannel fake;
+  fake.seal();
+  auto map = ChannelMap::map(fake.memory());
+  ASSERT_TRUE(map);
+  ProcessDrain drain(std::move(*map), 0, 1, std::make_unique<ChunkFilter>(0, nullptr, &rules));
+  const uint64_t enter = penna_call_header(PENNA_TAG_ENTRY, kFunction, 1024),
+                 busy = penna_full_header(PENNA_KIND_LOCK, 2, 1024) | PENNA_TAG_BUSY;
+  fake.write_chunk(0, 7, 0, {enter, busy, 42});
+  fake.hand_over(0, 3);
+  fake.write_chunk(1, 7, 1, {enter, enter});
+  fake.hand_over(1, 2);
+  fake.write_chunk(2, 8, 0, {enter});
+  fake.hand_over(2, 1);
+  drain.drain(*writer, 10);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 1u) << "of the other thread";
+  reinterpret_cast<uint64_t*>(fake.chunk(0) + sizeof(penna_chunk))[1] &= ~uint64_t{3};  // the writer commits
+  drain.drain(*writer, 10);
+  EXPECT_EQ(drain.stored()[PENNA_CALLS], 2u);
+  EXPECT_EQ(drain.filter()->calls_left_out(), 2u);
+  drain.finish(*writer, true, EndKind::kExited, 0, 9999);
+  ::unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace penna

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Filters in front of the analyses: what a recording's rules leave, thread by thread and merged, however far ahead they look.
+#include "model/sifted_chunks.h"
+
+#include <gtest/gtest.h>
+
+#include "model/calls.h"
+#include "model/events.h"
+#include "recording_builder.h"
+
+namespace penna {
+namespace {
+
+std::string story(const Recording& recording, uint32_t classes = kEventClasses) {
+  std::string text;
+  for_each_event(recording, {.classes = classes}, [&](const Event& event) {
+    const uint32_t kind = event.record.kind;
+    text += kind == PENNA_KIND_CALL_ENTRY ? "+" : kind == PENNA_KIND_CALL_EXIT ? "-" : "*";
+    text += std::to_string(event.record.pc) + "@" + std::to_string(event.time) + " ";
+  });
+  return text;
+}
+
+TEST(SiftedChunks, ThreadsAreSiftedApartAndMerged) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto &one = build.thread(process, 1), &two = build.thread(process, 2);
+  one.enter(1, 10);
+  one.enter(2, 12);
+  one.alloc(0x70, 8, 13);
+  one.exit(2, 14);
+  one.exit(1, 90);
+  two.enter(2, 11);
+  two.exit(2, 80);
+  Recording recording = build.open();
+  CallRules rules;
+  rules.min_ticks = 50;
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+1@10 +2@11 *0@13 -2@80 -1@90 ");
+  rules.begin = 12;
+  rules.end = 85;
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+1@12 +2@12 *0@13 -2@80 -1@85 ");
+  rules.begin = 14;
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+1@14 +2@14 -2@80 -1@85 ");
+  EXPECT_EQ(story(recording, kAllocEvents), "") << "without calls the time counts all the same";
+}
+
+TEST(SiftedChunks, ReadsAheadAsFarAsItMust) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  const uint64_t chunks = 3 * SiftedChunks::kMostHeld;
+  thread.enter(1, 0);
+  for (uint64_t i = 1; i <= chunks; ++i) {
+    thread.new_chunk();
+    thread.enter(2, 10 * i);
+    thread.alloc(0x70, 8, 10 * i + 1);
+    thread.exit(2, 10 * i + 2);
+  }
+  thread.exit(1, 10 * chunks + 10);
+  Recording recording = build.open();
+  CallRules rules;
+  rules.min_ticks = 10 * chunks + 11;
+  recording.select_calls(rules);
+  uint64_t allocations = 0, calls = 0;
+  const auto count = [&](const Event& event) { ++(event.record.is_call() ? calls : allocations); };
+  WalkReport walk = for_each_thread_event(recording, {}, count);
+  EXPECT_EQ(calls, 0u);
+  EXPECT_EQ(allocations, chunks);
+  EXPECT_EQ(walk.chunks, chunks + 1);
+  --rules.min_ticks;
+  recording.select_calls(rules);
+  allocations = calls = 0;
+  walk = for_each_thread_event(recording, {}, count);
+  EXPECT_EQ(calls, 2u);
+  EXPECT_EQ(allocations, chunks);
+}
+
+TEST(SiftedChunks, CallsCutByTheRangeFillChunksOfTheirOwn) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  constexpr uint64_t kDepth = 10'000;
+  for (uint64_t i = 0; i < kDepth; ++i) thread.enter(1 + i, i);
+  thread.alloc(0x70, 8, 2 * kDepth);
+  thread.alloc(0x70, 8, 4 * kDepth);
+  Recording recording = build.open();
+  CallRules rules;
+  rules.begin = 2 * kDepth;
+  rules.end = 3 * kDepth;
+  recording.select_calls(rules);
+  CodeMap map(recording);
+  Calls calls(recording, map);
+  for_each_thread_event(recording, {}, calls);
+  calls.finish();
+  EXPECT_EQ(calls.counts().calls, kDepth);
+  EXPECT_EQ(calls.counts().open + calls.counts().unwound + calls.counts().stray_exits, 0u);
+  for (const FunctionCalls* function : calls.by_total()) ASSERT_EQ(function->total, kDepth);
+}
+
+TEST(SiftedChunks, AMissingChunkIsALoss) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(1, 10);
+  thread.skip_chunk();
+  thread.exit(1, 12);
+  thread.enter(2, 13);
+  thread.exit(2, 14);
+  Recording recording = build.open();
+  CallRules rules;
+  rules.min_ticks = 50;
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+1@10 -1@12 ");
+}
+
+}  // namespace
+}  // namespace penna
