@@ -90,7 +90,7 @@ both --caller fib --depth 3
 expect_eq $((3 * 7)) "$(calls_of fib some.penna)" "calls of fib, three deep"
 both --depth 2
 both --module 'one.so'
-expect_eq 2000 "$(penna report calls some.penna --format csv | grep -c . >/dev/null; penna report calls some.penna --format csv | grep in_one | cut -d, -f1)" "calls in a plugin that was loaded twice"
+expect_eq 2000 "$(penna report calls some.penna --format csv | grep in_one | cut -d, -f1)" "calls in a plugin that was loaded twice"
 both -F in_two
 both --source 'one.c' --source two.c
 both -T fib@off
@@ -113,7 +113,8 @@ run penna info some.penna
 expect_match "$out" '^left out +[0-9,]+ calls by filters$'
 expect_match "$out" '^options .*function=shop::leaf, depth=1'
 penna record -f -q -o calls.penna -k calls -- ./calls
-[ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 2))" ] || fail "the recording is no smaller"
+penna record -f -q -o some.penna -k calls -F fib -- ./calls
+[ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 4))" ] || fail "the recording is no smaller"
 run penna record -f -o some.penna -F laef -- ./calls
 expect_contains "$err" "no function that was called is meant by -F 'laef'"
 run penna report calls all.penna -F laef
@@ -128,12 +129,11 @@ expect_missing "$out" "leaf"
 expect_eq 1 "$(penna export folded all.penna -F work 2>/dev/null | cut -d' ' -f1 | sort -u | wc -l)" "frames of an export"
 run penna diff all.penna all.penna -F fib --format csv
 expect_eq 2 "$(wc -l <<<"$out")" "rows of a comparison"
-expect_eq 2 "$(penna replay all.penna -F tune -F main | grep -c 'tune()')" "lines of a replay, one of the call and one of its allocation-free end" 2>/dev/null ||
-  penna replay all.penna -F tune -F main | grep -q 'tune()' || fail "replay"
+expect_eq 1 "$(penna replay all.penna -F tune | grep -c 'tune()')" "lines of a replay"
 
 # Time: nothing of any kind outside; calls that reach over its ends are cut there.
-middle=$(penna replay --merge all.penna | grep -m1 'sleeper()' | awk '{ print $1 }')
-range="${middle}s+10ms"
+middle=$(penna replay --merge all.penna | awk '/sleeper\(\)/ && !found++ { print $1 }')
+range="${middle}s+10ms" # the pause takes 30
 run penna report calls all.penna -r "$range" --format csv
 expect_eq "main shop::pause(int) shop::sleeper()" "$(tail -n +2 <<<"$out" | awk -F, '{ print $NF }' | tr -d '"' | sort | xargs)" "functions in the middle of a pause"
 expect_eq "10000000" "$(grep -F main <<<"$out" | cut -d, -f2 | sed -E 's/^(9999999|1000000[01])$/10000000/')" "its length"
