@@ -78,7 +78,6 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
                                             const std::function<void()>& look_elsewhere) {
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
   look_elsewhere_ = &look_elsewhere;
-  learn(chunk);
   ChunkCut cut;
   if (rules_.any()) cut = sift_calls(chunk);
   if (points_) sift_points(chunk, cut);

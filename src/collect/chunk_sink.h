@@ -24,6 +24,7 @@ class ChunkSink {
   // Looks at every record of a chunk, which is copied memory of at least a penna_chunk, and keeps what describes until
   // store() or forget().
   ChunkSummary scan(std::span<const uint8_t> chunk);
+  bool has_descriptions() const { return !modules_.empty() || !sites_.empty(); }  // of the chunk that was scanned
   void forget();
   // Writing errors are the writer's to remember.
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);

@@ -90,6 +90,7 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
 // Of a chunk that has been scanned.
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
   if (filter_) {
+    if (sink_.has_descriptions()) filter_->learn(chunk);
     chunk = filter_->apply(chunk, [this] { learn_from_all_chunks(); });
     sink_.forget();
     summary = sink_.scan(chunk);
@@ -116,6 +117,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     written = static_cast<uint32_t>(summary.content_bytes);
     std::span<const uint8_t> left = copy;
     if (filter_) {
+      if (sink_.has_descriptions()) filter_->learn(copy);
       left = filter_->preview(copy);
       sink_.forget();
       summary = sink_.scan(left);

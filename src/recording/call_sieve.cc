@@ -8,7 +8,8 @@
 namespace penna {
 
 void CallSieve::add(std::span<const uint8_t> chunk) {
-  chunks_.emplace_back();
+  chunk_ = &chunks_.emplace_back();
+  chunk_number_ = first_chunk_ + chunks_.size() - 1;
   RecordCursor in(chunk);
   Record record;
   while (in.next(record)) {
@@ -42,13 +43,14 @@ void CallSieve::rest() {
   stack_ = {};
   functions_ = {};
   indices_ = {};
+  recent_ = {};
 }
 
 // A recorder leaves what describes: names and sites are needed whenever they were told.
 void CallSieve::pass(const Record& record, size_t offset) {
   const bool is_event = classify(record.kind) != PENNA_CLASS_COUNT;
   if (rules_.rough && !is_event) return;
-  chunks_.back().cut.leave_out(offset);
+  chunk_->cut.leave_out(offset);
   events_left_out_ += is_event;
 }
 
@@ -57,7 +59,7 @@ void CallSieve::other(const Record& record, size_t offset) {
   if (record.kind == PENNA_KIND_LOST && record.as<penna_lost>().count[PENNA_CALLS] != 0) lose();
 }
 
-void CallSieve::call(const Record& record, size_t offset) {
+inline void CallSieve::call(const Record& record, size_t offset) {
   const bool is_entry = record.kind == PENNA_KIND_CALL_ENTRY;
   // Recorders keep entries in front of the range until they see an exit there: a call may reach into it.
   if (!begun_ && !rules_.rough) pass(record, offset);
@@ -68,15 +70,21 @@ void CallSieve::call(const Record& record, size_t offset) {
   }
 }
 
-bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level) const {
+inline bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level) const {
   return on_ && inside && traits.chosen && level < rules_.depth;
 }
 
-CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
-  auto [found, added] = indices_.try_emplace(pc, static_cast<uint32_t>(functions_.size()));
-  *index = found->second;
-  if (added) functions_.push_back({});
-  Function& function = functions_[found->second];
+inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
+  Recent& recent = recent_[pc / 16 % kRecent];
+  bool added = false;
+  if (recent.pc != pc || recent.function >= functions_.size()) {
+    const auto [found, is_new] = indices_.try_emplace(pc, static_cast<uint32_t>(functions_.size()));
+    added = is_new;
+    if (added) functions_.push_back({});
+    recent = {pc, found->second};
+  }
+  *index = recent.function;
+  Function& function = functions_[recent.function];
   if (rules_.ask && (added || !function.traits.lasting || function.epoch != rules_.epoch)) {
     function.traits = rules_.ask(process_, pc, now_);
     function.epoch = rules_.epoch;
@@ -84,7 +92,7 @@ CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
   return function;
 }
 
-void CallSieve::enter(uint64_t pc, size_t offset) {
+inline void CallSieve::enter(uint64_t pc, size_t offset) {
   if (stack_.size() >= kMaxDepth) {
     ++beyond_;
     return;
@@ -99,23 +107,23 @@ void CallSieve::enter(uint64_t pc, size_t offset) {
   open.begin = now_;
   open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr && outer->inside);
   open.level = outer != nullptr ? outer->level : 0;
-  open.place = {first_chunk_ + chunks_.size() - 1, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
+  open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
   if (keeps(traits, open.inside, open.level)) {
     ++open.level;
     open.state = rules_.min_ticks != 0 || (rules_.rough && !begun_) ? State::kUndecided : State::kKept;
-    chunks_.back().undecided += open.state == State::kUndecided && open.place.offset != kNowhere;
+    chunk_->undecided += open.state == State::kUndecided && open.place.offset != kNowhere;
   } else {
     open.state = State::kOut;
     if (open.place.offset != kNowhere) {
-      chunks_.back().cut.leave_out(offset);
+      chunk_->cut.leave_out(offset);
       ++calls_left_out_;
     }
   }
   stack_.push_back(open);
 }
 
-void CallSieve::leave(uint64_t pc, size_t offset) {
+inline void CallSieve::leave(uint64_t pc, size_t offset) {
   if (beyond_ != 0) {
     --beyond_;
     return;
@@ -123,6 +131,10 @@ void CallSieve::leave(uint64_t pc, size_t offset) {
   size_t at = stack_.size();
   if (at != 0 && stack_.back().pc == pc) [[likely]] {
     --at;
+    if (stack_.back().state == State::kOut) {
+      if (begun_ || rules_.rough) chunk_->cut.leave_out(offset);
+      return pop_to(at);
+    }
   } else {
     uint32_t index;
     const Function& function = function_of(pc, &index);
@@ -135,6 +147,10 @@ void CallSieve::leave(uint64_t pc, size_t offset) {
   } else {
     end_inside(at, offset);
   }
+  pop_to(at);
+}
+
+inline void CallSieve::pop_to(size_t at) {
   for (size_t i = at; i < stack_.size(); ++i) --functions_[stack_[i].function].open;
   stack_.resize(at);
   decided_ = std::min(decided_, at);
@@ -145,10 +161,10 @@ bool CallSieve::is_long(const Open& open) const {
 }
 
 // A call that may be kept is left. Those inside that have no exits go with it.
-void CallSieve::end_with(size_t at, size_t offset) {
+inline void CallSieve::end_with(size_t at, size_t offset) {
   const bool stays = stack_[at].state == State::kKept || is_long(stack_[at]);
   for (size_t i = at; i < stack_.size(); ++i) stays ? keep(stack_[i]) : drop(stack_[i]);
-  if (!stays && (begun_ || rules_.rough)) chunks_.back().cut.leave_out(offset);
+  if (!stays && (begun_ || rules_.rough)) chunk_->cut.leave_out(offset);
 }
 
 // A call that is left out is left. Those inside that are kept and have no exits end with it, as if each had been left.
@@ -161,9 +177,9 @@ void CallSieve::end_inside(size_t at, size_t offset) {
   }
   if (!begun_ && !rules_.rough) return;
   if (ended.empty()) {
-    chunks_.back().cut.leave_out(offset);
+    chunk_->cut.leave_out(offset);
   } else {
-    chunks_.back().cut.replace_exit(offset, std::move(ended));
+    chunk_->cut.replace_exit(offset, std::move(ended));
   }
 }
 
@@ -171,7 +187,7 @@ void CallSieve::end_inside(size_t at, size_t offset) {
 void CallSieve::stray_exit(const Function& function, size_t offset) {
   const bool inside = !rules_.inside_callers || (!stack_.empty() && stack_.back().inside);
   if (begun_ && keeps(function.traits, inside, stack_.empty() ? 0 : stack_.back().level)) return;
-  if (begun_ || rules_.rough) chunks_.back().cut.leave_out(offset);
+  if (begun_ || rules_.rough) chunk_->cut.leave_out(offset);
 }
 
 void CallSieve::keep(Open& open) {
@@ -207,10 +223,10 @@ void CallSieve::keep_older(uint64_t ticks) {
 void CallSieve::begin_range() {
   begun_ = true;
   if (rules_.rough || rules_.begin == 0) return;
-  SiftedChunk& chunk = chunks_.back();
+  SiftedChunk& chunk = *chunk_;
   for (Open& open : stack_) {
     if (open.state == State::kOut) continue;
-    open.place = {first_chunk_ + chunks_.size() - 1, kOpened + static_cast<uint32_t>(chunk.opened.size())};
+    open.place = {chunk_number_, kOpened + static_cast<uint32_t>(chunk.opened.size())};
     chunk.opened.push_back(open.pc);
     chunk.opened_out.push_back(false);
     chunk.undecided += open.state == State::kUndecided;
@@ -223,7 +239,7 @@ void CallSieve::end_range() {
   ended_ = true;
   if (rules_.rough) return;
   for (size_t i = stack_.size(); i-- > 0;)
-    if (stack_[i].state == State::kKept) chunks_.back().closed.push_back(stack_[i].pc);
+    if (stack_[i].state == State::kKept) chunk_->closed.push_back(stack_[i].pc);
 }
 
 }  // namespace penna

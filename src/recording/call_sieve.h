@@ -7,6 +7,7 @@
 // answers; and what is left of a recording, asked again with the same rules, stays.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -123,6 +124,7 @@ class CallSieve {
   bool is_long(const Open& open) const;
   void end_with(size_t at, size_t offset);
   void end_inside(size_t at, size_t offset);
+  void pop_to(size_t at);
   void stray_exit(const Function& function, size_t offset);
   void other(const Record& record, size_t offset);
   Function& function_of(uint64_t pc, uint32_t* index);
@@ -151,8 +153,16 @@ class CallSieve {
   uint64_t beyond_ = 0;
   std::vector<Function> functions_;
   NumberMap<uint32_t> indices_;  // of functions_, by pc
+  struct Recent {
+    uint64_t pc = 0;
+    uint32_t function = std::numeric_limits<uint32_t>::max();
+  };
+  static constexpr size_t kRecent = 64;
+  std::array<Recent, kRecent> recent_;  // in front of indices_: most calls are of few functions
   std::deque<SiftedChunk> chunks_;
   uint64_t first_chunk_ = 0;
+  SiftedChunk* chunk_ = nullptr;  // the last of chunks_, while it is added
+  uint64_t chunk_number_ = 0;
   uint64_t calls_left_out_ = 0, events_left_out_ = 0;
 };
 
