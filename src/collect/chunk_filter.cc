@@ -82,6 +82,9 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
   if (rules_.any()) cut = sift_calls(chunk);
   if (points_) sift_points(chunk, cut);
   look_elsewhere_ = nullptr;
+  penna_chunk header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  if (!cut.changes() && header.time_end != 0) return chunk;
   cut.apply(chunk, left_);
   return left_;
 }
@@ -95,7 +98,7 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   std::unique_ptr<Thread> thread;
   if (auto found = threads_.find(header.thread_serial); found != threads_.end())
     thread = std::make_unique<Thread>(*found->second);
-  apply(chunk, [] {});
+  const std::span<const uint8_t> left = apply(chunk, [] {});
   points_ = points;
   points_left_out_ = left_out;
   if (thread) {
@@ -103,7 +106,7 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   } else {
     threads_.erase(header.thread_serial);
   }
-  return left_;
+  return left;
 }
 
 uint64_t ChunkFilter::calls_left_out() const {

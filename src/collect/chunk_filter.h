@@ -31,7 +31,7 @@ class ChunkFilter {
 
   // Learns the sites and modules that a chunk describes.
   void learn(std::span<const uint8_t> chunk);
-  // What is left of a chunk whose descriptions were learnt; valid until the next call. `look_elsewhere` shall learn() what else there is: called when a
+  // What is left of a chunk whose descriptions were learnt: the chunk itself, or valid until the next call. `look_elsewhere` shall learn() what else there is: called when a
   // site or a module is unknown, because the thread that has described it still holds that chunk.
   std::span<const uint8_t> apply(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
   // The same of a chunk that will come again, more complete: counts nothing, and forgets it.

@@ -69,7 +69,11 @@ void SiftedChunks::give_one() {
   for (size_t i = 0; i < sifted.opened.size(); ++i)
     if (!sifted.opened_out[i]) opened.push_back(sifted.opened[i]);
   give_calls(PENNA_KIND_CALL_ENTRY, rules_.begin, opened);
-  sifted.cut.apply(waiting.bytes, decided_.emplace_back());
+  if (sifted.cut.changes()) {
+    sifted.cut.apply(waiting.bytes, decided_.emplace_back());
+  } else {
+    decided_.push_back(std::move(waiting.bytes));
+  }
   give_calls(PENNA_KIND_CALL_EXIT, rules_.end, sifted.closed);
 }
 

@@ -17,11 +17,18 @@ namespace penna {
 class ChunkCut {
  public:
   // `offset`: of the record's header from the start of the chunk.
-  void leave_out(size_t offset) { words_[offset / 512] |= uint64_t{1} << (offset / 8 % 64); }
+  void leave_out(size_t offset) {
+    words_[offset / 512] |= uint64_t{1} << (offset / 8 % 64);
+    changes_ = true;
+  }
   bool leaves_out(size_t offset) const { return (words_[offset / 512] >> (offset / 8 % 64) & 1) != 0; }
   // The call exit at `offset` becomes exits of other functions, at the same time, as far as the chunk has room for
   // them: where it has none for all, the last has precedence. In ascending order.
-  void replace_exit(size_t offset, std::vector<uint64_t> pcs) { exits_.push_back({offset, std::move(pcs)}); }
+  void replace_exit(size_t offset, std::vector<uint64_t> pcs) {
+    exits_.push_back({offset, std::move(pcs)});
+    changes_ = true;
+  }
+  bool changes() const { return changes_; }
 
   // What is left of `chunk`, in `out` (reused). A chunk that never said when it ends says when its last record was.
   void apply(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) const;
@@ -33,6 +40,7 @@ class ChunkCut {
   };
   std::vector<uint64_t> words_ = std::vector<uint64_t>(PENNA_CHUNK_BYTES / 512);  // a bit for each word of the chunk
   std::vector<Exit> exits_;
+  bool changes_ = false;
 };
 
 }  // namespace penna
