@@ -233,7 +233,8 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   std::vector<std::string> wanted_names;
   const bool has_hooks = calls_hooks(file);
   for (const Symbol& symbol : (*names)->functions()) {
-    if (symbol.kind != SymbolKind::kFunction) continue;
+    if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
+      continue;  // parts of others
     all.push_back({symbol.start, symbol.start + symbol.size});
     if (!wishes_.wanted(std::string(symbol.name), path)) continue;
     const auto site = std::find_if(prepared.begin(), prepared.end(),

@@ -16,10 +16,10 @@
 #include <filesystem>
 
 #include "attach/launch.h"
-#include "attach/patch_planner.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "cli/arguments.h"
+#include "cli/call_plans.h"
 #include "cli/control_server.h"
 #include "cli/record_notes.h"
 #include "collect/clocks.h"
@@ -173,11 +173,8 @@ int cmd_record(const RecordOptions& options) {
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules);
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
-  PatchPlanner planner(PatchWishes{.wanted = {}, .libcalls = options.libcalls});
-  if ((options.classes & (1u << PENNA_CALLS)) != 0)
-    (*server)->set_planner([&planner](auto questions, uint32_t pid) {
-      return planner.answer(questions, fmt::format("/proc/{}/root", pid));
-    });
+  PatchPlanner planner(patch_wishes(options));
+  plan_calls(**server, planner, options);
   auto control = ControlServer::listen(*socket_path, **server, collector);
   if (!control) return fail(control.error().text);
   if (const auto started = collector.start(); !started) return fail(started.error().text);
@@ -196,13 +193,14 @@ int cmd_record(const RecordOptions& options) {
   else if (uint32_t strangers = doorbell->expected(); strangers != 0)
     unrecorded = say_unrecorded(strangers);
   if (!unrecorded.empty()) collector.note(unrecorded, false);
+  const std::string refused = note_refused(planner, collector);
   auto closed = collector.stop();
 
   const std::vector<std::string> unmet = rules.unmet ? rules.unmet() : std::vector<std::string>{};
   if (!closed) say(closed.error().text);
   if (!options.quiet)
-    print_closing_lines({path, start, read_clocks(), options.conditions, filter_text(options.filter), unmet}, collector,
-                        unrecorded);
+    print_closing_lines({path, start, read_clocks(), options.conditions, filter_text(options.filter), unmet, refused},
+                        collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -61,6 +61,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
   if (!times.conditions.empty()) say(what_conditions_did(times.conditions, totals));
   if (!times.filter.empty()) say(what_filters_did(times, totals));
+  if (!times.refused.empty()) say(times.refused);
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
                     static_cast<double>(totals.start_cost_ticks) * ms_per_tick,

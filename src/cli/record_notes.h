@@ -17,6 +17,7 @@ struct RecordingTimes {
   std::vector<std::string> conditions;  // of --where
   std::string filter;                   // as one types it; empty: none
   std::vector<std::string> unmet;       // options of it that no function met
+  std::string refused;                  // about functions that could not be entered; empty: all could
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

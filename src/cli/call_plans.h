@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What penna record asks a target to patch for calls, from its options, and what it says of functions that could not be.
+//
+// Invariant: every function that -F means and that cannot be entered is named in the recording, with its reason.
+#pragma once
+
+#include <string>
+
+#include "attach/patch_planner.h"
+#include "cli/cmd_record.h"
+#include "collect/collector.h"
+#include "collect/server.h"
+
+namespace penna {
+
+// With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have prepared.
+PatchWishes patch_wishes(const RecordOptions& options);
+
+// Lets `server` answer its processes' questions with `planner`, if calls are recorded.
+void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
+
+// Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty: there are none.
+std::string note_refused(const PatchPlanner& planner, Collector& collector);
+
+}  // namespace penna
