@@ -177,6 +177,14 @@ int cmd_record(const RecordOptions& options) {
   plan_calls(**server, planner, options);
   auto control = ControlServer::listen(*socket_path, **server, collector);
   if (!control) return fail(control.error().text);
+  const std::unique_ptr<SymbolSource> symbols = make_symbol_source();
+  std::optional<LiveView> live;
+  if (options.live) {
+    live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, options.command), start,
+                 *symbols, 1);
+    collector.set_onlooker(live->onlooker());
+    if (const auto started = live->start(); !started) return fail(started.error().text);
+  }
   if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   LaunchError trouble;
@@ -195,11 +203,13 @@ int cmd_record(const RecordOptions& options) {
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   const std::string refused = note_refused(planner, collector);
   auto closed = collector.stop();
+  const ClockTriplet end = read_clocks();
+  if (live) live->finish();
 
   const std::vector<std::string> unmet = rules.unmet ? rules.unmet() : std::vector<std::string>{};
   if (!closed) say(closed.error().text);
   if (!options.quiet)
-    print_closing_lines({path, start, read_clocks(), options.conditions, filter_text(options.filter), unmet, refused},
+    print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused},
                         collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);

@@ -5,10 +5,13 @@
 // Invariant: what reaches cmd_record() was checked by parse_record(): a command, at least one class, values in range.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/filter_options.h"
+#include "cli/live_view.h"
+#include "cli/terminal.h"
 #include "collect/settings.h"
 
 namespace penna {
@@ -20,7 +23,9 @@ struct RecordOptions : RecordSettings {
   bool force = false;                // an existing output may be overwritten
   bool libcalls = false;             // calls from one module into another are recorded, too
   bool quiet = false;                // no text of ours, except errors
-  bool short_report = false;         // penna CMD: print a short report afterwards
+  std::optional<LiveForm> live;      // shown on standard output meanwhile
+  ColorMode color = ColorMode::kAuto;
+  bool short_report = false;  // penna CMD: print a short report afterwards
 };
 
 // Runs, records, prints the closing lines. Returns the exit status to pass on: the command's own; 125 our failure,

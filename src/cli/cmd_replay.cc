@@ -5,16 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "cli/analyses.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
-#include "report/call_listing.h"
 #include "report/replay.h"
 #include "report/reports.h"
+#include "report/tree_lines.h"
 
 namespace penna {
 namespace {
@@ -59,42 +58,18 @@ class CallTrees {
 
  private:
   bool show(uint32_t thread) {
-    CallListing listing(!options_.all, [&](const ListedCall& call) { return print(call); });
-    TimelineOptions calls{.filter = {.classes = kCallEvents}, .fold_leaves = false};
-    std::string open;
-    const auto line = [&](const TimelineLine& next) {
-      if (next.kind == LineKind::kEnter) return listing.enter(number_of(printer_.function_name(next)));
-      if (next.kind != LineKind::kLeave) return true;
-      if (next.end == CallEnd::kOpen) open = printer_.function_name(next) + (open.empty() ? "" : " > " + open);
-      return next.end == CallEnd::kOpen || listing.leave();
-    };
-    if (for_each_timeline_line(recording_, thread, calls, line).stopped || !listing.finish()) return false;
-    return open.empty() || sink_("not left at the end: " + open + "\n");
-  }
-
-  bool print(const ListedCall& call) {
-    text_.clear();
-    for (uint32_t i = 0; i < call.depth; ++i) text_ += "|   ";
-    if (options_.all) text_ += "\\-- ";
-    text_ += *names_by_number_[call.function];
-    if (call.total != 0) text_ += fmt::format(" (total: {} times)", call.total);
-    text_ += '\n';
-    return sink_(text_) && ++shown_ != options_.lines;  // never 0
-  }
-
-  uint32_t number_of(const std::string& name) {
-    const auto [found, added] = numbers_.try_emplace(name, static_cast<uint32_t>(names_by_number_.size()));
-    if (added) names_by_number_.push_back(&found->first);
-    return found->second;
+    TreeLines tree(printer_, names_, options_.all,
+                   [this](std::string_view text) { return sink_(text) && ++shown_ != options_.lines; });  // never 0
+    const TimelineOptions calls{.filter = {.classes = kCallEvents}, .fold_leaves = false};
+    const auto line = [&](const TimelineLine& next) { return tree.line(next); };
+    return !for_each_timeline_line(recording_, thread, calls, line).stopped && tree.finish();
   }
 
   const Recording& recording_;
   const ReplayOptions& options_;
   ReplayPrinter printer_;
   TextSink sink_;
-  std::unordered_map<std::string, uint32_t> numbers_;
-  std::vector<const std::string*> names_by_number_;
-  std::string text_;
+  TreeNames names_;
   uint64_t shown_ = 0;
 };
 

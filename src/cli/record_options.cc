@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "cli/table_output.h"
 #include "cli/verbs.h"
 
 namespace penna {
@@ -50,6 +51,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 "memory for events on their way, in MiB for each process; default 64", 4, 4096);
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
+  bool live = false, tree = false, all = false;
+  parser.flag("--live", live, "show what happens while it happens, on standard output, as penna replay --merge would");
+  parser.flag("--tree", tree, "with --live: only the calls, as a tree of names, as penna replay --tree would");
+  parser.flag("--all", all, "with --live --tree: a line for every call");
+  add_color_option(parser, options.color);
   parser.flag("-q,--quiet", options.quiet, "print nothing of our own but errors");
   parser.command(options.command);
   parsed.help = PENNA_TRY(parser.parse(arguments));
@@ -57,6 +63,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
 
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     if (switches[i]) kinds.push_back(kClassNames[i]);
+  if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
+  if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
+  if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);

@@ -108,6 +108,25 @@ size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
   return copied;
 }
 
+size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
+  const uint8_t* from = chunk_data(chunk);
+  // Acquire: pairs with the release in open_chunk().
+  if (__atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
+  size_t end = sizeof(penna_chunk);
+  while (end < PENNA_CHUNK_BYTES) {
+    // Acquire: pairs with the release in Record::commit() and write_call(): what is copied below is whole.
+    const uint64_t header = __atomic_load_n(reinterpret_cast<const uint64_t*>(from + end), __ATOMIC_ACQUIRE);
+    const uint32_t tag = penna_header_tag(header);
+    const size_t words = tag == PENNA_TAG_ENTRY || tag == PENNA_TAG_EXIT ? 1
+                         : tag == PENNA_TAG_FULL                         ? penna_header_words(header)
+                                                                         : 0;
+    if (words == 0 || words * sizeof header > PENNA_CHUNK_BYTES - end) break;
+    end += words * sizeof header;
+  }
+  std::memcpy(to, from, end);
+  return end;
+}
+
 void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
   std::memset(chunk_data(chunk), 0, std::min<size_t>(bytes, PENNA_CHUNK_BYTES));
   auto* bitmap = reinterpret_cast<uint64_t*>(at(geometry_.free_at));

@@ -25,14 +25,16 @@ class ChannelMap {
   // The number of the next full chunk, or false. The number may be out of range: check it.
   bool next_full_chunk(uint32_t* chunk_untrusted);
 
-  // Copies as much of a chunk as has been written into `to` (PENNA_CHUNK_BYTES); returns the bytes copied, 0 for a
-  // chunk that was never opened.
   // True when the word at this offset of a chunk that is being filled is not zero: there is more than `bytes`.
   bool has_more(uint32_t chunk, size_t bytes) const {
     return bytes + sizeof(uint64_t) <= PENNA_CHUNK_BYTES &&
            __atomic_load_n(reinterpret_cast<const uint64_t*>(chunk_data(chunk) + bytes / 8 * 8), __ATOMIC_RELAXED) != 0;
   }
+  // Copies as much of a chunk as has been written into `to` (PENNA_CHUNK_BYTES); returns the bytes copied, 0 for a
+  // chunk that was never opened.
   size_t copy_chunk(uint32_t chunk, uint8_t* to) const;
+  // The same of a chunk that a thread may be writing at this moment: up to its first record that is not committed.
+  size_t copy_committed(uint32_t chunk, uint8_t* to) const;
 
   // Zeroes the first `bytes` of a chunk and gives it back to the target. `was_full`: it came through the ring.
   void free_chunk(uint32_t chunk, size_t bytes, bool was_full);

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kTurn = 64;
 constexpr int kOpenMs = 1000;
 constexpr uint64_t kOpenBytes = 1 << 20;
+constexpr int kLookMs = 20;  // between looks at open chunks, when somebody looks on
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -119,10 +120,12 @@ void Collector::run() {
     write_clock_sometimes();
     if (stopping) break;
     write_open_chunks_sometimes();
-    if (!worked) doorbell_.wait(bell, kOpenMs);
+    if (onlooker_ != nullptr) look_at_open_chunks();
+    if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : kOpenMs);
   }
   for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
   (void)writer_.write_clock(read_clocks());
+  if (onlooker_ != nullptr) onlooker_->up_to_date();
   health_.processes = totals_.processes;
   health_.raw_bytes = totals_.raw_bytes;
   health_.points_left_out = totals_.points_left_out;
@@ -151,6 +154,8 @@ void Collector::apply(News& news) {
     case News::kAdd:
       ++totals_.processes;
       (void)writer_.write_process(news.process);
+      if (onlooker_ != nullptr) onlooker_->began(news.process);
+      news.drain->set_onlooker(onlooker_);
       drains_.push_back(std::move(news.drain));
       break;
     case News::kEnd:
@@ -208,6 +213,15 @@ void Collector::write_open_chunks_sometimes() {
   if (open_bytes_ > kOpenBytes + (before - open_bytes_) / 4) return;
   for (auto& drain : drains_) drain->write_open_chunks(writer_);
   open_bytes_ += writer_.file_bytes() - before;
+}
+
+// Chunks that become full in the meantime ring the bell.
+void Collector::look_at_open_chunks() {
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  if (now - last_look_ns_ < uint64_t{kLookMs} * 1'000'000) return;
+  for (auto& drain : drains_) drain->show_open_chunks(writer_);
+  onlooker_->up_to_date();
+  last_look_ns_ = now;
 }
 
 // A reader interpolates between these: one a second is plenty.

@@ -3,7 +3,8 @@
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
 // Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell, and looks at chunks that
-// are being filled once a second: what a recorder that is killed had not written yet is that young.
+// are being filled once a second: what a recorder that is killed had not written yet is that young. With an onlooker, also
+// every kLookMs.
 #pragma once
 
 #include <array>
@@ -37,6 +38,9 @@ class Collector {
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
+
+  // Somebody looks on, until the collector has stopped. Before start().
+  void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
 
   // `on_thread` is the first thing that the thread does.
   Result<> start(void (*on_thread)() = [] {});
@@ -75,12 +79,14 @@ class Collector {
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
+  void look_at_open_chunks();
 
   RecordingWriter writer_;
   std::shared_ptr<const std::vector<Where>> conditions_;
   CallRules rules_;
   bool rules_have_start_ = false;
   Doorbell& doorbell_;
+  Onlooker* onlooker_ = nullptr;
   std::mutex mutex_;  // guards news_ and stopping_
   std::vector<News> news_;
   bool stopping_ = false;
@@ -88,7 +94,7 @@ class Collector {
   CollectorHealth health_;
   CollectorTotals totals_;
   ClockTriplet start_;
-  uint64_t last_clock_ns_ = 0, last_open_ns_ = 0;
+  uint64_t last_clock_ns_ = 0, last_open_ns_ = 0, last_look_ns_ = 0;
   uint64_t open_bytes_ = 0;  // of the file: chunks that came again
   Result<> outcome_ = ok();
   std::thread thread_;

@@ -29,8 +29,14 @@ ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, st
       pid_(pid),
       buffer_(PENNA_CHUNK_BYTES),
       written_bytes_(channel_.geometry().chunk_count),
+      shown_bytes_(channel_.geometry().chunk_count),
       sink_(number),
       filter_(std::move(filter)) {}
+
+void ProcessDrain::set_onlooker(Onlooker* onlooker) {
+  onlooker_ = onlooker;
+  if (onlooker != nullptr) fresh_.emplace(number_, *onlooker);
+}
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   size_t taken = 0;
@@ -68,7 +74,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     sink_.forget();
     return false;
   }
-  written_bytes_[chunk] = 0;
+  written_bytes_[chunk] = shown_bytes_[chunk] = 0;
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
   if (origin == Origin::kVanishedThread) ++sink_.health(header_of(buffer_).thread_serial).abandoned;
   store(writer, {buffer_.data(), bytes}, summary);
@@ -89,6 +95,7 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
 
 // Of a chunk that has been scanned.
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
+  if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
   if (filter_) {
     if (sink_.has_descriptions()) filter_->learn(chunk);
     chunk = filter_->apply(chunk, [this] { learn_from_all_chunks(); });
@@ -128,6 +135,26 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
   if (any) write_new_stacks(writer);
 }
 
+void ProcessDrain::show_open_chunks(RecordingWriter& writer) {
+  bool any = false;
+  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
+    uint32_t& shown = shown_bytes_[chunk];
+    if (channel_.is_free(chunk) || !channel_.has_more(chunk, shown)) continue;
+    const size_t bytes = channel_.copy_committed(chunk, buffer_.data());
+    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
+    const std::span<uint8_t> copy(buffer_.data(), bytes);
+    if (!fresh_->open_chunk(copy, bytes)) continue;
+    shown = static_cast<uint32_t>(bytes);
+    any = true;
+  }
+  if (any) write_new_stacks(writer);
+}
+
+void ProcessDrain::write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes) {
+  (void)writer.write_stacks(number_, first, nodes);
+  if (onlooker_ != nullptr) onlooker_->stacks(number_, first, nodes);
+}
+
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
   std::vector<uint32_t> still_missing;
   for (uint32_t id : nodes_missing_) {
@@ -135,7 +162,7 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
     if (node.pc_generation == 0)
       still_missing.push_back(id);
     else
-      (void)writer.write_stacks(number_, id, {&node, 1});
+      write_stacks(writer, id, {&node, 1});
   }
   nodes_missing_.swap(still_missing);
 
@@ -147,7 +174,7 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
     nodes.push_back(channel_.node(id));
     if (nodes.back().pc_generation == 0 && id != 0) nodes_missing_.push_back(id);
   }
-  (void)writer.write_stacks(number_, nodes_written_, nodes);
+  write_stacks(writer, nodes_written_, nodes);
   nodes_written_ = count;
 }
 
@@ -189,7 +216,11 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) process_health.lost[i] = lost_[i] = counters.lost[i];
   process_health.blocked_ticks = counters.blocked_ticks;
   sink_.write_health(writer);
-  (void)writer.write_process_end({number_, end_ticks, how, code, counters});
+  const ProcessEnd end{number_, end_ticks, how, code, counters};
+  (void)writer.write_process_end(end);
+  if (!fresh_) return;
+  fresh_->finish();
+  onlooker_->ended(end);
 }
 
 }  // namespace penna

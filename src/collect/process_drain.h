@@ -16,6 +16,7 @@
 #include "collect/channel_map.h"
 #include "collect/chunk_filter.h"
 #include "collect/chunk_sink.h"
+#include "collect/onlooker.h"
 #include "recording/records.h"
 #include "recording/types.h"
 #include "recording/writer.h"
@@ -27,6 +28,9 @@ class ProcessDrain {
   // `filter`: of this process; what it leaves goes into the recording; null: everything.
   ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr);
 
+  // From here on somebody looks on. May be null.
+  void set_onlooker(Onlooker* onlooker);
+
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
 
@@ -36,6 +40,9 @@ class ProcessDrain {
 
   // Writes what the chunks that threads still fill hold so far: should the recorder die, that much is there.
   void write_open_chunks(RecordingWriter& writer);
+
+  // Gives the onlooker what threads have written into their chunks since the last time.
+  void show_open_chunks(RecordingWriter& writer);
 
   // Takes the chunks of threads that are gone, when few chunks are left for others.
   void reclaim(RecordingWriter& writer);
@@ -63,17 +70,21 @@ class ProcessDrain {
   bool must_wait(const ChunkSummary& summary);
   void learn_from_all_chunks();
   void write_new_stacks(RecordingWriter& writer);
+  void write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes);
 
   ChannelMap channel_;
   uint32_t number_;
   uint32_t pid_;
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
+  std::vector<uint32_t> shown_bytes_;    // the same for show_open_chunks()
   std::vector<uint32_t> unfinished_;     // full chunks in which a record is still being written, and those behind them
   std::unordered_set<uint32_t> waiting_threads_;  // by serial: of these, with a filter that needs them in order
   bool ring_is_empty_ = true;                     // as far as the last drain() saw
   ChunkSink sink_;
   std::unique_ptr<ChunkFilter> filter_;
+  Onlooker* onlooker_ = nullptr;
+  std::optional<FreshRecords> fresh_;  // for the onlooker
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};

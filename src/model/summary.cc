@@ -33,21 +33,6 @@ struct Span {
   bool empty() const { return first > last; }
 };
 
-std::string end_text(const std::optional<ProcessEnd>& end) {
-  if (!end) return "unknown";
-  switch (end->how) {
-    case EndKind::kExited: return fmt::format("exited with {}", end->code);
-    case EndKind::kSignaled: {
-      const char* name = sigabbrev_np(end->code);
-      return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", end->code);
-    }
-    case EndKind::kExec: return "became another program";
-    case EndKind::kStopped: return "was running when the recording stopped";
-    case EndKind::kUnknown: break;  // the status of a process is told to its parent alone
-  }
-  return "ended, status unknown";
-}
-
 ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
   const RecordedThread& thread = recording.threads()[index];
   ThreadSummary summary;
@@ -96,7 +81,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
     summary.code = process.end->code;
     raise_to(summary.lost, process.end->counters.lost);
   }
-  summary.end_text = end_text(process.end);
+  summary.end_text = process.end ? end_text(*process.end) : "unknown";
 
   Span span;
   EventCounts told{};
@@ -127,6 +112,20 @@ bool all_blocked_told(const RecordedProcess& process, const std::vector<ThreadSu
 }
 
 }  // namespace
+
+std::string end_text(const ProcessEnd& end) {
+  switch (end.how) {
+    case EndKind::kExited: return fmt::format("exited with {}", end.code);
+    case EndKind::kSignaled: {
+      const char* name = sigabbrev_np(end.code);
+      return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", end.code);
+    }
+    case EndKind::kExec: return "became another program";
+    case EndKind::kStopped: return "was running when the recording stopped";
+    case EndKind::kUnknown: break;  // the status of a process is told to its parent alone
+  }
+  return "ended, status unknown";
+}
 
 const char* class_name(uint32_t event_class) {
   return event_class < PENNA_CLASS_COUNT ? kClassNames[event_class] : "other";

@@ -66,6 +66,9 @@ struct Summary {
 
 Summary summarize(const Recording& recording);
 
+// "exited with 7", "killed by SIGSEGV".
+std::string end_text(const ProcessEnd& end);
+
 // What people call a process: the last part of the name that it was started by, as of a program that links lead to
 // (redis-server is a link to redis-check-rdb); of its executable where its arguments hold no such name.
 std::string process_name(const Process& process);

@@ -75,11 +75,19 @@ class Timeline {
   // The lines of one event, which must be of this thread. False when on_line said so.
   template <typename OnLine>
   bool add(const Event& event, OnLine&& on_line);
+  // For who looks on: an entry that is held back until the next event is given out now.
+  template <typename OnLine>
+  bool catch_up(OnLine&& on_line) {
+    return flush(on_line);
+  }
   // The thread's events are over: gives out what was held back, and with `keep_open` the ends of open calls.
   template <typename OnLine>
   bool finish(bool keep_open, OnLine&& on_line);
 
   const CallCounts& calls() const { return matcher_.counts(); }
+  // The kEnter of every function that is open, outermost first; `depth`: of these so many, spans included.
+  template <typename Visit>
+  void for_each_open(size_t depth, Visit&& visit) const;
 
  private:
   template <typename OnLine>

@@ -106,6 +106,18 @@ bool Timeline::add_call(const Event& event, OnLine& on_line) {
   return on_line(static_cast<const TimelineLine&>(stray));
 }
 
+template <typename Visit>
+void Timeline::for_each_open(size_t depth, Visit&& visit) const {
+  for (size_t i = 0; i < matcher_.depth() && i < depth; ++i) {
+    const OpenCall& call = matcher_.stack()[i];
+    if (is_span(call.pc)) continue;
+    TimelineLine entry = line(LineKind::kEnter, call.begin);
+    entry.depth = static_cast<uint32_t>(i);
+    entry.pc = call.pc;
+    visit(static_cast<const TimelineLine&>(entry));
+  }
+}
+
 template <typename OnLine>
 bool Timeline::add_jump(const Event& event, OnLine& on_line) {
   Emit<OnLine> emit{*this, on_line};

@@ -126,6 +126,7 @@ class Recording {
   Result<> read_chunk(const ChunkRef& chunk, std::vector<uint8_t>& out) const;
 
  private:
+  friend class LiveRecording;
   struct State;
   explicit Recording(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

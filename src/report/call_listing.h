@@ -31,6 +31,10 @@ class CallListing {
   bool enter(uint32_t function);
   bool leave();  // the innermost; none open: nothing happens
   bool finish();
+
+  // For who reads while calls come: shows what is held back, but for one call in which nothing has happened yet.
+  bool catch_up() { return held_.size() <= 1 || give_up(); }
+  size_t held() const { return held_.size(); }
   size_t depth() const { return open_.size() - 1; }
 
  private:

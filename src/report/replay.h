@@ -33,6 +33,8 @@ class ReplayPrinter {
   // False when the sink did.
   bool line(const TimelineLine& line);
   std::string function_name(const TimelineLine& line);
+  // The recording's time 0, in ticks, where its events do not say.
+  void set_begin(uint64_t ticks) { begin_ = ticks; }
 
  private:
   std::string event_text(const TimelineLine& line);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// LiveOutput: a descriptor that may be slow, or dead, without its writer waiting for it.
+//
+// Why not Output: that one waits as long as its reader likes, while the program that is shown goes on.
+// Invariant: put() never waits; what waits here is what the caller has put and has_room() allowed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace penna {
+
+class LiveOutput {
+ public:
+  static constexpr size_t kRoom = 256 << 10;
+  explicit LiveOutput(int fd) : fd_(fd) {}
+
+  void put(std::string_view text);
+  // Writes what can be written; waits for its reader until he has taken nothing for so long. False: something is left.
+  bool flush(int patience_ms);
+
+  bool has_room() const { return waiting_.size() < kRoom; }
+  bool is_over() const { return over_; }  // nobody reads, or it cannot be written
+
+ private:
+  int fd_;
+  std::string waiting_;
+  bool over_ = false;
+};
+
+}  // namespace penna

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// See onlooker.h.
+#include "collect/onlooker.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace penna {
+namespace {
+
+penna_chunk header_of(std::span<const uint8_t> chunk) {
+  penna_chunk header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  return header;
+}
+
+}  // namespace
+
+bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
+  const penna_chunk header = header_of(chunk);
+  Position& position = positions_[header.thread_serial];
+  if (header.sequence != position.sequence) return false;
+  give(position, chunk.first(end));
+  return true;
+}
+
+void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
+  const penna_chunk header = header_of(chunk);
+  Position& position = positions_[header.thread_serial];
+  if (header.sequence < position.sequence) return;  // no thread of ours counts backwards
+  if (header.sequence > position.sequence) {
+    position.waiting.try_emplace(header.sequence, chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
+    give_waiting(position, position.waiting.size() > kMaxWaiting);
+    return;
+  }
+  give(position, chunk.first(end));
+  ++position.sequence;
+  position.offset = 0;
+  give_waiting(position, false);
+}
+
+void FreshRecords::give(Position& position, std::span<const uint8_t> chunk) {
+  penna_chunk header = header_of(chunk);
+  const size_t from = std::max(position.offset, sizeof header);
+  if (chunk.size() <= from) return;
+  position.offset = chunk.size();
+  header.content_bits = (sizeof header + chunk.size() - from) * 8;
+  fresh_.resize(header.content_bits / 8);
+  std::memcpy(fresh_.data(), &header, sizeof header);
+  std::memcpy(fresh_.data() + sizeof header, chunk.data() + from, chunk.size() - from);
+  onlooker_.records(process_, fresh_);
+}
+
+// Those whose turn it is; or all, when the one that they wait for does not come.
+void FreshRecords::give_waiting(Position& position, bool all) {
+  while (!position.waiting.empty()) {
+    const auto next = position.waiting.begin();
+    if (next->first != position.sequence && !all) return;
+    if (next->first != position.sequence) position.offset = 0;
+    give(position, next->second);
+    position.sequence = next->first + 1;
+    position.offset = 0;
+    position.waiting.erase(next);
+  }
+}
+
+void FreshRecords::finish() {
+  for (auto& [serial, position] : positions_) give_waiting(position, true);
+}
+
+}  // namespace penna

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What a Recording holds; for those who make one: reader.cc from a file, live_recording.cc while it is made.
+//
+// Invariant: threads, stacks and module_maps belong to processes; what names one by index names an existing one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recording/reader.h"
+#include "recording/scan.h"
+#include "recording/stack_store.h"
+
+namespace penna {
+
+struct Recording::State {
+  // What is known of a process while blocks are read, by its number.
+  struct Gathered {
+    RecordedProcess process;
+    StackStore stacks;
+    std::vector<Thread> names;
+    std::vector<Health> health;
+    std::map<uint32_t, uint32_t> tids;  // of threads, by serial
+  };
+
+  std::string path;
+  BlockFile file;
+  layout::FileHeader header{};
+  std::optional<layout::InPlace> in_place;
+  bool finished = false;
+  Damage damage;
+  Session session;
+  CollectorHealth collector;
+  std::vector<ClockTriplet> clocks;
+  TimeMap time;
+  std::vector<RecordedProcess> processes;
+  std::vector<StackStore> stacks;      // by process
+  std::vector<ModuleMap> module_maps;  // by process
+  std::vector<RecordedThread> threads;
+  std::vector<ChunkRef> chunks;
+  std::vector<size_t> first_chunk;  // by thread, and one behind the last
+  std::shared_ptr<const std::vector<Where>> conditions;
+  std::shared_ptr<const CallRules> call_rules;
+
+  Result<> read_header();
+  FoundBlocks find_blocks();
+  void read_blocks(const std::vector<BlockRef>& blocks);
+  bool take_in(const BlockRef& block, ByteSpan payload);
+  bool take_in_stacks(uint32_t process, ByteSpan payload);
+  void number_all();
+  void add_threads(uint32_t process, Gathered& gathered);
+  void add_chunks();
+
+  std::map<uint32_t, Gathered> gathered;  // only during open()
+  std::vector<BlockRef> chunk_blocks;
+};
+
+}  // namespace penna

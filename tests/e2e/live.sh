@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record --live: what happens is shown while it happens; readers that are slow, or leave, change nothing.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+wait_for() {  # PATTERN FILE: until a line of it matches
+  for _ in $(seq 600); do ! grep -q -- "$1" "$2" || return 0; sleep 0.1; done
+  fail "no '$1' in: $(<"$2")"
+}
+
+# Steps that wait for a file each: what is shown of one is shown before the next begins.
+cat >steps.c <<'PROGRAM'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "penna/point.h"
+__attribute__((noipa)) void prepare(int value) { PENNA_EVENT(steps, prepared, value); }
+__attribute__((noipa)) void step(const char* file) {
+  while (access(file, F_OK) != 0) usleep(1000);
+}
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; i++) {
+    prepare(7);
+    void* volatile block = malloc(100 + i);
+    free(block);
+    step(argv[i]);
+  }
+  return 3;
+}
+PROGRAM
+build_c steps -finstrument-functions
+"$PENNA" record --live -q -k calls,alloc,points -f -o steps.penna -- ./steps one two >live.txt &
+recorder=$!
+wait_for 'step() {' live.txt  # and not yet left: the entry itself is shown
+expect_match "$(<live.txt)" ' point steps:prepared value=7$'
+expect_match "$(<live.txt)" ' malloc\(101\) = 0x'
+expect_missing "$(<live.txt)" 'malloc(102)'
+touch one
+wait_for 'malloc(102)' live.txt
+touch two
+status=0; wait $recorder || status=$?
+expect_eq 3 "$status" "status of the program"
+# In the end it is what replay shows, but for what is held open while it is looked at.
+expect_eq 4 "$(grep -c "prepare() {\|step() {" live.txt)" "calls shown"
+
+# The same as a tree, and what one looks for: a tree exactly as afterwards.
+rm -f one two
+"$PENNA" record --live --tree -q -k calls -f -o steps.penna -- ./steps one two >live.txt &
+recorder=$!
+wait_for '^|   step$' live.txt
+touch one two
+wait $recorder || true
+expect_eq "$(penna replay --tree steps.penna)" "$(<live.txt)" "the tree"
+penna record --live --tree --all -q -k calls -f -o steps.penna -- ./steps one two >live.txt || true
+expect_eq "$(penna replay --tree --all steps.penna)" "$(<live.txt)" "the full tree"
+
+# Threads and children are told apart; a crash shows what was open.
+cat >ends.cc <<'PROGRAM'
+#include <sys/wait.h>
+#include <unistd.h>
+#include <thread>
+__attribute__((noipa)) void leaf() {}
+__attribute__((noipa)) void crash() { leaf(); *(volatile int*)8 = 1; }
+__attribute__((noipa)) void work() { leaf(); }
+int main() {
+  std::thread(work).join();
+  if (fork() == 0) {
+    work();
+    _exit(0);
+  }
+  wait(nullptr);
+  crash();
+}
+PROGRAM
+build_c ends -finstrument-functions -finstrument-functions-exclude-file-list=/usr
+run penna record --live --tree -q -k calls -f -o ends.penna -- ./ends
+expect_eq 139 "$status" "status of a program that crashes"
+expect_eq 1 "$(grep -c '^not left at the end: main > crash()$' <<<"$out")" "what was open"
+expect_match "$out" '^# ends, pid [0-9]+, killed by SIGSEGV$'
+expect_eq 2 "$(grep -c '^work()$' <<<"$out")" "trees of the thread and of the child"
+((2 <= $(grep -c '^# ends, pid [0-9]*, ends (tid' <<<"$out"))) || fail "threads are not told apart: $out"
+run penna record --live -q -k calls -f -o ends.penna -- ./ends
+expect_eq 3 "$(grep -c '^# ends, pid [0-9]*, ends (tid' <<<"$out")" "titles of threads"
+expect_eq 1 "$(grep -c '^not left at the end: main > crash()$' <<<"$out")" "what was open, below lines"
+
+# Faster than it can be shown: what is not shown is counted, and the recording has it all.
+cat >fast.c <<'PROGRAM'
+#include <stdlib.h>
+__attribute__((noipa)) int leaf(int i) { return i; }
+__attribute__((noipa)) int middle(int i) { return leaf(i) + leaf(i + 1); }
+int main(int argc, char** argv) {
+  for (long i = 0; i < atol(argv[argc - 1]); i++) middle((int)i);
+  return 5;
+}
+PROGRAM
+build_c fast -finstrument-functions
+calls_of() { penna report "$1" calls --format csv | awk -F, 'NR > 1 { n += $1 } END { print n }'; }
+told() { tr -d , <"$1" | awk '/ not shown/ { for (i = 2; i <= NF; i++) if ($i ~ /^calls?$/) n += $(i - 1) } END { print n + 0 }'; }
+for form in '' '--tree --all'; do
+  # shellcheck disable=SC2086
+  run penna record --live $form -q -k calls -f -o fast.penna -- ./fast 2000000
+  out='' err=''  # millions of lines
+  expect_eq 5 "$status" "status of the fast program"
+  expect_eq 6000001 "$(calls_of fast.penna)" "calls recorded"
+  shown=$(grep -c '() {\|();\|\\-- ' out.txt) missing=$(told out.txt)
+  ((missing > 0)) || fail "nothing was too fast: this test needs a faster program"
+  expect_eq 6000001 "$((shown + missing))" "calls shown ($shown) and not shown ($missing)"
+done
+
+# A reader that leaves, and one that does not read.
+status=$( (penna record --live -q -k calls -f -o fast.penna -- ./fast 2000000; echo $? >left.txt) | head -n 3 | wc -l)
+expect_eq "3 5" "$status $(<left.txt)" "lines for a reader that leaves, and the program's status"
+expect_eq 6000001 "$(calls_of fast.penna)" "calls recorded when the reader has left"
+mkfifo pipe
+sleep 100 <pipe &
+sleeper=$!
+status=0
+"$PENNA" record --live -q -k calls -f -o fast.penna -- ./fast 2000000 >pipe || status=$?
+kill $sleeper
+expect_eq 5 "$status" "status of the program when nobody reads"
+expect_eq 6000001 "$(calls_of fast.penna)" "calls recorded when nobody reads"
+
+run penna record --tree ./fast 1
+expect_eq 125 "$status" "status of --tree without --live"
+expect_contains "$err" '--tree is for --live'
