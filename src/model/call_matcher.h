@@ -12,10 +12,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/call_stacks.h"
 #include "model/hash.h"
+#include "recording/call_stacks.h"
 
 namespace penna {
+
+struct OpenCall {
+  uint64_t pc = 0;        // as recorded
+  uint64_t begin = 0;     // ticks
+  uint64_t inner = 0;     // ticks spent in calls it made, so far
+  uint32_t slot = 0;      // number of the function in this matcher, from 0
+  uint32_t tag = 0;       // the observer's, set in on_enter
+  bool outermost = true;  // no other call of the same function is open outside it
+};
 
 enum class CallEnd : uint8_t {
   kExit,     // its own exit was recorded
@@ -139,7 +148,7 @@ class CallMatcher {
   std::vector<OpenCall> stack_;
   std::vector<uint32_t> active_;  // by slot: open calls of the function
   NumberMap<uint32_t> slots_;
-  CallStacks stacks_;
+  CallStacks<OpenCall> stacks_;
   uint64_t beyond_ = 0;  // open calls that are not on the stack because it was full
   CallCounts counts_;
 };

@@ -39,7 +39,7 @@ SiftedChunk CallSieve::take() {
 }
 
 void CallSieve::rest() {
-  if (!stack_.empty()) return;
+  if (!stack_.empty() || stacks_.has_waiting()) return;
   stack_ = {};
   functions_ = {};
   indices_ = {};
@@ -56,6 +56,7 @@ void CallSieve::pass(const Record& record, size_t offset) {
 
 void CallSieve::other(const Record& record, size_t offset) {
   if (!begun_) pass(record, offset);
+  if (record.kind == PENNA_KIND_JUMP) jump(record.as<penna_jump>());
   if (record.kind == PENNA_KIND_LOST && record.as<penna_lost>().count[PENNA_CALLS] != 0) lose();
 }
 
@@ -138,9 +139,9 @@ inline void CallSieve::leave(uint64_t pc, size_t offset) {
   } else {
     uint32_t index;
     const Function& function = function_of(pc, &index);
-    if (function.open == 0) return stray_exit(function, offset);
-    while (stack_[--at].pc != pc) {
-    }
+    if (function.open != 0)
+      while (at != 0 && stack_[at - 1].pc != pc) --at;
+    if (function.open == 0 || at-- == 0) return stray_exit(function, offset);
   }
   if (stack_[at].state != State::kOut) {
     end_with(at, offset);
@@ -154,6 +155,37 @@ inline void CallSieve::pop_to(size_t at) {
   for (size_t i = at; i < stack_.size(); ++i) --functions_[stack_[i].function].open;
   stack_.resize(at);
   decided_ = std::min(decided_, at);
+  if (at != 0) return;
+  stacks_.on_empty(stack_);
+  decided_ = stack_.size();
+}
+
+// Calls that a jump leaves end there: their length is known, and who reads sees the jump. Of calls on a stack that is left for
+// another nobody knows when they go on: they are kept.
+void CallSieve::jump(const penna_jump& jump) {
+  switch (jump.what) {
+    case PENNA_JUMP_SAVE: return stacks_.save(jump.buffer, stack_.size());
+    case PENNA_JUMP_MAKE: return stacks_.make(jump.buffer, jump.other);
+    case PENNA_JUMP_SWITCH:
+      keep_older(0);
+      stacks_.suspend(jump.other, stack_);
+      break;
+    case PENNA_JUMP_GO: break;
+    default: return;
+  }
+  if (const auto depth = stacks_.saved_depth(jump.buffer)) {
+    while (stack_.size() > *depth) {
+      Open& open = stack_.back();
+      if (open.state == State::kUndecided) is_long(open) ? keep(open) : drop(open);
+      --functions_[open.function].open;
+      stack_.pop_back();
+    }
+  } else {
+    keep_older(0);
+    stacks_.resume(jump.buffer, stack_);
+    decided_ = stack_.size();
+  }
+  decided_ = std::min(decided_, stack_.size());
 }
 
 bool CallSieve::is_long(const Open& open) const {
@@ -223,6 +255,8 @@ void CallSieve::keep_older(uint64_t ticks) {
 void CallSieve::begin_range() {
   begun_ = true;
   if (rules_.rough || rules_.begin == 0) return;
+  // Those of contexts that wait go on at a time that is not known: they are left out.
+  stacks_.each_waiting([](Open& open) { open.state = State::kOut; });
   SiftedChunk& chunk = *chunk_;
   for (Open& open : stack_) {
     if (open.state == State::kOut) continue;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "recording/call_stacks.h"
 #include "recording/chunk_cut.h"
 #include "recording/records.h"
 #include "recording/types.h"
@@ -115,7 +116,7 @@ class CallSieve {
   struct Function {
     FunctionTraits traits;
     uint64_t epoch;
-    uint32_t open;  // calls of it on the stack
+    uint32_t open;  // calls of it on all stacks
   };
 
   void call(const Record& record, size_t offset);
@@ -127,6 +128,7 @@ class CallSieve {
   void pop_to(size_t at);
   void stray_exit(const Function& function, size_t offset);
   void other(const Record& record, size_t offset);
+  void jump(const penna_jump& jump);
   Function& function_of(uint64_t pc, uint32_t* index);
   bool keeps(const FunctionTraits& traits, bool inside, uint32_t level) const;
   void pass(const Record& record, size_t offset);  // out of the range
@@ -148,8 +150,9 @@ class CallSieve {
   uint64_t now_ = 0;  // never decreases, as the time of an event (model/event_cursor.h)
   bool on_;
   bool begun_ = false, ended_ = false;
-  std::vector<Open> stack_;
-  size_t decided_ = 0;  // of stack_: none in front is undecided
+  std::vector<Open> stack_;  // the running one
+  CallStacks<Open> stacks_;  // the others: nothing on them is undecided
+  size_t decided_ = 0;       // of stack_: none in front is undecided
   uint64_t beyond_ = 0;
   std::vector<Function> functions_;
   NumberMap<uint32_t> indices_;  // of functions_, by pc

@@ -98,6 +98,79 @@ TEST(SiftedChunks, CallsCutByTheRangeFillChunksOfTheirOwn) {
   for (const FunctionCalls* function : calls.by_total()) ASSERT_EQ(function->total, kDepth);
 }
 
+// run(10) { saves; work(20) { leaf(30) -- jump at 35 -- } leaf }: who is left out does not change where the jump leads.
+TEST(SiftedChunks, AJumpEndsWhatItLeavesWhateverIsLeftOut) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.enter(1, 10);
+  thread.jump(PENNA_JUMP_SAVE, 0x7000, 12);
+  thread.enter(2, 20);
+  thread.enter(3, 30);
+  thread.jump(PENNA_JUMP_GO, 0x7000, 35);
+  thread.enter(3, 40);
+  thread.exit(3, 41);
+  thread.exit(1, 50);
+  Recording recording = build.open();
+  const auto calls_of = [&](const CallRules& rules) {
+    recording.select_calls(rules);
+    CodeMap map(recording);
+    Calls calls(recording, map);
+    for_each_thread_event(recording, {.classes = kCallEvents}, calls);
+    calls.finish();
+    EXPECT_EQ(calls.counts().unwound + calls.counts().open + calls.counts().stray_exits, 0u);
+    std::string text;
+    for (const FunctionCalls* function : calls.by_total())
+      text += std::to_string(calls.functions().place(function->function).address) + ":" +
+              std::to_string(function->calls) + "x" + std::to_string(function->total) + " ";
+    return text;
+  };
+  EXPECT_EQ(calls_of({}), "1:1x40 2:1x15 3:2x6 ");
+  CallRules rules;
+  rules.min_ticks = 6;
+  EXPECT_EQ(calls_of(rules), "1:1x40 2:1x15 ");
+  rules.min_ticks = 0;
+  rules.depth = 2;
+  EXPECT_EQ(calls_of(rules), "1:1x40 2:1x15 3:1x1 ");
+  rules.depth = UINT32_MAX;
+  rules.inside_callers = true;
+  rules.ask = [](uint32_t, uint64_t pc, uint64_t) {
+    FunctionTraits traits;
+    traits.caller = pc == 2;
+    return traits;
+  };
+  EXPECT_EQ(calls_of(rules), "2:1x15 3:1x5 ") << "the second leaf is no longer inside";
+}
+
+// Two stacks: what runs on one is not inside of what waits on the other.
+TEST(SiftedChunks, ContextsAreJudgedApart) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  constexpr uint64_t kMain = 0x8000, kOther = 0x9000;
+  thread.enter(1, 1);
+  thread.jump(PENNA_JUMP_MAKE, kOther, 2);
+  thread.jump(PENNA_JUMP_SWITCH, kOther, 3, kMain);
+  thread.enter(2, 4);
+  thread.enter(3, 5);
+  thread.jump(PENNA_JUMP_SWITCH, kMain, 6, kOther);
+  thread.enter(3, 7);
+  thread.exit(3, 8);
+  thread.jump(PENNA_JUMP_SWITCH, kOther, 9, kMain);
+  thread.exit(3, 10);
+  thread.exit(2, 11);
+  thread.jump(PENNA_JUMP_SWITCH, kMain, 12, kOther);
+  thread.exit(1, 13);
+  Recording recording = build.open();
+  CallRules rules;
+  rules.depth = 1;
+  recording.select_calls(rules);
+  std::string text;
+  for_each_event(recording, {.classes = kCallEvents}, [&](const Event& event) {
+    if (event.record.is_call())
+      text += (event.record.kind == PENNA_KIND_CALL_ENTRY ? "+" : "-") + std::to_string(event.record.pc) + " ";
+  });
+  EXPECT_EQ(text, "+1 +2 -2 -1 ");
+}
+
 TEST(SiftedChunks, AMissingChunkIsALoss) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);
