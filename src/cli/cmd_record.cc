@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "cli/call_plans.h"
 #include "cli/control_server.h"
 #include "cli/record_notes.h"
+#include "cli/signals.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/doorbell.h"
@@ -30,30 +30,6 @@
 
 namespace penna {
 namespace {
-
-// Signals that we take from a descriptor. The program gets the mask that we were started with.
-class Signals {
- public:
-  Signals() {
-    sigset_t ours;
-    ::sigemptyset(&ours);
-    for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaddset(&ours, signal);
-    ::sigprocmask(SIG_BLOCK, &ours, &before_);
-    fd_ = Fd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  const sigset_t& before() const { return before_; }
-  int fd() const { return fd_.get(); }
-  // The next signal, or an empty one.
-  signalfd_siginfo next() const {
-    signalfd_siginfo info{};
-    if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) info = {};
-    return info;
-  }
-
- private:
-  sigset_t before_{};
-  Fd fd_;
-};
 
 // libpenna-agent.so beside us: ../lib as built and as installed. PENNA_AGENT names another one.
 Result<std::string> find_agent() {

@@ -144,26 +144,29 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
 int cmd_replay(const ReplayOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  const Result<std::vector<uint32_t>> threads = wanted_threads(*recording, options);
+  return replay(*recording, *open_symbols(options.input), options);
+}
+
+int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options) {
+  const Result<std::vector<uint32_t>> threads = wanted_threads(recording, options);
   if (!threads) return fail(threads.error().text);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
-  Names names(*recording, *symbols);
+  Names names(recording, symbols);
 
   Output output;
   bool complete = false, empty = false;
   if (options.tree) {
-    CallTrees trees(*recording, names, options, output);
+    CallTrees trees(recording, names, options, output);
     complete = trees.run(*threads);
     empty = trees.shown() == 0;
   } else {
-    Replay replay(*recording, names, options, output);
-    complete = replay.run(*threads);
-    empty = replay.shown() == 0;
+    Replay lines(recording, names, options, output);
+    complete = lines.run(*threads);
+    empty = lines.shown() == 0;
   }
   if (complete) {
     Report closing;
     if (empty) closing.head.push_back("There are no events to show: 'penna report health' says what went wrong.");
-    closing.warnings = health_warnings(examine(*recording, summarize(*recording), Analyses{}, names));
+    closing.warnings = health_warnings(examine(recording, summarize(recording), Analyses{}, names));
     TableOptions style;
     style.color = options.color;
     write_report(closing, style, output);

@@ -22,5 +22,7 @@ struct ReplayOptions {
 };
 Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments);
 int cmd_replay(const ReplayOptions& options);
+// The same of a recording that is open, with names from elsewhere. `options.input` does not count.
+int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options);
 
 }  // namespace penna

@@ -54,6 +54,7 @@ class Server {
   void work();
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
   bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
+  bool has_met_any() const { return !met_.empty(); }
 
   // The living processes, to ask something of them.
   std::vector<std::pair<uint32_t, ControlPage*>> control_pages();

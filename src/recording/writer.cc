@@ -129,6 +129,7 @@ struct RecordingWriter::State {
 
 // 0, or an errno. A short write goes on: the next one tells why.
 int RecordingWriter::State::write_at(std::span<const uint8_t> bytes, uint64_t offset) {
+  if (!fd) return 0;  // nowhere()
   while (!bytes.empty()) {
     ssize_t got = do_pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -141,6 +142,7 @@ int RecordingWriter::State::write_at(std::span<const uint8_t> bytes, uint64_t of
 }
 
 int RecordingWriter::State::append(BlockType type, uint32_t process, const ChunkHead* head, ByteSpan payload) {
+  if (!fd) return 0;  // nowhere(): not even the index grows
   layout::BlockHeader header{};
   header.magic = layout::kBlockMagic;
   header.type = static_cast<uint8_t>(type);
@@ -177,6 +179,7 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
 
 // Nothing half written stays. Should this fail too, the next block overwrites it, and a reader skips what is left of it.
 void RecordingWriter::State::cut_to_end() {
+  if (!fd) return;
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) return;
 }
 
@@ -261,6 +264,10 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path, const W
   if (error != 0) return Error{fmt::format("cannot write to {}: {}", path, errno_text(error))};
   state->end = layout::kBlocksAt;
   return RecordingWriter(std::move(state));
+}
+
+RecordingWriter RecordingWriter::nowhere() {
+  return RecordingWriter(std::make_unique<State>(Fd(), "", WriterOptions{}));
 }
 
 RecordingWriter::RecordingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -33,6 +33,8 @@ class RecordingWriter {
  public:
   // A new file, readable by its owner only. The error says what stands in the way.
   static Result<RecordingWriter> create(const std::string& path, const WriterOptions& options = {});
+  // Takes everything and keeps nothing: for who only looks on.
+  static RecordingWriter nowhere();
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();  // without finish(): the file stays as a crash would leave it

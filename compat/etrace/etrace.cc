@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// etrace PROGRAM: the call tree of a program that is started elsewhere, in the same directory, with libpenna-etrace.so.
+//
+//   TRACE is a recording   shows it
+//   there is no TRACE      waits for the program, shows its calls as they come, ends with it
+//
+// Invariant: the program never notices whether somebody waits, reads slowly, or is killed.
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.h"
+#include "cli/arguments.h"
+#include "cli/cmd_replay.h"
+#include "cli/live_view.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "collect/clocks.h"
+#include "collect/doorbell.h"
+#include "collect/server.h"
+#include "collect/settings.h"
+#include "program_symbols.h"
+#include "trace_link.h"
+
+namespace penna {
+namespace {
+
+struct EtraceOptions {
+  std::string program;  // or its debug file, or what nm printed of it; may be empty
+  std::string output;   // the recording is kept here; empty: nowhere
+  bool all = false;     // a line for every call
+  bool quiet = false;
+};
+
+constexpr int kPatienceMs = 500;  // for a process that was started and has not met us
+
+void tell(const EtraceOptions& options, const std::string& text) {
+  if (options.quiet) return;
+  const std::string line = "etrace: " + text + "\n";
+  (void)!::write(2, line.data(), line.size());
+}
+int fail_with(const std::string& text) {
+  tell({}, text);
+  return kOurFailure;
+}
+
+Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
+  Parsed<EtraceOptions> parsed;
+  EtraceOptions& options = parsed.options;
+  OptionParser parser(
+      "Shows the calls of a program as a tree. Waits for the program, which is started in this directory with "
+      "libpenna-etrace.so, linked or preloaded, and shows its calls as they come; or shows those of a run that is "
+      "over, "
+      "which a file TRACE that was there (touch TRACE) has kept.",
+      "etrace");
+  parser.word("PROGRAM", options.program,
+              "where names come from when the program itself has none: its debug file, or the output of nm");
+  parser.flag("-a,--all", options.all, "a line for every call; else equal neighbours are counted");
+  parser.text("-o,--output", options.output, "FILE", "keep what is shown as a recording, for penna");
+  parser.flag("-q,--quiet", options.quiet, "say nothing but errors");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  return parsed;
+}
+
+Result<std::unique_ptr<ProgramSymbols>> open_symbols(const EtraceOptions& options) {
+  std::string path = options.program;
+  if (!path.empty()) {
+    std::error_code unknown;
+    path = std::filesystem::canonical(path, unknown).string();
+    if (unknown) return Error{fmt::format("cannot open {}: {}", options.program, errno_text(unknown.value()))};
+  }
+  return ProgramSymbols::open(path, make_symbol_source());
+}
+
+bool is_executable_of(const Recording& recording, const std::string& path) {
+  for (const RecordedProcess& one : recording.processes())
+    if (one.process.executable == path) return true;
+  return false;
+}
+
+std::string library() {
+  std::error_code unknown;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return (self.parent_path().parent_path() / "lib" / "libpenna-etrace.so").string();
+}
+
+// ---- A run that is over
+
+int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
+  const Result<Recording> recording = Recording::open(kTrace);
+  if (!recording) return fail_with(recording.error().text);
+  symbols.set_program([&](const std::string& path) { return is_executable_of(*recording, path); });
+  ReplayOptions tree;
+  tree.tree = true;
+  tree.all = options.all;
+  return replay(*recording, symbols, tree);
+}
+
+// ---- A run to come
+
+// Until all processes that have come are gone, or we are told to stop.
+void follow(Server& server, const Doorbell& doorbell, const Signals& signals) {
+  for (;;) {
+    const bool over = server.has_met_any() && server.living() == 0;
+    if (over && doorbell.expected() == 0) return;
+    pollfd fds[] = {{server.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    if (::poll(fds, 2, over ? kPatienceMs : -1) == 0 && over) return;
+    server.work();
+    for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next())
+      if (signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ) return;
+  }
+}
+
+Result<RecordingWriter> writer_for(const EtraceOptions& options) {
+  if (options.output.empty()) return RecordingWriter::nowhere();
+  return RecordingWriter::create(options.output, {.overwrite = false});
+}
+
+Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
+  const Signals signals;
+  RecordSettings settings;
+  settings.classes = 1u << PENNA_CALLS;
+  Doorbell doorbell = PENNA_TRY(Doorbell::create());
+  SocketDirectory directory;
+  const std::string socket_path = PENNA_TRY(directory.create());
+  RecordingWriter writer = PENNA_TRY(writer_for(options));
+  const Session session = describe_session(settings, {});
+  const ClockTriplet start = read_clocks();
+  (void)writer.write_session(session);
+  LiveView view(options.all ? LiveForm::kAll : LiveForm::kTree, false, session, start, symbols, 1);
+  symbols.set_program([&](const std::string& path) { return is_executable_of(view.recording(), path); });
+  Collector collector(std::move(writer), doorbell);
+  collector.set_onlooker(view.onlooker());
+  const auto server = PENNA_TRY(Server::listen(socket_path, config_for(settings), doorbell, collector));
+  TraceLink link;
+  PENNA_TRY(link.make(socket_path));
+  PENNA_TRY(view.start());
+  PENNA_TRY(collector.start());
+
+  tell(options,
+       fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
+                   library()));
+  follow(*server, doorbell, signals);
+  const Result<> closed = collector.stop();
+  view.finish();
+  if (server->has_met_any() && collector.totals().stored[PENNA_CALLS] == 0)
+    tell(options, "no calls came: compile the program with -finstrument-functions");
+  return closed;
+}
+
+int run(const EtraceOptions& options) {
+  const Result<TraceState> trace = look_at_trace();
+  if (!trace) return fail_with(trace.error().text);
+  if (*trace == TraceState::kEmpty)
+    return fail_with(
+        "TRACE is empty: run the program here, then etrace shows its calls; or remove TRACE to see them live");
+  const auto symbols = open_symbols(options);
+  if (!symbols) return fail_with(symbols.error().text);
+  if (*trace == TraceState::kRecording) return show_file(options, **symbols);
+  const Result<> shown = show_live(options, **symbols);
+  return shown ? 0 : fail_with(shown.error().text);
+}
+
+}  // namespace
+}  // namespace penna
+
+int main(int argc, char** argv) {
+  const auto parsed = penna::parse({argv + 1, argv + argc});
+  if (!parsed) return penna::fail_with(parsed.error().text + "; 'etrace --help' shows what is possible");
+  if (parsed->help.empty()) return penna::run(parsed->options);
+  std::fputs(parsed->help.c_str(), stdout);
+  return 0;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// See trace_link.h.
+#include "trace_link.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/fd.h"
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+std::string target_of_link() {
+  char path[4096];
+  const ssize_t got = ::readlink(kTrace, path, sizeof path);
+  return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
+}
+
+bool somebody_answers(const std::string& path) {
+  sockaddr_un address{};
+  if (path.empty() || path.size() >= sizeof address.sun_path) return false;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
+}
+
+}  // namespace
+
+Result<TraceState> look_at_trace() {
+  struct stat status {};
+  if (::lstat(kTrace, &status) != 0) return TraceState::kNothing;
+  if (S_ISLNK(status.st_mode)) return TraceState::kLink;
+  if (S_ISREG(status.st_mode)) return status.st_size == 0 ? TraceState::kEmpty : TraceState::kRecording;
+  return Error{"TRACE is neither a file nor a link: remove it, or start etrace in another directory"};
+}
+
+Result<> TraceLink::make(const std::string& socket_path) {
+  if (somebody_answers(target_of_link()))
+    return Error{"another etrace waits in this directory already: end it, or start this one elsewhere"};
+  if (!target_of_link().empty()) ::unlink(kTrace);  // of one that was killed
+  if (::symlink(socket_path.c_str(), kTrace) != 0)
+    return Error{fmt::format("cannot make the link TRACE here: {}", errno_text(errno))};
+  socket_path_ = socket_path;
+  return ok();
+}
+
+TraceLink::~TraceLink() {
+  if (!socket_path_.empty() && target_of_link() == socket_path_) ::unlink(kTrace);
+}
+
+}  // namespace penna

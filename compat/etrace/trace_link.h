@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// TraceLink: the name TRACE in the current directory, by which programs find who waits for them.
+//
+// Why a symbolic link: the name of a socket may have 107 bytes, that of a directory thousands. The socket lies elsewhere, in a
+// directory that only this user can enter.
+// Invariant: what else is called TRACE is never removed; at the end the link goes, should it still be ours.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace penna {
+
+inline constexpr char kTrace[] = "TRACE";
+
+enum class TraceState {
+  kNothing,    // there is none
+  kLink,       // somebody waits, or was killed while he waited
+  kEmpty,      // a file for the next run
+  kRecording,  // a file that a run has filled, or something else in its place: who opens it will see
+};
+// The error says that it is neither a file nor a link.
+Result<TraceState> look_at_trace();
+
+class TraceLink {
+ public:
+  ~TraceLink();
+  TraceLink() = default;
+  TraceLink(const TraceLink&) = delete;
+  TraceLink& operator=(const TraceLink&) = delete;
+
+  // TRACE leads to this socket. The error: it leads to somebody who waits already.
+  Result<> make(const std::string& socket_path);
+
+ private:
+  std::string socket_path_;
+};
+
+}  // namespace penna

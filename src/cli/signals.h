@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Signals: those that a recorder takes from a descriptor, from here on in this thread and all that it starts.
+//
+// Why: they must not end a recorder before the recording is closed. Invariant: a program that is started gets before(), the
+// mask that we were started with.
+#pragma once
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/fd.h"
+
+namespace penna {
+
+class Signals {
+ public:
+  Signals() {
+    sigset_t ours;
+    ::sigemptyset(&ours);
+    for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaddset(&ours, signal);
+    ::sigprocmask(SIG_BLOCK, &ours, &before_);
+    fd_ = Fd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  const sigset_t& before() const { return before_; }
+  int fd() const { return fd_.get(); }
+  // The next signal, or an empty one.
+  signalfd_siginfo next() const {
+    signalfd_siginfo info{};
+    if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) info = {};
+    return info;
+  }
+
+ private:
+  sigset_t before_{};
+  Fd fd_;
+};
+
+}  // namespace penna
