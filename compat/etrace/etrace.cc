@@ -5,8 +5,10 @@
 //   there is no TRACE      waits for the program, shows its calls as they come, ends with it
 //
 // Invariant: the program never notices whether somebody waits, reads slowly, or is killed.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/file.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -33,8 +35,11 @@ struct EtraceOptions {
   std::string output;   // the recording is kept here; empty: nowhere
   bool all = false;     // a line for every call
   bool quiet = false;
+  std::optional<uint32_t>
+      serve;  // started by libpenna-etrace.so: writes TRACE, tells its socket through this descriptor
 };
 
+constexpr int kServePatienceMs = 10'000;
 constexpr int kPatienceMs = 500;  // for a process that was started and has not met us
 
 void tell(const EtraceOptions& options, const std::string& text) {
@@ -61,6 +66,7 @@ Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
   parser.flag("-a,--all", options.all, "a line for every call; else equal neighbours are counted");
   parser.text("-o,--output", options.output, "FILE", "keep what is shown as a recording, for penna");
   parser.flag("-q,--quiet", options.quiet, "say nothing but errors");
+  parser.number("--serve", options.serve, "FD", "what libpenna-etrace.so starts, to write TRACE");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   return parsed;
 }
@@ -89,7 +95,18 @@ std::string library() {
 
 // ---- A run that is over
 
+// The etrace of a run that has just ended needs a moment to close its file.
+void wait_for_writer(const EtraceOptions& options) {
+  const Fd file(::open(kTrace, O_RDONLY | O_CLOEXEC));
+  for (int tries = 0; tries < 200; ++tries) {
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    ::usleep(10'000);
+  }
+  tell(options, "the program still runs: what it has done until now");
+}
+
 int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
+  wait_for_writer(options);
   const Result<Recording> recording = Recording::open(kTrace);
   if (!recording) return fail_with(recording.error().text);
   symbols.set_program([&](const std::string& path) { return is_executable_of(*recording, path); });
@@ -102,12 +119,14 @@ int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
 // ---- A run to come
 
 // Until all processes that have come are gone, or we are told to stop.
-void follow(Server& server, const Doorbell& doorbell, const Signals& signals) {
+// `patience_ms`: for the first one; -1: for ever.
+void follow(Server& server, const Doorbell& doorbell, const Signals& signals, int patience_ms) {
   for (;;) {
     const bool over = server.has_met_any() && server.living() == 0;
     if (over && doorbell.expected() == 0) return;
     pollfd fds[] = {{server.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
-    if (::poll(fds, 2, over ? kPatienceMs : -1) == 0 && over) return;
+    const int patience = over ? kPatienceMs : server.has_met_any() ? -1 : patience_ms;
+    if (::poll(fds, 2, patience) == 0) return;
     server.work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next())
       if (signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ) return;
@@ -117,6 +136,35 @@ void follow(Server& server, const Doorbell& doorbell, const Signals& signals) {
 Result<RecordingWriter> writer_for(const EtraceOptions& options) {
   if (options.output.empty()) return RecordingWriter::nowhere();
   return RecordingWriter::create(options.output, {.overwrite = false});
+}
+
+// TRACE is written for a program that has started us. What goes wrong it hears, and tells.
+Result<> serve(uint32_t descriptor) {
+  Fd told(static_cast<int>(descriptor));
+  const auto tell_program = [&told](const std::string& text) {
+    (void)!::write(told.get(), text.data(), text.size());
+    told = Fd();
+  };
+  const Signals signals;
+  RecordSettings settings;
+  settings.classes = 1u << PENNA_CALLS;
+  SocketDirectory directory;
+  auto doorbell = Doorbell::create();
+  const auto socket_path = directory.create();
+  auto writer = RecordingWriter::create(kTrace, {.overwrite = true});
+  for (const Error* error : {doorbell ? nullptr : &doorbell.error(), socket_path ? nullptr : &socket_path.error(),
+                             writer ? nullptr : &writer.error()}) {
+    if (error == nullptr) continue;
+    tell_program("!" + error->text);
+    return *error;
+  }
+  (void)writer->write_session(describe_session(settings, {}));
+  Collector collector(std::move(*writer), *doorbell);
+  const auto server = PENNA_TRY(Server::listen(*socket_path, config_for(settings), *doorbell, collector));
+  PENNA_TRY(collector.start());
+  tell_program(*socket_path);
+  follow(*server, *doorbell, signals, kServePatienceMs);
+  return collector.stop();
 }
 
 Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
@@ -143,7 +191,7 @@ Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
   tell(options,
        fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
                    library()));
-  follow(*server, doorbell, signals);
+  follow(*server, doorbell, signals, -1);
   const Result<> closed = collector.stop();
   view.finish();
   if (server->has_met_any() && collector.totals().stored[PENNA_CALLS] == 0)
@@ -152,6 +200,7 @@ Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
 }
 
 int run(const EtraceOptions& options) {
+  if (options.serve) return serve(*options.serve) ? 0 : kOurFailure;
   const Result<TraceState> trace = look_at_trace();
   if (!trace) return fail_with(trace.error().text);
   if (*trace == TraceState::kEmpty)

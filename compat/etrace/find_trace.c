@@ -2,7 +2,8 @@
  *
  * libpenna-etrace.so, linked to a program or preloaded: records its calls when there is a TRACE where it starts.
  *   TRACE leads to a socket: somebody waits there (etrace PROGRAM), and sees the calls as they come.
- *   TRACE is a file, empty or a recording: it becomes the recording of this run, for etrace PROGRAM to show later.
+ *   TRACE is a file, empty or a recording: it becomes the recording of this run, for etrace PROGRAM to show later. An
+ *     etrace is started that writes it: one in this process would die with it, and a crash is what people look for.
  *   else: nothing happens.
  *
  * The hooks are those of libpenna-agent.so. This library is its filter (DT_AUXILIARY): the dynamic linker puts the agent in
@@ -15,17 +16,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "penna/detail/join.h"
-#include "penna/recorder.h"
 
 #define TRACE "TRACE"
+#define MAX_SOCKET_NAME 108 /* unix(7) */
 #define EXPORT __attribute__((visibility("default")))
 
 /* For the static linker, which else would leave a library out that nothing seems to need. At run time the agent's come first. */
@@ -37,7 +42,7 @@ void __cyg_profile_func_exit(void* function, void* caller) { (void)function, (vo
 /* ---- Live ---------------------------------------------------------------------------------------------------------- */
 
 static void join(void) {
-  char path[108]; /* as long as a socket's name may be */
+  char path[MAX_SOCKET_NAME];
   const ssize_t length = readlink(TRACE, path, sizeof path - 1);
   if (length <= 0 || path[0] != '/' || (size_t)length >= sizeof path - 1) return;
   path[length] = '\0';
@@ -86,7 +91,8 @@ static int is_instrumented(struct dl_phdr_info* object, size_t size, void* unuse
          (has_hook(data, data_bytes, symbols, names) || has_hook(calls, calls_bytes, symbols, names));
 }
 
-/* An empty file, or a recording that nobody is writing: whatever else it is, is not ours. */
+/* An empty file, or a recording that nobody is writing: whatever else it is, is not ours. The etrace of a run that has just
+ * ended may need a moment. */
 static int may_be_replaced(void) {
   static const char magic[8] = {(char)0xab, 'P', 'e', 'n', 'n', 'a', '\r', '\n'}; /* docs/format.md */
   char start[sizeof magic];
@@ -94,23 +100,75 @@ static int may_be_replaced(void) {
   if (fd < 0) return 0;
   const ssize_t got = read(fd, start, sizeof start);
   const int ours = got == 0 || (got == sizeof start && memcmp(start, magic, sizeof magic) == 0);
-  const int is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+  int is_free = 0;
+  for (int tries = 0; ours && !(is_free = flock(fd, LOCK_EX | LOCK_NB) == 0) && tries < 20; tries++) usleep(5000);
   close(fd);
-  return ours && is_free;
+  return is_free;
+}
+
+/* A child without a signal at its end: our parent's handlers and waits do not meet it. */
+static pid_t fork_quietly(void) { return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0); }
+
+/* In the child's child: becomes the etrace that writes TRACE, and tells its socket through `fd`. */
+static void become_recorder(const char* etrace, int fd) {
+  char number[12];
+  snprintf(number, sizeof number, "%d", fd);
+  char* const words[] = {(char*)etrace, (char*)"--serve", number, NULL};
+  char* const environment[] = {NULL};
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  setsid();
+  const int nothing = open("/dev/null", O_RDWR);
+  for (int i = 0; nothing >= 0 && i < 3; i++) dup2(nothing, i);
+  if (fd > 3) close_range(3, (unsigned)fd - 1, 0);
+  close_range((unsigned)fd + 1, ~0u, 0);
+  fcntl(fd, F_SETFD, 0);
+  execve(etrace, words, environment);
+}
+
+/* bin/etrace, beside the lib/ in which this library lies. */
+static int find_etrace(char* path, size_t room) {
+  Dl_info self;
+  if (dladdr((const void*)&find_etrace, &self) == 0 || self.dli_fname == NULL) return 0;
+  const char* slash = strrchr(self.dli_fname, '/');
+  const int folder = slash != NULL ? (int)(slash - self.dli_fname) : 0;
+  const int length = snprintf(path, room, "%.*s/../bin/etrace", folder, self.dli_fname);
+  return slash != NULL && length > 0 && (size_t)length < room && access(path, X_OK) == 0;
+}
+
+/* What the recorder says: where it listens, or "!" and why it does not. Empty: it said nothing in time. */
+static void hear(int fd, char* answer, size_t room) {
+  size_t length = 0;
+  struct pollfd ready = {fd, POLLIN, 0};
+  while (length < room - 1 && poll(&ready, 1, 5000) > 0) {
+    const ssize_t got = read(fd, answer + length, room - 1 - length);
+    if (got <= 0) break;
+    length += (size_t)got;
+  }
+  answer[length] = '\0';
 }
 
 static void record(void) {
-  if (!dl_iterate_phdr(is_instrumented, NULL) || !may_be_replaced()) return;
-  char error[256] = "";
-  void* library = dlopen("libpenna.so", RTLD_NOW | RTLD_LOCAL);
-  int (*start)(const penna_recorder_options*, char*, size_t) = NULL;
-  if (library != NULL) *(void**)&start = dlsym(library, "penna_recorder_start");
-  const penna_recorder_options options = {.file = TRACE, .kinds = "calls", .block = 1};
-  if (start == NULL)
-    snprintf(error, sizeof error, "libpenna.so does not lie beside libpenna-etrace.so");
-  else if (start(&options, error, sizeof error) == 0)
-    return;
-  dprintf(2, "penna: %s: %s; the program goes on unrecorded\n", TRACE, error);
+  char etrace[4096], answer[512] = "!bin/etrace does not lie beside the directory of libpenna-etrace.so";
+  int ends[2];
+  if (!dl_iterate_phdr(is_instrumented, NULL) || !may_be_replaced() || pipe2(ends, O_CLOEXEC) != 0) return;
+  if (find_etrace(etrace, sizeof etrace)) {
+    const pid_t child = fork_quietly();
+    if (child == 0) {
+      if (fork_quietly() == 0) become_recorder(etrace, ends[1]);
+      _exit(0);
+    }
+    close(ends[1]);
+    if (child > 0) waitpid(child, NULL, __WALL);
+    hear(ends[0], answer, sizeof answer);
+  } else {
+    close(ends[1]);
+  }
+  close(ends[0]);
+  if (answer[0] == '/' && penna_agent_join(answer) == PENNA_JOINED) return;
+  dprintf(2, "penna: TRACE: %s; the program goes on unrecorded\n",
+          answer[0] == '!' ? answer + 1 : "no answer from etrace");
 }
 
 /* ---- Which ---------------------------------------------------------------------------------------------------------- */

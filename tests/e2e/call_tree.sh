@@ -2,26 +2,6 @@
 # SPDX-License-Identifier: MIT
 # penna replay --tree: the calls of a program as a tree of names, folded and in full, of threads, of children, of a crash.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cat >crumble.c <<'PROGRAM'
-#define F(name) __attribute__((noipa)) static void name(void)
-F(Crumble_buy) {}
-F(Crumble_buy_stuff) { for (int i = 0; i < 5; i++) Crumble_buy(); }
-F(Crumble_skin_and_dice) {}
-F(Crumble_prepare_apples) { Crumble_skin_and_dice(); }
-F(Crumble_mix) {}
-F(Crumble_put) {}
-F(Crumble_finalize) { Crumble_put(); Crumble_put(); }
-F(Crumble_bake) {}
-F(Crumble_cook) { Crumble_put(); Crumble_bake(); }
-F(Crumble_make_apple_crumble) {
-  Crumble_buy_stuff();
-  Crumble_prepare_apples();
-  Crumble_mix();
-  Crumble_finalize();
-  Crumble_cook();
-}
-int main(void) { Crumble_make_apple_crumble(); }
-PROGRAM
 build_c crumble -finstrument-functions
 penna record -q -k calls -o crumble.penna -- ./crumble
 run penna replay --tree crumble.penna

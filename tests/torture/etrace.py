@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Runs programs of the corpus without and with libpenna-etrace.so, and compares as run.py does.
+
+    etrace.py [--case X] [-v]
+Each case three times: there is no TRACE; an etrace waits; TRACE is a file. Besides: no TRACE, no file; an etrace that waits ends
+by itself; a file ends up with calls in it.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import time
+
+import run
+from cases import CASES
+
+LIBRARY = run.PENNA.parents[1] / 'lib/libpenna-etrace.so'
+ETRACE = run.PENNA.parent / 'etrace'
+# What prints its environment or its directory sees the preload, or where it is: those are left out.
+NAMES = [name for name in CASES if name.startswith(('exit_', 'end_', 'die_', 'tree_'))] + [
+    'shell_child_dies', 'stdin_read', 'output_full', 'asked_to_die', 'broken_pipe', 'daemon', 'fork_threads',
+    'processes_some', 'close_range', 'close_from', 'close_loop', 'threads', 'dlopen_loop', 'exceptions', 'terminate', 'jumps',
+    'coroutines', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'handlers', 'points', 'locks', 'constructors',
+    'own_malloc', 'small_stack', 'limit_files', 'limit_memory', 'limit_size', 'limit_stack', 'real_python', 'real_sqlite']
+MODES = ('off', 'live', 'file')
+# No program of these runs instrumented code from its start, or may write files, or comes to life at all.
+NOTHING_IN_FILE = ('limit_', 'real_', 'tree_clean-env', 'tree_exec', 'own_malloc')
+
+
+def in_directory(directory, words):
+    return ['/bin/sh', '-c', f'cd {directory} && exec "$@"', 'sh', *words]
+
+
+def wait_for_trace(directory, reader):
+    for _ in range(2000):
+        if (directory / 'TRACE').is_symlink():
+            return []
+        if reader.poll() is not None:
+            break
+        time.sleep(0.01)
+    return ['etrace did not begin to wait']
+
+
+def compare(name, mode, verbose):
+    case, place = CASES[name], run.Place(CASES[name])
+    try:
+        home, plain_home = place.directory('home'), place.directory('plain-home')
+        reader, wrong = None, []
+        if mode == 'file':
+            (home / 'TRACE').touch()
+        if mode == 'live':
+            reader = subprocess.Popen([ETRACE, '-q'], cwd=home, stdout=subprocess.PIPE, text=True)
+            wrong += wait_for_trace(home, reader)
+        plain = run.look(case, place, 'plain', in_directory(plain_home, []))
+        traced = run.look(case, place, 'traced', in_directory(home, ['env', f'LD_PRELOAD={LIBRARY}']))
+        if verbose:
+            print(f'{name} {mode}: status {traced.status}\nout {traced.out}\nerr {traced.err}\n{traced.own}')
+        wrong += list(plain.differences(traced))
+        if reader:
+            try:
+                reader.communicate(timeout=60)
+                wrong += [] if reader.returncode == 0 else [f'etrace ended with {reader.returncode}']
+            except subprocess.TimeoutExpired:
+                reader.kill()
+                wrong.append('etrace did not end')
+        left = [path.name for path in home.iterdir() if path.name != 'TRACE' or mode != 'file']
+        wrong += [f'left behind: {left}'] if left else []
+        if mode == 'file' and not name.startswith(NOTHING_IN_FILE):
+            shown = subprocess.run([ETRACE], cwd=home, capture_output=True, text=True, timeout=60)
+            if shown.returncode != 0 or not shown.stdout:
+                wrong.append(f'etrace shows nothing of the file: {shown}')
+        return wrong
+    finally:
+        place.remove()
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument('--case', action='append', choices=NAMES)
+    options.add_argument('-v', '--verbose', action='store_true')
+    chosen = options.parse_args()
+    failed = ran = 0
+    for name in chosen.case or NAMES:
+        for mode in MODES:
+            wrong = compare(name, mode, chosen.verbose)
+            ran += 1
+            failed += bool(wrong)
+            if wrong:
+                print(f'FAIL {name} {mode}', *wrong, sep='\n    ', flush=True)
+    print(f'torture with etrace: {ran} comparisons, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
