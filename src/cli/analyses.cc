@@ -29,6 +29,9 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   Analyses made;
   if ((classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
   if ((classes & kCallTree) != 0) made.tree = std::make_unique<CallTree>(recording, map, false);
+  for (const auto& [bit, by] :
+       {std::pair{kCallsByThread, CallGroups::By::kThread}, {kCallsByModule, CallGroups::By::kModule}})
+    if ((classes & bit) != 0) made.call_groups = std::make_unique<CallGroups>(recording, map, by);
   if ((classes & kAllocEvents) != 0) made.allocations = std::make_unique<Allocations>(recording);
   if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording);
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
@@ -42,6 +45,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
       case kCallEvents:
         (*made.calls)(event);
         if (made.tree) (*made.tree)(event);
+        if (made.call_groups) (*made.call_groups)(event);
         break;
       case kAllocEvents: (*made.allocations)(event); break;
       case kLockEvents: (*made.locks)(event); break;
@@ -53,6 +57,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();
+  if (made.call_groups) made.call_groups->finish();
   if (made.locks) made.locks->finish();
   if (made.locks && summary.events[PENNA_ALLOC] != 0) {
     made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);

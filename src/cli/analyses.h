@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "model/allocations.h"
+#include "model/call_groups.h"
 #include "model/call_tree.h"
 #include "model/calls.h"
 #include "model/health.h"
@@ -19,7 +20,8 @@ namespace penna {
 
 struct Analyses {
   std::unique_ptr<Calls> calls;
-  std::unique_ptr<CallTree> tree;  // only for kCallTree
+  std::unique_ptr<CallTree> tree;           // only for kCallTree
+  std::unique_ptr<CallGroups> call_groups;  // only for kCallsByThread, kCallsByModule
   std::unique_ptr<Allocations> allocations;
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
@@ -29,6 +31,7 @@ struct Analyses {
 
 // A bit of `classes` below: calls by the way that led to them.
 inline constexpr uint32_t kCallTree = 1u << 31;
+inline constexpr uint32_t kCallsByThread = 1u << 30, kCallsByModule = 1u << 29;
 
 // `classes`: bits of EventFilter::classes. `map` must outlive the result. Progress on stderr when `progress` is set.
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,

@@ -164,6 +164,17 @@ std::vector<std::string> export_formats() {
   return names;
 }
 
+void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where) {
+  parser.choice(
+      "--weight", weight,
+      {{"time", FoldedWeight::kTime},
+       {"calls", FoldedWeight::kCalls},
+       {"alloc-bytes", FoldedWeight::kAllocBytes},
+       {"allocs", FoldedWeight::kAllocs},
+       {"wait", FoldedWeight::kWait}},
+      fmt::format("{}: time of calls, their number, bytes or number of allocations, time waited; default time", where));
+}
+
 Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   Parsed<ExportOptions> parsed;
   ExportOptions& options = parsed.options;
@@ -177,13 +188,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   parser.text("-o,--output", options.output, "OUT",
               "the file, default standard output; of ctf and uftrace the directory");
   std::optional<FoldedWeight> weight;
-  parser.choice("--weight", weight,
-                {{"time", FoldedWeight::kTime},
-                 {"calls", FoldedWeight::kCalls},
-                 {"alloc-bytes", FoldedWeight::kAllocBytes},
-                 {"allocs", FoldedWeight::kAllocs},
-                 {"wait", FoldedWeight::kWait}},
-                "folded: time of calls, their number, bytes or number of allocations, time waited; default time");
+  add_weight_option(parser, weight, "folded");
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;

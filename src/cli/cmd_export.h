@@ -15,6 +15,9 @@ struct ExportOptions {
   std::string output;  // empty or "-": standard output; of ctf and uftrace a directory
 };
 
+// --weight, of a format or table.
+void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where);
+
 std::vector<std::string> export_formats();
 Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments);
 int cmd_export(const ExportOptions& options);

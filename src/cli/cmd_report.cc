@@ -9,9 +9,11 @@
 
 #include "base/say.h"
 #include "cli/analyses.h"
+#include "cli/cmd_export.h"
 #include "cli/cmd_record.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
+#include "report/flame.h"
 #include "report/overview.h"
 #include "report/reports.h"
 
@@ -34,7 +36,12 @@ struct NamedReport {
 };
 
 constexpr NamedReport kReports[] = {
-    {"calls", kCallEvents, [](const Material& m) { return calls_report(m.recording, *m.analyses.calls, m.names); }},
+    {"calls", kCallEvents,
+     [](const Material& m) {
+       if (m.analyses.call_groups)
+         return calls_report(m.recording, *m.analyses.calls, *m.analyses.call_groups, m.names);
+       return calls_report(m.recording, *m.analyses.calls, m.names);
+     }},
     {"tree", kCallEvents | kCallTree,
      [](const Material& m) { return tree_report(m.recording, *m.analyses.tree, m.names); }},
     {"alloc", kAllocEvents,
@@ -64,6 +71,21 @@ constexpr NamedReport kOverview = {"", kEventClasses, [](const Material& m) {
                                           m.analyses.lock_blocks.get(), m.analyses.points.get()},
                                          m.names);
                                    }};
+
+// Not a table.
+constexpr const char* kFlame = "flame";
+constexpr size_t kFlameWidth = 100;
+
+FlameUnit unit_of(FoldedWeight weight) {
+  switch (weight) {
+    case FoldedWeight::kTime: return {CellKind::kDuration, "of calls"};
+    case FoldedWeight::kCalls: return {CellKind::kCount, "calls"};
+    case FoldedWeight::kAllocBytes: return {CellKind::kBytes, "allocated"};
+    case FoldedWeight::kAllocs: return {CellKind::kCount, "allocations"};
+    case FoldedWeight::kWait: return {CellKind::kDuration, "of waits"};
+  }
+  return {CellKind::kCount, ""};
+}
 
 const NamedReport& report_of(const std::string& name) {
   for (const NamedReport& report : kReports)
@@ -105,18 +127,59 @@ void limit_stacks(Report& report, const ReportOptions& options) {
     if (table.details_key == "stack" && frames != 0) table.most_details = frames;
 }
 
+uint32_t by_of_calls(const ReportOptions& options) {
+  if (options.which != "calls") return 0;
+  return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
+}
+
+std::optional<GroupBy> by_of_stacks(const ReportOptions& options) {
+  if (options.by == ReportBy::kFunction) return GroupBy::kFunction;
+  if (options.by == ReportBy::kModule) return GroupBy::kModule;
+  return std::nullopt;
+}
+
+// The drawing is made of what penna export folded writes.
+Result<> show_flame(const Recording& recording, const ReportOptions& options, Output& output) {
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  Names names(recording, *symbols);
+  const Summary summary = summarize(recording);
+  const FoldedOptions folded{options.weight.value_or(FoldedWeight::kTime), false};
+  Flame flame;
+  Analyses analyses;
+  {
+    Progress progress("reading", summary.total_events(), "events", !options.input.no_progress);
+    const TextSink take = [&](std::string_view text) {
+      flame.add(text);
+      return true;
+    };
+    analyses.walk = export_folded(recording, names, folded, take, [&] { progress.step(); }).walk;
+  }
+  const size_t terminal = terminal_width(output.fd());
+  FlameStyle style;
+  style.width = options.width.value_or(terminal != 0 ? terminal : kFlameWidth);
+  style.color = wants_color(options.table.color, output.fd());
+  style.ascii = !is_terminal(output.fd());
+  (void)flame.print(style, unit_of(folded.weight), output.sink());
+  Report closing;
+  closing.warnings = health_warnings(examine(recording, summary, analyses, names));
+  write_report(closing, options.table, output);
+  return ok();
+}
+
 Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
+  if (options.which == kFlame) return show_flame(recording, options, output);
   const NamedReport& which = report_of(options.which);
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
-  const Analyses analyses = analyse(recording, summary, names.map(), which.classes, !options.input.no_progress);
+  const Analyses analyses =
+      analyse(recording, summary, names.map(), which.classes | by_of_calls(options), !options.input.no_progress);
 
   Report report;
   {
     Progress progress("naming", analyses.allocations ? analyses.allocations->stacks().size() : 0, "stacks",
                       !options.input.no_progress);
-    report = which.build({recording, summary, analyses, names, {options.by, [&] { progress.slow_step(); }}});
+    report = which.build({recording, summary, analyses, names, {by_of_stacks(options), [&] { progress.slow_step(); }}});
   }
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);
@@ -126,11 +189,22 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   return ok();
 }
 
+Result<> check_by(const ReportOptions& options) {
+  if (!options.by) return ok();
+  const bool stacks = options.which == "alloc" || options.which == "leaks";
+  if (!stacks && options.which != "calls")
+    return Error{"--by is for the tables calls, alloc and leaks: name one of them"};
+  if (options.by == (stacks ? ReportBy::kThread : ReportBy::kStack))
+    return Error{fmt::format("{} cannot be shown --by {}", options.which, stacks ? "thread" : "stack")};
+  return ok();
+}
+
 }  // namespace
 
 std::vector<std::string> report_names() {
   std::vector<std::string> names;
   for (const NamedReport& report : kReports) names.push_back(report.name);
+  names.insert(names.begin() + 2, kFlame);
   return names;
 }
 
@@ -144,12 +218,21 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   add_table_options(parser, options.table, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   parser.choice("--by", options.by,
-                {{"function", GroupBy::kFunction}, {"stack", std::nullopt}, {"module", GroupBy::kModule}},
-                "alloc and leaks: a row for each function, stack or module; default stack");
+                {{"function", ReportBy::kFunction},
+                 {"stack", ReportBy::kStack},
+                 {"module", ReportBy::kModule},
+                 {"thread", ReportBy::kThread}},
+                "a row for each: of calls function (default), module or thread; of alloc and leaks stack (default), "
+                "function or module");
+  add_weight_option(parser, options.weight, "flame");
+  parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));
-  if (options.by && options.which != "alloc" && options.which != "leaks")
-    return Error{"--by is for the tables alloc and leaks: name one of them"};
+  PENNA_TRY(check_by(options));
+  if ((options.weight || options.width) && options.which != kFlame)
+    return Error{"--weight and --width are for flame: penna report flame"};
+  if (options.which == kFlame && options.table.format != Format::kTable)
+    return Error{"flame is a drawing: penna export folded writes its numbers"};
   if (options.which.empty()) {
     if (options.table.format == Format::kCsv)
       return Error{fmt::format("the summary has several tables and CSV has room for one: name one of {}",

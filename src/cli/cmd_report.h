@@ -8,16 +8,22 @@
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
+#include "export/folded_export.h"
 #include "model/allocation_groups.h"
 
 namespace penna {
 
+// What a row is for.
+enum class ReportBy { kFunction, kStack, kModule, kThread };
+
 struct ReportOptions {
   InputOptions input;
   TableOptions table;
-  std::string which;             // one of report_names(); empty: the summary
-  std::optional<size_t> frames;  // of each stack, in text; 0: all; none: 10, in the summary 6
-  std::optional<GroupBy> by;     // alloc and leaks: a row for each of these; none: for each stack
+  std::string which;                   // one of report_names(); empty: the summary
+  std::optional<size_t> frames;        // of each stack, in text; 0: all; none: 10, in the summary 6
+  std::optional<ReportBy> by;          // none: as the table is by itself
+  std::optional<FoldedWeight> weight;  // of flame; none: time
+  std::optional<size_t> width;         // of flame, in columns; none: the terminal's, or kFlameWidth
 };
 
 // "calls", "alloc", ...: what may stand behind `penna report`.

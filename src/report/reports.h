@@ -11,6 +11,7 @@
 #include "model/allocation_groups.h"
 #include "model/allocations.h"
 #include "model/call_graph.h"
+#include "model/call_groups.h"
 #include "model/call_tree.h"
 #include "model/calls.h"
 #include "model/health.h"
@@ -30,6 +31,8 @@ Report tree_report(const Recording& recording, const CallTree& tree, Names& name
 Report graph_report(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern,
                     bool in_one_table);
 Report calls_report(const Recording& recording, const Calls& calls, Names& names);
+// The same with a row for each thread or module.
+Report calls_report(const Recording& recording, const Calls& calls, const CallGroups& groups, Names& names);
 // A row for each stack, or for each function or module.
 struct AllocationView {
   std::optional<GroupBy> by;           // none: by stack

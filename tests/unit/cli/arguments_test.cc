@@ -46,7 +46,7 @@ TEST(ParseReport, RecordingAndTableInEitherOrder) {
 
 TEST(ParseReport, EveryTableHasAName) {
   EXPECT_THAT(report_names(),
-              ElementsAre("calls", "tree", "alloc", "leaks", "locks", "waits", "points", "threads", "health"));
+              ElementsAre("calls", "tree", "flame", "alloc", "leaks", "locks", "waits", "points", "threads", "health"));
   for (const std::string& name : report_names()) EXPECT_EQ(parsed(parse_report, {name}).which, name);
 }
 
@@ -66,13 +66,19 @@ TEST(ParseReport, TableOptions) {
 TEST(ParseReport, Views) {
   EXPECT_EQ(parsed(parse_report, {"alloc"}).frames, std::nullopt);
   EXPECT_EQ(parsed(parse_report, {"alloc", "--frames", "0"}).frames, 0u);
-  EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "function"}).by, GroupBy::kFunction);
-  EXPECT_EQ(parsed(parse_report, {"--by=module", "leaks", "a.penna"}).by, GroupBy::kModule);
-  EXPECT_EQ(parsed(parse_report, {"leaks", "--by", "stack"}).by, std::nullopt);
-  EXPECT_EQ(refused(parse_report, {"calls", "--by", "function"}),
-            "--by is for the tables alloc and leaks: name one of them");
-  EXPECT_EQ(refused(parse_report, {"--by", "function"}), "--by is for the tables alloc and leaks: name one of them");
-  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "thread"}), "--by: thread not in {function,stack,module}");
+  EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "function"}).by, ReportBy::kFunction);
+  EXPECT_EQ(parsed(parse_report, {"--by=module", "leaks", "a.penna"}).by, ReportBy::kModule);
+  EXPECT_EQ(parsed(parse_report, {"leaks", "--by", "stack"}).by, ReportBy::kStack);
+  EXPECT_EQ(parsed(parse_report, {"calls", "--by", "thread"}).by, ReportBy::kThread);
+  EXPECT_EQ(refused(parse_report, {"--by", "function"}),
+            "--by is for the tables calls, alloc and leaks: name one of them");
+  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "thread"}), "alloc cannot be shown --by thread");
+  EXPECT_EQ(refused(parse_report, {"calls", "--by", "stack"}), "calls cannot be shown --by stack");
+  EXPECT_EQ(parsed(parse_report, {"flame", "--width", "80", "--weight=wait"}).width, 80u);
+  EXPECT_EQ(parsed(parse_report, {"flame", "--weight=wait"}).weight, FoldedWeight::kWait);
+  EXPECT_EQ(refused(parse_report, {"calls", "--width", "80"}),
+            "--weight and --width are for flame: penna report flame");
+  EXPECT_EQ(refused(parse_report, {"flame", "--json"}), "flame is a drawing: penna export folded writes its numbers");
 }
 
 TEST(ParseReport, SymbolOptions) {
