@@ -55,13 +55,17 @@ class CallTrees {
     return true;
   }
   uint64_t shown() const { return shown_; }
+  std::string ends() const { return ends_.sentence(); }
 
  private:
   bool show(uint32_t thread) {
     TreeLines tree(printer_, names_, options_.all,
                    [this](std::string_view text) { return sink_(text) && ++shown_ != options_.lines; });  // never 0
     const TimelineOptions calls{.filter = {.classes = kCallEvents}, .fold_leaves = false};
-    const auto line = [&](const TimelineLine& next) { return tree.line(next); };
+    const auto line = [&](const TimelineLine& next) {
+      ends_.count(next);
+      return tree.line(next);
+    };
     return !for_each_timeline_line(recording_, thread, calls, line).stopped && tree.finish();
   }
 
@@ -70,6 +74,7 @@ class CallTrees {
   ReplayPrinter printer_;
   TextSink sink_;
   TreeNames names_;
+  UnbalancedEnds ends_;
   uint64_t shown_ = 0;
 };
 
@@ -88,6 +93,7 @@ class Replay {
   // Thread by thread, or all by time. False: stopped early.
   bool run(const std::vector<uint32_t>& threads) { return options_.merge ? merged(threads) : each(threads); }
   uint64_t shown() const { return shown_; }
+  std::string ends() const { return ends_.sentence(); }
 
  private:
   bool each(const std::vector<uint32_t>& threads) {
@@ -107,6 +113,7 @@ class Replay {
   }
   bool show(const TimelineLine& line) {
     progress_.step();
+    ends_.count(line);
     if (!printer_.line(line)) return false;
     return ++shown_ != options_.lines;  // never 0
   }
@@ -115,6 +122,7 @@ class Replay {
   const ReplayOptions& options_;
   ReplayPrinter printer_;
   Progress progress_;
+  UnbalancedEnds ends_;
   uint64_t shown_ = 0;
 };
 
@@ -154,18 +162,22 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
 
   Output output;
   bool complete = false, empty = false;
+  std::string ends;
   if (options.tree) {
     CallTrees trees(recording, names, options, output);
     complete = trees.run(*threads);
     empty = trees.shown() == 0;
+    ends = trees.ends();
   } else {
     Replay lines(recording, names, options, output);
     complete = lines.run(*threads);
     empty = lines.shown() == 0;
+    ends = lines.ends();
   }
   if (complete) {
     Report closing;
     if (empty) closing.head.push_back("There are no events to show: 'penna report health' says what went wrong.");
+    if (!ends.empty()) closing.tail.push_back(ends);
     closing.warnings = health_warnings(examine(recording, summarize(recording), Analyses{}, names));
     TableOptions style;
     style.color = options.color;

@@ -32,7 +32,7 @@ class CallGroups {
   ~CallGroups();
 
   void operator()(const Event& event) {
-    if (event.record.is_call()) add(event);
+    if (event.record.changes_calls()) add(event);
   }
   void finish();
 

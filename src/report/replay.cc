@@ -82,6 +82,27 @@ std::string arguments_text(const Site* site, const DecodedPoint& point) {
   return text;
 }
 
+void UnbalancedEnds::count(const TimelineLine& line) {
+  stray_ += line.kind == LineKind::kStrayExit;
+  if (line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return;
+  jumped_ += line.end == CallEnd::kJump;
+  unwound_ += line.end == CallEnd::kUnwound;
+  open_ += line.end == CallEnd::kOpen;
+}
+
+std::string UnbalancedEnds::sentence() const {
+  std::string text;
+  const auto add = [&text](uint64_t count, const char* one, const char* more) {
+    if (count != 0)
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", plural_text(static_cast<int64_t>(count), one, more));
+  };
+  add(stray_, "end without a beginning", "ends without a beginning");
+  add(jumped_, "left by longjmp", "left by longjmp");
+  add(unwound_, "left by an outer function's exit", "left by an outer function's exit");
+  add(open_, "not left at the end", "not left at the end");
+  return text.empty() ? "" : "Of calls and spans: " + text + ".";
+}
+
 ReplayPrinter::ReplayPrinter(const Recording& recording, Names& names, const ReplayStyle& style, TextSink sink)
     : recording_(recording),
       names_(names),

@@ -56,6 +56,16 @@ class ReplayPrinter {
   std::string line_;  // being put together
 };
 
+// Calls and spans whose ends do not fit together, counted line by line.
+class UnbalancedEnds {
+ public:
+  void count(const TimelineLine& line);
+  std::string sentence() const;  // "" when all fit
+
+ private:
+  uint64_t jumped_ = 0, unwound_ = 0, open_ = 0, stray_ = 0;
+};
+
 // "a=1 b=\"x\"": the arguments of a point; strings in quotes, with what is not printable as \xNN.
 std::string arguments_text(const Site* site, const DecodedPoint& point);
 

@@ -10,9 +10,10 @@ waited() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; fail "in
 shown() { grep -q -- "$1" "$2"; }
 # live [ARGS of etrace...]: waits in the background, its output in live.txt
 live() {
+  : >live.err
   "$etrace" "$@" >live.txt 2>live.err &
   reader=$!
-  waited test -S TRACE
+  waited shown '^etrace: waiting' live.err
 }
 preloaded() { LD_PRELOAD=$library "$@"; }
 
@@ -191,7 +192,7 @@ expect_eq "4 done" "$status $(<steps.txt)" "the program when its reader was kill
 run preloaded ./crumble  # TRACE leads nowhere
 expect_eq "0 " "$status $err" "a program that finds the TRACE of one who is gone"
 live                   # and the next etrace takes its place
-expect_eq 125 "$("$etrace" >/dev/null 2>&1; echo $?)" "status of a second etrace"
+expect_eq 125 "$(timeout 60 "$etrace" >/dev/null 2>&1; echo $?)" "status of a second etrace"
 preloaded ./crumble
 wait $reader
 expect_eq "$tree" "$(<live.txt)" "the tree after all that"
@@ -236,6 +237,24 @@ live -o kept.penna
 preloaded ./crumble
 wait $reader
 expect_eq "$tree" "$(penna replay --tree kept.penna)" "what -o kept"
+
+# ---- docs/from-etrace.md: its commands, in a directory of their own -------------------------------------------------------------
+mkdir page page/build && cp crumble.c page && ln -s "$build" page/build/release
+(
+  export PATH=$build/bin:$PATH
+  cd page
+  gcc -finstrument-functions crumble.c -o crumble
+  eval "$(doc_block from-etrace.md 'etrace ./crumble
+')" >live.txt 2>live.err &
+  reader=$!
+  waited test -S TRACE
+  eval "$(doc_block from-etrace.md LD_PRELOAD)"
+  wait $reader
+  expect_eq "$(doc_block from-etrace.md 'total: 5 times')" "$(<live.txt)" "the tree of the page"
+  eval "$(doc_block from-etrace.md 'gcc -finstrument')"
+  eval "$(doc_block from-etrace.md 'touch TRACE')"
+  expect_eq "$(doc_block from-etrace.md 'total: 5 times')" "$(<log)" "the log of the page"
+)
 
 # ---- Two terminals ------------------------------------------------------------------------------------------------------------------
 need tmux

@@ -38,7 +38,7 @@ expect_match "$out" '^CALLS .* PID +TID +THREAD$'
 run penna report program.penna flame --weight alloc-bytes --width 80
 expect_eq 0 "$status" "status of flame"
 expect_match "$out" '^\[all [0-9]+ kB allocated +\]$'
-expect_match "$out" '\[large [0-9.]+ % +\]\[small [0-9.]+ % +\]'
+expect_match "$out" '\[large\(\) [0-9.]+ % *\]\[sm'
 expect_eq 80 "$(awk '{ if (length > n) n = length } END { print n }' <<<"$out")" "columns"
 run penna report program.penna flame --weight calls --width 60
 expect_match "$out" '^\[all 123 calls +\]$'

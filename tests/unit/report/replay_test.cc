@@ -57,6 +57,44 @@ TEST(Replay, ShowsWhatHappenedWhereItHappened) {
 )");
 }
 
+// Whatever leaves a function without its exit is said on its line, and counted.
+TEST(Replay, SaysWhichEndsDoNotFit) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100, 1, 1000);
+  Module module;
+  module.path = "/bin/program";
+  module.bias = module.start = kSampleCode;
+  module.end = kSampleCode + 0x10000;
+  build.module(process, module);
+  ThreadBuilder& thread = build.thread(process, 1);
+  const uint64_t main = kSampleCode, work = main + 0x100, grow = main + 0x200;
+  thread.exit(grow, 1000);
+  thread.enter(main, 2000);
+  thread.enter(work, 3000);
+  thread.enter(grow, 4000);
+  thread.exit(main, 5000);  // over two
+  thread.enter(main, 6000);
+  thread.enter(work, 7000);
+  const Recording recording = build.open();
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  const std::string text = replay(recording, names, 0, false);
+  for (const char* words :
+       {" } /* grow, whose entry was not recorded */\n", " } /* grow, left by an outer function's exit */\n",
+        " } /* work(int), left by an outer function's exit */\n", " } /* work(int), not left at the end */\n",
+        " } /* main, not left at the end */\n"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << text;
+  UnbalancedEnds ends;
+  for_each_timeline_line(recording, 0, TimelineOptions{}, [&](const TimelineLine& line) {
+    ends.count(line);
+    return true;
+  });
+  EXPECT_EQ(
+      ends.sentence(),
+      "Of calls and spans: 1 end without a beginning, 2 left by an outer function's exit, 2 not left at the end.");
+  EXPECT_EQ(UnbalancedEnds().sentence(), "");
+}
+
 TEST(Replay, ShowsSpans) {
   RecordingBuilder build;
   const uint32_t process = build.process(100, 1, 1000);
