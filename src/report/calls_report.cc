@@ -91,7 +91,7 @@ Report calls_report(const Recording& recording, const Calls& calls, const CallGr
     table.add(std::move(cells));
   }
   Report report;
-  report.head.push_back(calls_head(calls, calls.by_total().size()));
+  report.head.push_back(calls_head(recording, calls, calls.by_total().size()));
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
   return report;
 }
