@@ -75,8 +75,8 @@ struct penna_patch {
   uint8_t reserved[5];
   uint8_t before[16];
   uint8_t after[16];
-  uint64_t stub;          /* imports: run-time address of a penna_stub's code */
-  uint32_t name, version; /* imports: where among the names; UINT32_MAX: no version */
+  uint64_t stub;          /* not 0: run-time address of a penna_stub's code, whose words the target shall fill */
+  uint32_t name, version; /* then: of the function, among the names; UINT32_MAX: no version */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, before) == 16, "penna_patch.before");

@@ -239,7 +239,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     return;
   }
   for (const penna_patch* patch = first; patch != end; ++patch)
-    if (!is_code(*patch)) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version));
+    if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version));
   if (!close_near(question, near)) return;
 
   CodeWriter writer(question, alone);

@@ -28,21 +28,21 @@ DynamicSymbols::DynamicSymbols(const link_map& map) : bias_(map.l_addr) {
   }
 }
 
-uintptr_t DynamicSymbols::find(const char* name) const {
-  if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr || hash_[0] == 0) return 0;
+DynamicSymbols::Found DynamicSymbols::find(const char* name) const {
+  if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr || hash_[0] == 0) return {};
   const uint32_t bucket_count = hash_[0], first = hash_[1], bloom_words = hash_[2];
   const uint32_t* buckets = hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
   const uint32_t* chain = buckets + bucket_count;
   const uint32_t wanted = gnu_hash(name);
   uint32_t index = buckets[wanted % bucket_count];
-  if (index < first) return 0;
+  if (index < first) return {};
   for (;; ++index) {
     const uint32_t seen = chain[index - first];
     const ElfW(Sym)& symbol = symbols_[index];
     if ((seen | 1) == (wanted | 1) && symbol.st_shndx != SHN_UNDEF &&
         text_begins(names_ + symbol.st_name, name, text_length(name) + 1))
-      return bias_ + symbol.st_value;
-    if ((seen & 1) != 0) return 0;
+      return {bias_ + symbol.st_value, ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC};
+    if ((seen & 1) != 0) return {};
   }
 }
 

@@ -14,7 +14,11 @@ class DynamicSymbols {
  public:
   explicit DynamicSymbols(const link_map& map);
   // The run-time address of what the module defines as `name`; of an ifunc, that of its resolver. 0: it does not.
-  uintptr_t find(const char* name) const;
+  struct Found {
+    uintptr_t address = 0;
+    bool is_resolver = false;
+  };
+  Found find(const char* name) const;
 
  private:
   uintptr_t bias_;

@@ -23,6 +23,17 @@ const link_map* map_of(uintptr_t address) {
   return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
 }
 
+bool is_ours(const link_map* map) { return map == map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
+
+// The first module that defines the function, in the order of the dynamic linker, but for us.
+DynamicSymbols::Found first_definition(const char* name) {
+  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+    const DynamicSymbols::Found found = is_ours(map) ? DynamicSymbols::Found{} : DynamicSymbols(*map).find(name);
+    if (found.address != 0) return found;
+  }
+  return {};
+}
+
 // What the dynamic linker would find at the first call.
 uintptr_t look_up(const char* name, const char* version) {
   if (version != nullptr)
@@ -30,20 +41,21 @@ uintptr_t look_up(const char* name, const char* version) {
   return reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, name));
 }
 
+// A program that is not position independent has an address of its own for a function that it imports: an entry of its linkage
+// table, which would lead back to the stub. Then the function itself; 0 where that is for its resolver to say.
+uintptr_t behind_linkage_table(uintptr_t target, const char* name) {
+  const link_map* map = map_of(target);
+  if (map == nullptr || map->l_name[0] != '\0' || DynamicSymbols(*map).find(name).address != 0) return target;
+  const DynamicSymbols::Found found = first_definition(name);
+  return found.is_resolver ? 0 : found.address;
+}
+
 // The function that users know: an ifunc by its own name, not by that of the form chosen; and not ours that stands in front.
 uintptr_t function_behind(uintptr_t target, const char* name) {
-  const link_map* ours = map_of(reinterpret_cast<uintptr_t>(&penna_call_enter));
   const link_map* map = map_of(target);
   if (map == nullptr) return target;
-  if (map != ours) {
-    const uintptr_t known = DynamicSymbols(*map).find(name);
-    return known != 0 ? known : target;
-  }
-  for (const link_map* other = _r_debug.r_map; other != nullptr; other = other->l_next) {
-    const uintptr_t known = other != ours ? DynamicSymbols(*other).find(name) : 0;
-    if (known != 0) return known;
-  }
-  return target;
+  const uintptr_t known = is_ours(map) ? first_definition(name).address : DynamicSymbols(*map).find(name).address;
+  return known != 0 ? known : target;
 }
 
 uintptr_t* pointer_of(const penna_patch& patch, const penna_patch_question& question) {
@@ -60,12 +72,12 @@ penna_stub* stub_of(const penna_patch& patch, const penna_patch_question& questi
 
 void prepare_import(const penna_patch& patch, const penna_patch_question& question, const char* name,
                     const char* version) {
-  const uintptr_t* pointer = pointer_of(patch, question);
+  const uintptr_t* pointer = patch.kind == PENNA_PATCH_IMPORT ? pointer_of(patch, question) : nullptr;
   penna_stub* stub = stub_of(patch, question);
-  if (pointer == nullptr || stub == nullptr || name == nullptr) return;
+  if (stub == nullptr || name == nullptr) return;
   // Not looked up yet: it still leads back into the module's own linkage table.
-  const bool unresolved = lies_in(*pointer, question.start, question.end) || *pointer == 0;
-  const uintptr_t target = unresolved ? look_up(name, version) : *pointer;
+  const bool unresolved = pointer == nullptr || *pointer == 0 || lies_in(*pointer, question.start, question.end);
+  const uintptr_t target = behind_linkage_table(unresolved ? look_up(name, version) : *pointer, name);
   if (target == 0) return;
   stub->function = function_behind(target, name);
   stub->target = target;

@@ -15,7 +15,7 @@ bool find_unwinder(uintptr_t caller, Unwinder* found) {
   if (_dl_find_object(reinterpret_cast<void*>(caller), &module) != 0) return false;
   const DynamicSymbols symbols(*module.dlfo_link_map);
   const auto find = [&symbols](const char* name, auto* function) {
-    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(symbols.find(name));
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(symbols.find(name).address);
     return *function != nullptr;
   };
   return find("_Unwind_GetIP", &found->get_ip) && find("_Unwind_SetIP", &found->set_ip) &&

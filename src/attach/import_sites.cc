@@ -63,6 +63,7 @@ uint64_t add_signed(uint64_t base, const uint8_t* four_bytes) {
 struct SlotUse {
   bool called = false;
   bool taken = false;  // its value may go elsewhere
+  uint64_t entry = 0;  // the linkage table's jump through it
 };
 
 // Looks at every four bytes of code that would lead to a slot, as the end of an instruction: `ff 15` and `ff 25` in front of them are
@@ -80,6 +81,8 @@ void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
       if (slot == slots->end()) continue;
       const bool is_branch = code[at - 2] == 0xff && (code[at - 1] == 0x15 || code[at - 1] == 0x25);
       (is_branch ? slot->second.called : slot->second.taken) = true;
+      const bool is_entry = is_branch && code[at - 1] == 0x25 && section.name.substr(0, 4) == ".plt";
+      if (is_entry) slot->second.entry = section.address + at - 2;
     }
   }
 }
@@ -157,13 +160,16 @@ std::vector<ImportSite> find_import_sites(const ElfFile& file) {
       std::string name = names.name(symbol);
       if (name.empty() || !may_be_wrapped(name)) continue;
       if (type == R_X86_64_GLOB_DAT) others[relocation.r_offset] = {};
-      sites.push_back({relocation.r_offset, std::move(name), names.version(symbol)});
+      sites.push_back({relocation.r_offset, 0, false, std::move(name), names.version(symbol)});
     }
   }
   look_for_uses(file, &others);
-  std::erase_if(sites, [&](const ImportSite& site) {
+  std::erase_if(sites, [&](ImportSite& site) {
     const auto other = others.find(site.slot);
-    return other != others.end() && (!other->second.called || other->second.taken);
+    if (other == others.end()) return false;
+    if (other->second.taken) site.entry = other->second.entry;
+    site.hidden = other->second.taken && site.entry == 0;
+    return !other->second.called;
   });
   std::sort(sites.begin(), sites.end(), [](auto& a, auto& b) { return a.slot < b.slot; });
   return sites;

@@ -2,7 +2,8 @@
 // The pointers of a file through which it calls functions of other files: the slots of its procedure linkage table, and those that
 // its code calls through directly (-fno-plt).
 //
-// Invariant: a slot whose value the code may use for anything but a call is left out: a program may compare addresses of functions.
+// Invariant: a slot whose value the code may use for anything but a call stays as it is: a program may compare addresses of
+// functions. Of those, calls are seen where they pass the linkage table.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,14 @@ namespace penna {
 
 struct ImportSite {
   uint64_t slot = 0;  // ELF virtual address of the pointer
+  uint64_t entry =
+      0;  // of a slot that must stay: the jump through it, in the linkage table; 0: the slot may be changed
+  bool hidden = false;  // the slot must stay, and calls go through it directly: they cannot be seen
   std::string name;
   std::string version;  // empty: none is asked for
 };
+
+inline constexpr size_t kJumpThroughBytes = 6;  // ff 25 and four bytes
 
 // By slot. Functions that must not be entered through a stub are left out: may_be_wrapped().
 std::vector<ImportSite> find_import_sites(const ElfFile& file);

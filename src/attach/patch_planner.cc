@@ -56,8 +56,7 @@ struct Plan {
   }
 };
 
-constexpr uint8_t kCall = 0xe8;
-constexpr size_t kJumpThroughBytes = 6;
+constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
 
 penna_patch code_patch(uint64_t place, std::span<const uint8_t> before, std::span<const uint8_t> after, size_t head) {
   penna_patch patch{};
@@ -106,6 +105,24 @@ std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, N
   return patch;
 }
 
+// The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the pointer.
+std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, Plan* plan) {
+  const uint64_t entry = site.entry + bias;
+  const auto stub = near.begin_stub(0, kJumpThroughBytes);
+  if (!stub) return {};
+  near.append_jump_through(site.slot + bias);
+  const auto jump = relative_branch(kJump, entry, stub->code);
+  if (!jump) return {};
+  const auto distance = static_cast<uint32_t>(site.slot - (site.entry + kJumpThroughBytes));
+  std::array<uint8_t, kJumpThroughBytes> before{0xff, 0x25};
+  std::memcpy(before.data() + 2, &distance, sizeof distance);
+  penna_patch patch = code_patch(entry, before, *jump, jump->size());
+  patch.stub = stub->code;
+  patch.name = plan->add_name(site.name);
+  patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
+  return patch;
+}
+
 template <typename Module>
 void add_module(Plan* plan, const penna_patch_question& question, const Module& module) {
   NearMemory near(question.near, question.near_bytes, question.enter);
@@ -122,8 +139,11 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
     }
     for (const DetourSite& site : module.detours)
       add(site.place + question.bias, patch_detour(site, question.bias, &near));
-    for (const ImportSite& site : module.imports)
-      add(site.slot + question.bias, patch_import(site, site.slot + question.bias, near, plan));
+    for (const ImportSite& site : module.imports) {
+      const uint64_t place = (site.entry != 0 ? site.entry : site.slot) + question.bias;
+      add(place,
+          site.entry != 0 ? patch_entry(site, question.bias, near, plan) : patch_import(site, place, near, plan));
+    }
   }
   result.patches = static_cast<uint32_t>(plan->patches.size()) - result.first;
   if (result.patches != 0) {
@@ -219,6 +239,11 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
   }
   if (!wishes_.libcalls || calls_are_its_own(file)) return;
   module->imports = find_import_sites(file);
+  std::erase_if(module->imports, [&](const ImportSite& site) {
+    if (site.hidden)
+      refused_.push_back({site.name, path, "is called through a pointer that is used as a value, too (-fno-plt)"});
+    return site.hidden;
+  });
   if (wishes_.wanted)
     std::erase_if(module->imports,
                   [&](const ImportSite& site) { return !wishes_.wanted(demangle(site.name, Demangle::kFull), path); });

@@ -65,6 +65,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
+  if (live && (!filter_text(options.filter).empty() || !options.conditions.empty()))
+    return Error{"--live shows everything that happens: record without filters, or look afterwards with penna replay"};
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   PENNA_TRY(check(options));
