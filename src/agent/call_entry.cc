@@ -108,18 +108,23 @@ __attribute__((visibility("hidden"))) void (*penna_call_resume)(void* exception)
 //
 // Unwinders know the frame of the handler by its stack pointer, and a trampoline has that of its caller. So they take the trampoline for
 // the handler if its caller is. Then we are it: land in penna_call_unwind_on, which makes a frame of its own and goes on from there.
+// Where the unwinder hides what that needs, frames are told apart (unwinder.h).
 __attribute__((visibility("hidden"), used)) int penna_return_personality(int, int actions, uint64_t, void* exception,
                                                                          void* context) {
   constexpr int kCleanupPhase = 2, kHandlerFrame = 4, kInstallContext = 7, kContinueUnwind = 8;
   Unwinder unwinder;
+  const bool shown = find_unwinder(reinterpret_cast<uintptr_t>(__builtin_return_address(0)), &unwinder);
+  auto* hidden = static_cast<LibgccContext*>(context);
+  if (!shown && is_trampoline(hidden->ip)) tell_apart(hidden);
   if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
-  if (!find_unwinder(reinterpret_cast<uintptr_t>(__builtin_return_address(0)), &unwinder)) {
+  const uintptr_t pc = shown ? unwinder.get_ip(context) : hidden->ip;
+  if (!is_trampoline(pc)) {
     if (recording(PENNA_CALLS)) lose_call();
     return kContinueUnwind;
   }
-  const ReturnLink& link = link_of_trampoline(unwinder.get_ip(context));
+  const ReturnLink& link = link_of_trampoline(pc);
   if (recording(PENNA_CALLS)) write_call(link.function, PENNA_TAG_EXIT);
-  if ((actions & kHandlerFrame) == 0) return kContinueUnwind;
+  if (!shown || (actions & kHandlerFrame) == 0) return kContinueUnwind;
   penna_call_resume = unwinder.resume;
   unwinder.set_register(context, 0, reinterpret_cast<uintptr_t>(exception));
   unwinder.set_register(context, 1, link.caller);

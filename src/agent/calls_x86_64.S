@@ -304,13 +304,15 @@ FUNCTION penna_call_unwind_on
  * one link. The offset of its link lies in each, for unwinders.
  *
  * Their unwind information says that they are the link's caller. rip -> link.caller:
- * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1) */
+ * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1)
+ * rsp stays what it is, but for what tell_apart() in unwinder.h adds: breg7 0; const1s -8; and. */
         .hidden penna_return_trampolines
         .hidden penna_return_links
 FUNCTION penna_return_trampolines, 4096
         .cfi_startproc
         .cfi_personality 0x1b, penna_return_personality
         .cfi_def_cfa rsp, 0
+        .cfi_escape 0x16, 7, 5, 0x77, 0, 0x09, 0xf8, 0x1a
         .cfi_escape 0x16, 0x10, 12, 0x80, 0, 0x09, 0xf0, 0x1a, 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06
         .set    number, 0
         .rept   TRAMPOLINES + MAX_PROBES

@@ -7,6 +7,7 @@ A command's words may hold {bin} (the corpus' programs), {tmp} (an empty directo
 import dataclasses
 
 EACH = ('calls', 'alloc', 'locks', 'points', 'all')
+BY_CALLS = ('calls', 'all')
 
 
 @dataclasses.dataclass
@@ -26,6 +27,7 @@ class Case:
     status: int = None      # there is nothing to compare with: penna's own exit status must be this
     says: str = ''          # one line of penna's must hold this word
     silent: tuple = ()      # kinds in which a program of the corpus has nothing to record
+    balanced: bool = True   # all calls are left in ways that can be told
     timeout: int = 120
 
 
@@ -136,6 +138,21 @@ CASES |= {
     'own_malloc': program('own_malloc', silent=('alloc',)),
     'small_stack': program('small_stack'),
 
+    # --- Ways into functions and out of them.
+    'exceptions_static': program('exceptions_static', kinds=BY_CALLS),
+    'exceptions_llvm': program('exceptions_llvm', kinds=BY_CALLS),
+    'throws_across': program('throws_across', '{bin}/thrower_traced.so', '{bin}/thrower_plain.so', kinds=BY_CALLS,
+                             silent=('locks', 'points')),
+    'throws_static': program('throws_across', '{bin}/thrower_plain.so', '{bin}/thrower_static.so', kinds=BY_CALLS,
+                             silent=('locks', 'points')),
+    'coroutine_throws': program('coroutine_throws', kinds=BY_CALLS),
+    'look_back': program('look_back', kinds=BY_CALLS),
+    'tail_calls': program('tail_calls', kinds=BY_CALLS),
+    'vforks': program('vforks', kinds=BY_CALLS),
+    'passing': program('passing', kinds=BY_CALLS),
+    'own_setjmp': program('own_setjmp', kinds=BY_CALLS),
+    'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),
+
     # --- Small limits, other users, other kinds of executable.
     'limit_files': program('limits', 'files', limits={'n': 20}),
     'limit_files_tight': program('limits', 'files', limits={'n': 4}, silent=EACH, says='not recorded'),
@@ -173,3 +190,11 @@ CASES |= {
     'real_timeout': Case(['timeout', '-s', 'KILL', '1', 'sleep', '20']),
 }
 
+# Those that run.py --mode runs, of programs built for one kind of call tracing (modes.cmake).
+IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static', 'terminate', 'coroutines',
+            'coroutine_throws', 'jumps', 'own_setjmp', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'fork_threads',
+            'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
+            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep')
+# clang's hooks are not called when an exception leaves a function.
+UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',
+                             'coroutine_throws')}

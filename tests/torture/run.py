@@ -4,11 +4,13 @@
 
     run.py                            every case in every kind
     run.py --case X [--kind Y]        one of them; -v shows what was seen
+    run.py --mode M                   those about calls, of programs built for that kind of call tracing (modes.cmake)
+    run.py --times N                  each of them N times
     run.py --list                     names of the cases
     run.py --self-test                proves that each way to break a program is noticed
 Environment: PENNA (the binary), TORTURE_PROGRAMS (the folder of the built corpus).
 Compared: stdout, stderr, exit status or signal, files. Allowed to differ: lines on stderr that begin with "penna: ".
-Besides: the recording opens, and says emitted = stored + lost.
+Besides: the recording opens, says emitted = stored + lost, and has an exit for every call that was left.
 """
 import argparse
 import os
@@ -25,7 +27,7 @@ import time
 
 import recording
 import terminal
-from cases import CASES, EACH, Case
+from cases import BY_CALLS, CASES, EACH, IN_MODES, UNTOLD_IN, Case
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PENNA = pathlib.Path(os.environ.get('PENNA', ROOT / 'build/release/bin/penna')).absolute()
@@ -167,21 +169,22 @@ def wait_for_file(path):
     return b'(the file did not come)'
 
 
-def compare(name, case, kind, verbose):
-    """List of what is wrong with one case in one kind."""
+def compare(name, case, kind, verbose, plain=None):
+    """List of what is wrong with one case in one kind. `plain`: a list that keeps what the program shows without us."""
     place = Place(case)
+    plain = [] if plain is None else plain
     try:
         target = place.directory('recordings') / f'{kind}.penna'
         recorder = [str(place.penna), 'record', '-o', str(target), '-k', ','.join(EACH[:4]) if kind == 'all' else kind, '--']
-        if case.status is None:
-            plain = look(case, place, 'plain')
+        if case.status is None and not plain:
+            plain.append(look(case, place, 'plain'))
         traced = look(case, place, 'traced', recorder)
         if verbose:
             print(f'{name} {kind}: status {traced.status}\nout {traced.out}\nerr {traced.err}\n{traced.own}')
         if case.status is None:
-            wrong = list(plain.differences(traced))
-            if isinstance(plain.status, str):
-                wrong.append(f'the program itself {plain.status}')
+            wrong = list(plain[0].differences(traced))
+            if isinstance(plain[0].status, str):
+                wrong.append(f'the program itself {plain[0].status}')
         else:
             wrong = [] if traced.status == case.status else [f'status {traced.status}, expected {case.status}']
         if case.says and not re.search(case.says, traced.own):
@@ -189,23 +192,26 @@ def compare(name, case, kind, verbose):
         if case.status is None:
             kinds = [kind] if kind != 'all' else EACH[:4]
             from_corpus = case.command[0].startswith('{bin}/')
-            wrong += recording.problems(place.penna, target, [k for k in kinds if from_corpus and k not in case.silent])
+            wrong += recording.problems(place.penna, target, [k for k in kinds if from_corpus and k not in case.silent],
+                                        balanced=case.balanced)
         return wrong
     finally:
         place.remove()
 
 
-def run_cases(names, kinds, verbose):
+def run_cases(names, kinds, times, verbose):
     failed = ran = 0
     for name in names:
-        for kind in CASES[name].kinds if not kinds else [k for k in CASES[name].kinds if k in kinds]:
+        plain = []
+        for kind in [k for k in CASES[name].kinds if k in (kinds or EACH)] * times:
             started = time.monotonic()
-            wrong = compare(name, CASES[name], kind, verbose)
+            wrong = compare(name, CASES[name], kind, verbose, plain)
             ran += 1
             failed += bool(wrong)
-            print(f'{"FAIL" if wrong else "ok  "} {name} {kind} ({time.monotonic() - started:.1f} s)', flush=True)
+            if wrong or times == 1:
+                print(f'{"FAIL" if wrong else "ok  "} {name} {kind} ({time.monotonic() - started:.1f} s)', flush=True)
             for line in wrong:
-                print('   ', line)
+                print('   ', line, flush=True)
     print(f'torture: {ran} comparisons, {failed} failed')
     return 1 if failed else 0
 
@@ -235,7 +241,7 @@ def self_test():
     global PENNA
     wrong = []
     with tempfile.TemporaryDirectory() as directory:
-        recording.problems = lambda *arguments: []
+        recording.problems = lambda *arguments, **named: []
         PENNA = pathlib.Path(directory) / 'bin' / 'penna'
         PENNA.parent.mkdir()
         for name, (line, case, noticed) in SABOTAGE.items():
@@ -251,9 +257,12 @@ def self_test():
 
 
 def main():
+    global PROGRAMS
     options = argparse.ArgumentParser()
     options.add_argument('--case', action='append')
     options.add_argument('--kind', action='append', choices=EACH)
+    options.add_argument('--mode', help='a folder torture-MODE of the build')
+    options.add_argument('--times', type=int, default=1)
     options.add_argument('--list', action='store_true')
     options.add_argument('--self-test', action='store_true')
     options.add_argument('-v', '--verbose', action='store_true')
@@ -265,7 +274,13 @@ def main():
         return self_test()
     if not PENNA.exists():
         sys.exit(f'torture: no penna at {PENNA}; run ./run build')
-    return run_cases(chosen.case or CASES, chosen.kind, chosen.verbose)
+    cases, kinds = chosen.case or CASES, chosen.kind
+    if chosen.mode:
+        PROGRAMS = PENNA.parents[1] / f'torture-{chosen.mode}'
+        cases, kinds = chosen.case or IN_MODES, kinds or BY_CALLS
+        for name in UNTOLD_IN.get(chosen.mode, ()):
+            CASES[name].balanced = False
+    return run_cases(cases, kinds, chosen.times, chosen.verbose)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# Programs of the corpus as gcc and clang build them for each kind of call tracing, in BUILD/torture-MODE. The compilers are called
+# as users call them, whatever this build's own compiler is. run.py --mode MODE runs them.
+include_guard()
+
+set(mode_programs exceptions.cc terminate.cc coroutines.cc coroutine_throws.cc throws_across.cc jumps.c own_setjmp.c signals.c
+  cancel.c fork_threads.c constructors.c handlers.c small_stack.c processes.c tree.c vforks.c threads.c dlopen_loop.c exit_ways.c
+  die_by.c look_back.c tail_calls.c passing.c deep.c)
+set(mode_flags -O2 -g -D_GNU_SOURCE -Wno-unused-result -Wno-infinite-recursion -I${CMAKE_SOURCE_DIR}/include)
+
+# penna_torture_build(mode compiler source name COMPILE options... LINK options...): one file, compiled and linked.
+function(penna_torture_build mode compiler source name)
+  cmake_parse_arguments(ARG "" "" "COMPILE;LINK" ${ARGN})
+  set(language)
+  if(source MATCHES "\\.cc$")
+    string(REPLACE "gcc" "g" compiler ${compiler})
+    set(compiler ${compiler}++)
+    set(language -std=c++20)
+  endif()
+  set(from ${CMAKE_CURRENT_SOURCE_DIR}/programs/${source})
+  set(to ${CMAKE_BINARY_DIR}/torture-${mode}/${name})
+  add_custom_command(OUTPUT ${to} DEPENDS ${from} DEPFILE ${to}.d
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/torture-${mode}
+    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${compiler} ${language} ${mode_flags} ${ARG_COMPILE} -MD -MF ${to}.d -MT ${to}
+            -c ${from} -o ${to}.o
+    COMMAND ${compiler} ${ARG_COMPILE} ${to}.o -o ${to} ${ARG_LINK} -lpthread -ldl
+    COMMENT "Building torture-${mode}/${name}" VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY PENNA_TORTURE_MODE_FILES ${to})
+endfunction()
+
+# penna_torture_mode(mode compiler options... [LIBRARY options...]): libraries get the latter options, if there are any.
+function(penna_torture_mode mode compiler)
+  cmake_parse_arguments(ARG "" "" "LIBRARY" ${ARGN})
+  set(options ${ARG_UNPARSED_ARGUMENTS})
+  foreach(source IN LISTS mode_programs)
+    get_filename_component(name ${source} NAME_WE)
+    set(more)
+    if(name STREQUAL look_back)
+      set(more -lunwind)
+    endif()
+    penna_torture_build(${mode} ${compiler} ${source} ${name} COMPILE ${options} LINK ${more})
+  endforeach()
+  # With an unwinder of its own that shows none of its functions, and with another one than gcc's.
+  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_static COMPILE ${options} LINK -static-libgcc -static-libstdc++)
+  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm COMPILE ${options}
+    LINK -Wl,--no-as-needed,-rpath,/usr/lib/llvm-14/lib /usr/lib/llvm-14/lib/libunwind.so.1)
+  if(ARG_LIBRARY)
+    set(options ${ARG_LIBRARY})
+  endif()
+  list(APPEND options -fPIC)
+  penna_torture_build(${mode} ${compiler} plugin.c plugin.so COMPILE ${options} LINK -shared)
+  penna_torture_build(${mode} ${compiler} thrower.cc thrower_traced.so COMPILE ${options} LINK -shared)
+  penna_torture_build(${mode} ${compiler} thrower.cc thrower_plain.so COMPILE -fPIC LINK -shared)
+  penna_torture_build(${mode} ${compiler} thrower.cc thrower_static.so COMPILE ${options}
+    LINK -shared -static-libgcc -static-libstdc++)
+  set(PENNA_TORTURE_MODES ${PENNA_TORTURE_MODES} ${mode} PARENT_SCOPE)
+endfunction()
+
+set(PENNA_TORTURE_MODES)
+penna_torture_mode(pg gcc -pg)
+penna_torture_mode(fentry gcc -pg -mfentry)
+# gcc leaves nops only in code that is not position-independent.
+penna_torture_mode(fentry_nops gcc -pg -mfentry -mnop-mcount -fno-pie -no-pie LIBRARY -pg -mfentry)
+penna_torture_mode(patchable gcc -fpatchable-function-entry=5)
+penna_torture_mode(patchable_cet gcc -fpatchable-function-entry=8,3 -fcf-protection)
+penna_torture_mode(patchable_clang clang -fpatchable-function-entry=5)
+penna_torture_mode(xray clang -fxray-instrument -fxray-instruction-threshold=1)
+penna_torture_mode(pg_clang clang -pg)
+# Without "-after-inlining" clang 14 cannot link C++20 code with libstdc++ 12 at all.
+penna_torture_mode(hooks_clang clang -finstrument-functions-after-inlining)
+
+get_property(mode_files GLOBAL PROPERTY PENNA_TORTURE_MODE_FILES)
+add_custom_target(torture_modes ALL DEPENDS ${mode_files})
+add_dependencies(torture_programs torture_modes)

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * Programs that look at their own stack, in each of three ways: they see the functions that they see when nobody records.
+ * libunwind is asked without our help, and may see frames more: those without a name are left out. */
+#define UNW_LOCAL_ONLY
+#include <execinfo.h>
+#include <libunwind.h>
+#include <unwind.h>
+
+#include "torture.h"
+
+enum { kMost = 100 };
+typedef struct {
+  void* pcs[kMost];
+  int count;
+} Frames;
+typedef void (*Look)(Frames* frames);
+
+static void outer(Look look, int depth);
+static void inner(Look look, int depth);
+int main(void);
+
+/* The function that begins last before `pc`, and not far from it. */
+static const char* name_of(void* pc) {
+  static const struct {
+    const char* name;
+    void* start;
+  } known[] = {{"outer", (void*)outer}, {"inner", (void*)inner}, {"main", (void*)main}};
+  const char* name = NULL;
+  uintptr_t distance = 600;
+  for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+    if ((uintptr_t)pc - (uintptr_t)known[i].start < distance) {
+      distance = (uintptr_t)pc - (uintptr_t)known[i].start;
+      name = known[i].name;
+    }
+  return name;
+}
+
+__attribute__((noinline, no_instrument_function)) static void by_backtrace(Frames* frames) {
+  frames->count = backtrace(frames->pcs, kMost);
+}
+__attribute__((no_instrument_function)) static _Unwind_Reason_Code add(struct _Unwind_Context* context, void* into) {
+  Frames* frames = into;
+  if (frames->count < kMost) frames->pcs[frames->count++] = (void*)_Unwind_GetIP(context);
+  return _URC_NO_REASON;
+}
+__attribute__((noinline, no_instrument_function)) static void by_unwinder(Frames* frames) {
+  _Unwind_Backtrace(add, frames);
+}
+__attribute__((noinline, no_instrument_function)) static void by_libunwind(Frames* frames) {
+  unw_context_t context;
+  unw_cursor_t cursor;
+  unw_word_t pc;
+  unw_getcontext(&context);
+  unw_init_local(&cursor, &context);
+  do {
+    unw_get_reg(&cursor, UNW_REG_IP, &pc);
+    if (frames->count < kMost) frames->pcs[frames->count++] = (void*)pc;
+  } while (unw_step(&cursor) > 0);
+}
+
+static void show(const char* how, const Frames* frames, int all) {
+  printf("%s:", how);
+  for (int i = 0; i < frames->count; i++)
+    if (name_of(frames->pcs[i]) != NULL) printf(" %s", name_of(frames->pcs[i]));
+  if (all) printf(" of %d", frames->count);
+  printf("\n");
+}
+
+NOINLINE static void inner(Look look, int depth) {
+  if (depth > 0) {
+    outer(look, depth - 1);
+    work(1);
+    return;
+  }
+  Frames frames = {.count = 0};
+  look(&frames);
+  if (look == by_libunwind)
+    show("libunwind", &frames, 0);
+  else
+    show(look == by_backtrace ? "backtrace" : "_Unwind_Backtrace", &frames, 1);
+}
+NOINLINE static void outer(Look look, int depth) {
+  inner(look, depth);
+  work(2);
+}
+
+int main(void) {
+  for (int depth = 0; depth < 6; depth++) {
+    outer(by_backtrace, depth);
+    outer(by_unwinder, depth);
+    outer(by_libunwind, depth);
+  }
+  printf("%ld\n", work(3));
+}
