@@ -90,16 +90,26 @@ void read_notes(Module& module) {
   }
 }
 
+// The dynamic linker has names as they were given: relative ones to the directory that is, or was, the current one. (If it has
+// changed since, the build-id tells.)
 void set_path(Module& module, const char* name) {
-  if (name != nullptr && name[0] != '\0') {
-    size_t length = text_length(name);
-    if (length > kMaxPath) length = 0;
-    __builtin_memcpy(module.path, name, length);
-    module.path_bytes = static_cast<uint16_t>(length);
+  const auto fill = [&module](size_t from) { return reinterpret_cast<long>(module.path + from); };
+  if (name == nullptr || name[0] == '\0') {
+    const long got = sys(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), fill(0), kMaxPath);
+    module.path_bytes = sys_failed(got) ? 0 : static_cast<uint16_t>(got);
     return;
   }
-  long got = sys(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(module.path), kMaxPath);
-  module.path_bytes = sys_failed(got) ? 0 : static_cast<uint16_t>(got);
+  size_t before = 0;
+  if (name[0] != '/') {
+    const long got = sys(SYS_getcwd, fill(0), kMaxPath);  // with the zero behind it, where the slash goes
+    if (!sys_failed(got) && module.path[0] == '/') before = static_cast<size_t>(got);
+    if (before != 0) module.path[before - 1] = '/';
+    if (before != 0 && name[0] == '.' && name[1] == '/') name += 2;
+  }
+  size_t length = text_length(name);
+  if (length + before > kMaxPath) length = before = 0;
+  __builtin_memcpy(module.path + before, name, length);
+  module.path_bytes = static_cast<uint16_t>(before + length);
 }
 
 void tell(const Module& module) {

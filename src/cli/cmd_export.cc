@@ -22,6 +22,7 @@
 #include "export/perfetto_export.h"
 #include "export/speedscope_export.h"
 #include "export/uftrace_export.h"
+#include "report/frames.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -147,13 +148,13 @@ std::string what_is_missing(const ExportFormat& format, const ExportOptions& opt
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
-  return fmt::format("the recording holds no {0}, and so there is nothing for {1}: {2}",
-                     calls                     ? "calls"
-                     : classes == kAllocEvents ? "allocations"
-                                               : "locks",
-                     format.name,
-                     calls ? "build the program with -finstrument-functions to record them"
-                           : fmt::format("record it with -k {}", classes == kAllocEvents ? "alloc" : "locks"));
+  return fmt::format(
+      "the recording holds no {0}, and so there is nothing for {1}: {2}",
+      calls                     ? "calls"
+      : classes == kAllocEvents ? "allocations"
+                                : "locks",
+      format.name,
+      calls ? kBuildForCalls : fmt::format("record it with -k {}", classes == kAllocEvents ? "alloc" : "locks"));
 }
 
 }  // namespace

@@ -3,7 +3,12 @@
 #include "cli/list_program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "attach/call_sites.h"
+#include "report/frames.h"
 #include "report/units.h"
 #include "symbols/elf_facts.h"
 
@@ -18,8 +23,26 @@ std::string linking(const ElfFacts& facts) {
   return text;
 }
 
-std::string calls_text(const ElfFacts& facts) {
-  return facts.instrumented ? "yes, built with -finstrument-functions" : "no: build it with -finstrument-functions";
+// The places that compilers leave in functions. -mnop-mcount may leave nothing else.
+CallSites call_sites(const ElfFacts& facts, SymbolFile* symbols) {
+  auto file = ElfFile::open(facts.elf_path());
+  if (!file || symbols == nullptr) return {};
+  std::vector<uint64_t> starts;
+  for (const Symbol& symbol : symbols->functions()) starts.push_back(symbol.start);
+  std::sort(starts.begin(), starts.end());
+  return find_call_sites(*file, starts);
+}
+
+std::string calls_text(const ElfFacts& facts, SymbolFile* symbols) {
+  const CallSites sites = call_sites(facts, symbols);
+  std::vector<std::string> options = facts.call_options;
+  if (options.empty() && !sites.sites.empty()) options.emplace_back("-pg -mfentry -mnop-mcount");
+  if (options.empty()) return fmt::format("no: {}", kBuildForCalls);
+  std::string text = fmt::format("yes, built with {}", fmt::join(options, " and "));
+  if (sites.too_short != 0)
+    text += fmt::format("; not of {} whose nops have no room: -fpatchable-function-entry=5 has it",
+                        plural_text(static_cast<int64_t>(sites.too_short), "function", "functions"));
+  return text;
 }
 
 std::string alloc_text(const ElfFacts& facts) {
@@ -51,7 +74,7 @@ Table facts_table(const ElfFacts& facts, SymbolFile* symbols) {
   add("machine", fmt::format("{}, {} bits", facts.machine_name, facts.bits));
   add("kind", linking(facts));
   add("build-id", build_id_text(facts.build_id));
-  add("calls", calls_text(facts));
+  add("calls", calls_text(facts, symbols));
   add("allocations", alloc_text(facts));
   add("locks", facts.is_program && facts.is_static ? "no" : "yes, pthread mutexes and condition variables");
   if (symbols != nullptr) {

@@ -75,6 +75,8 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       report.unstored_stacks += counters.stack_tree_full;
       report.sites_armed += counters.sites_armed;
       report.sites_refused += counters.sites_refused;
+      report.functions_patched += counters.functions_patched;
+      report.functions_refused += counters.functions_refused;
       report.modules_unknown += counters.modules_unknown;
     }
     report.blocked_ticks += blocked;
@@ -238,6 +240,11 @@ void say_stacks(const HealthReport& report, Sentences& say) {
   say.warning(report.sites_refused != 0,
               fmt::format("{} could not be armed: what they would have told is missing; penna doctor says why.",
                           plural_text(report.sites_refused, "point", "points")));
+  say.warning(
+      report.functions_refused != 0,
+      fmt::format(
+          "{} could not be patched, as other code lay there or memory may not be changed: their calls are missing.",
+          plural_text(report.functions_refused, "function", "functions")));
   say.warning(report.modules_unknown != 0,
               fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
                           plural_text(report.modules_unknown, "code address lay", "code addresses lay")));

@@ -66,7 +66,7 @@ std::string why_no_calls(const Recording& recording) {
                                     [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
   if (recorded && recording.call_rules() != nullptr) return "the filters leave out all that were recorded";
   if (recording.collector().calls_left_out != 0) return "the filters that it was recorded with left out all of them";
-  return "build the program with -finstrument-functions to record them";
+  return kBuildForCalls;
 }
 
 std::string no_calls_text(const Recording& recording) {

@@ -27,6 +27,11 @@ void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map);
 // Fills a row that is about a stack: its frames, and where it allocated or waited.
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
 
+// What to do so that a program's calls are recorded.
+inline constexpr const char* kBuildForCalls =
+    "build the program with -finstrument-functions, -pg, -fpatchable-function-entry=5 or -fxray-instrument to record "
+    "them, "
+    "or name functions with record -F";
 // Why a report of calls has none, and what to do: "build the program with ... to record them".
 std::string why_no_calls(const Recording& recording);
 // The head of such a report, as a sentence.

@@ -44,6 +44,8 @@ void add_target(const HealthReport& health, const Recording& recording, Counters
   counters.add("stack tree full", health.unstored_stacks, "events without a stack: too many different ones");
   counters.add("points armed", health.sites_armed, "points that recorded");
   counters.add("points refused", health.sites_refused, "points that could not be armed");
+  counters.add("functions patched", health.functions_patched, "places made to record calls");
+  counters.add("functions refused", health.functions_refused, "places that could not be changed, or held other code");
   counters.add("modules unknown", health.modules_unknown, "code addresses in no known file");
 }
 

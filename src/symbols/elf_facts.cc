@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -102,6 +103,25 @@ void read_dynamic(const ElfFile& file, ElfFacts* facts) {
   facts->is_static = facts->is_program && facts->interpreter.empty();
 }
 
+// What compilers leave in a file when they prepare its functions: a hook that these call, or a table of places.
+struct CallOption {
+  std::string_view symbol, section, option;
+};
+constexpr CallOption kCallOptions[] = {
+    {"__cyg_profile_func_enter", "", "-finstrument-functions"},
+    {"mcount", "", "-pg"},
+    {"_mcount", "", "-pg"},
+    {"__fentry__", "", "-pg -mfentry"},
+    {"", "__mcount_loc", "-pg -mfentry -mrecord-mcount"},
+    {"", "__patchable_function_entries", "-fpatchable-function-entry"},
+    {"", "xray_instr_map", "-fxray-instrument"},
+};
+
+void add_call_option(const CallOption& option, ElfFacts* facts) {
+  std::vector<std::string>& known = facts->call_options;
+  if (std::find(known.begin(), known.end(), option.option) == known.end()) known.emplace_back(option.option);
+}
+
 void read_symbols(const ElfFile& file, const ElfSection& section, ElfFacts* facts) {
   Elf_Data* data = file.data(section);
   if (data == nullptr || data->d_type != ELF_T_SYM) return;
@@ -114,7 +134,8 @@ void read_symbols(const ElfFile& file, const ElfSection& section, ElfFacts* fact
     std::string_view text(name);
     text = text.substr(0, text.find('@'));
     if (defined && !local && text == "malloc") facts->defines_malloc = true;
-    if (text == "__cyg_profile_func_enter") facts->instrumented = true;
+    for (const CallOption& option : kCallOptions)
+      if (!text.empty() && option.symbol == text) add_call_option(option, facts);
   }
 }
 
@@ -133,6 +154,8 @@ void read_elf(const ElfFile& file, ElfFacts* facts) {
   for (uint32_t type : {SHT_DYNSYM, SHT_SYMTAB}) {
     if (const ElfSection* section = file.section_of_type(type)) read_symbols(file, *section, facts);
   }
+  for (const CallOption& option : kCallOptions)
+    if (!option.section.empty() && file.section(option.section) != nullptr) add_call_option(option, facts);
 }
 
 }  // namespace

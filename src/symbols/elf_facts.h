@@ -24,13 +24,13 @@ struct ElfFacts {
   std::string machine_name;  // "x86-64", "AArch64"; "machine 243" when we have no name
   bool is_program = false;   // can be executed: ET_EXEC, or ET_DYN with an entry point and an interpreter or PIE flag
   bool position_independent = false;
-  bool is_dynamic = false;          // has PT_DYNAMIC and an interpreter: a preload works
-  bool is_static = false;           // a program without PT_INTERP (also static-pie)
-  std::string interpreter;          // "/lib64/ld-linux-x86-64.so.2"
-  bool setuid = false;              // setuid, setgid or file capabilities: the loader ignores preloads
-  std::vector<std::string> needed;  // DT_NEEDED
-  bool defines_malloc = false;      // malloc is its own, not libc's
-  bool instrumented = false;        // calls __cyg_profile_func_enter: built with -finstrument-functions
+  bool is_dynamic = false;                // has PT_DYNAMIC and an interpreter: a preload works
+  bool is_static = false;                 // a program without PT_INTERP (also static-pie)
+  std::string interpreter;                // "/lib64/ld-linux-x86-64.so.2"
+  bool setuid = false;                    // setuid, setgid or file capabilities: the loader ignores preloads
+  std::vector<std::string> needed;        // DT_NEEDED
+  bool defines_malloc = false;            // malloc is its own, not libc's
+  std::vector<std::string> call_options;  // compiler options that prepared its functions for being traced: "-pg"
   bool has_symtab = false;
   bool has_dwarf = false;
   BuildId build_id;

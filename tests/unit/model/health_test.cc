@@ -153,6 +153,8 @@ TEST(Health, TellsWhatTheTargetLost) {
   end.counters.stacks_truncated[PENNA_STACK_DEPTH_LIMIT] = 1;
   end.counters.stack_tree_full = 6;
   end.counters.sites_refused = 1;
+  end.counters.functions_patched = 12;
+  end.counters.functions_refused = 2;
   end.counters.modules_unknown = 9;
   build.end(end);
   Recording recording = build.open();
@@ -166,6 +168,8 @@ TEST(Health, TellsWhatTheTargetLost) {
   EXPECT_THAT(report.sentences, says("1 stack was deeper"));
   EXPECT_THAT(report.sentences, says("6 stacks were not kept"));
   EXPECT_THAT(report.sentences, says("1 point could not be armed"));
+  EXPECT_THAT(report.sentences, says("2 functions could not be patched"));
+  EXPECT_EQ(report.functions_patched, 12u);
   EXPECT_THAT(report.sentences, says("9 code addresses lay in no known file"));
   EXPECT_EQ(report.sentences.front().severity, Severity::kError);
   EXPECT_EQ(report.worst(), Severity::kError);

@@ -31,7 +31,7 @@ TEST(ElfFacts, DynamicProgram) {
   std::string path = build_text("gcc -g", "plain.c", kMain);
   auto f = facts(path);
   EXPECT_TRUE(f.is_elf && f.is_program && f.is_dynamic && f.position_independent);
-  EXPECT_FALSE(f.is_static || f.setuid || f.defines_malloc || f.instrumented);
+  EXPECT_FALSE(f.is_static || f.setuid || f.defines_malloc || !f.call_options.empty());
   EXPECT_EQ(f.bits, 64);
   EXPECT_NE(f.interpreter.find("ld-linux"), std::string::npos);
   EXPECT_EQ(f.needed, (std::vector<std::string>{"libc.so.6"}));
@@ -65,9 +65,9 @@ TEST(ElfFacts, OwnMallocAndInstrumentation) {
                               "int main(void) { return !malloc(1); }\n"));
   EXPECT_TRUE(own.defines_malloc);
   auto calls = facts(build_text("gcc -finstrument-functions", "calls.c", kMain));
-  EXPECT_TRUE(calls.instrumented);
+  EXPECT_EQ(calls.call_options, std::vector<std::string>{"-finstrument-functions"});
   auto stripped = facts(build_text("gcc -s -finstrument-functions", "calls_stripped.c", kMain));
-  EXPECT_TRUE(stripped.instrumented);
+  EXPECT_EQ(stripped.call_options, calls.call_options);
   EXPECT_FALSE(stripped.has_symtab || stripped.has_dwarf);
 }
 
