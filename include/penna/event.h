@@ -76,7 +76,7 @@ enum penna_kind {
   PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on */
   PENNA_KIND_LOST = 17,          /* penna_lost: this thread could not record something since its last record */
   PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
-  PENNA_KIND_JUMP = 19,          /* penna_jump: the thread's stack is another one, or another part of it, from here on */
+  PENNA_KIND_JUMP = 19, /* penna_jump: the thread's stack is another one, or another part of it, from here on */
   PENNA_KIND_COUNT = 20
 };
 

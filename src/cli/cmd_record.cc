@@ -185,8 +185,8 @@ int cmd_record(const RecordOptions& options) {
   const std::vector<std::string> unmet = rules.unmet ? rules.unmet() : std::vector<std::string>{};
   if (!closed) say(closed.error().text);
   if (!options.quiet)
-    print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused},
-                        collector, unrecorded);
+    print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused}, collector,
+                        unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -123,9 +123,7 @@ class ChromeExport {
     if (line.end == CallEnd::kExit) return;
     json_.key("args");
     json_.begin_object();
-    json_.field("end", line.end == CallEnd::kJump      ? "left by longjmp"
-                       : line.end == CallEnd::kUnwound ? unwound
-                                                       : open);
+    json_.field("end", line.end == CallEnd::kJump ? "left by longjmp" : line.end == CallEnd::kUnwound ? unwound : open);
     json_.end_object();
   }
 

@@ -197,10 +197,9 @@ class PerfettoExport {
     if (line.end == CallEnd::kExit) return;
     Message annotation(event, kAnnotations);
     annotation.add_string(kAnnotationName, "end");
-    annotation.add_string(kString,
-                          line.end == CallEnd::kJump      ? "left by longjmp"
-                          : line.end == CallEnd::kUnwound ? "left by an outer one's end"
-                                                          : "not left at the end");
+    annotation.add_string(kString, line.end == CallEnd::kJump      ? "left by longjmp"
+                                   : line.end == CallEnd::kUnwound ? "left by an outer one's end"
+                                                                   : "not left at the end");
   }
   void arguments(Message& event, const TimelineLine& line) {
     words_.each_argument(line, [&](const std::string& name, const ArgumentValue& value, const std::string& text) {

@@ -23,10 +23,10 @@ namespace penna {
 struct FunctionCalls {
   FunctionId function = 0;
   uint64_t calls = 0;
-  uint64_t total = 0;  // inclusive time of the outermost calls
-  uint64_t self = 0;   // without the calls it made
-  uint64_t unwound = 0,  // of `calls`: those that a jump ended, or whose own exit was not seen
-      open = 0;          // of `calls`: those that had not ended; the time of both goes to where they were cut
+  uint64_t total = 0;     // inclusive time of the outermost calls
+  uint64_t self = 0;      // without the calls it made
+  uint64_t unwound = 0,   // of `calls`: those that a jump ended, or whose own exit was not seen
+      open = 0;           // of `calls`: those that had not ended; the time of both goes to where they were cut
   Distribution duration;  // inclusive, of every call, recursive ones too: min, max, average, percentile(0.5), (0.99)
 };
 

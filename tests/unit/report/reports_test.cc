@@ -356,6 +356,8 @@ stacks with bad memory         0  a frame outside the thread's stack
 stack tree full                0  events without a stack: too many different ones
 points armed                   0  points that recorded
 points refused                 0  points that could not be armed
+functions patched              0  places made to record calls
+functions refused              0  places that could not be changed, or held other code
 modules unknown                0  code addresses in no known file
 torn                           0  records begun and never finished
 holes                          0  room reserved and never written
@@ -371,7 +373,7 @@ unreadable chunks              0  chunks in the file that cannot be decoded
 damaged blocks                 0  blocks of the file with a wrong checksum
 damaged bytes                  0  bytes of the file in no valid block
 stray exits                    0  exits of functions that were not open
-unwound calls                  1  ended by the exit of an outer function (longjmp, exception)
+unwound calls                  1  ended by the exit of an outer function: their own is missing
 calls too deep                 0  beyond the depth that is followed
 unmatched frees                0  of blocks whose allocation was not recorded
 replaced blocks                0  allocated twice without a free in between
@@ -382,7 +384,7 @@ missed unlocks                 0  taken while another thread seemed to hold it
 malformed points               0  values that do not fit their description
 points without site            0  passes of a point that nobody described
 
-1 call ended with an outer function, by longjmp or because the exit is missing: their time ends there.
+1 call ended with an outer function, because the exit is missing: their time ends there.
 )");
 }
 
