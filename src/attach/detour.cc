@@ -12,7 +12,6 @@
 namespace penna {
 namespace {
 
-constexpr size_t kLongestInstruction = 15;
 constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
 constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
 

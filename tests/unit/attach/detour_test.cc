@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Detours: what may be moved runs as before from its new place; what may not is refused, for the right reason.
+#include "attach/detour.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+
+#include "symbols/symbol_table.h"
+
+// Functions whose beginnings are hard to move. All take and give a long.
+extern "C" {
+long detour_number = 5;
+}
+__asm__(
+    ".text\n"
+    ".macro FUNCTION name\n"
+    ".balign 16\n.globl \\name\n.type \\name, @function\n\\name:\n"
+    ".endm\n"
+    ".macro END name\n.size \\name, . - \\name\n.endm\n"
+
+    "FUNCTION detour_plain\n push %rbp\n mov %rsp, %rbp\n lea 3(%rdi), %rax\n pop %rbp\n ret\nEND detour_plain\n"
+    "FUNCTION detour_marked\n endbr64\n mov %rdi, %rax\n add $9, %rax\n ret\nEND detour_marked\n"
+    "FUNCTION detour_rip\n mov detour_number(%rip), %rax\n add %rdi, %rax\n ret\nEND detour_rip\n"
+    "FUNCTION detour_rip_immediate\n cmpl $5, detour_number(%rip)\n mov $1, %eax\n je 1f\n mov %rdi, %rax\n1: ret\nEND "
+    "detour_rip_immediate\n"
+    "FUNCTION detour_branch\n test %rdi, %rdi\n js 1f\n lea (%rdi, %rdi), %rax\n ret\n1: mov $-1, %rax\n ret\nEND "
+    "detour_branch\n"
+    "FUNCTION detour_far_branch\n test %edi, %edi\n jz 1f\n mov %rdi, %rax\n ret\n.skip 200, 0x90\n1: mov $77, %eax\n "
+    "ret\nEND detour_far_branch\n"
+    "FUNCTION detour_jump\n jmp 1f\n .skip 6, 0x90\n1: mov %rdi, %rax\n ret\nEND detour_jump\n"
+    "FUNCTION detour_one\n movabs $0x123456789abcdef0, %rax\n xor %rdi, %rax\n ret\nEND detour_one\n"
+
+    "FUNCTION detour_short\n xor %eax, %eax\n ret\nEND detour_short\n"
+    "FUNCTION detour_tiny\n ret\nEND detour_tiny\n"
+    "FUNCTION detour_calls\n push %rax\n call detour_plain\n pop %rcx\n ret\nEND detour_calls\n"
+    "FUNCTION detour_loops\n xor %eax, %eax\n1: inc %eax\n dec %edi\n jnz 1b\n ret\nEND detour_loops\n"
+    "FUNCTION detour_pointer\n jmp *detour_number(%rip)\nEND detour_pointer\n"
+    "FUNCTION detour_trap\n int3\n mov %rdi, %rax\n nop\n ret\nEND detour_trap\n"
+    "FUNCTION detour_switched\n"
+    " push %rbx\n.Linside: pop %rbx\n cmp $1, %edi\n ja 2f\n lea .Ltable(%rip), %rdx\n movslq (%rdx, %rdi, 4), %rax\n"
+    " add %rdx, %rax\n jmp *%rax\n1: mov $1, %eax\n ret\n2: mov $2, %eax\n ret\nEND detour_switched\n"
+    "FUNCTION detour_entered\n push %rbx\n.Lentered: pop %rbx\n mov %rdi, %rax\n nop\n ret\nEND detour_entered\n"
+    "FUNCTION detour_enters\n xor %eax, %eax\n test %edi, %edi\n push %rbx\n jmp .Lentered + 0x0\n.skip 140, 0x90\nEND "
+    "detour_enters\n"
+    ".section .rodata\n.balign 4\n.Ltable: .long 1b - .Ltable, .Linside - .Ltable\n.text\n");
+
+namespace penna {
+namespace {
+
+using Function = long (*)(long);
+
+class Detours : public testing::Test {
+ protected:
+  Detours() : file_(*ElfFile::open("/proc/self/exe")) {
+    table_.add(file_, *file_.section_of_type(SHT_SYMTAB));
+    table_.finish(file_);
+    for (const RawSymbol& symbol : table_.functions()) functions_.push_back({symbol.start, symbol.start + symbol.size});
+  }
+  FunctionRange range_of(const std::string& name) const {
+    for (const RawSymbol& symbol : table_.functions())
+      if (symbol.name == name) return {symbol.start, symbol.start + symbol.size};
+    ADD_FAILURE() << "no " << name;
+    return {};
+  }
+  DetourOffer offer(const std::string& name) const {
+    const FunctionRange one = range_of(name);
+    return DetourFinder(file_, functions_).find({&one, 1})[0];
+  }
+  uint64_t bias() const { return reinterpret_cast<uint64_t>(&detour_number) - object_address("detour_number"); }
+  uint64_t object_address(const std::string& name) const {
+    for (const RawSymbol& symbol : table_.objects())
+      if (symbol.name == name) return symbol.start;
+    return 0;
+  }
+
+  ElfFile file_;
+  SymbolTable table_;
+  std::vector<FunctionRange> functions_;
+};
+
+// The hook of these stubs only comes back.
+extern "C" void detour_hook();
+__asm__(".text\n.globl detour_hook\n.type detour_hook, @function\ndetour_hook: ret\n.size detour_hook, . - detour_hook\n");
+
+TEST_F(Detours, MovedBeginningsDoTheSame) {
+  constexpr size_t kRoom = 1 << 16;
+  void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}), kRoom,
+                           PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(near_code, MAP_FAILED);
+  for (const char* name : {"detour_plain", "detour_marked", "detour_rip", "detour_rip_immediate", "detour_branch",
+                           "detour_far_branch", "detour_jump", "detour_one"}) {
+    const DetourOffer found = offer(name);
+    ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
+    EXPECT_GE(found.site->code.size(), DetourSite::kJumpBytes);
+    NearMemory near(reinterpret_cast<uint64_t>(near_code), kRoom, reinterpret_cast<uint64_t>(&detour_hook));
+    const auto jump = write_detour(*found.site, bias(), &near);
+    ASSERT_TRUE(jump.has_value()) << name;
+    std::copy(near.bytes().begin(), near.bytes().end(), static_cast<uint8_t*>(near_code));
+    int32_t distance;
+    std::memcpy(&distance, jump->data() + 1, 4);
+    const uint64_t stub = found.site->place + bias() + 5 + static_cast<uint64_t>(int64_t{distance});
+    const auto original = reinterpret_cast<Function>(found.site->function + bias());
+    const auto moved = reinterpret_cast<Function>(stub);
+    for (const long value : {0L, 1L, -1L, 5L, 1L << 40, -77L}) EXPECT_EQ(moved(value), original(value)) << name << " " << value;
+  }
+  ::munmap(near_code, kRoom);
+}
+
+TEST_F(Detours, WhatIsDoubtfulIsRefused) {
+  const std::map<std::string, std::string> reasons{
+      {"detour_short", "returns in its first instructions"},
+      {"detour_tiny", "returns in its first instructions"},
+      {"detour_calls", "calls another function in its first instructions"},
+      {"detour_loops", "branches into its own first instructions"},
+      {"detour_pointer", "jumps through a pointer in its first instructions"},
+      {"detour_trap", "has a breakpoint or a trap in its first instructions"},
+      {"detour_switched", "branches into its own first instructions"},
+  };
+  for (const auto& [name, reason] : reasons) {
+    const DetourOffer found = offer(name);
+    EXPECT_FALSE(found.site.has_value()) << name;
+    EXPECT_EQ(found.refusal == nullptr ? "" : std::string(found.refusal), reason) << name;
+  }
+}
+
+// Some symbol in the middle of its first instructions; a branch of another function.
+TEST_F(Detours, OtherCodeThatLeadsInsideIsSeen) {
+  const FunctionRange one = range_of("detour_plain");
+  std::vector<FunctionRange> with_alias = functions_;
+  with_alias.push_back({one.start + 1, one.end});
+  std::sort(with_alias.begin(), with_alias.end(), [](auto& a, auto& b) { return a.start < b.start; });
+  EXPECT_STREQ(DetourFinder(file_, with_alias).find({&one, 1})[0].refusal, "has another symbol within its first instructions");
+}
+
+TEST_F(Detours, AnyBytesAreSafe) {
+  std::mt19937_64 random(20261121);
+  std::vector<FunctionRange> anywhere;
+  const AddressRange code = file_.code_ranges().front();
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t start = code.begin + random() % (code.end - code.begin);
+    anywhere.push_back({start, start + random() % 200});
+  }
+  anywhere.push_back({0, UINT64_MAX});
+  anywhere.push_back({code.end - 2, code.end + 100});
+  anywhere.push_back({code.begin, code.begin});
+  for (const DetourOffer& found : DetourFinder(file_, functions_).find(anywhere)) {
+    EXPECT_NE(found.site.has_value(), found.refusal != nullptr);
+    if (!found.site) continue;
+    NearMemory near(code.end + 4096, 4096, 1);
+    (void)write_detour(*found.site, 0, &near);
+    EXPECT_LE(near.bytes().size(), 4096u);
+  }
+}
+
+TEST(NearMemoryRoom, AStubThatDoesNotFitIsNotBegun) {
+  NearMemory none(0x1000, 0, 0x2000);
+  EXPECT_FALSE(none.begin_stub(1, 1).has_value());
+  NearMemory small(0x1000, 64, 0x2000);
+  EXPECT_TRUE(small.begin_stub(1, 10).has_value());
+  EXPECT_FALSE(small.begin_stub(1, 10).has_value());
+}
+
+}  // namespace
+}  // namespace penna
