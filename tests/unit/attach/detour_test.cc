@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <random>
 #include <string>
@@ -45,7 +46,7 @@ __asm__(
     " push %rbx\n.Linside: pop %rbx\n cmp $1, %edi\n ja 2f\n lea .Ltable(%rip), %rdx\n movslq (%rdx, %rdi, 4), %rax\n"
     " add %rdx, %rax\n jmp *%rax\n1: mov $1, %eax\n ret\n2: mov $2, %eax\n ret\nEND detour_switched\n"
     "FUNCTION detour_entered\n push %rbx\n.Lentered: pop %rbx\n mov %rdi, %rax\n nop\n ret\nEND detour_entered\n"
-    "FUNCTION detour_enters\n xor %eax, %eax\n test %edi, %edi\n push %rbx\n jmp .Lentered + 0x0\n.skip 140, 0x90\nEND "
+    "FUNCTION detour_enters\n xor %eax, %eax\n test %edi, %edi\n push %rbx\n .byte 0xe9\n .long .Lentered - . - 4\nEND "
     "detour_enters\n"
     ".section .rodata\n.balign 4\n.Ltable: .long 1b - .Ltable, .Linside - .Ltable\n.text\n");
 
@@ -85,12 +86,13 @@ class Detours : public testing::Test {
 
 // The hook of these stubs only comes back.
 extern "C" void detour_hook();
-__asm__(".text\n.globl detour_hook\n.type detour_hook, @function\ndetour_hook: ret\n.size detour_hook, . - detour_hook\n");
+__asm__(
+    ".text\n.globl detour_hook\n.type detour_hook, @function\ndetour_hook: ret\n.size detour_hook, . - detour_hook\n");
 
 TEST_F(Detours, MovedBeginningsDoTheSame) {
   constexpr size_t kRoom = 1 << 16;
-  void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}), kRoom,
-                           PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}),
+                           kRoom, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(near_code, MAP_FAILED);
   for (const char* name : {"detour_plain", "detour_marked", "detour_rip", "detour_rip_immediate", "detour_branch",
                            "detour_far_branch", "detour_jump", "detour_one"}) {
@@ -106,7 +108,8 @@ TEST_F(Detours, MovedBeginningsDoTheSame) {
     const uint64_t stub = found.site->place + bias() + 5 + static_cast<uint64_t>(int64_t{distance});
     const auto original = reinterpret_cast<Function>(found.site->function + bias());
     const auto moved = reinterpret_cast<Function>(stub);
-    for (const long value : {0L, 1L, -1L, 5L, 1L << 40, -77L}) EXPECT_EQ(moved(value), original(value)) << name << " " << value;
+    for (const long value : {0L, 1L, -1L, 5L, 1L << 40, -77L})
+      EXPECT_EQ(moved(value), original(value)) << name << " " << value;
   }
   ::munmap(near_code, kRoom);
 }
@@ -134,7 +137,10 @@ TEST_F(Detours, OtherCodeThatLeadsInsideIsSeen) {
   std::vector<FunctionRange> with_alias = functions_;
   with_alias.push_back({one.start + 1, one.end});
   std::sort(with_alias.begin(), with_alias.end(), [](auto& a, auto& b) { return a.start < b.start; });
-  EXPECT_STREQ(DetourFinder(file_, with_alias).find({&one, 1})[0].refusal, "has another symbol within its first instructions");
+  EXPECT_STREQ(offer("detour_entered").refusal,
+               "may be entered behind its first instruction by a branch from elsewhere");
+  EXPECT_STREQ(DetourFinder(file_, with_alias).find({&one, 1})[0].refusal,
+               "has another symbol within its first instructions");
 }
 
 TEST_F(Detours, AnyBytesAreSafe) {
