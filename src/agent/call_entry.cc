@@ -82,9 +82,11 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(uintptr_t 
   const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
   if (frame != 0 && at.slot == nullptr) return lose_call(), 0;
   if (at.slot != nullptr) caller = *at.slot;
+  const uintptr_t jumper = caller;
   caller = end_jumpers(caller);
   const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
   if (link == nullptr) return lose_call(), 0;
+  if (jumper != caller && at.slot == nullptr) add_follower(jumper, *link);
   write_call(link->function, PENNA_TAG_ENTRY);
   const uintptr_t trampoline = link->way & ~kWayFlags;
   if (at.slot != nullptr) *at.slot = trampoline + kReturnsAt;

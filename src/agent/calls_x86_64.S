@@ -39,6 +39,7 @@
         .set    WAY_ASKS, 1                     /* not the usual frame: always penna_call_meet() */
         .set    WAY_JUMPS, 2                    /* no trampoline was called, so none is returned from */
         .set    WAY_STALE, 4                    /* the function must be looked up again */
+        .set    WAY_FOLLOWS, 8                  /* the caller is a trampoline: of the function that jumped here */
         .set    RETURNS_AT, 4                   /* in a trampoline, behind its call */
 
 .macro FUNCTION symbol, align=64
@@ -170,9 +171,10 @@ penna_call_enter:
         FIND    .Lenter_unknown
         mov     LINK_WAY(%rsi), %rdx
         mov     LINK_FUNCTION(%rsi), %rcx
-        test    $(WAY_ASKS | WAY_STALE), %dl
-        jnz     .Lenter_asks
+        test    $(WAY_ASKS | WAY_STALE | WAY_FOLLOWS), %dl
+        jnz     .Lenter_otherwise
         mov     %rdx, -8(%rsp)
+.Lenter_record:
         RECORD  TAG_ENTRY, 91f, 92f
 .Lenter:
         GIVE_BACK
@@ -182,6 +184,26 @@ penna_call_enter:
         notrack jmp *-24(%rsp)
         .cfi_restore_state
         RECORD_ELSEWHERE TAG_ENTRY, .Lenter
+
+        /* Entered by a jump, as often before: the function that jumped, whose trampoline the caller is, ends here. */
+.Lenter_otherwise:
+        test    $(WAY_ASKS | WAY_STALE), %dl
+        jnz     .Lenter_asks
+        sub     $WAY_FOLLOWS, %rdx
+        mov     %rdx, -8(%rsp)
+        lea     penna_return_trampolines(%rip), %rcx
+        sub     %rcx, %rax
+        and     $-TRAMPOLINE_BYTES, %rax
+        lea     penna_return_links(%rip), %rcx
+        mov     LINK_FUNCTION(%rcx, %rax, LINK_BYTES / TRAMPOLINE_BYTES), %rcx
+        RECORD  TAG_EXIT, 91f, 92f
+.Lenter_left:
+        mov     8(%rsp), %rax
+        mov     (%rsp), %rcx
+        FIND    .Lenter_unknown
+        mov     LINK_FUNCTION(%rsi), %rcx
+        jmp     .Lenter_record
+        RECORD_ELSEWHERE TAG_EXIT, .Lenter_left
 .Lenter_unarmed:
         cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jne     .Lenter_alone                   /* not zero: the recorder is known, and wants none of these */

@@ -22,34 +22,53 @@ bool take(ReturnLink& link) {
   return __atomic_compare_exchange_n(&link.caller, &unused, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-}  // namespace
-
-const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags,
-                              uintptr_t (*function_of)(uintptr_t)) {
+// The link of a pair: a known one, or one that is claimed for it and has still to be filled (`is_new`). Null: no room.
+ReturnLink* find_or_claim(uintptr_t caller, uintptr_t resume, bool* is_new) {
   const uint32_t home = home_of(caller, resume);
+  *is_new = false;
   // The last one stays unused: there every search ends.
   for (uint32_t number = home; number < home + kMaxProbes - 1; ++number) {
     ReturnLink& link = penna_return_links[number];
-    const uintptr_t seen = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with the release below
-    if (seen == caller && link.resume == resume) {
-      if ((__atomic_load_n(&link.way, __ATOMIC_ACQUIRE) & kStale) != 0) {  // pairs with mark_return_links_stale()
-        link.function = function_of(resume);
-        __atomic_fetch_and(&link.way, ~kStale, __ATOMIC_RELEASE);  // pairs with the order of loads in calls_x86_64.S
-      }
-      return &link;
-    }
+    const uintptr_t seen = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with the release in publish()
+    if (seen == caller && link.resume == resume) return &link;
     if (seen != 0) continue;
     if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= kMostUsed) return nullptr;
     // Two threads may give one pair two links: both are right.
     if (!take(link)) continue;
     __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
     link.resume = resume;
-    link.function = function_of(resume);
-    link.way = trampoline_of(number) | flags;
-    __atomic_store_n(&link.caller, caller, __ATOMIC_RELEASE);
+    *is_new = true;
     return &link;
   }
   return nullptr;
+}
+
+void publish(ReturnLink& link, uintptr_t caller, uintptr_t function, uintptr_t way) {
+  link.function = function;
+  __atomic_store_n(&link.way, way,
+                   __ATOMIC_RELEASE);  // of a stale one; pairs with the order of loads in calls_x86_64.S
+  __atomic_store_n(&link.caller, caller, __ATOMIC_RELEASE);
+}
+
+bool is_stale(const ReturnLink& link) { return (__atomic_load_n(&link.way, __ATOMIC_ACQUIRE) & kStale) != 0; }
+
+}  // namespace
+
+const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags,
+                              uintptr_t (*function_of)(uintptr_t)) {
+  bool is_new;
+  ReturnLink* link = find_or_claim(caller, resume, &is_new);
+  if (link == nullptr) return nullptr;
+  const auto number = static_cast<uint32_t>(link - penna_return_links);
+  if (is_new || is_stale(*link)) publish(*link, caller, function_of(resume), trampoline_of(number) | flags);
+  return link;
+}
+
+void add_follower(uintptr_t jumper, const ReturnLink& link) {
+  bool is_new;
+  ReturnLink* follower = find_or_claim(jumper, link.resume, &is_new);
+  if (follower != nullptr && (is_new || is_stale(*follower)))
+    publish(*follower, jumper, link.function, (link.way & ~kWayFlags) | kFollows);
 }
 
 void mark_return_links_stale(uintptr_t start, uintptr_t end) {
