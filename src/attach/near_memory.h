@@ -21,7 +21,8 @@ class NearMemory {
   NearMemory(uint64_t address, uint64_t room, uint64_t hook);
 
   bool has_room(size_t bytes) const { return bytes_.size() + bytes <= room_; }
-  uint64_t entrance() const { return address_; }  // a jump to the hook
+  bool has_entrance() const { return !bytes_.empty(); }  // else there is no room for anything
+  uint64_t entrance() const { return address_; }         // a jump to the hook
   uint64_t end() const { return address_ + bytes_.size(); }
   const std::vector<uint8_t>& bytes() const { return bytes_; }
 

@@ -132,7 +132,7 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
   const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) {
     if (patch && address >= question.start && address < question.end) plan->patches.push_back(*patch);
   };
-  if (near.has_room(0)) {
+  if (near.has_entrance()) {
     for (const CallSite& site : module.sites) {
       const uint64_t place = site.place + question.bias;
       add(place, site.kind == CallSiteKind::kSled ? patch_sled(site, place, near) : patch_nops(site, place, near));

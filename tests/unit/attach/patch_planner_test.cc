@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// PatchPlanner: plans are whole and are what was asked for; questions may say anything.
+#include "attach/patch_planner.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <random>
+
+#include "symbols/programs.h"
+
+namespace penna {
+namespace {
+
+using test::build_text, test::copy_of;
+
+constexpr uint64_t kBias = 0x555555000000, kSize = 0x100000, kHook = 0x7ffff7a00000;
+
+std::string patchable() {
+  return build_text("gcc -O1 -fpatchable-function-entry=5", "planned.c",
+                    "__attribute__((noinline)) long first(long n) { return n + 1; }\n"
+                    "__attribute__((noinline)) long second(long n) { return first(n) * 3; }\n"
+                    "int main(int argc, char** argv) { (void)argv; return (int)second(argc); }\n");
+}
+
+penna_patch_question question_about(const std::string& path) {
+  penna_patch_question question{};
+  question.bias = kBias;
+  question.start = kBias;
+  question.end = kBias + kSize;
+  question.near = kBias - 0x200000;
+  question.near_bytes = 0x10000;
+  question.enter = kHook;
+  question.path_bytes = static_cast<uint32_t>(path.copy(question.path, sizeof question.path));
+  if (auto file = ElfFile::open(path)) {
+    question.build_id_bytes = static_cast<uint32_t>(file->build_id().size());
+    std::copy(file->build_id().begin(), file->build_id().end(), question.build_id);
+  }
+  return question;
+}
+
+// A plan's parts, checked as the format says.
+struct Plan {
+  penna_patch_plan head{};
+  std::vector<penna_near> nears;
+  std::vector<penna_patch> patches;
+
+  explicit Plan(const std::vector<uint8_t>& bytes, std::span<const penna_patch_question> questions) {
+    size_t at = 0;
+    const auto take = [&](void* to, size_t size) {
+      ASSERT_LE(at + size, bytes.size());
+      if (size != 0) std::memcpy(to, bytes.data() + at, size);
+      at += size;
+    };
+    take(&head, sizeof head);
+    EXPECT_EQ(head.magic, PENNA_PATCH_MAGIC);
+    EXPECT_EQ(head.version, uint32_t{PENNA_ABI_VERSION});
+    EXPECT_EQ(head.modules, questions.size());
+    nears.resize(head.modules);
+    take(nears.data(), nears.size() * sizeof nears[0]);
+    patches.resize(head.patches);
+    take(patches.data(), patches.size() * sizeof patches[0]);
+    EXPECT_EQ(at + head.near_bytes + head.name_bytes, bytes.size());
+    for (size_t i = 0; i < nears.size(); ++i) {
+      EXPECT_LE(nears[i].bytes, questions[i].near_bytes);
+      EXPECT_LE(uint64_t{nears[i].offset} + nears[i].bytes, head.near_bytes);
+      EXPECT_LE(uint64_t{nears[i].first} + nears[i].patches, head.patches);
+      for (uint32_t p = nears[i].first; p < nears[i].first + nears[i].patches; ++p) {
+        EXPECT_GE(patches[p].address, questions[i].start);
+        EXPECT_LT(patches[p].address, questions[i].end);
+        EXPECT_LE(patches[p].bytes, 16);
+        EXPECT_LE(patches[p].head, 8);
+      }
+    }
+  }
+};
+
+Plan plan_of(PatchPlanner& planner, const std::vector<penna_patch_question>& questions) {
+  return Plan(planner.answer(questions, ""), questions);
+}
+
+TEST(PatchPlanner, OnePatchForEachPreparedFunction) {
+  PatchPlanner planner({});
+  const Plan plan = plan_of(planner, {question_about(patchable())});
+  ASSERT_EQ(plan.patches.size(), 3u);
+  for (const penna_patch& patch : plan.patches) {
+    EXPECT_EQ(patch.kind, PENNA_PATCH_CODE);
+    EXPECT_EQ(patch.bytes, 5);
+    EXPECT_EQ(patch.head, 5);
+    EXPECT_EQ(patch.before[0], 0x90);
+    EXPECT_EQ(patch.after[0], 0xe8);
+    int32_t distance;
+    std::memcpy(&distance, patch.after + 1, 4);
+    EXPECT_EQ(patch.address + 5 + static_cast<uint64_t>(int64_t{distance}), kBias - 0x200000);
+  }
+}
+
+TEST(PatchPlanner, OnlyWhatIsWanted) {
+  PatchPlanner planner({[](const std::string& name, const std::string&) { return name == "second"; }});
+  EXPECT_EQ(plan_of(planner, {question_about(patchable())}).patches.size(), 1u);
+}
+
+TEST(PatchPlanner, AnotherFileThanTheOneThatIsMappedGetsNothing) {
+  PatchPlanner planner({});
+  penna_patch_question other = question_about(patchable());
+  other.build_id[3] ^= 1;
+  penna_patch_question shorter = question_about(patchable());
+  shorter.build_id_bytes = 4;
+  penna_patch_question without = question_about(patchable());
+  without.build_id_bytes = 0;
+  EXPECT_EQ(plan_of(planner, {other, shorter, without}).patches.size(), 0u);
+}
+
+TEST(PatchPlanner, QuestionsWithoutSense) {
+  const penna_patch_question sound = question_about(patchable());
+  std::vector<penna_patch_question> questions(11, sound);
+  questions[0].near = 0;
+  questions[1].near_bytes = 0;
+  questions[2].near_bytes = 15;
+  std::swap(questions[3].start, questions[3].end);
+  std::memset(questions[4].path, 'x', sizeof questions[4].path);
+  questions[4].path_bytes = UINT32_MAX;
+  questions[5].build_id_bytes = UINT32_MAX;
+  questions[6].near = UINT64_MAX - 100;
+  questions[7].bias = UINT64_MAX - 0x1000;
+  questions[8].near = sound.near + (uint64_t{1} << 40);  // out of reach
+  questions[9].path_bytes = static_cast<uint32_t>(std::string("/dev/zero").copy(questions[9].path, 20));
+  const std::string fifo = copy_of(patchable(), "fifo");
+  std::remove(fifo.c_str());
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  questions[10].path_bytes = static_cast<uint32_t>(fifo.copy(questions[10].path, sizeof questions[10].path));
+  questions.push_back(sound);
+  PatchPlanner planner({});
+  const Plan plan = plan_of(planner, questions);
+  for (size_t i = 0; i + 1 < questions.size(); ++i) EXPECT_EQ(plan.nears[i].patches, 0u) << i;
+  EXPECT_EQ(plan.nears.back().patches, 3u);
+}
+
+TEST(PatchPlanner, RandomQuestions) {
+  std::mt19937_64 random(5);
+  const penna_patch_question sound = question_about(patchable());
+  for (bool all : {false, true}) {
+    PatchWishes wishes;
+    wishes.libcalls = all;
+    if (all) wishes.wanted = [](const std::string&, const std::string&) { return true; };
+    PatchPlanner planner(wishes);
+    for (int round = 0; round < 300; ++round) {
+      std::vector<penna_patch_question> questions(random() % 4, sound);
+      for (penna_patch_question& question : questions)
+        for (uint64_t* field : {&question.bias, &question.start, &question.end, &question.near, &question.near_bytes})
+          if (random() % 3 == 0) *field = random() >> random() % 64;
+      plan_of(planner, questions);
+    }
+  }
+}
+
+TEST(PatchPlanner, NoQuestionsNoPatches) {
+  PatchPlanner planner({});
+  EXPECT_EQ(plan_of(planner, {}).head.patches, 0u);
+}
+
+}  // namespace
+}  // namespace penna
