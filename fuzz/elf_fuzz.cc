@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: an ELF file from nowhere, asked everything that a report asks of a module.
+// libFuzzer target: an ELF file from nowhere, asked everything that a report asks of a module, and where its calls can be seen.
 //
 // Why: recordings name files that anybody may have written; libelf and libdw read them for us, and this is where their
 // limits and ours meet. Seeds: small real programs and libraries, with and without DWARF.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "attach/call_sites.h"
+#include "attach/import_sites.h"
 #include "symbols/sdt_lint.h"
 #include "symbols/symbol_file.h"
 
@@ -15,6 +18,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (auto elf = penna::ElfFile::from_memory("fuzz", bytes)) {
     (void)penna::lint_sdt(*elf);
     (void)penna::unpack_minidebug(*elf);
+    (void)penna::find_import_sites(*elf);
+    (void)penna::find_call_sites(*elf, {});
+    std::vector<uint64_t> starts;
+    for (const penna::AddressRange& range : elf->code_ranges())
+      for (uint64_t at = range.begin; at < range.end && starts.size() < 256; at += 16) starts.push_back(at);
+    std::sort(starts.begin(), starts.end());
+    (void)penna::find_call_sites(*elf, starts);
   }
   auto file = penna::SymbolFile::from_memory("fuzz", std::move(bytes), {});
   if (!file) return 0;

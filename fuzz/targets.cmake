@@ -2,7 +2,7 @@ penna_fuzz_target(channel_fuzz LIBS penna_collect)
 penna_fuzz_target(stream_fuzz LIBS penna_collect)
 penna_fuzz_target(recording_fuzz LIBS penna_recording)
 penna_fuzz_target(where_fuzz LIBS penna_recording)
-penna_fuzz_target(elf_fuzz LIBS penna_symbols)
+penna_fuzz_target(elf_fuzz LIBS penna_attach)
 # From its sources: penna_unwind itself is never sanitized, for the agent links it.
 penna_fuzz_target(eh_frame_fuzz)
 target_sources(eh_frame_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/unwind/cfi_rule.cc

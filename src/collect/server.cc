@@ -239,11 +239,13 @@ void Server::set_planner(Planner planner) {
   config_.plans = planner_ ? 1 : 0;
 }
 
-// The questions are copied: who asks may change them, or make the file smaller, at any time.
+// The questions are copied: who asks may change them, or make the file smaller, at any time. Only memory has seals: what else might
+// be sent instead could make us wait.
 void Server::answer(const Peer& peer, const Fd& questions) const {
+  if (!planner_ || ::fcntl(questions.get(), F_GET_SEALS) < 0) return;
   std::vector<penna_patch_question> asked(PENNA_PATCH_MAX_MODULES);
   const ssize_t got = ::pread(questions.get(), asked.data(), asked.size() * sizeof asked[0], 0);
-  if (got <= 0 || !planner_) return;
+  if (got <= 0) return;
   asked.resize(static_cast<size_t>(got) / sizeof asked[0]);
   const std::vector<uint8_t> plan = planner_(asked, peer.pid);
   Fd memory(::memfd_create("penna-plan", MFD_CLOEXEC));

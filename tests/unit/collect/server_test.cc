@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Server: peers that ask for a plan in every wrong way. They are answered or let go; nobody waits, and the next one is served.
+#include "collect/server.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "recording/writer.h"
+
+namespace penna {
+namespace {
+
+class Asking : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto path = directory_.create();
+    ASSERT_TRUE(path);
+    path_ = *path;
+    recording_ = path_ + ".penna";
+    auto doorbell = Doorbell::create();
+    auto writer = RecordingWriter::create(recording_, {.overwrite = true});
+    ASSERT_TRUE(doorbell && writer);
+    doorbell_ = std::make_unique<Doorbell>(std::move(*doorbell));
+    collector_ = std::make_unique<Collector>(std::move(*writer), *doorbell_);
+    penna_config config{};
+    config.magic = PENNA_CHANNEL_MAGIC;
+    config.version = PENNA_ABI_VERSION;
+    auto server = Server::listen(path_, config, *doorbell_, *collector_);
+    ASSERT_TRUE(server);
+    server_ = std::move(*server);
+    server_->set_planner([this](std::span<const penna_patch_question> questions, uint32_t) {
+      asked_.push_back(questions.size());
+      return std::vector<uint8_t>(100, 'p');
+    });
+  }
+  void TearDown() override { ::unlink(recording_.c_str()); }
+
+  // A connection that has its configuration.
+  Fd connect() {
+    Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    server_->work();
+    penna_config config;
+    EXPECT_EQ(::recv(socket.get(), &config, sizeof config, 0), static_cast<ssize_t>(sizeof config));
+    EXPECT_EQ(config.plans, 1u);
+    return socket;
+  }
+  static void ask(const Fd& socket, int descriptor, size_t bytes = sizeof(penna_hello)) {
+    penna_hello hello{};
+    hello.magic = PENNA_CHANNEL_MAGIC;
+    hello.version = PENNA_ABI_VERSION;
+    hello.after_exec = PENNA_HELLO_ASKS;
+    iovec part{&hello, bytes};
+    union {
+      cmsghdr header;
+      char room[CMSG_SPACE(sizeof(int))];
+    } control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+      message.msg_control = &control;
+      message.msg_controllen = sizeof control;
+      control.header.cmsg_level = SOL_SOCKET;
+      control.header.cmsg_type = SCM_RIGHTS;
+      control.header.cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+    }
+    ASSERT_EQ(::sendmsg(socket.get(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes));
+  }
+  static Fd questions(size_t bytes) {
+    Fd memory(::memfd_create("questions", MFD_CLOEXEC));
+    EXPECT_EQ(::ftruncate(memory.get(), static_cast<off_t>(bytes)), 0);
+    return memory;
+  }
+  // What comes back within this call: 1 with an answer, 0 when the server has let go, -1 when nothing came.
+  static ssize_t answered(const Fd& socket) {
+    char byte;
+    return ::recv(socket.get(), &byte, 1, MSG_DONTWAIT);
+  }
+
+  SocketDirectory directory_;
+  std::string path_, recording_;
+  std::unique_ptr<Doorbell> doorbell_;
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<Server> server_;
+  std::vector<size_t> asked_;  // questions, by peer
+};
+
+TEST_F(Asking, GetsAPlan) {
+  const Fd socket = connect();
+  const Fd memory = questions(3 * sizeof(penna_patch_question));
+  ask(socket, memory.get());
+  server_->work();
+  EXPECT_EQ(answered(socket), 1);
+  EXPECT_EQ(asked_, std::vector<size_t>{3});
+}
+
+TEST_F(Asking, TooLittleOrTooMuchIsCut) {
+  for (size_t bytes : {sizeof(penna_patch_question) - 1, 600 * sizeof(penna_patch_question) + 7}) {
+    const Fd socket = connect();
+    ask(socket, questions(bytes).get());
+    server_->work();
+    EXPECT_EQ(answered(socket), 1);
+  }
+  EXPECT_EQ(asked_, (std::vector<size_t>{0, size_t{PENNA_PATCH_MAX_MODULES}}));
+}
+
+TEST_F(Asking, WithWhatIsNoMemory) {
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+  const Fd reading(pipe[0]), writing(pipe[1]), zero(::open("/dev/zero", O_RDONLY | O_CLOEXEC)),
+      file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), empty = questions(0);
+  for (int descriptor : {reading.get(), writing.get(), zero.get(), file.get(), empty.get(), -1}) {
+    const Fd socket = connect();
+    ask(socket, descriptor);
+    server_->work();
+    EXPECT_EQ(answered(socket), 0) << descriptor;
+  }
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(Asking, HalfAHelloAndGoneBeforeTheAnswer) {
+  const Fd memory = questions(sizeof(penna_patch_question));
+  {
+    const Fd half = connect();
+    ask(half, memory.get(), sizeof(penna_hello) / 2);
+    server_->work();
+    EXPECT_EQ(answered(half), 0);
+    const Fd gone = connect();
+    ask(gone, memory.get());
+  }
+  { const Fd silent = connect(); }
+  server_->work();
+  const Fd socket = connect();
+  ask(socket, memory.get());
+  server_->work();
+  EXPECT_EQ(answered(socket), 1);
+}
+
+TEST_F(Asking, WithoutAPlanner) {
+  const Fd socket = connect();
+  server_->set_planner({});
+  const Fd memory = questions(sizeof(penna_patch_question));
+  ask(socket, memory.get());
+  server_->work();
+  EXPECT_EQ(answered(socket), 0);
+}
+
+}  // namespace
+}  // namespace penna
