@@ -52,6 +52,30 @@ class Uftrace(Peer):
         return run(['uftrace', 'record', '-d', self.fresh('uftrace'), *self.options, program, *arguments])
 
 
+class XRay(Peer):
+    """The tracer that clang links into programs. `options`: "basic", all calls to disk; "fdr", the last ones, in memory until
+    the end. Both would leave out calls shorter than 5 microseconds."""
+
+    def __init__(self, bench, options):
+        super().__init__(bench, options)
+        self.name = f'XRay {options}'
+
+    def run(self, program, arguments):
+        log = self.bench.data / 'xray-log.'
+        short = 'func_duration_threshold_us=0'
+        text = run([program, *arguments], {
+            **os.environ, 'XRAY_OPTIONS': f'patch_premain=true xray_mode=xray-{self.options} xray_logfile_base={log}',
+            'XRAY_BASIC_OPTIONS': short, 'XRAY_FDR_OPTIONS': short})
+        files = glob.glob(f'{log}*')
+        size = sum(os.path.getsize(file) for file in files)
+        for file in files:
+            os.unlink(file)
+        if size < 1 << 16:
+            why = 'it cannot determine the frequency of the clock' if 'CPU frequency' in text else 'there is no log'
+            raise Failed(f'XRay recorded nothing: {why}')
+        return text
+
+
 class Heaptrack(Peer):
     """Allocation tracer. -r: its fastest way, interpreted later."""
     name = 'heaptrack'

@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import calls  # noqa: E402
 import events  # noqa: E402
 import machine  # noqa: E402
 import peers  # noqa: E402
@@ -41,7 +42,7 @@ def main():
                   'ns' if arguments.clock == 'wall' else 'cpu_ns')
     parts = []
     try:
-        for make in (events.limits, events.ring, events.table, whole.programs, whole.table, whole.hooks, whole.switching,
+        for make in (events.limits, events.ring, events.table, calls.table, whole.programs, whole.table, whole.hooks, whole.switching,
                      whole.tool_side):
             part = make(bench, arguments.only)
             if part:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Function calls: fib, recursive. Built plain, with -finstrument-functions, and with -pg; only fib is instrumented.
+// Function calls: fib, recursive, or, with "leaf", a function that does nothing, in a loop. Built plain and in each way in which
+// compilers prepare programs for being traced; only these two are instrumented.
 //
-// Iterations are rounded up to whole trees of fib(20), 21891 calls each; an operation is one call, entry and exit.
+// Iterations of fib are rounded up to whole trees of fib(20), 21891 calls each; an operation is one call, entry and exit.
+#include <cstring>
+
 #include "harness.h"
 
 __attribute__((noinline)) int fib(int n) {
@@ -11,7 +14,14 @@ __attribute__((noinline)) int fib(int n) {
   return low + high;
 }
 
+__attribute__((noinline)) void leaf(long& value) { bench::opaque(value); }
+
 namespace {
+
+BENCH_PLAIN long leaves(long iterations, int) {
+  for (long i = 0; i < iterations; ++i) leaf(i);
+  return iterations;
+}
 
 constexpr int kTree = 20;
 constexpr long kCallsOfTree = 21891;
@@ -29,4 +39,6 @@ BENCH_PLAIN long body(long iterations, int) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return bench::run(argc, argv, body); }
+int main(int argc, char** argv) {
+  return bench::run(argc, argv, argc > 3 && strcmp(argv[3], "leaf") == 0 ? leaves : body);
+}
