@@ -46,9 +46,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fake.seal();
   auto map = ChannelMap::map(fake.memory());
   if (map) {
-    std::optional<PointFilter> filter;
+    // Two functions of three, and calls that take a while.
+    CallRules rules;
+    rules.min_ticks = 3;
+    rules.depth = 4;
+    rules.rough = true;
+    rules.ask = [](uint32_t, uint64_t pc, uint64_t) {
+      FunctionTraits traits{};
+      traits.chosen = pc % 3 != 0;
+      return traits;
+    };
+    std::unique_ptr<ChunkFilter> filter;
     if (size > 0 && (data[0] & 2) != 0)
-      filter.emplace(std::make_shared<const std::vector<Where>>(1, *Where::parse("arg1 > 5 || arg2 ~ 'x*'")));
+      filter = std::make_unique<ChunkFilter>(
+          0, std::make_shared<const std::vector<Where>>(1, *Where::parse("arg1 > 5 || arg2 ~ 'x*'")),
+          (data[0] & 4) != 0 ? &rules : nullptr);
     ProcessDrain drain(std::move(*map), 0, 1, std::move(filter));
     for (size_t at = 1; at + 12 <= size; at += 12) {
       uint32_t head;
