@@ -91,5 +91,5 @@ for optimisation in -O0 -O2; do
     span jump:inner n=2 {
     } /* jump:inner */
   } /* jump:inner, ended by what lies around it */
-} /* jump:outer */' "$(tree jump.penna | grep -v 'thread is named')" "the replay of longjmp, $optimisation"
+} /* jump:outer */' "$(tree jump.penna | grep -v -e 'thread is named' -e "exit\.$")" "the replay of longjmp, $optimisation"
 done
