@@ -40,6 +40,7 @@ struct CallCounts {
   uint64_t unwound = 0;      // calls that ended with an outer one
   uint64_t open = 0;         // calls open at the end
   uint64_t stray_exits = 0;  // exits of functions that were not open
+  uint64_t inherited = 0;    // such exits in a forked process: its parent had entered these functions
   uint64_t too_deep = 0;     // entries beyond kMaxDepth: not looked at
   void add(const CallCounts& other) {
     calls += other.calls;
@@ -47,6 +48,7 @@ struct CallCounts {
     unwound += other.unwound;
     open += other.open;
     stray_exits += other.stray_exits;
+    inherited += other.inherited;
     too_deep += other.too_deep;
   }
 };

@@ -3,6 +3,7 @@
 #include "model/calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/thread_calls.h"
 
@@ -49,7 +50,7 @@ struct Calls::Observer {
 };
 
 Calls::Calls(const Recording& recording, const CodeMap& map)
-    : map_(map), functions_(map), threads_(recording.threads().size()) {}
+    : recording_(recording), map_(map), functions_(map), threads_(recording.threads().size()) {}
 Calls::~Calls() = default;
 
 void Calls::make_room(FunctionId function) {
@@ -67,11 +68,24 @@ void Calls::add(const Event& event) {
   thread.add(event, functions_, Observer{*this, thread});
 }
 
+// A forked process goes on in the middle of its parent's functions: in its first thread.
+bool Calls::goes_on_after_fork(uint32_t thread) const {
+  const std::span<const RecordedProcess> processes = recording_.processes();
+  const RecordedProcess& own = processes[recording_.threads()[thread].process];
+  if (own.process.after_exec || own.threads.empty() || own.threads.front() != thread) return false;
+  return std::any_of(processes.begin(), processes.end(), [&](const RecordedProcess& other) {
+    return &other != &own && other.process.pid == own.process.parent_pid;
+  });
+}
+
 void Calls::finish() {
-  for (auto& thread : threads_) {
-    if (!thread) continue;
+  for (uint32_t number = 0; number < threads_.size(); ++number) {
+    ThreadState* thread = threads_[number].get();
+    if (thread == nullptr) continue;
     thread->finish(Observer{*this, *thread});
-    counts_.add(thread->matcher.counts());
+    CallCounts counts = thread->matcher.counts();
+    if (counts.stray_exits != 0 && goes_on_after_fork(number)) counts.inherited = std::exchange(counts.stray_exits, 0);
+    counts_.add(counts);
   }
 }
 

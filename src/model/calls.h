@@ -37,7 +37,7 @@ struct ThreadFunctionCalls {
 
 class Calls {
  public:
-  // `map` must outlive it.
+  // `recording` and `map` must outlive it.
   Calls(const Recording& recording, const CodeMap& map);
   ~Calls();
 
@@ -58,7 +58,9 @@ class Calls {
   struct Observer;
   void add(const Event& event);
   void make_room(FunctionId function);
+  bool goes_on_after_fork(uint32_t thread) const;
 
+  const Recording& recording_;
   const CodeMap& map_;
   FunctionTable functions_;
   std::vector<FunctionCalls> totals_;                  // by function
