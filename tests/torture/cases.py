@@ -78,7 +78,9 @@ CASES |= {
     'asked_to_end': program('interrupted', 'handle', outer='timeout -s INT 1 "$@"; echo $?'),
     'asked_to_die': program('interrupted', 'default', outer='timeout -s TERM 0.5 "$@"; echo $?'),
     'broken_pipe': shell('yes | head -c 100000 | wc -c; {bin}/die_by PIPE | cat'),
-    'tty_less': Case(['less', '{big}'], pty=[('line 20', ' '), ('line 40', '/line 77\n'), ('line 78', 'q')]),
+    # Its prompt, behind the last line of a screen, says that it reads keys.
+    'tty_less': Case(['less', '{big}'], pty=[('\x1b[27m\x1b[K', ' '), ('45 of a file to read\r\n:', '/line 77\n'),
+                                             ('99 of a file to read\r\n:', 'q')]),
     'tty_password': program('ask_password', pty=[('Password: ', 'secret\n'), ('Name: ', 'feather\n')]),
     'tty_interrupt': program('interrupted', 'handle', pty=[('ready', '\x03')]),
     'tty_interrupt_default': program('interrupted', 'default', pty=[('ready', '\x03')]),

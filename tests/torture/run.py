@@ -140,9 +140,9 @@ def look(case, place, name, recorder=()):
         own_line = OWN_LINE
         status, out, err = run_piped(words, env, case, place.root / name)
     files = wait_for_file(directory / pathlib.Path(case.file).name) if case.file else b''
-    # The name of the directory, and addresses that a program prints, differ in any two runs.
-    out, err, files = (ADDRESS.sub(b'ADDRESS', text.replace(str(directory).encode(), b'{tmp}'))
-                       for text in (out, err, files))
+    # The names of the directories, and addresses that a program prints, differ in any two runs.
+    out, err, files = (ADDRESS.sub(b'ADDRESS', text.replace(str(directory).encode(), b'{tmp}')
+                                   .replace(str(place.root).encode(), b'{root}')) for text in (out, err, files))
     return Seen(status, out, err, files, own_line)
 
 

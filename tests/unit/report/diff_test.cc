@@ -55,7 +55,8 @@ CALLS A  CALLS B  TOTAL A  TOTAL B     DELTA      OF A  SELF DELTA  FUNCTION
 TEST(Diff, NoiseIsGrey) {
   const auto quiet = [](const QuietLimit& limit) {
     std::vector<std::string> names;
-    for (const TableRow& row : diff_report(kBefore, kAfter, limit).tables[0].rows)
+    const Report report = diff_report(kBefore, kAfter, limit);
+    for (const TableRow& row : report.tables[0].rows)
       if (row.is_quiet) names.push_back(std::get<std::string>(row.cells.back()));
     return names;
   };
