@@ -198,7 +198,14 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module
 
 /* What a site is. A span's end is a site of its own, with the names of its beginning; in a thread, it ends the innermost
  * span of these names. Triggers call their program back and are never recorded. */
-enum penna_site_kind { PENNA_SITE_EVENT = 1, PENNA_SITE_SPAN = 2, PENNA_SITE_SPAN_END = 3, PENNA_SITE_TRIGGER = 4 };
+enum penna_site_kind {
+  PENNA_SITE_EVENT = 1,
+  PENNA_SITE_SPAN = 2,
+  PENNA_SITE_SPAN_END = 3,
+  PENNA_SITE_TRIGGER = 4,
+  PENNA_SITE_ARGUMENTS = 5, /* no site in the code: what a function was called with; behind its entry */
+  PENNA_SITE_RESULT = 6     /* what it gave back; before its exit */
+};
 
 /* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for
  * each argument its name ("" when it has none). */
