@@ -5,6 +5,8 @@
 #include <dwarf.h>
 #include <tsl/robin_map.h>
 
+#include <filesystem>
+
 namespace penna {
 namespace {
 
@@ -14,6 +16,15 @@ uint32_t rank_of(uint32_t index) { return IntervalMap::kNone - 1 - index; }
 uint32_t index_of(uint32_t rank) { return IntervalMap::kNone - 1 - rank; }
 
 }  // namespace
+
+bool has_dwarf(const ElfFile& file) { return file.has_contents(".debug_info") || file.has_contents(".zdebug_info"); }
+
+std::string source_path(std::string_view directory, std::string_view file) {
+  std::string whole = file.empty() || file[0] == '/' || directory.empty()
+                          ? std::string(file)
+                          : std::string(directory) + "/" + std::string(file);
+  return std::filesystem::path(whole).lexically_normal().string();
+}
 
 std::unique_ptr<DwarfUnits> DwarfUnits::open(const ElfFile& file, const ElfFile* alt,
                                              const std::vector<AddressRange>& code) {

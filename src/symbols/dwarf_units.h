@@ -11,6 +11,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "symbols/elf_file.h"
@@ -30,6 +32,13 @@ void each_code_range(Dwarf_Die* die, const std::vector<AddressRange>& code, Take
     if (begin != 0 && begin < end && range_of(code, begin) != nullptr) take(begin, end);
   }
 }
+
+// Whether the file itself has DWARF.
+bool has_dwarf(const ElfFile& file);
+
+// "/build/static" and "../Python/ceval.c" are "/build/Python/ceval.c". (With a symbolic link in front of the ".." this
+// is another folder; such builds are rarer than readers of long paths.)
+std::string source_path(std::string_view directory, std::string_view file);
 
 class DwarfUnits {
  public:

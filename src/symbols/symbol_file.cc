@@ -5,8 +5,6 @@
 #include <fmt/core.h>
 #include <sys/auxv.h>
 
-#include <filesystem>
-
 #include "symbols/plt.h"
 
 namespace penna {
@@ -57,17 +55,6 @@ Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, c
 bool has_symtab(const ElfFile& file) {
   const ElfSection* section = file.section_of_type(SHT_SYMTAB);
   return section != nullptr && section->size != 0;
-}
-
-bool has_dwarf(const ElfFile& file) { return file.has_contents(".debug_info") || file.has_contents(".zdebug_info"); }
-
-// "/build/static" and "../Python/ceval.c" are "/build/Python/ceval.c". (With a symbolic link in front of the ".." this
-// is another folder; such builds are rarer than readers of long paths.)
-std::string source_path(std::string_view directory, std::string_view file) {
-  std::string whole = file.empty() || file[0] == '/' || directory.empty()
-                          ? std::string(file)
-                          : std::string(directory) + "/" + std::string(file);
-  return std::filesystem::path(whole).lexically_normal().string();
 }
 
 }  // namespace
