@@ -136,30 +136,28 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
     case DW_TAG_array_type:
       type.kind = flag_of(&die, DW_AT_GNU_vector) ? TypeKind::kVector : TypeKind::kArray;
       if (type.bytes == 0)
-        type.bytes = std::min(elements(type) * std::min(target_of(type).bytes, kMaxBytes >> 32), kMaxBytes);
+        type.bytes = std::min(elements(type).value_or(0) * std::min(target_of(type).bytes, kMaxBytes >> 32), kMaxBytes);
       break;
     default: break;
   }
   return type;
 }
 
-uint64_t TypeReader::elements(const DwarfType& type) {
-  constexpr uint64_t kMax = uint64_t{1} << 32;
+std::optional<uint64_t> TypeReader::elements(const DwarfType& type) {
+  constexpr uint64_t kMax = uint64_t{1} << 31;  // a product of two fits
   uint64_t all = 1;
   bool bounded = false;
   Dwarf_Die die = type.die, child;
   for (int found = ::dwarf_child(&die, &child); found == 0 && spend(); found = ::dwarf_siblingof(&child, &child)) {
     if (::dwarf_tag(&child) != DW_TAG_subrange_type) continue;
-    uint64_t count = 0;
-    if (auto stated = number_of(&child, DW_AT_count))
-      count = *stated;
-    else if (auto last = number_of(&child, DW_AT_upper_bound))
-      count = *last + 1;  // -1 + 1: an array of none
-    if (count > kMax) return 0;
-    all = std::min(all * count, kMax);
+    auto count = number_of(&child, DW_AT_count);
+    if (auto last = number_of(&child, DW_AT_upper_bound)) count = *last + 1;  // -1 + 1: an array of none
+    if (!count) return std::nullopt;
+    all = std::min(all * std::min(*count, kMax), kMax);
     bounded = true;
   }
-  return bounded ? all : 0;
+  if (!bounded) return std::nullopt;
+  return all;
 }
 
 std::optional<DwarfMember> TypeReader::read_member(Dwarf_Die child) {

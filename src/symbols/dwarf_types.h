@@ -72,8 +72,8 @@ class TypeReader {
   DwarfType target_of(const DwarfType& type) { return type_of(&const_cast<DwarfType&>(type).die); }
   // Data members and bases in their order, static ones left out. nullopt: too many, or one that makes no sense.
   std::optional<std::vector<DwarfMember>> members(const DwarfType& type);
-  // Elements of an array or vector, all dimensions together; at most 2^32.
-  uint64_t elements(const DwarfType& type);
+  // Elements of an array or vector, all dimensions together; at most 2^31. nullopt: it has no bound.
+  std::optional<uint64_t> elements(const DwarfType& type);
 
   // True when an object of this class is passed by the address of a copy (Itanium C++ ABI 3.1.1, "non-trivial for the
   // purposes of calls"). DW_AT_calling_convention says so; where it is missing, the declared members do. nullopt: unknown.

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "penna/event.h"
 #include "symbols/parameter_home.h"
@@ -41,7 +42,16 @@ bool is_cxx(int language) {
          language == DW_LANG_C_plus_plus_14 || language == DW_LANG_ObjC_plus_plus || language == DW_LANG_ObjC;
 }
 
-bool is_clang(Dwarf_Die* unit) { return text_of(unit, DW_AT_producer).find("clang") != std::string_view::npos; }
+// The major version of the clang that made the unit; 0: another compiler.
+unsigned clang_version(Dwarf_Die* unit) {
+  constexpr std::string_view kMark = "clang version ";
+  const std::string_view producer = text_of(unit, DW_AT_producer);
+  const size_t at = producer.find(kMark);
+  if (at == std::string_view::npos) return producer.find("clang") == std::string_view::npos ? 0 : 1;
+  unsigned version = 1;
+  std::from_chars(producer.data() + at + kMark.size(), producer.data() + producer.size(), version);
+  return version;
+}
 
 // The parameters below a function; gcc puts those of a parameter pack one level deeper. False: too many.
 bool list_parameters(TypeReader* reader, Dwarf_Die parent, std::vector<Dwarf_Die>* all, bool pack = false) {
@@ -97,14 +107,14 @@ bool pair_parameters(TypeReader* reader, Function* function, uint64_t entry) {
 }
 
 // Places by the ABI. Behind a parameter of unknown type nothing is known.
-void place_parameters(TypeReader* reader, Function* function, bool promoted) {
+void place_parameters(TypeReader* reader, Function* function, bool promoted, const AbiVariant& variant) {
   ArgumentPlaces places;
   bool known = function->result.kind == TypeKind::kVoid || function->result_passing;
   if (function->result_passing && result_takes_pointer(*function->result_passing)) places.skip_integer();
   for (Parameter& parameter : function->parameters) {
     // A float of a function without prototype comes as a double (C11, 6.5.2.2).
     if (promoted && parameter.type.kind == TypeKind::kFloat && parameter.type.bytes == 4) parameter.type.bytes = 8;
-    parameter.passing = classify(reader, parameter.type);
+    parameter.passing = classify(reader, parameter.type, variant);
     known = known && parameter.passing;
     if (known) parameter.place = places.next(*parameter.passing);
   }
@@ -248,9 +258,11 @@ Result<Signature> Signatures::of(uint64_t address) {
     return Error{
         fmt::format("it has more than {} parameters: name some of them, as in NAME@arg1,arg2/x", kMaxParameters)};
   }
+  const unsigned clang = clang_version(&unit->functions);
+  const AbiVariant variant = AbiVariant::of_clang(clang);
   function.result = reader.type_of(&function.die);
-  if (function.result.kind != TypeKind::kVoid) function.result_passing = classify(&reader, function.result);
-  place_parameters(&reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped));
+  if (function.result.kind != TypeKind::kVoid) function.result_passing = classify(&reader, function.result, variant);
+  place_parameters(&reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped), variant);
 
   const bool others_call = any_symbol_ ? contains(called_by_others_, address) : flag_of(&function.die, DW_AT_external);
   const bool changed = is_changed(function, others_call);
@@ -265,8 +277,7 @@ Result<Signature> Signatures::of(uint64_t address) {
       arguments.mark_left_out();
   }
   const bool optimised = lists_calls(&function.die) && !all_in_memory(function);
-  const bool result_kept =
-      others_call || (!changed && !contains(clones_, address) && !(is_clang(&unit->functions) && optimised));
+  const bool result_kept = others_call || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
   if (function.result_passing && result_kept && !(changed && function.result_passing->words != 1)) {
     results.add("return", function.result, result_place(*function.result_passing));
   } else if (function.result.kind != TypeKind::kVoid) {

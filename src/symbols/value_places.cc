@@ -35,6 +35,7 @@ class Classifier {
   const Classes& classes() const { return classes_; }
   uint64_t align() const { return align_; }
   bool unaligned() const { return unaligned_; }
+  bool flexible() const { return flexible_; }
 
  private:
   void put(uint64_t offset, PassClass value) {
@@ -53,6 +54,7 @@ class Classifier {
   Classes classes_{};
   uint64_t align_ = 1;
   bool unaligned_ = false;
+  bool flexible_ = false;
 };
 
 bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
@@ -107,11 +109,12 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
 
 bool Classifier::add_elements(const DwarfType& type, uint64_t offset, int depth) {
   const DwarfType element = reader_.target_of(type);
-  const uint64_t count = reader_.elements(type);
+  const auto count = reader_.elements(type);
   if (element.kind == TypeKind::kUnknown) return false;
-  if (element.bytes == 0) return true;
+  if (!count) flexible_ = true;
+  if (element.bytes == 0 || !count) return true;
   // What lies beyond is in memory by its size; only its alignment still counts, and that the first elements tell.
-  for (uint64_t i = 0; i < std::min(count, kMaxBytes); ++i) {
+  for (uint64_t i = 0; i < std::min(*count, kMaxBytes); ++i) {
     if (!add(element, offset + i * element.bytes, depth + 1)) return false;
   }
   return true;
@@ -151,7 +154,7 @@ bool belongs_in_memory(const Classes& classes, size_t words) {
 
 }  // namespace
 
-std::optional<Passing> classify(TypeReader* reader, const DwarfType& type) {
+std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const AbiVariant& variant) {
   Passing passing;
   passing.bytes = type.bytes;
   if (type.kind == TypeKind::kArray) return std::nullopt;  // as a parameter it is a pointer
@@ -169,7 +172,8 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type) {
   if (!classifier.unaligned() && align > 8 && type.bytes % align == 0) passing.align = align;
   const size_t words = static_cast<size_t>((std::min(type.bytes, kMaxBytes + 8) + 7) / 8);
   passing.words = std::min(words, Passing::kMaxWords);
-  passing.memory = words > Passing::kMaxWords || classifier.unaligned() || belongs_in_memory(passing.classes, words);
+  passing.memory = words > Passing::kMaxWords || classifier.unaligned() ||
+                   (variant.flexible_in_memory && classifier.flexible()) || belongs_in_memory(passing.classes, words);
   if (!passing.memory) {
     for (size_t i = 0; i < words; ++i) {
       if (passing.classes[i] == PassClass::kSseUp &&
@@ -180,6 +184,8 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type) {
     passing.x87 = passing.classes[0] == PassClass::kX87 || passing.classes[0] == PassClass::kComplexX87;
     passing.memory = passing.x87;  // as an argument
   }
+  const bool integer = type.kind == TypeKind::kSigned || type.kind == TypeKind::kUnsigned;
+  passing.split = variant.split_int128 && integer && passing.words == 2;
   const bool empty = std::all_of(passing.classes.begin(), passing.classes.end(),
                                  [](PassClass one) { return one == PassClass::kNone; });
   if (empty && !passing.memory) passing.words = 0;
@@ -198,12 +204,17 @@ ValuePlace ArgumentPlaces::on_stack(const Passing& passing) {
 
 ValuePlace ArgumentPlaces::next(const Passing& passing) {
   ValuePlace place;
+  Passing word;
+  word.bytes = 8;
+  word.words = 1;
+  word.classes[0] = PassClass::kInteger;
+  if (passing.split) {
+    place = next(word);
+    for (size_t i = 1; i < passing.words; ++i) next(word);
+    return place;
+  }
   if (passing.by_reference) {
-    Passing pointer;
-    pointer.bytes = 8;
-    pointer.words = 1;
-    pointer.classes[0] = PassClass::kInteger;
-    place = next(pointer);
+    place = next(word);
     if (place.kind != ValuePlace::Kind::kLeftOut) place.kind = ValuePlace::Kind::kBehind;
     return place;
   }

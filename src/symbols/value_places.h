@@ -24,14 +24,27 @@ struct Passing {
   bool by_reference = false;              // the address of it: an INTEGER
   bool memory = false;                    // copied to the stack; as a result: behind a hidden pointer
   bool x87 = false;                       // but as a result in st0, or st0 and st1
+  bool split = false;                     // its eightbytes are placed one by one: AbiVariant::split_int128
   uint64_t bytes = 0;
   uint64_t align = 8;  // on the stack; at least 8
   size_t words = 0;    // eightbytes in `classes`; 0: it is empty and takes nothing
   std::array<PassClass, kMaxWords> classes{};
 };
 
+// Where clang does not do as the psABI says.
+struct AbiVariant {
+  // Until clang 18 half of an __int128 may be in a register and half on the stack, where it is aligned to 8 (its release
+  // notes, "ABI changes": -fclang-abi-compat=17).
+  bool split_int128 = false;
+  // A class that ends with an array without bound is in memory, however small it is (measured, clang 14).
+  bool flexible_in_memory = false;
+
+  // `clang`: its major version; 0 = another compiler.
+  static AbiVariant of_clang(unsigned clang) { return {clang != 0 && clang < 18, clang != 0}; }
+};
+
 // nullopt: the type is not fully known.
-std::optional<Passing> classify(TypeReader* reader, const DwarfType& type);
+std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const AbiVariant& variant);
 
 // A register, or a word of the stack.
 struct ValueWord {

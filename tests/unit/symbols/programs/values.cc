@@ -10,11 +10,9 @@
 #include <complex.h>
 #include <immintrin.h>
 
-#ifdef __clang__
-#define FN extern "C" __attribute__((noinline))
-#else
-#define FN extern "C" __attribute__((noipa))
-#endif
+// What may be replaced is not looked into: else clang passes nothing for what a function does not use.
+#define OPAQUE __attribute__((noinline, weak))
+#define FN extern "C" OPAQUE
 #define USE(...) asm volatile("" : : "r"(&__VA_ARGS__) : "memory")
 #define LOCAL __attribute__((noinline)) static
 
@@ -66,7 +64,9 @@ Method method;
 Virtual virtually;
 Two pair{1, 2};
 const char* word = "word";
+extern "C" {
 std::string pointed = "pointed";
+}
 Named named{"field", 1, "txt", "vw", std::unique_ptr<int>(&number), (int*)0x50, 7};
 
 // f_ints: a=-1 b=2 c=-3 d=4 e=-5 f=6 g=-7 h=8 return=-9
@@ -137,6 +137,8 @@ FN Packed f_packed(Packed p, int n) { return {'d', 4}; }
 FN void f_bits(Bits p, int n) {}
 // f_long: p.wide=1 n=2
 FN void f_long(Long p, int n) {}
+// f_long_full: a=1 b=2 c=3 d=4 e=5 p.wide=6 f=7 g=8
+FN void f_long_full(int a, int b, int c, int d, int e, Long p, int f, int g) {}
 // f_aligned: a=1 b=2 c=3 d=4 e=5 p.a=6 f=7 g=8
 FN void f_aligned(int a, int b, int c, int d, int e, Aligned p, int f, int g) {}
 // f_padded: a=1 p.first=2 p.second=3.5 b=4
@@ -148,7 +150,7 @@ FN void f_has_union(HasUnion p, int n) {}
 // f_box: p.inside=1.5 return.inside=2
 FN Box<long> f_box(Box<double> p) { return {2}; }
 // f_own: a=1 p.v=2 b=3 return.v=4
-FN Own f_own(int a, Own p, int b) { return Own(4); }
+FN Own f_own(int a, Own p, int b) { USE(p); return Own(4); }
 // f_dies: p.v=1 n=2
 FN void f_dies(Dies p, int n) {}
 // f_defaulted: p.v=1 n=2 return.v=3
@@ -162,7 +164,7 @@ FN void f_own_base(OwnBase p, int n) {}
 // f_virtual: p.v=6 n=3
 FN void f_virtual(Virtual p, int n) {}
 // f_string: a='by value' b='by reference' c='moved' d=4 return='given'
-FN std::string f_string(std::string a, const std::string& b, std::string&& c, int d) { return "given"; }
+FN std::string f_string(std::string a, const std::string& b, std::string&& c, int d) { USE(a); return "given"; }
 // f_string_pointer: a=&pointed *a='pointed'
 FN void f_string_pointer(const std::string* a) {}
 // f_view: n=1 a='viewed' b='again' return='shown'
@@ -174,7 +176,7 @@ FN void f_views(Views p) {}
 // f_named: n=&named n.name='field' n.id=1 n.text='txt' n.view='vw' n.owner=&number n.raw=0x50
 FN void f_named(const Named& n) {}
 // f_smart: a=&number b=&number c=3 return=&number
-FN std::unique_ptr<int> f_smart(std::unique_ptr<int> a, const std::shared_ptr<int>& b, int c) { return std::unique_ptr<int>(&number); }
+FN std::unique_ptr<int> f_smart(std::unique_ptr<int> a, const std::shared_ptr<int>& b, int c) { USE(a); return std::unique_ptr<int>(&number); }
 // f_complex: a.real=1 a.imag=2 b.real=3 b.imag=4 n=5 return.real=6 return.imag=7
 FN float _Complex f_complex(float _Complex a, double _Complex b, int n) { float _Complex c; __real__ c = 6; __imag__ c = 7; return c; }
 // f_complex_double: a=1 return.real=6 return.imag=7
@@ -194,11 +196,11 @@ FN void f_variadic(int a, const char* b, ...) {}
 // f_char16: a=65 b=66 c=67
 FN void f_char16(char16_t a, char32_t b, wchar_t c) {}
 // _ZNK6Method3getEiRK5Point: this=&method this.m=0 a=5 p=&point p.x=3 p.y=1.5 return=8
-__attribute__((noinline)) int Method::get(int a, const Point& p) const { USE(a); return 8; }
+OPAQUE int Method::get(int a, const Point& p) const { USE(a); return 8; }
 // _ZN6Method5fixedEi: a=6 return=7
-__attribute__((noinline)) int Method::fixed(int a) { USE(a); return 7; }
+OPAQUE int Method::fixed(int a) { USE(a); return 7; }
 // _ZN6Method3dynEs: this=&method this.m=0 s=-4
-__attribute__((noinline)) void Method::dyn(short s) { USE(s); }
+OPAQUE void Method::dyn(short s) { USE(s); }
 // local_first? unused=1 used=2 p=&point p.x=3 p.y=1.5 return=5
 LOCAL int local_first(int unused, int used, Point* p) { USE(used); return used + p->x; }
 // local_unused? a=1 b=2 p.x=9 p.y=8 c=3 return=5
@@ -253,6 +255,7 @@ extern "C" void corpus() {
   f_packed({'c', 2}, 3);
   f_bits({1, 2, 1.5}, 2);
   f_long({1}, 2);
+  f_long_full(1, 2, 3, 4, 5, {6}, 7, 8);
   f_aligned(1, 2, 3, 4, 5, {6}, 7, 8);
   f_padded(1, {2, 3.5}, 4);
   f_union(1, {1}, 2);
@@ -272,7 +275,7 @@ extern "C" void corpus() {
   f_views({"inside"});
   f_named(named);
   std::unique_ptr<int> owner(&number);
-  std::shared_ptr<int> shared(&number, [](int*) {});
+  std::shared_ptr<int> shared(std::shared_ptr<int>(), &number);
   std::unique_ptr<int> back = f_smart(std::move(owner), shared, 3);
   back.release();
   float _Complex c;
