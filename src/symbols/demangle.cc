@@ -240,4 +240,26 @@ std::string demangle(std::string_view raw, Demangle style) {
   return style == Demangle::kSimple ? simple_name(full) : std::string(full);
 }
 
+std::optional<size_t> parameter_count(std::string_view full) {
+  size_t end = full.rfind(')');
+  // What may stand behind is " const", " &" and the like.
+  if (end == std::string_view::npos || full.substr(end + 1).find_first_of("<>{}[]:") != std::string_view::npos)
+    return std::nullopt;
+  // From the last bracket back to the one that opens it.
+  size_t depth = 0, commas = 0, at = end + 1;
+  while (at-- > 0) {
+    const char c = full[at];
+    const bool closes = c == ')' || c == ']' || c == '}' || (c == '>' && (at == 0 || full[at - 1] != '-'));
+    const bool opens = c == '(' || c == '[' || c == '{' || c == '<';
+    if (closes) ++depth;
+    if (c == ',' && depth == 1) ++commas;
+    if (opens && --depth == 0) break;
+  }
+  if (depth != 0 || full[at] != '(') return std::nullopt;
+  const std::string_view inside = full.substr(at + 1, end - at - 1);
+  if (inside.empty() || inside == "...") return 0;
+  const bool variadic = inside.size() > 3 && inside.substr(inside.size() - 3) == "...";
+  return commas + (variadic ? 0 : 1);
+}
+
 }  // namespace penna

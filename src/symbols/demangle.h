@@ -5,7 +5,9 @@
 // before it twice). Invariant: a name whose expansion could exceed kDemangleLimit is left as it is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,5 +33,9 @@ uint64_t demangled_size_bound(std::string_view raw);
 // A demangled name without parameters and template arguments, for example
 // "std::vector<int>::push_back(int const&)" is "std::vector::push_back"; lambdas keep a short "{lambda}" with number.
 std::string simple_name(std::string_view full);
+
+// How many parameters a fully demangled function has: 2 of "A::f(int, char (*)(int, int)) const", also with "..." behind
+// them. nullopt: the text has none that can be told.
+std::optional<size_t> parameter_count(std::string_view full);
 
 }  // namespace penna

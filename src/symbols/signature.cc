@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "penna/event.h"
+#include "symbols/demangle.h"
 #include "symbols/parameter_home.h"
 #include "symbols/value_list.h"
 
@@ -118,6 +119,17 @@ void place_parameters(TypeReader* reader, Function* function, bool promoted, con
     known = known && parameter.passing;
     if (known) parameter.place = places.next(*parameter.passing);
   }
+}
+
+// clang 14 without optimisation leaves parameters out that are passed by reference and not used; then the places of those
+// behind are wrong. The mangled name still counts them.
+bool lacks_parameters(Function* function) {
+  const std::string_view raw = text_of(&function->die, DW_AT_linkage_name);
+  if (raw.substr(0, 2) != "_Z") return false;
+  auto stated = parameter_count(demangle(raw, Demangle::kFull));
+  const auto listed = std::count_if(function->parameters.begin(), function->parameters.end(),
+                                    [](Parameter& parameter) { return !flag_of(&parameter.die, DW_AT_artificial); });
+  return stated && *stated != static_cast<size_t>(listed);
 }
 
 // Whether the compiler moved or removed parameters: see the invariant in signature.h.
@@ -265,7 +277,8 @@ Result<Signature> Signatures::of(uint64_t address) {
   place_parameters(&reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped), variant);
 
   const bool others_call = any_symbol_ ? contains(called_by_others_, address) : flag_of(&function.die, DW_AT_external);
-  const bool changed = is_changed(function, others_call);
+  const bool lacks = clang != 0 && lacks_parameters(&function);
+  const bool changed = lacks || is_changed(function, others_call);
   Signature signature;
   ValueList arguments(&reader), results(&reader);
   for (Parameter& parameter : function.parameters) {
@@ -285,7 +298,11 @@ Result<Signature> Signatures::of(uint64_t address) {
   }
   if (reader.exhausted())
     return Error{"its types are damaged or too large to read: name its values by register, as in NAME@arg1"};
-  if (changed || !result_kept) {
+  if (lacks) {
+    signature.note =
+        "its debug information lacks parameters, so some of its values are left out: name them by register, as "
+        "in NAME@arg1,arg2/x";
+  } else if (changed || !result_kept) {
     signature.note =
         "the compiler changed how it is called, so some of its values are left out: mark it "
         "__attribute__((noipa)), or build without optimisation";
