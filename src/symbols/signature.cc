@@ -252,6 +252,26 @@ UnitFunctions& Signatures::functions_of(Dwarf_Die unit) {
   return *entry->second;
 }
 
+// With -g1 no function has parameters or a result. A type in the unit, or another unit that it names, tells.
+bool Signatures::has_types(Dwarf_Die unit) {
+  auto [entry, added] = has_types_.try_emplace(unit.cu, false);
+  if (!added) return entry->second;
+  Dwarf_Die child;
+  TypeReader reader;
+  for (int found = ::dwarf_child(&unit, &child); found == 0 && reader.spend();
+       found = ::dwarf_siblingof(&child, &child)) {
+    switch (::dwarf_tag(&child)) {
+      case DW_TAG_subprogram:
+      case DW_TAG_namespace:
+      case DW_TAG_variable:
+      case DW_TAG_label:
+      case DW_TAG_dwarf_procedure: continue;
+      default: return entry.value() = true;
+    }
+  }
+  return entry->second;
+}
+
 Result<Signature> Signatures::of(uint64_t address) {
   DwarfUnits::Unit* unit = units_->find(address);
   UnitFunctions::Function* found = unit == nullptr ? nullptr : functions_of(unit->functions).find(address);
@@ -273,6 +293,11 @@ Result<Signature> Signatures::of(uint64_t address) {
   const unsigned clang = clang_version(&unit->functions);
   const AbiVariant variant = AbiVariant::of_clang(clang);
   function.result = reader.type_of(&function.die);
+  Dwarf_Die origin;
+  const bool bare = function.parameters.empty() && function.result.kind == TypeKind::kVoid;
+  if (bare && !origin_of(&function.die, &origin) && !has_types(unit->functions)) {
+    return Error{"its debug information has no types: build it with -g instead of -g1 or -gline-tables-only"};
+  }
   if (function.result.kind != TypeKind::kVoid) function.result_passing = classify(&reader, function.result, variant);
   place_parameters(&reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped), variant);
 
@@ -283,18 +308,18 @@ Result<Signature> Signatures::of(uint64_t address) {
   ValueList arguments(&reader), results(&reader);
   for (Parameter& parameter : function.parameters) {
     if (is_vtt(&parameter.die)) continue;
-    auto place = changed ? stated_place(parameter) : parameter.place;
+    auto place = changed || !parameter.place ? stated_place(parameter) : parameter.place;
     if (place)
       arguments.add(parameter.name, parameter.type, *place);
     else
-      arguments.mark_left_out();
+      arguments.leave_out();
   }
   const bool optimised = lists_calls(&function.die) && !all_in_memory(function);
   const bool result_kept = others_call || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
   if (function.result_passing && result_kept && !(changed && function.result_passing->words != 1)) {
     results.add("return", function.result, result_place(*function.result_passing));
   } else if (function.result.kind != TypeKind::kVoid) {
-    results.mark_left_out();
+    results.leave_out();
   }
   if (reader.exhausted())
     return Error{"its types are damaged or too large to read: name its values by register, as in NAME@arg1"};

@@ -63,10 +63,12 @@ class Signatures {
   Signatures() = default;
   void add_symbols(const ElfFile& file, const ElfSection& section);
   UnitFunctions& functions_of(Dwarf_Die unit);
+  bool has_types(Dwarf_Die unit);
 
   std::optional<ElfFile> debug_, alt_;
   std::unique_ptr<DwarfUnits> units_;                                      // declared behind the files that it reads
   tsl::robin_map<const void*, std::unique_ptr<UnitFunctions>> functions_;  // by libdw's unit
+  tsl::robin_map<const void*, bool> has_types_;                            // the same
   std::vector<uint64_t> called_by_others_, clones_;                        // addresses, sorted
   bool any_symbol_ = false;
 };

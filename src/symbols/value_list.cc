@@ -112,8 +112,12 @@ std::optional<ValueList::Scalar> ValueList::scalar_of(const DwarfType& type) {
   return std::nullopt;
 }
 
-void ValueList::mark_left_out() {
+void ValueList::leave_out() {
   left_out_ = true;
+  mark_last();
+}
+
+void ValueList::mark_last() {
   if (values_.empty()) return;
   std::string& format = values_.back().format;
   if (format == "..." || (format.size() > 4 && format.compare(format.size() - 4, 4, " ...") == 0)) return;
@@ -184,7 +188,7 @@ void ValueList::add_fields(const std::string& name, const DwarfType& type, const
   fields_ = 0;
   field_left_out_ = false;
   gather_fields(name, type, place, 0, 0);
-  if (field_left_out_) mark_left_out();
+  if (field_left_out_) mark_last();
 }
 
 // A pointer is shown itself, and with it the fields of a class behind it; a reference as what it refers to.
@@ -193,15 +197,15 @@ void ValueList::add_pointed(const std::string& name, const DwarfType& type, cons
   const auto pointed = behind(place);
   auto scalar = scalar_of(to);
   if (type.kind == TypeKind::kReference && scalar && pointed) {
-    if (!put(name, *scalar, *pointed, 0)) mark_left_out();
+    if (!put(name, *scalar, *pointed, 0)) leave_out();
     return;
   }
-  if (!put(name, *pointer_of(type), place, 0)) return mark_left_out();
+  if (!put(name, *pointer_of(type), place, 0)) return leave_out();
   if (!pointed) return;
   const bool text =
       to.kind == TypeKind::kString || to.kind == TypeKind::kLengthView || to.kind == TypeKind::kAddressView;
   if (text) {
-    if (!put("*" + name, *scalar, *pointed, 0)) mark_left_out();
+    if (!put("*" + name, *scalar, *pointed, 0)) leave_out();
   } else if (to.kind == TypeKind::kClass) {
     add_fields(name, to, *pointed);
   }
@@ -209,16 +213,16 @@ void ValueList::add_pointed(const std::string& name, const DwarfType& type, cons
 
 void ValueList::add(const std::string& name, const DwarfType& type, const ValuePlace& place) {
   if (place.kind == ValuePlace::Kind::kNothing) return;
-  if (place.kind == ValuePlace::Kind::kLeftOut) return mark_left_out();
+  if (place.kind == ValuePlace::Kind::kLeftOut) return leave_out();
   if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kReference) return add_pointed(name, type, place);
   if (type.kind == TypeKind::kClass) return add_fields(name, type, place);
   if (type.kind == TypeKind::kComplex && (type.bytes == 8 || type.bytes == 16)) {
     const Scalar part{PENNA_ARG_FLOAT, 0, static_cast<uint8_t>(type.bytes / 2), {}};
-    if (!put(name + ".real", part, place, 0) || !put(name + ".imag", part, place, type.bytes / 2)) mark_left_out();
+    if (!put(name + ".real", part, place, 0) || !put(name + ".imag", part, place, type.bytes / 2)) leave_out();
     return;
   }
   auto scalar = scalar_of(type);
-  if (!scalar || !put(name, *scalar, place, 0)) mark_left_out();
+  if (!scalar || !put(name, *scalar, place, 0)) leave_out();
 }
 
 }  // namespace penna

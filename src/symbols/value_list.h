@@ -22,9 +22,10 @@ class ValueList {
 
   // All that is shown of one parameter or result: itself, or its fields, or what it points to.
   void add(const std::string& name, const DwarfType& type, const ValuePlace& place);
-  // Something that stood here is not shown.
-  void mark_left_out();
+  // A parameter or result that stands here is not shown.
+  void leave_out();
 
+  // Whether any parameter or result is missing; of fields, only the marks tell.
   bool anything_left_out() const { return left_out_; }
   std::vector<CapturedValue> release() { return std::move(values_); }
 
@@ -41,6 +42,7 @@ class ValueList {
   void add_fields(const std::string& name, const DwarfType& type, const ValuePlace& place);
   void gather_fields(const std::string& name, const DwarfType& type, const ValuePlace& place, uint64_t offset,
                      int depth);
+  void mark_last();
   bool put(const std::string& name, const Scalar& scalar, const ValuePlace& place, uint64_t offset);
 
   TypeReader& reader_;

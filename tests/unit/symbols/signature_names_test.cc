@@ -166,6 +166,34 @@ TEST_P(Names, RefusalsAreSentences) {
   EXPECT_EQ(shown(split.of("f")), "a");
 }
 
+// Functions of such a unit have neither parameters nor results; saying so would be wrong.
+TEST_P(Names, LinesAloneAreNoSignature) {
+  const std::string path =
+      test::build_text(GetParam() + " -x c -g1", "lines.c",
+                       "int sink;\nint f(int a) { return sink = a; }\nint main(void) { return f(1); }");
+  auto file = ElfFile::open(path);
+  ASSERT_TRUE(file.has_value());
+  auto opened = Signatures::open(*file, {});
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_THAT(shown((*opened)->of(test::address_of(path, "f"))), HasSubstr("build it with -g"));
+}
+
+// glibc's accept4 as gcc describes it: the union's members are not there.
+TEST_P(Names, UnionsWithoutMembersAreNotEmpty) {
+  Program program(test::build_text(GetParam() + " -x c -O0 -g -shared -fPIC", "transparent.c", R"(
+typedef union { const int* __restrict one; long* __restrict other; } Either __attribute__((transparent_union));
+int open_to(int fd, Either address, int flags) { return fd + flags + (address.one != 0); }
+)"));
+  ASSERT_NE(program.signatures, nullptr);
+  auto signature = program.of("open_to");
+  ASSERT_TRUE(signature.has_value());
+  for (const CapturedValue& value : signature->arguments) {
+    EXPECT_EQ(value.where.number, value.name == "fd" ? 0 : 2) << value.name;
+  }
+  EXPECT_EQ(signature->arguments.at(0).name, "fd");
+  EXPECT_FALSE(signature->note.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Names, testing::Values("gcc", "clang"));
 
 // clang's own debug information lacks `p` here; taking what is listed for all there is would show q's address as n.
