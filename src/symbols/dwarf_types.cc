@@ -54,6 +54,8 @@ bool flag_of(Dwarf_Die* die, unsigned name) {
   return ::dwarf_formflag(::dwarf_attr_integrate(die, name, &attribute), &value) == 0 && value;
 }
 
+bool is_declared(Dwarf_Die* die) { return ::dwarf_hasattr(die, DW_AT_declaration) != 0; }
+
 DwarfType TypeReader::type_of(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   if (::dwarf_attr_integrate(die, DW_AT_type, &attribute) == nullptr) {
@@ -90,7 +92,17 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
         die = next;
         continue;
       }
-      default: break;
+      default: {
+        // Declared here, described in a unit of its own (-fdebug-types-section).
+        Dwarf_Attribute attribute;
+        Dwarf_Die whole;
+        if (::dwarf_attr(&die, DW_AT_signature, &attribute) == nullptr ||
+            ::dwarf_formref_die(&attribute, &whole) == nullptr) {
+          break;
+        }
+        die = whole;
+        continue;
+      }
     }
     break;
   }
@@ -124,7 +136,7 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
       const DwarfType under = type_of(&probe);
       type.is_signed = under.kind == TypeKind::kSigned || under.kind == TypeKind::kChar;
       if (type.bytes == 0) type.bytes = under.bytes;
-      if (flag_of(&die, DW_AT_declaration) && type.bytes == 0) type.kind = TypeKind::kUnknown;
+      if (is_declared(&die) && type.bytes == 0) type.kind = TypeKind::kUnknown;
       break;
     }
     case DW_TAG_class_type:
@@ -132,7 +144,7 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
       type.kind = class_kind(type);
       if (type.kind == TypeKind::kString) type.bytes = 32;
       break;
-    case DW_TAG_union_type: type.kind = flag_of(&die, DW_AT_declaration) ? TypeKind::kUnknown : TypeKind::kUnion; break;
+    case DW_TAG_union_type: type.kind = is_declared(&die) ? TypeKind::kUnknown : TypeKind::kUnion; break;
     case DW_TAG_array_type:
       type.kind = flag_of(&die, DW_AT_GNU_vector) ? TypeKind::kVector : TypeKind::kArray;
       if (type.bytes == 0)

@@ -102,5 +102,7 @@ std::string_view text_of(Dwarf_Die* die, unsigned attribute);
 // An unsigned number; nullopt: no such attribute, or not a number.
 std::optional<uint64_t> number_of(Dwarf_Die* die, unsigned attribute);
 bool flag_of(Dwarf_Die* die, unsigned attribute);
+// Only declared. Not integrated: a definition behind its declaration refers to that by DW_AT_specification.
+bool is_declared(Dwarf_Die* die);
 
 }  // namespace penna

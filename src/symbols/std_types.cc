@@ -65,7 +65,7 @@ bool TypeReader::in_cxx11(Dwarf_Die type) {
 
 TypeKind TypeReader::class_kind(const DwarfType& type) {
   Dwarf_Die die = type.die;
-  const bool declared = flag_of(&die, DW_AT_declaration);
+  const bool declared = is_declared(&die);
   if (begins(type.name, "basic_string<char,")) {
     if (declared) return begins(type.name, kStringName) && in_cxx11(die) ? TypeKind::kString : TypeKind::kUnknown;
     if (type.bytes == 32 && member_offset(type, "_M_dataplus") == 0u && member_offset(type, "_M_string_length") == 8u)

@@ -50,6 +50,8 @@ struct Virtual { virtual ~Virtual() = default; int v = 6; };
 struct Named { std::string name; int id; const char* text; std::string_view view; std::unique_ptr<int> owner; int* raw; int seventh; };
 struct Views { std::string_view only; };
 struct Opaque;
+struct Outer { struct Late; };
+struct Outer::Late { int late; };
 struct Method { int m; int get(int a, const Point& p) const; static int fixed(int a); virtual void dyn(short s); };
 template <class T> struct Box { T inside; };
 
@@ -143,6 +145,8 @@ FN void f_long_full(int a, int b, int c, int d, int e, Long p, int f, int g) {}
 FN void f_aligned(int a, int b, int c, int d, int e, Aligned p, int f, int g) {}
 // f_padded: a=1 p.first=2 p.second=3.5 b=4
 FN void f_padded(int a, Padded p, int b) {}
+// f_late: p.late=1 n=2
+FN void f_late(Outer::Late p, int n) {}
 // f_union: a=1 b=2
 FN void f_union(int a, Either u, int b) {}
 // f_has_union: p.tail=2 n=3
@@ -258,6 +262,7 @@ extern "C" void corpus() {
   f_long_full(1, 2, 3, 4, 5, {6}, 7, 8);
   f_aligned(1, 2, 3, 4, 5, {6}, 7, 8);
   f_padded(1, {2, 3.5}, 4);
+  f_late({1}, 2);
   f_union(1, {1}, 2);
   f_has_union({{1}, 2}, 3);
   f_box({1.5});
