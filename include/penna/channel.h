@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 3 };
+enum { PENNA_ABI_VERSION = 4 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -108,7 +108,8 @@ struct penna_counters {
   uint64_t in_handler;              /* events lost because they came while the agent itself was at work */
   uint64_t functions_patched;       /* places that lead to the hooks of calls */
   uint64_t functions_refused;       /* those that could not be written, or held something else */
-  uint64_t reserved[5];
+  uint64_t values_lost;             /* VALUES records for which there was no room */
+  uint64_t reserved[4];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
 

@@ -76,8 +76,9 @@ enum penna_kind {
   PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on */
   PENNA_KIND_LOST = 17,          /* penna_lost: this thread could not record something since its last record */
   PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
-  PENNA_KIND_JUMP = 19, /* penna_jump: the thread's stack is another one, or another part of it, from here on */
-  PENNA_KIND_COUNT = 20
+  PENNA_KIND_JUMP = 19,   /* penna_jump: the thread's stack is another one, or another part of it, from here on */
+  PENNA_KIND_VALUES = 20, /* penna_values: what a function was called with, or gave back */
+  PENNA_KIND_COUNT = 21
 };
 
 /* What the four kinds of event are called on command lines and in masks. */
@@ -203,12 +204,14 @@ enum penna_site_kind {
   PENNA_SITE_SPAN = 2,
   PENNA_SITE_SPAN_END = 3,
   PENNA_SITE_TRIGGER = 4,
-  PENNA_SITE_ARGUMENTS = 5, /* no site in the code: what a function was called with; behind its entry */
-  PENNA_SITE_RESULT = 6     /* what it gave back; before its exit */
+  PENNA_SITE_ARGUMENTS = 5, /* what a function is called with: of VALUES records */
+  PENNA_SITE_RESULT = 6     /* what it gives back: the same */
 };
 
 /* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for
- * each argument its name ("" when it has none). */
+ * each argument its name ("" when it has none); of ARGUMENTS and RESULT, whose name is their function's, then for each
+ * argument how it is shown: "" = by its type, "x" = in hex, "o" = in octal, "p" = as an address of code, "e:NAME=NUMBER,..." = by these names;
+ * behind it " ..." where values that would follow are left out. */
 struct penna_site_info {
   uint32_t site;
   uint32_t line;
@@ -235,6 +238,18 @@ struct penna_blocked {
   uint64_t ticks;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
+
+/* The values that a function was called with, behind its entry, or what it gives back, before its exit; no record of the
+ * thread is between. They follow as those of a point do. A value that could not be read is the address where it should be: as a
+ * word, or as the 8 bytes of a string. */
+struct penna_values {
+  uint32_t site;      /* as of a point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
+  uint16_t bad;       /* bit i: value i could not be read */
+  uint16_t is_result; /* 0 or 1 */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_values) == 8, "penna_values is 8 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_values, bad) == 4, "penna_values.bad");
+PENNA_STATIC_ASSERT(offsetof(struct penna_values, is_result) == 6, "penna_values.is_result");
 
 /* Where calls were left or taken up again without exits and entries: setjmp and longjmp, contexts. */
 enum penna_jump_what {

@@ -10,14 +10,17 @@
  * The target connects as in "Rendezvous" (channel.h) and answers penna_hello with after_exec = PENNA_HELLO_ASKS and, instead of
  * a channel, a memfd of penna_patch_question, one a module. The recorder sends one byte, and with it a memfd:
  *
- *   +------------------+----------------------+-----------------------+--------------------+---------------------+
- *   | penna_patch_plan | penna_near[modules]  | penna_patch[patches]  | bytes of the nears | names, zero-ended   |
- *   +------------------+----------------------+-----------------------+--------------------+---------------------+
+ *   +------------------+---------------------+----------------------+-------------------------+---------------------+
+ *   | penna_patch_plan | penna_near[modules] | penna_patch[patches] | penna_capture[captures] | penna_value[values] |
+ *   +------------------+---------------------+----------------------+-------------------------+---------------------+
+ *   | bytes of the nears | names, zero-ended | text of the captures |
+ *   +--------------------+-------------------+----------------------+
  */
 #ifndef PENNA_PATCH_PLAN_H
 #define PENNA_PATCH_PLAN_H
 
 #include "penna/channel.h"
+#include "penna/value_plan.h"
 
 enum { PENNA_HELLO_ASKS = 2, PENNA_PATCH_PATH = 1024, PENNA_PATCH_MAX_MODULES = 512 };
 #define PENNA_PATCH_MAGIC UINT64_C(0x316e616c506e6e50) /* "PnnPlan1" */
@@ -42,9 +45,11 @@ struct penna_patch_plan {
   uint32_t patches;
   uint32_t near_bytes;
   uint32_t name_bytes;
-  uint32_t reserved;
+  uint32_t captures; /* sorted by function, then kind */
+  uint32_t values;
+  uint32_t text_bytes;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_patch_plan) == 32, "penna_patch_plan");
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_plan) == 40, "penna_patch_plan");
 
 /* What becomes of a module's near memory: its first `bytes`, and its patches, `first` and `patches` - 1 more. */
 struct penna_near {

@@ -45,7 +45,13 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_value) == 8, "penna_value is 8 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_value, bytes) == 4, "penna_value.bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_value, offset) == 6, "penna_value.offset");
 
-/* What is copied when a function begins, or when it ends. */
+/* What is copied when a function begins, or when it ends: a VALUES record of a site of its own.
+ *
+ *   0         +----------------------------+---------------+---------------+
+ *             | function                   | first         | text          |
+ *   16        +------------+--------+------+---------------+---------------+
+ *             | text_bytes | values | kind | line          | site          |
+ *   32        +------------+--------+------+---------------+---------------+  (and 4 bytes reserved)  */
 struct penna_capture {
   uint64_t function;   /* run-time address */
   uint32_t first;      /* of its values, among those of the plan */
@@ -54,8 +60,11 @@ struct penna_capture {
   uint8_t values;      /* at most PENNA_MAX_ARGS */
   uint8_t kind;        /* PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
   uint32_t line;       /* of the function's source; 0 = unknown */
+  uint32_t site;       /* 0; the target puts its id here */
+  uint32_t reserved;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_capture) == 24, "penna_capture is 24 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_capture) == 32, "penna_capture is 32 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_capture, text_bytes) == 16, "penna_capture.text_bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_capture, site) == 24, "penna_capture.site");
 
 #endif

@@ -5,6 +5,7 @@
 // Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector state of the
 // function that is about to run is kept by whoever calls this (penna_point_preserving).
 #include "agent/call_patches.h"
+#include "agent/call_values.h"
 #include "agent/modules.h"
 #include "agent/return_trampolines.h"
 #include "agent/unwinder.h"
@@ -32,10 +33,10 @@ uintptr_t find_function(uintptr_t resume) {
   return frames.frame.size != 0 && unwind::find_fde(frames, resume - 1, fde) ? fde.begin : resume;
 }
 
-uintptr_t function_of(uintptr_t resume) {
+LinkedFunction function_of(uintptr_t resume) {
   const uintptr_t function = find_function(resume);
   ensure_module(function);
-  return function;
+  return {function, has_captures(function) ? kAsks : 0};
 }
 
 // Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame pointer, but where
@@ -76,21 +77,32 @@ extern "C" {
 
 // A pair that calls_x86_64.S does not know, or must not go by. `frame`: the frame pointer, for a function that has built its frame;
 // else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes on as it is.
-__attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(uintptr_t caller, uintptr_t resume,
-                                                                      uintptr_t frame) {
+__attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS)) return 0;
+  const uintptr_t resume = registers->resume;
   const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
   if (frame != 0 && at.slot == nullptr) return lose_call(), 0;
-  if (at.slot != nullptr) caller = *at.slot;
+  uintptr_t caller = at.slot != nullptr ? *at.slot : registers->caller;
   const uintptr_t jumper = caller;
   caller = end_jumpers(caller);
   const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
   if (link == nullptr) return lose_call(), 0;
   if (jumper != caller && at.slot == nullptr) add_follower(jumper, *link);
   write_call(link->function, PENNA_TAG_ENTRY);
+  if ((link->way & kAsks) != 0) {
+    const uintptr_t* slot = at.slot != nullptr ? at.slot : &registers->caller;
+    write_arguments(link->function, *registers, reinterpret_cast<uintptr_t>(slot + 1));
+  }
   const uintptr_t trampoline = link->way & ~kWayFlags;
   if (at.slot != nullptr) *at.slot = trampoline + kReturnsAt;
   return trampoline;
+}
+
+// The end of a call whose link asks.
+__attribute__((visibility("hidden"), used)) void penna_call_leave(const CallRegisters* registers,
+                                                                  const ReturnLink* link) {
+  write_result(link->function, *registers);
+  write_call(link->function, PENNA_TAG_EXIT);
 }
 
 __attribute__((visibility("hidden"), used)) void penna_call_in_new_chunk(uintptr_t function, penna_tag tag,

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 
+#include "agent/call_values.h"
 #include "agent/environment.h"
 #include "agent/imports.h"
 #include "agent/modules.h"
@@ -106,6 +107,9 @@ struct Plan {
   const penna_patch_plan* head = nullptr;
   const penna_near* nears = nullptr;
   const penna_patch* patches = nullptr;
+  const penna_capture* captures = nullptr;
+  const penna_value* values = nullptr;
+  const char* text = nullptr;
   const uint8_t* code = nullptr;
   const char* names = nullptr;
 
@@ -115,12 +119,18 @@ struct Plan {
         found->version != PENNA_ABI_VERSION || found->modules != modules)
       return;
     const uint64_t patches_at = sizeof *found + uint64_t{modules} * sizeof(penna_near);
-    const uint64_t code_at = patches_at + uint64_t{found->patches} * sizeof(penna_patch);
+    const uint64_t captures_at = patches_at + uint64_t{found->patches} * sizeof(penna_patch);
+    const uint64_t values_at = captures_at + uint64_t{found->captures} * sizeof(penna_capture);
+    const uint64_t code_at = values_at + uint64_t{found->values} * sizeof(penna_value);
     const uint64_t names_at = code_at + found->near_bytes;
-    if (names_at + found->name_bytes != memory.bytes()) return;
-    if (found->name_bytes != 0 && memory.at()[memory.bytes() - 1] != '\0') return;
+    const uint64_t text_at = names_at + found->name_bytes;
+    if (text_at + found->text_bytes != memory.bytes()) return;
+    if (found->name_bytes != 0 && memory.at()[text_at - 1] != '\0') return;
     nears = reinterpret_cast<const penna_near*>(found + 1);
     patches = reinterpret_cast<const penna_patch*>(memory.at() + patches_at);
+    captures = reinterpret_cast<const penna_capture*>(memory.at() + captures_at);
+    values = reinterpret_cast<const penna_value*>(memory.at() + values_at);
+    text = reinterpret_cast<const char*>(memory.at() + text_at);
     code = memory.at() + code_at;
     names = reinterpret_cast<const char*>(memory.at() + names_at);
     head = found;
@@ -258,9 +268,14 @@ void carry_out(const Questions& questions, long answer) {
   penna_patch_plan head;
   if (sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) != sizeof head) return;
   const uint64_t bytes = sizeof head + uint64_t{head.modules} * sizeof(penna_near) +
-                         uint64_t{head.patches} * sizeof(penna_patch) + head.near_bytes + head.name_bytes;
+                         uint64_t{head.patches} * sizeof(penna_patch) +
+                         uint64_t{head.captures} * sizeof(penna_capture) + uint64_t{head.values} * sizeof(penna_value) +
+                         head.near_bytes + head.name_bytes + head.text_bytes;
   const Memory memory(answer, bytes, PROT_READ, MAP_PRIVATE);
   const Plan plan(memory, questions.count);
+  // In front of the patches: a function's first call makes its link.
+  if (plan.head != nullptr)
+    add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
   const bool alone = __libc_single_threaded != 0;
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
@@ -296,6 +311,7 @@ void patch_modules() {
 
 void start_call_patches(const penna_config& config, bool forked) {
   wanted = config.plans != 0 && (config.classes & class_bit(PENNA_CALLS)) != 0;
+  if (forked) forget_told_captures();
   if (!wanted || forked) return;
   penna_prepare_patching();
   patch_modules();

@@ -36,7 +36,7 @@
         .set    LINK_RESUME, 8
         .set    LINK_FUNCTION, 16
         .set    LINK_WAY, 24
-        .set    WAY_ASKS, 1                     /* not the usual frame: always penna_call_meet() */
+        .set    WAY_ASKS, 1                     /* another frame, or values are wanted: always C++ */
         .set    WAY_JUMPS, 2                    /* no trampoline was called, so none is returned from */
         .set    WAY_STALE, 4                    /* the function must be looked up again */
         .set    WAY_FOLLOWS, 8                  /* the caller is a trampoline: of the function that jumped here */
@@ -79,6 +79,40 @@
         .cfi_adjust_cfa_offset 8
         lea     \function(%rip), %rcx
         call    penna_point_preserving
+        pop     %r11
+        .cfi_adjust_cfa_offset -8
+        pop     %r10
+        .cfi_adjust_cfa_offset -8
+        pop     %r9
+        .cfi_adjust_cfa_offset -8
+        pop     %r8
+        .cfi_adjust_cfa_offset -8
+        lea     56(%rsp), %rsp
+        .cfi_adjust_cfa_offset -56
+.endm
+
+/* Calls function(CallRegisters of call_values.h, rsi) of C++; the rest as ASK. */
+.macro ASK_WITH_REGISTERS function
+        lea     -56(%rsp), %rsp
+        .cfi_adjust_cfa_offset 56
+        push    %r8
+        .cfi_adjust_cfa_offset 8
+        push    %r9
+        .cfi_adjust_cfa_offset 8
+        push    %r10
+        .cfi_adjust_cfa_offset 8
+        push    %r11
+        .cfi_adjust_cfa_offset 8
+        lea     -64(%rsp), %rsp
+        .cfi_adjust_cfa_offset 64
+        .irp    number, 0, 1, 2, 3, 4, 5, 6, 7
+        movq    %xmm\number, 8 * \number(%rsp)
+        .endr
+        mov     %rsp, %rdi
+        lea     \function(%rip), %rcx
+        call    penna_point_preserving
+        lea     64(%rsp), %rsp
+        .cfi_adjust_cfa_offset -64
         pop     %r11
         .cfi_adjust_cfa_offset -8
         pop     %r10
@@ -209,13 +243,9 @@ penna_call_enter:
         jne     .Lenter_alone                   /* not zero: the recorder is known, and wants none of these */
         KEEP
 .Lenter_asks:
-        mov     8(%rsp), %rax
-        mov     (%rsp), %rcx
 .Lenter_unknown:
-        mov     %rax, %rdi
-        mov     %rcx, %rsi
-        xor     %edx, %edx
-        ASK     penna_call_meet
+        xor     %esi, %esi
+        ASK_WITH_REGISTERS penna_call_meet
         mov     %rax, -8(%rsp)
         test    %rax, %rax
         jnz     .Lenter
@@ -255,13 +285,9 @@ _mcount:
         jne     .Lmcount_alone
         KEEP
 .Lmcount_asks:
-        mov     8(%rbp), %rax
-        mov     (%rsp), %rcx
 .Lmcount_unknown:
-        mov     %rax, %rdi
-        mov     %rcx, %rsi
-        mov     %rbp, %rdx
-        ASK     penna_call_meet
+        mov     %rbp, %rsi
+        ASK_WITH_REGISTERS penna_call_meet
         jmp     .Lmcount
         .cfi_endproc
 .size mcount, . - mcount
@@ -289,6 +315,8 @@ FUNCTION penna_call_return
         mov     %rdx, -56(%rsp)
         testl   $CALLS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jz      .Lreturn
+        test    $WAY_ASKS, %dl
+        jnz     .Lreturn_asks
         RECORD  TAG_EXIT, 91f, 92f
 .Lreturn:
         GIVE_BACK
@@ -300,6 +328,9 @@ FUNCTION penna_call_return
         ret                                     /* as the processor expects: the caller's call, then the trampoline's */
         .cfi_restore_state
 1:      notrack jmp *-8(%rsp)
+.Lreturn_asks:
+        ASK_WITH_REGISTERS penna_call_leave
+        jmp     .Lreturn
         RECORD_ELSEWHERE TAG_EXIT, .Lreturn
         .cfi_endproc
 .size penna_call_return, . - penna_call_return

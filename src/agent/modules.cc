@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include "agent/call_patches.h"
+#include "agent/call_values.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/stacks.h"
@@ -166,6 +167,7 @@ bool forget_unmapped() {
         reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end)
       continue;
     __atomic_store_n(&modules[i].state, kGone, __ATOMIC_RELEASE);
+    forget_captures(modules[i].start, modules[i].end);
     mark_return_links_stale(modules[i].start, modules[i].end);
     any = true;
   }

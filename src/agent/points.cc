@@ -33,23 +33,16 @@ bool recording_points;  // and is there
 // ---- Telling ---------------------------------------------------------------------------------------------------------
 
 void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
-  constexpr size_t kRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_site_info);
-  char text[kRoom];
-  size_t bytes = penna_copy_site_text(&site, reinterpret_cast<const char*>(module.table.end), text, kRoom);
-  uintptr_t address = 0;
+  char text[kSiteTextRoom];
+  const size_t bytes =
+      penna_copy_site_text(&site, reinterpret_cast<const char*>(module.table.end), text, kSiteTextRoom);
+  penna_site_info info{id, site.line, 0, static_cast<uint16_t>(bytes), site.arg_count, site.kind, {}};
   if (penna_has_slot(&site)) {
-    address = penna_slot_of(&site);
-    ensure_module(address);
+    info.address = penna_slot_of(&site);
+    ensure_module(info.address);
   }
-  uint32_t text_words = static_cast<uint32_t>((bytes + 7) / 8);
-  while (bytes < text_words * 8) text[bytes++] = '\0';
-  penna_site_info info{id, site.line, address, static_cast<uint16_t>(bytes), site.arg_count, site.kind, {}};
   for (unsigned i = 0; i < site.arg_count; ++i) info.arg_types[i] = site.types >> (4 * i) & 15;
-  Record record = begin_record(PENNA_KIND_SITE, 1 + sizeof info / 8 + text_words, kNoClass, penna_now());
-  if (!record) return;
-  __builtin_memcpy(record.words + 1, &info, sizeof info);
-  __builtin_memcpy(record.words + 1 + sizeof info / 8, text, bytes);
-  record.commit();
+  tell_site(info, text);
 }
 
 void give_id(const SiteModule& module, const penna_point_site& site, penna_point_state& state) {
@@ -58,7 +51,7 @@ void give_id(const SiteModule& module, const penna_point_site& site, penna_point
   state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
   state.arg_count = site.arg_count;
   state.types = site.types & ((uint64_t{1} << (4 * site.arg_count)) - 1);
-  state.id = ++last_id;
+  state.id = new_site_id();
   tell(module, site, state.id);
 }
 
@@ -127,6 +120,19 @@ uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
 }
 
 }  // namespace
+
+uint32_t new_site_id() { return __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED); }
+
+void tell_site(penna_site_info info, const char* text) {
+  const uint32_t text_words = (info.text_bytes + 7u) / 8;
+  Record record = begin_record(PENNA_KIND_SITE, 1 + sizeof info / 8 + text_words, kNoClass, penna_now());
+  if (!record) return;
+  __builtin_memcpy(record.words + 1, &info, sizeof info);
+  uint64_t* to = record.words + 1 + sizeof info / 8;
+  if (text_words != 0) to[text_words - 1] = 0;
+  __builtin_memcpy(to, text, info.text_bytes);
+  record.commit();
+}
 
 void start_points(const penna_config& config, bool forked) {
   if (forked) {

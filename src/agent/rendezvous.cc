@@ -37,9 +37,10 @@ union Control {
 };
 
 long connect_to(const char* path) {
+  sockaddr_un address{};
+  if (text_length(path) >= sizeof address.sun_path) return -1;
   long fd = sys(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  sockaddr_un address{};
   address.sun_family = AF_UNIX;
   *text_append(address.sun_path, path) = '\0';
   timeval patience{2, 0};

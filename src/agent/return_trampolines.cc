@@ -55,16 +55,20 @@ bool is_stale(const ReturnLink& link) { return (__atomic_load_n(&link.way, __ATO
 }  // namespace
 
 const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags,
-                              uintptr_t (*function_of)(uintptr_t)) {
+                              LinkedFunction (*function_of)(uintptr_t)) {
   bool is_new;
   ReturnLink* link = find_or_claim(caller, resume, &is_new);
   if (link == nullptr) return nullptr;
   const auto number = static_cast<uint32_t>(link - penna_return_links);
-  if (is_new || is_stale(*link)) publish(*link, caller, function_of(resume), trampoline_of(number) | flags);
+  if (is_new || is_stale(*link)) {
+    const LinkedFunction known = function_of(resume);
+    publish(*link, caller, known.function, trampoline_of(number) | flags | known.flags);
+  }
   return link;
 }
 
 void add_follower(uintptr_t jumper, const ReturnLink& link) {
+  if ((link.way & kAsks) != 0) return;
   bool is_new;
   ReturnLink* follower = find_or_claim(jumper, link.resume, &is_new);
   if (follower != nullptr && (is_new || is_stale(*follower)))
@@ -72,6 +76,7 @@ void add_follower(uintptr_t jumper, const ReturnLink& link) {
 }
 
 void mark_return_links_stale(uintptr_t start, uintptr_t end) {
+  if (__atomic_load_n(&used, __ATOMIC_RELAXED) == 0) return;  // leaves the table's memory alone
   for (ReturnLink& link : penna_return_links) {
     const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);
     if (caller == 0 || caller == kTaken) continue;

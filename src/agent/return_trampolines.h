@@ -36,7 +36,7 @@ inline constexpr uint32_t kMaxProbes = 64;
 inline constexpr uint32_t kTrampolineBytes = 16;
 inline constexpr uintptr_t kReturnsAt = 4;  // in a trampoline: the return address that it stands for
 inline constexpr uintptr_t kTaken = 1;
-// Flags of a way: the frame has another shape, always ask penna_call_meet(); no trampoline was called, so none is returned
+// Flags of a way: the frame has another shape or values are wanted, always ask C++; no trampoline was called, so none is returned
 // from; the code was unmapped since, ask once; the caller is a trampoline itself, see add_follower().
 inline constexpr uintptr_t kAsks = 1, kJumps = 2, kStale = 4, kFollows = 8;
 inline constexpr uintptr_t kWayFlags = 15;
@@ -56,15 +56,22 @@ inline ReturnLink& link_of_trampoline(uintptr_t pc) {
 // The return address that the compiler wrote, whatever stands there now.
 inline uintptr_t real_caller(uintptr_t pc) { return is_trampoline(pc) ? link_of_trampoline(pc).caller : pc; }
 
-// The link of a pair, a new one if need be. Null: no trampoline is left. A new or stale one gets the function that
-// function_of(resume) gives. Async-signal-safe; never waits.
-const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags, uintptr_t (*function_of)(uintptr_t));
+// What is known of a function when its link is made: its first instruction, and flags for the way.
+struct LinkedFunction {
+  uintptr_t function, flags;
+};
+
+// The link of a pair, a new one if need be. Null: no trampoline is left. A new or stale one gets what `function_of(resume)`
+// gives, and `flags`. Async-signal-safe; never waits.
+const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags,
+                              LinkedFunction (*function_of)(uintptr_t));
 
 // A function was entered by a jump: where it should return to lies `jumper`, the trampoline of the function that jumped. From now on
-// this pair is known, too, by a link of no trampoline of its own: it has the way of `link`, which is for the real caller.
+// this pair is known, too, by a link of no trampoline of its own: it has the way of `link`, which is for the real caller. Unless that
+// one asks.
 void add_follower(uintptr_t jumper, const ReturnLink& link);
 
-// Code in [start, end) has been unmapped.
+// Code in [start, end) has been unmapped, or more is known of it.
 void mark_return_links_stale(uintptr_t start, uintptr_t end);
 
 }  // namespace penna::agent

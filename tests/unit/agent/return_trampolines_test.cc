@@ -25,9 +25,9 @@ class ReturnLinks : public testing::Test {
  protected:
   static void SetUpTestSuite() { looked_up = 0; }
   static std::atomic<size_t> looked_up;
-  static uintptr_t function_of(uintptr_t resume) {
+  static LinkedFunction function_of(uintptr_t resume) {
     ++looked_up;
-    return resume & ~uintptr_t{0xff};
+    return {resume & ~uintptr_t{0xff}, 0};
   }
   static const ReturnLink* link(uintptr_t caller, uintptr_t resume, uintptr_t flags = 0) {
     return return_link(caller, resume, flags, function_of);

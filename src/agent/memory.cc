@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// memcpy, memmove, memset and memcmp of the agent's own, for the calls that compilers make of assignments.
+//
+// Why not libc's: their calls may be what the user wants to see; then they would be ours that are seen. And libc's may use vector
+// registers, which hold the program's values where the agent is entered.
+// Invariant: hidden in this library, so the program's are never these.
+#include <stddef.h>
+#include <stdint.h>
+
+#define PENNA_HIDDEN extern "C" __attribute__((visibility("hidden"), used))
+
+namespace {
+
+typedef uint64_t __attribute__((may_alias, aligned(1))) Word;
+
+constexpr size_t kFew = 128;  // above, the processor's own loop is faster than ours
+
+}  // namespace
+
+PENNA_HIDDEN void* memcpy(void* __restrict to, const void* __restrict from, size_t bytes) {
+  auto* out = static_cast<uint8_t*>(to);
+  auto* in = static_cast<const uint8_t*>(from);
+  if (bytes > kFew) {
+    asm volatile("rep movsb" : "+D"(out), "+S"(in), "+c"(bytes) : : "memory");
+    return to;
+  }
+  for (; bytes >= sizeof(Word); bytes -= sizeof(Word), out += sizeof(Word), in += sizeof(Word))
+    *reinterpret_cast<Word*>(out) = *reinterpret_cast<const Word*>(in);
+  for (; bytes != 0; --bytes) *out++ = *in++;
+  return to;
+}
+
+PENNA_HIDDEN void* memmove(void* to, const void* from, size_t bytes) {
+  auto* out = static_cast<uint8_t*>(to);
+  auto* in = static_cast<const uint8_t*>(from);
+  if (out - in >= static_cast<ptrdiff_t>(bytes) || out <= in) {
+    for (; bytes != 0; --bytes) *out++ = *in++;
+  } else {
+    while (bytes-- != 0) out[bytes] = in[bytes];
+  }
+  return to;
+}
+
+PENNA_HIDDEN void* memset(void* to, int value, size_t bytes) {
+  auto* out = static_cast<uint8_t*>(to);
+  asm volatile("rep stosb" : "+D"(out), "+c"(bytes) : "a"(value) : "memory");
+  return to;
+}
+
+PENNA_HIDDEN int memcmp(const void* a, const void* b, size_t bytes) {
+  auto* left = static_cast<const uint8_t*>(a);
+  auto* right = static_cast<const uint8_t*>(b);
+  for (; bytes != 0; --bytes, ++left, ++right)
+    if (*left != *right) return *left - *right;
+  return 0;
+}
