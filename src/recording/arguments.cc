@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -27,6 +28,12 @@ void take_bytes(ByteCursor& in, ArgumentValue& value) {
   value.element_type = flags >> PENNA_ELEMENT_TYPE_SHIFT & 15;
   if (value.element_type == PENNA_ARG_ARRAY || value.element_type == PENNA_ARG_STRING) value.element_type = 0;
   value.element_bytes = std::clamp<uint8_t>(flags >> PENNA_ELEMENT_BYTES_SHIFT & 15, 1, 8);
+}
+
+// penna_values: its address, where it should be.
+void mark_bad(ArgumentValue& value) {
+  value.bad = true;
+  if (value.text.size() == sizeof value.bits) std::memcpy(&value.bits, value.text.data(), sizeof value.bits);
 }
 
 // One element as a value: widened to a word as the compiler would.
@@ -65,7 +72,10 @@ double ArgumentValue::as_number() const {
 }
 
 void decode_arguments(const Site* site, const Record& record, DecodedPoint& out) {
+  static_assert(sizeof(penna_point) == sizeof(penna_values) &&
+                offsetof(penna_values, site) == offsetof(penna_point, site));
   const auto payload = record.after<penna_point>();
+  const uint16_t bad = record.kind == PENNA_KIND_VALUES ? record.as<penna_values>().bad : uint16_t{0};
   ByteCursor in(payload);
   out.values.clear();
   out.malformed = record.payload_bytes < sizeof(penna_point);
@@ -79,12 +89,14 @@ void decode_arguments(const Site* site, const Record& record, DecodedPoint& out)
       value.bits = in.u64();
       value.present = in.ok();
     }
+    if (i < PENNA_MAX_ARGS && (bad >> i & 1) != 0) mark_bad(value);
   }
   out.malformed |= !in.ok() || in.remaining() != 0;
 }
 
 std::string argument_text(const ArgumentValue& value) {
   if (!value.present) return "?";
+  if (value.bad) return value.bits == 0 ? "NULL" : fmt::format("<bad {:#x}>", value.bits);
   switch (value.type) {
     case PENNA_ARG_INT: return fmt::format("{}", value.as_int());
     case PENNA_ARG_UINT: return fmt::format("{}", value.as_uint());
@@ -97,6 +109,42 @@ std::string argument_text(const ArgumentValue& value) {
       return fmt::format("'\\x{:02x}'", value.bits & 0xff);
     default: return fmt::format("{:#x}", value.bits);
   }
+}
+
+namespace {
+
+// "e:RED=0,GREEN=1": the name of a number, or the names of its bits; empty: there are none.
+std::string enum_text(std::string_view names, int64_t number) {
+  std::string bits;
+  auto left = static_cast<uint64_t>(number);
+  while (!names.empty()) {
+    const std::string_view one = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), one.size() + 1));
+    const size_t equals = one.find('=');
+    int64_t value = 0;
+    if (equals == one.npos) continue;
+    const char* const end = one.data() + one.size();
+    if (std::from_chars(one.data() + equals + 1, end, value).ptr != end) continue;
+    if (value == number) return std::string(one.substr(0, equals));
+    const auto bit = static_cast<uint64_t>(value);
+    if (!std::has_single_bit(bit) || (left & bit) == 0) continue;
+    left &= ~bit;
+    bits += (bits.empty() ? "" : "|") + std::string(one.substr(0, equals));
+  }
+  return left == 0 ? bits : "";
+}
+
+}  // namespace
+
+std::string argument_text(const SiteArgument& described, const ArgumentValue& value) {
+  const std::string& format = described.format;
+  if (value.present && !value.bad && !format.empty() && !value.is_text() && value.type != PENNA_ARG_FLOAT) {
+    if (format.starts_with("x")) return fmt::format("{:#x}", value.bits);
+    if (format.starts_with("o")) return fmt::format("{:#o}", value.bits);
+    if (format.starts_with("e:"))
+      if (std::string text = enum_text(std::string_view(format).substr(2), value.as_int()); !text.empty()) return text;
+  }
+  return argument_text(value);
 }
 
 std::string site_name(const Site* site, uint32_t id) {

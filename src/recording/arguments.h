@@ -17,6 +17,7 @@ namespace penna {
 struct ArgumentValue {
   uint8_t type = 0;          // penna_arg_type; 0 or unknown: `bits` is all that is known
   bool present = false;      // false: the payload ended before it
+  bool bad = false;          // of a call: could not be read at the address `bits`
   bool cut = false;          // a string or array that was longer when it was recorded
   uint64_t bits = 0;         // the word, for all but strings and arrays
   std::string_view text{};   // of a string: raw bytes of the program, maybe no UTF-8; of an array: its elements' bytes.
@@ -38,12 +39,15 @@ struct DecodedPoint {
   bool malformed = false;             // the payload is shorter or longer than the site says
 };
 
-// `site` may be null: not described in the recording. Reuses out's memory.
+// Of a POINT or VALUES record. `site` may be null: not described in the recording. Reuses out's memory.
 void decode_arguments(const Site* site, const Record& record, DecodedPoint& out);
 
 // "42", "-1", "2.5", "0x7f00", "true", "'c'", "[1, 2, 3]", the string itself as it is (for quoting see the views), "?" when
-// not present. What was cut ends with "...".
+// not present, "<bad 0x10>" when it could not be read, "NULL" when there was nothing to read. What was cut ends with "...".
 std::string argument_text(const ArgumentValue& value);
+
+// The same, as the site wants it shown: in hex, or by the names of an enum ("RED", "READ|WRITE", "7" where none fits).
+std::string argument_text(const SiteArgument& described, const ArgumentValue& value);
 
 // "provider:name", or "[unknown site 7]" for null.
 std::string site_name(const Site* site, uint32_t id);

@@ -57,6 +57,7 @@ void CallSieve::pass(const Record& record, size_t offset) {
 void CallSieve::other(const Record& record, size_t offset) {
   if (!begun_) pass(record, offset);
   if (record.kind == PENNA_KIND_JUMP) jump(record.as<penna_jump>());
+  if (record.kind == PENNA_KIND_VALUES && (begun_ || rules_.rough)) values(offset);
   if (record.kind == PENNA_KIND_LOST && record.as<penna_lost>().count[PENNA_CALLS] != 0) lose();
 }
 
@@ -188,6 +189,29 @@ void CallSieve::jump(const penna_jump& jump) {
   decided_ = std::min(decided_, stack_.size());
 }
 
+// They are of the innermost call, and go its way.
+void CallSieve::values(size_t offset) {
+  if (stack_.empty() || beyond_ != 0) return;
+  Open& open = stack_.back();
+  if (open.state == State::kOut) chunk_->cut.leave_out(offset);
+  if (open.state != State::kUndecided) return;
+  open.has_values = true;
+  values_.push_back({stack_.size() - 1, {chunk_number_, static_cast<uint32_t>(offset)}});
+  ++chunk_->undecided;
+}
+
+void CallSieve::decide_values(Open& open, bool stay) {
+  const auto at = static_cast<size_t>(&open - stack_.data());
+  std::erase_if(values_, [&](const Values& one) {
+    if (one.at != at) return false;
+    SiftedChunk& chunk = chunk_of(one.place);
+    --chunk.undecided;
+    if (!stay) chunk.cut.leave_out(one.place.offset);
+    return true;
+  });
+  open.has_values = false;
+}
+
 bool CallSieve::is_long(const Open& open) const {
   return (now_ - open.begin >= rules_.min_ticks || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
 }
@@ -225,12 +249,14 @@ void CallSieve::stray_exit(const Function& function, size_t offset) {
 void CallSieve::keep(Open& open) {
   if (open.state != State::kUndecided) return;
   open.state = State::kKept;
+  if (open.has_values) decide_values(open, true);
   if (open.place.offset != kNowhere) --chunk_of(open.place).undecided;
 }
 
 void CallSieve::drop(Open& open) {
   if (open.state != State::kUndecided) return;
   open.state = State::kOut;
+  if (open.has_values) decide_values(open, false);
   if (open.place.offset == kNowhere) return;
   begun_ ? ++calls_left_out_ : events_left_out_ += 2;
   SiftedChunk& chunk = chunk_of(open.place);

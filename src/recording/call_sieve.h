@@ -112,6 +112,11 @@ class CallSieve {
     uint32_t level;     // kept calls around it, itself included
     bool inside;        // of a caller
     State state;
+    bool has_values;  // undecided, and values_ holds some of it
+  };
+  struct Values {  // a VALUES record of an undecided call
+    size_t at;     // of the call, in stack_
+    Place place;
   };
   struct Function {
     FunctionTraits traits;
@@ -129,6 +134,8 @@ class CallSieve {
   void stray_exit(const Function& function, size_t offset);
   void other(const Record& record, size_t offset);
   void jump(const penna_jump& jump);
+  void values(size_t offset);
+  void decide_values(Open& open, bool stay);
   Function& function_of(uint64_t pc, uint32_t* index);
   bool keeps(const FunctionTraits& traits, bool inside, uint32_t level) const;
   void pass(const Record& record, size_t offset);  // out of the range
@@ -153,6 +160,7 @@ class CallSieve {
   std::vector<Open> stack_;  // the running one
   CallStacks<Open> stacks_;  // the others: nothing on them is undecided
   size_t decided_ = 0;       // of stack_: none in front is undecided
+  std::vector<Values> values_;
   uint64_t beyond_ = 0;
   std::vector<Function> functions_;
   NumberMap<uint32_t> indices_;  // of functions_, by pc

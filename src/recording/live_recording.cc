@@ -58,6 +58,10 @@ void LiveRecording::add_module(uint32_t process, Module module) {
 
 void LiveRecording::add_site(uint32_t process, Site site) {
   std::vector<Site>& sites = recording_.state_->processes[process].sites;
+  if (site.kind == PENNA_SITE_ARGUMENTS) {
+    std::vector<uint64_t>& functions = recording_.state_->processes[process].with_arguments;
+    functions.insert(std::lower_bound(functions.begin(), functions.end(), site.address), site.address);
+  }
   auto at =
       std::lower_bound(sites.begin(), sites.end(), site.id, [](const Site& one, uint32_t id) { return one.id < id; });
   if (at != sites.end() && at->id == site.id) {

@@ -55,6 +55,10 @@ class Putter {
       text(arguments[i].name);
     }
   }
+  void formats(const Site& site) {
+    if (site.is_of_call())
+      for (const SiteArgument& argument : site.arguments) text(argument.format);
+  }
   template <typename T>
   void later_number(T value) {
     number(value);
@@ -100,6 +104,10 @@ class Getter {
       uint8_t type = in_.u8();
       arguments.push_back({type, std::string(in_.string())});
     }
+  }
+  void formats(Site& site) {
+    if (site.is_of_call())
+      for (SiteArgument& argument : site.arguments) argument.format = in_.string();
   }
   // A field that older files do not have: the value stays as it is.
   template <typename T>
@@ -198,6 +206,7 @@ void entry_fields(A& a, V& entry) {
     a.text(entry.file);
     a.arguments(entry.arguments);
     a.later_number(entry.kind);
+    a.formats(entry);
   } else {
     static_assert(std::is_same_v<T, Health>);
     a.number(entry.thread_serial);

@@ -155,6 +155,9 @@ void Recording::State::number_all() {
     std::stable_sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.id < b.id; });
     sites.erase(std::unique(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.id == b.id; }),
                 sites.end());
+    for (const Site& site : sites)
+      if (site.kind == PENNA_SITE_ARGUMENTS) one.process.with_arguments.push_back(site.address);
+    std::sort(one.process.with_arguments.begin(), one.process.with_arguments.end());
     std::stable_sort(one.process.modules.begin(), one.process.modules.end(),
                      [](const Module& a, const Module& b) { return a.ticks < b.ticks; });
     one.process.process.number = number;

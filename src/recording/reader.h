@@ -28,12 +28,13 @@ namespace penna {
 // Processes and threads are named by their index in processes() and threads() everywhere below.
 struct RecordedProcess {
   Process process;
-  bool announced = false;         // false: its block is missing; only the number is known
-  std::optional<ProcessEnd> end;  // missing: the recording ended before it did
-  std::vector<Module> modules;    // in the order of announcement
-  std::vector<Site> sites;        // sorted by id; the last description of an id stands
-  Health health;                  // what belongs to no thread
-  std::vector<uint32_t> threads;  // indices, by serial
+  bool announced = false;                // false: its block is missing; only the number is known
+  std::optional<ProcessEnd> end;         // missing: the recording ended before it did
+  std::vector<Module> modules;           // in the order of announcement
+  std::vector<Site> sites;               // sorted by id; the last description of an id stands
+  std::vector<uint64_t> with_arguments;  // functions with a site of PENNA_SITE_ARGUMENTS: addresses, sorted
+  Health health;                         // what belongs to no thread
+  std::vector<uint32_t> threads;         // indices, by serial
 };
 
 struct RecordedThread {

@@ -122,6 +122,10 @@ std::optional<Site> decode_site(const Record& record) {
     if (!name) return std::nullopt;
     site.arguments.push_back({info.arg_types[i], std::move(*name)});
   }
+  for (SiteArgument& argument : site.arguments) {
+    auto format = site.is_of_call() ? take_string(text) : std::nullopt;
+    if (format) argument.format = std::move(*format);
+  }
   return site;
 }
 

@@ -147,9 +147,10 @@ inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
   bytes[PENNA_KIND_LOST] = sizeof(penna_lost);
   bytes[PENNA_KIND_BLOCKED] = sizeof(penna_blocked);
   bytes[PENNA_KIND_JUMP] = sizeof(penna_jump);
+  bytes[PENNA_KIND_VALUES] = sizeof(penna_values);
   return bytes;
 }();
-static_assert(PENNA_KIND_COUNT == 20, "a new kind needs its size in kPayloadBytes and its class in classify()");
+static_assert(PENNA_KIND_COUNT == 21, "a new kind needs its size in kPayloadBytes and its class in classify()");
 
 // A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {

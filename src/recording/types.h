@@ -93,8 +93,9 @@ struct Module {
 };
 
 struct SiteArgument {
-  uint8_t type = 0;  // penna_arg_type; other values: unknown, 8 bytes
-  std::string name;  // may be empty
+  uint8_t type = 0;      // penna_arg_type; other values: unknown, 8 bytes
+  std::string name;      // may be empty
+  std::string format{};  // of a call's value: how it is shown, as penna_site_info says; else empty
 };
 
 struct Site {
@@ -106,6 +107,7 @@ struct Site {
   std::string file;
   std::vector<SiteArgument> arguments;
   uint8_t kind = PENNA_SITE_EVENT;  // penna_site_kind; other values: as an event
+  bool is_of_call() const { return kind == PENNA_SITE_ARGUMENTS || kind == PENNA_SITE_RESULT; }
 };
 
 // What became of the events of one thread; thread_serial 0: of the process. Sums since the start; a later one for the same

@@ -18,12 +18,12 @@ constexpr uint64_t kCode = 0x5555'0000'0000;  // as ChunkBuilder
 constexpr uint64_t kStart = 1'000'000;
 
 struct Step {
-  enum Kind { kEnter, kExit, kAlloc, kLost, kModule } kind;
+  enum Kind { kEnter, kExit, kAlloc, kLost, kModule, kValues } kind;
   uint64_t pc, time;
   bool operator==(const Step&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Step& step) {
-  return out << "EXALM"[step.kind] << step.pc % 0x1000 << "@" << step.time - kStart;
+  return out << "EXALMV"[step.kind] << step.pc % 0x1000 << "@" << step.time - kStart;
 }
 using Steps = std::vector<Step>;
 using Chunks = std::vector<std::vector<uint8_t>>;
@@ -43,6 +43,9 @@ Chunks write(const Steps& steps, size_t most) {
       case Step::kEnter: chunk->entry(step.pc, step.time); break;
       case Step::kExit: chunk->exit(step.pc, step.time); break;
       case Step::kAlloc: chunk->alloc(step.pc, 8, 1, step.time); break;
+      case Step::kValues:
+        chunk->full(PENNA_KIND_VALUES, step.time, penna_values{static_cast<uint32_t>(step.pc), 0, 0});
+        break;
       case Step::kLost: chunk->full(PENNA_KIND_LOST, step.time, penna_lost{{1, 0, 0, 0}}); break;
       case Step::kModule: {
         penna_module module{};
@@ -66,6 +69,7 @@ void read_into(std::span<const uint8_t> chunk, Steps& steps) {
       case PENNA_KIND_ALLOC:
         steps.push_back({Step::kAlloc, record.as<penna_alloc>().address_family, record.time});
         break;
+      case PENNA_KIND_VALUES: steps.push_back({Step::kValues, record.as<penna_values>().site, record.time}); break;
       case PENNA_KIND_LOST: steps.push_back({Step::kLost, 0, record.time}); break;
       default: steps.push_back({Step::kModule, record.as<penna_module>().start, record.time});
     }
@@ -197,6 +201,34 @@ TEST(CallSieve, KeepsWhatAPlainFilterOfTheWholeTreeKeeps) {
   }
 }
 
+// Behind each entry what the function is called with, in front of each exit what it gives back.
+Steps with_values(const Steps& calls) {
+  Steps steps;
+  for (const Step& step : calls) {
+    const Step values{Step::kValues, static_cast<uint32_t>(step.pc), step.time};
+    if (step.kind == Step::kExit) steps.push_back(values);
+    steps.push_back(step);
+    if (step.kind == Step::kEnter) steps.push_back(values);
+  }
+  return steps;
+}
+
+TEST(CallSieve, ValuesGoTheWayOfTheirCall) {
+  size_t kept = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const Steps calls = random_calls(random, 300);
+    CallRules rules = random_rules(random, calls.back().time - kStart);
+    rules.begin = 0;         // in front of it there are entries without their values,
+    rules.end = UINT64_MAX;  // and behind it ends
+    const size_t most = 1 + random() % 40;
+    const Steps left = sift(write(with_values(calls), most), rules);
+    ASSERT_EQ(left, with_values(sift(write(calls, most), rules))) << "seed " << seed;
+    kept += left.size();
+  }
+  EXPECT_GT(kept, 1000u);
+}
+
 // Missing exits and entries, losses, other events.
 Steps random_steps(std::mt19937_64& random, int count) {
   Steps steps = random_calls(random, count), some;
@@ -208,6 +240,7 @@ Steps random_steps(std::mt19937_64& random, int count) {
     if (dice == 3) some.push_back({Step::kModule, 7, step.time});
     if (dice < 9) some.push_back({Step::kAlloc, 0x1000 + dice, step.time});
     some.push_back(step);
+    if (dice > 30) some.push_back({Step::kValues, dice, step.time});
   }
   return some;
 }
