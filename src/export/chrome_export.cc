@@ -105,7 +105,10 @@ class ChromeExport {
   void call(const TimelineLine& line) {
     event("X", "call", words_.name(line), line.begin, line);
     duration(line);
-    how_it_ended(line, "left by an outer function's exit", "not left at the end");
+    if (line.arguments != nullptr || line.result != nullptr)
+      arguments(line);
+    else
+      how_it_ended(line, "left by an outer function's exit", "not left at the end");
     json_.end_object();
   }
   // In two events, because the arguments are known at the beginning only.

@@ -68,7 +68,7 @@ class EventWords {
   // Outermost function first, joined by ';'; a ';' inside a name becomes ':'. Empty without a stack.
   std::string folded_stack(const TimelineLine& line);
 
-  // visit(name, value, text): of a point or a span its arguments; of a wait its holder and how it ended, as text.
+  // visit(name, value, text): of a point or a span its arguments; of a call its arguments and results, where they are known; of a wait its holder and how it ended, as text.
   template <typename Visit>
   void each_argument(const TimelineLine& line, Visit&& visit) {
     if (line.kind == LineKind::kPoint || line.kind == LineKind::kSpanBegin) {
@@ -78,6 +78,18 @@ class EventWords {
         const bool named = site != nullptr && i < site->arguments.size() && !site->arguments[i].name.empty();
         visit(named ? site->arguments[i].name : "arg" + std::to_string(i + 1), point_.values[i],
               argument_text(point_.values[i]));
+      }
+    } else if (line.arguments != nullptr || line.result != nullptr) {
+      for (const Record* record : {line.arguments, line.result}) {
+        const Site* site = record != nullptr ? recording_.site(line.process, record->as<penna_values>().site) : nullptr;
+        if (site == nullptr) continue;
+        decode_arguments(site, *record, point_);
+        for (size_t i = 0; i < point_.values.size(); ++i) {
+          ArgumentValue value = point_.values[i];
+          const std::string text = argument_text(site->arguments[i], value);
+          if (!site->arguments[i].format.empty() || value.bad) value.type = 0;  // the text says more than the number
+          visit(site->arguments[i].name, value, text);
+        }
       }
     } else if (line.kind == LineKind::kLockWait || line.kind == LineKind::kConditionWait) {
       if (line.owner != 0) visit("holder_tid", number_value(line.owner), std::to_string(line.owner));

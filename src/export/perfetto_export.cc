@@ -177,7 +177,10 @@ class PerfettoExport {
       Message event(packet, kTrackEvent);
       event.add_enum(kEventType, type);
       event.add_uint64(kEventTrack, thread_uuid(line.thread));
-      if (type == kSliceEnd) return say == Say::kEnd ? end_annotation(event, line) : void();
+      if (type == kSliceEnd) {
+        if (line.arguments != nullptr || line.result != nullptr) arguments(event, line);
+        return say == Say::kEnd ? end_annotation(event, line) : void();
+      }
       event.add_uint64(kCategoryIids, category);
       if constexpr (std::is_same_v<Name, std::string>) {
         event.add_string(kEventName, valid_utf8(name));

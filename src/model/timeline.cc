@@ -2,11 +2,23 @@
 // See timeline.h. Here: the lines of records that are no calls.
 #include "model/timeline.h"
 
+#include <algorithm>
+
 namespace penna {
 
 uint64_t Timeline::span_key(const Site& site) {
   const std::string name = site.provider + '\0' + site.name;
   return kSpanPc | span_numbers_.try_emplace(name, span_numbers_.size()).first->second;
+}
+
+Timeline::Kept::Kept(size_t at, const Record& from)
+    : depth(at), payload(from.payload, from.payload + from.payload_bytes), record(from) {
+  record.payload = payload.data();
+}
+
+bool Timeline::has_arguments(uint64_t pc) const {
+  const std::vector<uint64_t>& functions = recording_.processes()[process_].with_arguments;
+  return std::binary_search(functions.begin(), functions.end(), pc);
 }
 
 TimelineLine Timeline::line(LineKind kind, uint64_t time) const {

@@ -32,7 +32,8 @@ enum class LineKind : uint8_t {
   kLockBusy,       // trylock failed           address
   kUnlock,         //                          address, begin, duration of the hold (0 when its begin is unknown)
   kConditionWait,  // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
-  kPoint,          //                          decode_arguments(recording.site(process, site), *record)
+  kPoint,          //                          decode_arguments(recording.site(process, site), *record); also the values
+                   //                          of a call that nobody knows
   kSpanBegin,      // a span, in place of      as kPoint
   kSpanEnd,        //   an entry and its exit  site (of its beginning), begin, duration, end
   kThreadName,     //                          decode_thread_name(*record)
@@ -58,6 +59,9 @@ struct TimelineLine {
   uint32_t wait_end = 0;           // penna_wait_end; may be unknown
   uint32_t site = 0;               // id
   const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
+  // VALUES records, valid during the visit; null: there are none.
+  const Record* arguments = nullptr;  // kEnter, kLeave, kLeaf
+  const Record* result = nullptr;     // kLeave, kLeaf
 };
 
 struct TimelineOptions {
@@ -98,6 +102,8 @@ class Timeline {
   bool add_call(const Event& event, OnLine& on_line);
   template <typename OnLine>
   bool add_jump(const Event& event, OnLine& on_line);
+  template <typename OnLine>
+  bool add_values(const Event& event, OnLine& on_line);
   // A point that begins or ends a span.
   template <typename OnLine>
   bool add_span(const Event& event, const Site& site, OnLine& on_line);
@@ -108,6 +114,17 @@ class Timeline {
   bool describe_lock(const Event& event, TimelineLine& out);
   void take(uint64_t lock, uint64_t time);
   void give_back(uint64_t lock, TimelineLine& out);
+
+  // A record that is needed longer than its event, and the call it is of.
+  struct Kept {
+    Kept(size_t depth, const Record& from);
+    Kept(Kept&&) = default;  // its payload stays where it is
+    Kept& operator=(Kept&&) = default;
+    size_t depth;
+    std::vector<uint8_t> payload;
+    Record record;
+  };
+  bool has_arguments(uint64_t pc) const;
 
   struct Held {
     uint64_t since = 0;
@@ -120,7 +137,9 @@ class Timeline {
   const Recording& recording_;
   uint32_t process_, thread_;
   bool fold_leaves_;
-  bool pending_ = false;  // the kEnter of the innermost call was not given out yet
+  bool pending_ = false;         // the kEnter of the innermost call was not given out yet
+  std::vector<Kept> arguments_;  // of open calls, outermost first
+  std::vector<Kept> result_;     // of the innermost call, which is about to end: none or one
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
   NumberMap<Held> held_;            // by lock

@@ -19,7 +19,7 @@ struct Timeline::Emit {
     if (is_span(call.pc)) {
       call.tag = begin->record.as<penna_point>().site;
       give(LineKind::kSpanBegin, call, call.begin, depth, CallEnd::kExit);
-    } else if (timeline.fold_leaves_) {
+    } else if (timeline.fold_leaves_ || timeline.has_arguments(call.pc)) {
       timeline.pending_ = true;
     } else {
       give(LineKind::kEnter, call, call.begin, depth, CallEnd::kExit);
@@ -29,6 +29,8 @@ struct Timeline::Emit {
     const LineKind call_kind = timeline.pending_ ? LineKind::kLeaf : LineKind::kLeave;
     give(is_span(call.pc) ? LineKind::kSpanEnd : call_kind, call, end, depth, how);
     timeline.pending_ = false;
+    timeline.result_.clear();
+    while (!timeline.arguments_.empty() && timeline.arguments_.back().depth > depth) timeline.arguments_.pop_back();
   }
   void give(LineKind kind, const OpenCall& call, uint64_t time, size_t depth, CallEnd how) {
     if (!go_on) return;
@@ -42,6 +44,10 @@ struct Timeline::Emit {
       if (kind == LineKind::kSpanBegin) line.record = &begin->record;
     } else {
       line.pc = call.pc;
+      if (!timeline.arguments_.empty() && timeline.arguments_.back().depth == depth + 1)
+        line.arguments = &timeline.arguments_.back().record;
+      if (kind != LineKind::kEnter && !timeline.result_.empty() && timeline.result_.back().depth == depth + 1)
+        line.result = &timeline.result_.back().record;
     }
     go_on = on_line(static_cast<const TimelineLine&>(line));
   }
@@ -63,6 +69,7 @@ bool Timeline::add(const Event& event, OnLine&& on_line) {
   last_time_ = event.time;
   if (event.record.is_call()) return add_call(event, on_line);
   if (event.record.kind == PENNA_KIND_JUMP) return add_jump(event, on_line);
+  if (event.record.kind == PENNA_KIND_VALUES) return add_values(event, on_line);
   if (event.record.kind == PENNA_KIND_POINT) {
     const Site* site = recording_.site(process_, event.record.as<penna_point>().site);
     if (site != nullptr && (site->kind == PENNA_SITE_SPAN || site->kind == PENNA_SITE_SPAN_END))
@@ -89,6 +96,28 @@ bool Timeline::add_span(const Event& event, const Site& site, OnLine& on_line) {
   return on_line(static_cast<const TimelineLine&>(stray));
 }
 
+// Arguments come right behind the entry, a result right before the exit.
+template <typename OnLine>
+bool Timeline::add_values(const Event& event, OnLine& on_line) {
+  const auto values = event.record.as<penna_values>();
+  const Site* site = recording_.site(process_, values.site);
+  const bool is_result = site != nullptr && site->kind == PENNA_SITE_RESULT;
+  if (site == nullptr || matcher_.stack().empty() || matcher_.stack().back().pc != (site->address & ~kSpanPc) ||
+      (!is_result && !pending_)) {
+    TimelineLine other = line(LineKind::kPoint, event.time);
+    other.site = values.site;
+    other.record = &event.record;
+    return flush(on_line) && on_line(static_cast<const TimelineLine&>(other));
+  }
+  if (is_result) {
+    result_.clear();
+    result_.emplace_back(matcher_.depth(), event.record);
+    return true;
+  }
+  arguments_.emplace_back(matcher_.depth(), event.record);
+  return fold_leaves_ || flush(on_line);
+}
+
 template <typename OnLine>
 bool Timeline::add_call(const Event& event, OnLine& on_line) {
   Emit<OnLine> emit{*this, on_line};
@@ -98,7 +127,7 @@ bool Timeline::add_call(const Event& event, OnLine& on_line) {
     matcher_.enter(pc, pc, event.time, emit);
     return emit.go_on;
   }
-  if (pending_ && matcher_.stack().back().pc != pc && !flush(on_line)) return false;
+  if (pending_ && (!fold_leaves_ || matcher_.stack().back().pc != pc) && !flush(on_line)) return false;
   if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
   TimelineLine stray = line(LineKind::kStrayExit, event.time);
   stray.pc = pc;
@@ -122,6 +151,7 @@ template <typename OnLine>
 bool Timeline::add_jump(const Event& event, OnLine& on_line) {
   Emit<OnLine> emit{*this, on_line};
   if (!flush(on_line)) return false;
+  arguments_.clear();  // depths of another stack
   matcher_.jump(event.record.as<penna_jump>(), event.time, emit);
   return emit.go_on;
 }

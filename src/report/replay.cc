@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "model/function_pattern.h"
 #include "model/summary.h"
 #include "report/frames.h"
 #include "report/reports.h"
@@ -80,6 +81,59 @@ std::string arguments_text(const Site* site, const DecodedPoint& point) {
                                              : printable(argument_text(value));
   }
   return text;
+}
+
+namespace {
+
+std::string value_text(const SiteArgument& described, const ArgumentValue& value,
+                       const std::function<std::string(uint64_t)>& code) {
+  const bool is_there = value.present && !value.bad;
+  if (is_there && value.is_text()) return quoted(value.text) + (value.cut ? "..." : "");
+  if (is_there && described.format.starts_with("p") && value.bits != 0)
+    if (std::string name = code(value.bits); !name.starts_with("[unknown]")) return name;
+  return argument_text(described, value);
+}
+
+}  // namespace
+
+// Values of one name are a struct and its fields: "at", "at.x", "at.y".
+std::string values_text(const Site& site, const DecodedPoint& values,
+                        const std::function<std::string(uint64_t)>& code) {
+  std::string text, open;  // the struct whose braces are open
+  const auto close = [&] {
+    if (!open.empty()) text += '}';
+    open.clear();
+  };
+  bool bad_struct = false;
+  for (size_t i = 0; i < values.values.size() && i < site.arguments.size(); ++i) {
+    const SiteArgument& described = site.arguments[i];
+    const ArgumentValue& value = values.values[i];
+    const size_t dot = described.name.find('.');
+    const std::string outer = described.name.substr(0, dot);
+    const bool is_field = dot != described.name.npos && !outer.empty();
+    const bool of_last = i != 0 && site.arguments[i - 1].name.substr(0, site.arguments[i - 1].name.find('.')) == outer;
+    std::string shown = value_text(described, value, code);
+    if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // said already
+    if (is_field && of_last) {
+      text += open.empty() ? "{" : ", ";
+      open = outer;
+      bad_struct = value.bad;
+      text += value.bad ? shown : fmt::format("{}={}", described.name.substr(dot + 1), shown);
+    } else {
+      close();
+      bad_struct = false;
+      text += text.empty() ? "" : ", ";
+      if (!outer.empty() && outer != "return") text += outer + "=";
+      if (is_field) {
+        open = outer;
+        shown.insert(0, "{" + described.name.substr(dot + 1) + "=");
+      }
+      text += shown;
+    }
+    if ((described.format == "..." || described.format.ends_with(" ..."))) close(), text += ", ...";
+  }
+  close();
+  return printable(text);
 }
 
 void UnbalancedEnds::count(const TimelineLine& line) {
@@ -165,9 +219,9 @@ bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
 std::string ReplayPrinter::event_text(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter: return call_name(line) + " {";
-    case LineKind::kLeaf: return call_name(line) + ";";
+    case LineKind::kLeaf: return call_name(line) + result_text(line) + ";";
     case LineKind::kLeave:
-      return fmt::format("}} /* {}{} */", function_name(line),
+      return fmt::format("}}{} /* {}{} */", result_text(line), function_name(line),
                          line.end == CallEnd::kJump      ? ", left by longjmp"
                          : line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
                          : line.end == CallEnd::kOpen    ? ", not left at the end"
@@ -204,8 +258,23 @@ std::string ReplayPrinter::function_name(const TimelineLine& line) {
   return printable(names_.function_name(line.process, line.pc, line.time));
 }
 
+std::string ReplayPrinter::values_of(const TimelineLine& line, const Record& record) {
+  const Site* site = recording_.site(line.process, record.as<penna_values>().site);
+  if (site == nullptr) return "?";
+  decode_arguments(site, record, point_);
+  const std::string text = values_text(
+      *site, point_, [&](uint64_t pc) { return printable(names_.function_name(line.process, pc, line.time)); });
+  return point_.malformed ? text + " (does not fit its description)" : text;
+}
+
+std::string ReplayPrinter::result_text(const TimelineLine& line) {
+  return line.result == nullptr ? "" : " = " + values_of(line, *line.result);
+}
+
 std::string ReplayPrinter::call_name(const TimelineLine& line) {
   std::string name = function_name(line);
+  if (line.arguments != nullptr)
+    return fmt::format("{}({})", without_parameters(name), values_of(line, *line.arguments));
   if (name.find('(') == std::string::npos) name += "()";
   return name;
 }

@@ -8,6 +8,7 @@
 // Invariant: one line of text for each line of the timeline (and with `stacks` the frames below it), in constant memory.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "model/names.h"
@@ -38,6 +39,8 @@ class ReplayPrinter {
 
  private:
   std::string event_text(const TimelineLine& line);
+  std::string values_of(const TimelineLine& line, const Record& record);
+  std::string result_text(const TimelineLine& line);
   std::string call_name(const TimelineLine& line);
   std::string allocation_text(const TimelineLine& line);
   std::string wait_text(const TimelineLine& line, const std::string& what);
@@ -68,5 +71,7 @@ class UnbalancedEnds {
 
 // "a=1 b=\"x\"": the arguments of a point; strings in quotes, with what is not printable as \xNN.
 std::string arguments_text(const Site* site, const DecodedPoint& point);
+// What a call was called with, or gave back: "fd=3, path=\"x\", at=0x7f00{x=1, y=2}". `code` names an address of code.
+std::string values_text(const Site& site, const DecodedPoint& values, const std::function<std::string(uint64_t)>& code);
 
 }  // namespace penna

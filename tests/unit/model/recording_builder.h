@@ -57,6 +57,14 @@ class ThreadBuilder {
     if (!words.empty()) std::memcpy(payload.data() + sizeof point, words.data(), words.size() * 8);
     raw(PENNA_KIND_POINT, time, payload);
   }
+  // `words` as they follow penna_values.
+  void values(uint32_t site, bool is_result, uint64_t time, const std::vector<uint64_t>& words, uint16_t bad = 0) {
+    std::vector<uint8_t> payload(sizeof(penna_values) + words.size() * 8);
+    const penna_values values{site, bad, is_result};
+    std::memcpy(payload.data(), &values, sizeof values);
+    if (!words.empty()) std::memcpy(payload.data() + sizeof values, words.data(), words.size() * 8);
+    raw(PENNA_KIND_VALUES, time, payload);
+  }
   void lost(uint32_t calls, uint64_t time) { record(PENNA_KIND_LOST, time, penna_lost{{calls, 0, 0, 0}}); }
   void jump(penna_jump_what what, uint64_t buffer, uint64_t time, uint64_t other = 0) {
     record(PENNA_KIND_JUMP, time, penna_jump{buffer, other, what, 0});

@@ -84,6 +84,57 @@ TEST(Timeline, NestsCallsAndFoldsLeaves) {
                           "  } 60 20..30 10", "} f0 0..40 40"));
 }
 
+Site values_site(uint32_t id, uint8_t kind, uint64_t function) {
+  Site site{id, 4, function, "call", "f", "f.c", {{PENNA_ARG_INT, "n"}}, kind};
+  return site;
+}
+
+// "f(3) = 4" of lines that have them.
+std::vector<std::string> values_of(const Recording& recording, bool fold) {
+  std::vector<std::string> lines;
+  DecodedPoint decoded;
+  const auto number = [&](const Record* record) {
+    if (record == nullptr) return std::string("-");
+    decode_arguments(recording.site(0, record->as<penna_values>().site), *record, decoded);
+    return argument_text(decoded.values[0]);
+  };
+  for_each_timeline_line(recording, 0, {.fold_leaves = fold}, [&](const TimelineLine& line) {
+    lines.push_back(fmt::format("{} {}({}) = {}",
+                                "{};"[line.kind == LineKind::kEnter   ? 0
+                                      : line.kind == LineKind::kLeave ? 1
+                                                                      : 2],
+                                line.pc - kF, number(line.arguments), number(line.result)));
+    if (line.kind == LineKind::kPoint) lines.back() = "point";
+    return true;
+  });
+  return lines;
+}
+
+TEST(Timeline, ValuesBelongToTheirCalls) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.site(process, values_site(1, PENNA_SITE_ARGUMENTS, kF));
+  build.site(process, values_site(2, PENNA_SITE_RESULT, kF));
+  auto& t = build.thread(process, 1);
+  t.enter(kF, 0);
+  t.values(1, false, 1, {7});
+  t.enter(kF, 2);
+  t.values(1, false, 3, {8}, 1);
+  t.values(2, true, 4, {9});
+  t.exit(kF, 5);
+  t.values(1, false, 6, {10});  // of nothing: as a point
+  t.values(3, false, 7, {10});  // nobody knows of what
+  t.values(2, true, 8, {11});
+  t.exit(kF, 9);
+  t.enter(kF, 10);  // its values were lost
+  t.exit(kF, 11);
+  const Recording recording = build.open();
+  EXPECT_THAT(values_of(recording, true),
+              ElementsAre("{ 0(7) = -", "; 0(<bad 0x8>) = 9", "point", "point", "} 0(7) = 11", "; 0(-) = -"));
+  EXPECT_THAT(values_of(recording, false), ElementsAre("{ 0(7) = -", "{ 0(<bad 0x8>) = -", "} 0(<bad 0x8>) = 9",
+                                                       "point", "point", "} 0(7) = 11", "{ 0(-) = -", "} 0(-) = -"));
+}
+
 Site span_site(uint32_t id, const char* name, uint8_t kind) {
   Site site;
   site.id = id;
