@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
 
 #include "attach/call_sites.h"
 #include "attach/detour.h"
@@ -19,6 +20,7 @@ struct PatchPlanner::Module {
   std::vector<CallSite> sites;      // of functions that are wanted
   std::vector<ImportSite> imports;  // the same
   std::vector<DetourSite> detours;  // the same
+  std::vector<PlannedCapture> captures;
 };
 
 namespace {
@@ -27,12 +29,21 @@ namespace {
 struct Plan {
   std::vector<penna_near> nears;
   std::vector<penna_patch> patches;
+  std::vector<penna_capture> captures;
+  std::vector<penna_value> values;
   std::vector<uint8_t> code, names;
+  std::string text;  // of the captures
 
   uint32_t add_name(const std::string& name) {
     const auto at = static_cast<uint32_t>(names.size());
     names.insert(names.end(), name.c_str(), name.c_str() + name.size() + 1);
     return at;
+  }
+  // The target searches the captures.
+  void sort_captures() {
+    std::sort(captures.begin(), captures.end(), [](const penna_capture& a, const penna_capture& b) {
+      return std::tie(a.function, a.kind) < std::tie(b.function, b.kind);
+    });
   }
   std::vector<uint8_t> encode() const {
     penna_patch_plan head{};
@@ -42,6 +53,9 @@ struct Plan {
     head.patches = static_cast<uint32_t>(patches.size());
     head.near_bytes = static_cast<uint32_t>(code.size());
     head.name_bytes = static_cast<uint32_t>(names.size());
+    head.captures = static_cast<uint32_t>(captures.size());
+    head.values = static_cast<uint32_t>(values.size());
+    head.text_bytes = static_cast<uint32_t>(text.size());
     std::vector<uint8_t> bytes;
     const auto put = [&bytes](const void* from, size_t size) {
       const auto* first = static_cast<const uint8_t*>(from);
@@ -50,8 +64,11 @@ struct Plan {
     put(&head, sizeof head);
     put(nears.data(), nears.size() * sizeof(penna_near));
     put(patches.data(), patches.size() * sizeof(penna_patch));
+    put(captures.data(), captures.size() * sizeof(penna_capture));
+    put(values.data(), values.size() * sizeof(penna_value));
     put(code.data(), code.size());
     put(names.data(), names.size());
+    put(text.data(), text.size());
     return bytes;
   }
 };
@@ -151,6 +168,7 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
     plan->code.insert(plan->code.end(), near.bytes().begin(), near.bytes().end());
   }
   plan->nears.push_back(result);
+  append_captures(module.captures, question.bias, &plan->captures, &plan->values, &plan->text);
 }
 
 // libc and the dynamic linker: what they call elsewhere is their own business, and part of how they work.
@@ -176,22 +194,10 @@ bool calls_hooks(const ElfFile& file) {
 const char* why_not_entered(const ElfFile& file, std::string_view name) {
   constexpr std::string_view kStarts[] = {"_start",  "_init", "_fini",    "__restore_rt",
                                           "__clone", "clone", "__clone3", "clone3"};
-  constexpr std::string_view kUsed[] = {"__cxa_finalize",
-                                        "__tls_get_addr",
-                                        "_dl_find_object",
-                                        "dlsym",
-                                        "dlvsym",
-                                        "pthread_getspecific",
-                                        "pthread_setspecific",
-                                        "pthread_key_create",
-                                        "memcpy",
-                                        "memmove",
-                                        "getauxval",
-                                        "memmove",
-                                        "memset",
-                                        "getauxval",
-                                        "__errno_location",
-                                        "__register_atfork"};
+  constexpr std::string_view kUsed[] = {
+      "__cxa_finalize", "__tls_get_addr",      "_dl_find_object",     "dlsym",
+      "dlvsym",         "pthread_getspecific", "pthread_setspecific", "pthread_key_create",
+      "getauxval",      "__errno_location",    "__register_atfork"};
   const auto is_in = [name](const auto& list) {
     return std::find(std::begin(list), std::end(list), name) != std::end(list);
   };
@@ -232,10 +238,13 @@ const PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& 
 
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
   CallSites found = find_call_sites(file, functions_of(file));
-  if (wishes_.wanted) {
-    choose_functions(file, path, found.sites, module);
-  } else {
-    module->sites = std::move(found.sites);
+  if (wishes_.wanted || wishes_.also) choose_functions(file, path, found.sites, module);
+  if (!wishes_.wanted) module->sites = std::move(found.sites);
+  if (wishes_.values) {
+    PlannedValues planned = plan_values(file, path, wishes_.values);
+    module->captures = std::move(planned.captures);
+    for (RefusedValues& one : planned.refused)
+      refused_.push_back({std::move(one.name), path, std::move(one.reason), true});
   }
   if (!wishes_.libcalls || calls_are_its_own(file)) return;
   module->imports = find_import_sites(file);
@@ -261,11 +270,12 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
     if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
       continue;  // parts of others
     all.push_back({symbol.start, symbol.start + symbol.size});
-    if (!wishes_.wanted(std::string(symbol.name), path)) continue;
+    const std::string name(symbol.name);
+    if (!(wishes_.wanted && wishes_.wanted(name, path)) && !(wishes_.also && wishes_.also(name, path))) continue;
     const auto site = std::find_if(prepared.begin(), prepared.end(),
                                    [&](const CallSite& one) { return one.function == symbol.start; });
     if (site != prepared.end()) {
-      module->sites.push_back(*site);
+      if (wishes_.wanted) module->sites.push_back(*site);
     } else if (!has_hooks) {  // else its own hooks tell of it
       if (const char* reason = why_not_entered(file, symbol.raw))
         refused_.push_back({std::string(symbol.name), path, reason});
@@ -287,6 +297,7 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
   for (const penna_patch_question& question : questions) {
     add_module(&plan, question, module_of(question, root));
   }
+  plan.sort_captures();
   return plan.encode();
 }
 

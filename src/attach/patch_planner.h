@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attach/call_sites.h"
+#include "attach/value_planner.h"
 #include "penna/patch_plan.h"
 #include "symbols/elf_file.h"
 
@@ -23,11 +24,15 @@ struct PatchWishes {
   // demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
+  // Functions besides, whatever `wanted` says; empty: none.
+  std::function<bool(const std::string& name, const std::string& file)> also;
+  ValueWishes values;  // arguments and results; empty: none
 };
 
-// A function that was asked for and cannot be entered.
+// A function that was asked for and cannot be entered, or whose values cannot be had.
 struct RefusedFunction {
   std::string name, file, reason;
+  bool values = false;
 };
 
 class PatchPlanner {

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "model/function_chooser.h"
 #include "model/function_pattern.h"
 #include "report/units.h"
+#include "symbols/value_spec.h"
 
 namespace penna {
 namespace {
@@ -23,9 +25,49 @@ bool any_matches(const Patterns& patterns, const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+// The functions that a SPEC is about, and what of them.
+struct ValueWish {
+  explicit ValueWish(ValueSpec of, bool result) : function(of.function), spec(std::move(of)), is_result(result) {}
+  FunctionPattern function;
+  ValueSpec spec;
+  bool is_result;  // by -R
+};
+
+void add_wish(const ValueWish& wish, WantedValues* wanted) {
+  const ValueSpec& spec = wish.spec;
+  wanted->by_name = true;
+  if (spec.by_types) (wish.is_result ? wanted->results_by_type : wanted->arguments_by_type) = true;
+  wanted->arguments.insert(wanted->arguments.end(), spec.arguments.begin(), spec.arguments.end());
+  wanted->results.insert(wanted->results.end(), spec.results.begin(), spec.results.end());
+}
+
+void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
+  std::vector<ValueWish> list;
+  for (const auto& [texts, is_result] : {std::pair(&options.arguments, false), std::pair(&options.results, true)})
+    for (const std::string& text : *texts)
+      if (auto spec = parse_value_spec(text)) list.emplace_back(std::move(*spec), is_result);
+  if (list.empty() && !options.auto_arguments) return;
+  if (options.filter.functions.empty() && !options.libcalls && !list.empty())
+    wishes->also = [list](const std::string& name, const std::string&) {
+      return std::any_of(list.begin(), list.end(), [&](const ValueWish& wish) { return wish.function.matches(name); });
+    };
+  wishes->values = [list, automatic = options.auto_arguments](const std::string& name, const std::string&) {
+    WantedValues wanted;
+    wanted.arguments_by_type = wanted.results_by_type = automatic;
+    for (const ValueWish& wish : list)
+      if (wish.function.matches(name)) add_wish(wish, &wanted);
+    return wanted;
+  };
+}
+
+}  // namespace
+
 PatchWishes patch_wishes(const RecordOptions& options) {
   PatchWishes wishes;
   wishes.libcalls = options.libcalls;
+  add_value_wishes(options, &wishes);
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return wishes;
   // A trigger is FUNCTION@on or FUNCTION@off.
@@ -52,8 +94,9 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
   const std::vector<RefusedFunction>& refused = planner.refused();
   if (refused.empty()) return {};
   const auto sentence = [](const RefusedFunction& one) {
-    return fmt::format("calls of {} [{}] are not recorded: it {}", one.name,
-                       std::filesystem::path(one.file).filename().string(), one.reason);
+    const std::string file = std::filesystem::path(one.file).filename().string();
+    if (one.values) return fmt::format("values of {} [{}] are not recorded: {}", one.name, file, one.reason);
+    return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
   };
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i) collector.note(sentence(refused[i]), false);
   if (refused.size() == 1) return sentence(refused[0]);

@@ -17,13 +17,15 @@
 namespace penna {
 
 struct RecordOptions : RecordSettings {
-  std::vector<std::string> command;  // never empty
-  std::string output;                // empty: CMD.PID.penna in the current directory
-  FilterOptions filter;              // of calls and time
-  bool force = false;                // an existing output may be overwritten
-  bool libcalls = false;             // calls from one module into another are recorded, too
-  bool quiet = false;                // no text of ours, except errors
-  std::optional<LiveForm> live;      // shown on standard output meanwhile
+  std::vector<std::string> command;             // never empty
+  std::string output;                           // empty: CMD.PID.penna in the current directory
+  FilterOptions filter;                         // of calls and time
+  bool force = false;                           // an existing output may be overwritten
+  bool libcalls = false;                        // calls from one module into another are recorded, too
+  std::vector<std::string> arguments, results;  // of calls, as typed: FUNCTION or FUNCTION@VALUE,...
+  bool auto_arguments = false;                  // those of all functions whose types are known
+  bool quiet = false;                           // no text of ours, except errors
+  std::optional<LiveForm> live;                 // shown on standard output meanwhile
   ColorMode color = ColorMode::kAuto;
   bool short_report = false;  // penna CMD: print a short report afterwards
 };

@@ -8,6 +8,7 @@
 
 #include "cli/table_output.h"
 #include "cli/verbs.h"
+#include "symbols/value_spec.h"
 
 namespace penna {
 namespace {
@@ -16,6 +17,11 @@ Result<> check(const RecordOptions& options) {
   if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
   PENNA_TRY(check_filter(options.filter));
+  for (const std::vector<std::string>* specs : {&options.arguments, &options.results})
+    for (const std::string& spec : *specs) PENNA_TRY(parse_value_spec(spec));
+  const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
+  if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
+    return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
   return check_settings(options);
 }
 
@@ -37,6 +43,14 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
   parser.flag("--libcalls", options.libcalls,
               "record calls from one library or program into another, too, however it was built");
+  parser.texts(
+      "-A,--args", options.arguments, "SPEC",
+      "record what FUNCTION is called with, and enter it if no compiler has prepared it: FUNCTION, a name or a "
+      "glob, for all that debug information tells of; or FUNCTION@arg1/s,arg2/x,fparg1; may be repeated");
+  parser.texts("-R,--retval", options.results, "SPEC",
+               "record what FUNCTION gives back: FUNCTION or FUNCTION@retval/x");
+  parser.flag("--auto-args", options.auto_arguments,
+              "record arguments and results of all recorded functions that debug information tells of");
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all");

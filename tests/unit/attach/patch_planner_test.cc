@@ -97,7 +97,9 @@ TEST(PatchPlanner, OnePatchForEachPreparedFunction) {
 }
 
 TEST(PatchPlanner, OnlyWhatIsWanted) {
-  PatchPlanner planner({[](const std::string& name, const std::string&) { return name == "second"; }});
+  PatchWishes wishes;
+  wishes.wanted = [](const std::string& name, const std::string&) { return name == "second"; };
+  PatchPlanner planner(wishes);
   EXPECT_EQ(plan_of(planner, {question_about(patchable())}).patches.size(), 1u);
 }
 
