@@ -5,6 +5,7 @@
     run.py                            every case in every kind
     run.py --case X [--kind Y]        one of them; -v shows what was seen
     run.py --mode M                   those about calls, of programs built for that kind of call tracing (modes.cmake)
+    run.py --option O                 with this option of penna record, too
     run.py --times N                  each of them N times
     run.py --list                     names of the cases
     run.py --self-test                proves that each way to break a program is noticed
@@ -169,13 +170,17 @@ def wait_for_file(path):
     return b'(the file did not come)'
 
 
+OPTIONS = []  # of penna record, besides
+
+
 def compare(name, case, kind, verbose, plain=None):
     """List of what is wrong with one case in one kind. `plain`: a list that keeps what the program shows without us."""
     place = Place(case)
     plain = [] if plain is None else plain
     try:
         target = place.directory('recordings') / f'{kind}.penna'
-        recorder = [str(place.penna), 'record', '-o', str(target), '-k', ','.join(EACH[:4]) if kind == 'all' else kind, '--']
+        recorder = [str(place.penna), 'record', '-o', str(target), '-k', ','.join(EACH[:4]) if kind == 'all' else kind,
+                    *OPTIONS, '--']
         if case.status is None and not plain:
             plain.append(look(case, place, 'plain'))
         traced = look(case, place, 'traced', recorder)
@@ -262,6 +267,7 @@ def main():
     options.add_argument('--case', action='append')
     options.add_argument('--kind', action='append', choices=EACH)
     options.add_argument('--mode', help='a folder torture-MODE of the build')
+    options.add_argument('--option', action='append', default=OPTIONS)
     options.add_argument('--times', type=int, default=1)
     options.add_argument('--list', action='store_true')
     options.add_argument('--self-test', action='store_true')

@@ -186,8 +186,8 @@ std::string name_of(const testing::TestParamInfo<std::tuple<std::string, std::st
 
 INSTANTIATE_TEST_SUITE_P(All, Truth,
                          testing::Combine(testing::Values("gcc", "clang"),
-                                          testing::Values("-O0", "-O2 -gdwarf-4",
-                                                          "-O1 -fdebug-types-section -gsplit-dwarf"),
+                                          testing::Values("-O0", "-O2 -gdwarf-4", "-O1 -gsplit-dwarf",
+                                                          "-O1 -fdebug-types-section"),
                                           testing::Values("values.cc", "values_c.c")),
                          name_of);
 
