@@ -48,9 +48,14 @@ bool has_byte_only_form(const ZydisDecodedInstruction& one) {  // loop, jrcxz
          one.mnemonic == ZYDIS_MNEMONIC_JECXZ || one.mnemonic == ZYDIS_MNEMONIC_JCXZ;
 }
 
+// A call of a fixed place, or through a pointer at one.
+bool is_known_call(const ZydisDecodedInstruction& one) {
+  return is_call(one) && (one.raw.imm[0].is_relative != 0 || (one.opcode == 0xff && refers_to_rip(one)));
+}
+
 // May this instruction run somewhere else? Null: yes.
 const char* why_not_moved(const ZydisDecodedInstruction& one) {
-  if (is_call(one)) return "calls another function in its first instructions";
+  if (is_call(one) && !is_known_call(one)) return "calls through a register in its first instructions";
   if (one.meta.category == ZYDIS_CATEGORY_RET) return "returns in its first instructions";
   if (one.meta.category == ZYDIS_CATEGORY_INTERRUPT) return "has a breakpoint or a trap in its first instructions";
   if (is_branch(one) && !is_relative_branch(one)) return "jumps through a pointer in its first instructions";
@@ -185,10 +190,26 @@ std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wante
 
 namespace {
 
+// A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind the detour,
+// where unwinders know what they see.
+bool move_call(const ZydisDecodedInstruction& one, uint64_t from, NearMemory* near) {
+  const uint64_t next = from + one.length;
+  const auto low = static_cast<uint32_t>(next), high = static_cast<uint32_t>(next >> 32);
+  std::array<uint8_t, 13> push{0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04};  // push low; mov high into its upper half
+  std::memcpy(push.data() + 1, &low, sizeof low);
+  std::memcpy(push.data() + 9, &high, sizeof high);
+  near->append(push);
+  if (one.raw.imm[0].is_relative != 0)
+    return near->append_branch(std::array<uint8_t, 1>{0xe9}, next + static_cast<uint64_t>(one.raw.imm[0].value.s));
+  near->append_jump_through(next + static_cast<uint64_t>(one.raw.disp.value));
+  return true;
+}
+
 // One instruction, written for another place: what it refers to stays where it is. False: out of reach.
 bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_t> bytes, uint64_t from,
                       NearMemory* near) {
   std::vector<uint8_t> moved(bytes.begin(), bytes.begin() + one.length);
+  if (is_call(one)) return move_call(one, from, near);
   if (is_relative_branch(one)) {
     const bool jump = one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
     const uint64_t target = branch_target(one, from);

@@ -39,6 +39,11 @@ __asm__(
     "FUNCTION detour_short\n xor %eax, %eax\n ret\nEND detour_short\n"
     "FUNCTION detour_tiny\n ret\nEND detour_tiny\n"
     "FUNCTION detour_calls\n push %rax\n call detour_plain\n pop %rcx\n ret\nEND detour_calls\n"
+    "FUNCTION detour_calls_through\n push %rbx\n call *detour_to_plain(%rip)\n pop %rcx\n ret\nEND "
+    "detour_calls_through\n"
+    "FUNCTION detour_calls_register\n push %rax\n mov %rsi, %rax\n call *%rax\n pop %rcx\n ret\nEND "
+    "detour_calls_register\n"
+    ".pushsection .data\ndetour_to_plain: .quad detour_plain\n.popsection\n"
     "FUNCTION detour_loops\n xor %eax, %eax\n1: inc %eax\n dec %edi\n jnz 1b\n ret\nEND detour_loops\n"
     "FUNCTION detour_pointer\n jmp *detour_number(%rip)\nEND detour_pointer\n"
     "FUNCTION detour_trap\n int3\n mov %rdi, %rax\n nop\n ret\nEND detour_trap\n"
@@ -95,7 +100,7 @@ TEST_F(Detours, MovedBeginningsDoTheSame) {
                            kRoom, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(near_code, MAP_FAILED);
   for (const char* name : {"detour_plain", "detour_marked", "detour_rip", "detour_rip_immediate", "detour_branch",
-                           "detour_far_branch", "detour_jump", "detour_one"}) {
+                           "detour_far_branch", "detour_jump", "detour_one", "detour_calls", "detour_calls_through"}) {
     const DetourOffer found = offer(name);
     ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
     EXPECT_GE(found.site->code.size(), DetourSite::kJumpBytes);
@@ -118,7 +123,7 @@ TEST_F(Detours, WhatIsDoubtfulIsRefused) {
   const std::map<std::string, std::string> reasons{
       {"detour_short", "returns in its first instructions"},
       {"detour_tiny", "returns in its first instructions"},
-      {"detour_calls", "calls another function in its first instructions"},
+      {"detour_calls_register", "calls through a register in its first instructions"},
       {"detour_loops", "branches into its own first instructions"},
       {"detour_pointer", "jumps through a pointer in its first instructions"},
       {"detour_trap", "has a breakpoint or a trap in its first instructions"},
