@@ -133,6 +133,36 @@ bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
   return next != functions_.end() && next->start < to;
 }
 
+// Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions is decoded,
+// the rest counts by how its bytes look. Of parts that share code by falling into one another, as memcpy's.
+bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const {
+  static const Decoder decoder;
+  constexpr uint64_t kReach = 130;
+  const Window window{begin, end};
+  uint64_t at = begin < kReach ? 0 : begin - kReach;
+  auto next = std::upper_bound(functions_.begin(), functions_.end(), at,
+                               [](uint64_t value, const FunctionRange& one) { return value < one.start; });
+  if (next != functions_.begin()) at = std::min(at, std::prev(next)->start), --next;
+  for (ZydisDecodedInstruction one; at < end + kReach;) {
+    while (next != functions_.end() && next->end <= at) ++next;
+    const bool known = next != functions_.end() && at >= next->start;
+    const std::span<const uint8_t> code = file_.bytes_at(at);
+    if (known && next->start == function.start) {
+      at = std::max(function.end, at + 1);
+    } else if (known && decoder.decode(code, &one)) {
+      if (is_relative_branch(one) && window.has_inside(branch_target(one, at))) return true;
+      at += one.length;
+    } else {
+      const bool looks_so =
+          code.size() >= 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0);
+      if (looks_so && window.has_inside(at + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(code[1])})))
+        return true;
+      ++at;
+    }
+  }
+  return false;
+}
+
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   static const Decoder decoder;
   if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
@@ -165,6 +195,8 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   if (starts_inside(function.start, window.end)) return {{}, "has another symbol within its first instructions"};
   if (std::any_of(targets.begin(), targets.end(), [&](uint64_t target) { return window.has_inside(target); }))
     return {{}, "branches into its own first instructions"};
+  if (neighbours_branch_into(function, window.begin, window.end))
+    return {{}, "may be entered behind its first instruction by a branch from elsewhere"};
   const auto first = code.begin() + static_cast<std::ptrdiff_t>(skip);
   return {
       DetourSite{function.start, window.begin, {first, first + static_cast<std::ptrdiff_t>(window.end - window.begin)}},

@@ -45,6 +45,7 @@ class DetourFinder {
  private:
   DetourOffer look_at(const FunctionRange& function) const;
   bool starts_inside(uint64_t from, uint64_t to) const;
+  bool neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const;
   const ElfFile& file_;
   std::vector<FunctionRange> functions_;
 };

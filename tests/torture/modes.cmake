@@ -68,6 +68,8 @@ penna_torture_mode(xray clang -fxray-instrument -fxray-instruction-threshold=1)
 penna_torture_mode(pg_clang clang -pg)
 # Without "-after-inlining" clang 14 cannot link C++20 code with libstdc++ 12 at all.
 penna_torture_mode(hooks_clang clang -finstrument-functions-after-inlining)
+# As no compiler has prepared them: for detours.
+penna_torture_mode(plain gcc)
 
 get_property(mode_files GLOBAL PROPERTY PENNA_TORTURE_MODE_FILES)
 add_custom_target(torture_modes ALL DEPENDS ${mode_files})

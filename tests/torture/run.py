@@ -267,7 +267,7 @@ def main():
     options.add_argument('--case', action='append')
     options.add_argument('--kind', action='append', choices=EACH)
     options.add_argument('--mode', help='a folder torture-MODE of the build')
-    options.add_argument('--option', action='append', default=OPTIONS)
+    options.add_argument('--option', action='append', default=[])
     options.add_argument('--times', type=int, default=1)
     options.add_argument('--list', action='store_true')
     options.add_argument('--self-test', action='store_true')
@@ -281,6 +281,7 @@ def main():
     if not PENNA.exists():
         sys.exit(f'torture: no penna at {PENNA}; run ./run build')
     cases, kinds = chosen.case or CASES, chosen.kind
+    OPTIONS.extend(chosen.option)
     if chosen.mode:
         PROGRAMS = PENNA.parents[1] / f'torture-{chosen.mode}'
         cases, kinds = chosen.case or IN_MODES, kinds or BY_CALLS

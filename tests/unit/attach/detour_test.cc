@@ -44,6 +44,8 @@ __asm__(
     "FUNCTION detour_calls_register\n push %rax\n mov %rsi, %rax\n call *%rax\n pop %rcx\n ret\nEND "
     "detour_calls_register\n"
     ".pushsection .data\ndetour_to_plain: .quad detour_plain\n.popsection\n"
+    "FUNCTION detour_shared\n mov %rdi, %rax\n.Lshared: add $1, %rax\n ret\nEND detour_shared\n"
+    "FUNCTION detour_shares\n lea 2(%rdi), %rax\n nop\n jmp .Lshared\nEND detour_shares\n"
     "FUNCTION detour_loops\n xor %eax, %eax\n1: inc %eax\n dec %edi\n jnz 1b\n ret\nEND detour_loops\n"
     "FUNCTION detour_pointer\n jmp *detour_number(%rip)\nEND detour_pointer\n"
     "FUNCTION detour_trap\n int3\n mov %rdi, %rax\n nop\n ret\nEND detour_trap\n"
@@ -124,6 +126,7 @@ TEST_F(Detours, WhatIsDoubtfulIsRefused) {
       {"detour_short", "returns in its first instructions"},
       {"detour_tiny", "returns in its first instructions"},
       {"detour_calls_register", "calls through a register in its first instructions"},
+      {"detour_shared", "may be entered behind its first instruction by a branch from elsewhere"},
       {"detour_loops", "branches into its own first instructions"},
       {"detour_pointer", "jumps through a pointer in its first instructions"},
       {"detour_trap", "has a breakpoint or a trap in its first instructions"},
