@@ -34,11 +34,26 @@ DynamicSymbols::Found first_definition(const char* name) {
   return {};
 }
 
-// What the dynamic linker would find at the first call.
+bool has_versions(const link_map& map) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_VERSYM) return true;
+  return false;
+}
+
+bool comes_first(const link_map* one, const link_map* other) {
+  for (const link_map* map = _r_debug.r_map; map != nullptr && map != other; map = map->l_next)
+    if (map == one) return true;
+  return false;
+}
+
+// What the dynamic linker would find at the first call: the version that is asked for, or in front of it a module without versions
+// (gABI supplement, symbol versioning).
 uintptr_t look_up(const char* name, const char* version) {
-  if (version != nullptr)
-    if (void* found = dlvsym(RTLD_DEFAULT, name, version)) return reinterpret_cast<uintptr_t>(found);
-  return reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, name));
+  const auto any = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, name));
+  const auto asked = version == nullptr ? 0 : reinterpret_cast<uintptr_t>(dlvsym(RTLD_DEFAULT, name, version));
+  if (asked == 0 || asked == any) return any;
+  const link_map* map = map_of(any);
+  return map != nullptr && !has_versions(*map) && comes_first(map, map_of(asked)) ? any : asked;
 }
 
 // A program that is not position independent has an address of its own for a function that it imports: an entry of its linkage

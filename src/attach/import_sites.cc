@@ -11,13 +11,8 @@ namespace penna {
 namespace {
 
 // Sorted.
-constexpr std::array<std::string_view, 41> kNotWrapped{"_ITM_deregisterTMCloneTable",
+constexpr std::array<std::string_view, 36> kNotWrapped{"_ITM_deregisterTMCloneTable",
                                                        "_ITM_registerTMCloneTable",
-                                                       "_Unwind_Backtrace",
-                                                       "_Unwind_ForcedUnwind",
-                                                       "_Unwind_RaiseException",
-                                                       "_Unwind_Resume",
-                                                       "_Unwind_Resume_or_Rethrow",
                                                        "__cxa_finalize",
                                                        "__cxa_rethrow",
                                                        "__cxa_throw",
@@ -141,6 +136,10 @@ class DynamicNames {
 }  // namespace
 
 bool may_be_wrapped(std::string_view function) {
+  // Unwinders have their own: _Ux86_64_getcontext, __unw_getcontext, unw_backtrace.
+  for (const std::string_view end : {"getcontext", "setcontext", "swapcontext", "backtrace"})
+    if (function.ends_with(end)) return false;
+  if (function.starts_with("_Unwind_")) return false;  // asked by personality routines, about frames that they count on
   return !std::binary_search(kNotWrapped.begin(), kNotWrapped.end(), function);
 }
 

@@ -171,10 +171,11 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
   append_captures(module.captures, question.bias, &plan->captures, &plan->values, &plan->text);
 }
 
-// libc and the dynamic linker: what they call elsewhere is their own business, and part of how they work.
+// libc, the dynamic linker and unwinders: what they call elsewhere is their own business, and part of how they work.
 bool calls_are_its_own(const ElfFile& file) {
   const std::string name = std::filesystem::path(file.path()).filename();
-  return name.rfind("libc.so", 0) == 0 || name.rfind("ld-linux", 0) == 0;
+  return name.starts_with("libc.so") || name.starts_with("ld-linux") || name.starts_with("libgcc_s.") ||
+         name.starts_with("libunwind");
 }
 
 // Is it built with hooks that it calls by name?
@@ -192,8 +193,8 @@ bool calls_hooks(const ElfFile& file) {
 
 // Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null: may.
 const char* why_not_entered(const ElfFile& file, std::string_view name) {
-  constexpr std::string_view kStarts[] = {"_start",  "_init", "_fini",    "__restore_rt",
-                                          "__clone", "clone", "__clone3", "clone3"};
+  constexpr std::string_view kStarts[] = {"_start", "_init",    "_fini",  "__restore_rt",   "__clone",
+                                          "clone",  "__clone3", "clone3", "__start_context"};
   constexpr std::string_view kUsed[] = {
       "__cxa_finalize", "__tls_get_addr",      "_dl_find_object",     "dlsym",
       "dlvsym",         "pthread_getspecific", "pthread_setspecific", "pthread_key_create",
@@ -203,6 +204,7 @@ const char* why_not_entered(const ElfFile& file, std::string_view name) {
   };
   if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0)
     return "belongs to the dynamic linker";
+  if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of how exceptions find their way";
   if (is_in(kStarts)) return "is not called as functions are";
   if (is_in(kUsed)) return "is used to record calls";
   return may_be_wrapped(name) ? nullptr : "returns twice, or looks at its caller";

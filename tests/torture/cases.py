@@ -198,6 +198,7 @@ IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across
             'coroutine_throws', 'jumps', 'own_setjmp', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'fork_threads',
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
             'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep')
+# With everything that the library has for jumping and forking entered, too, some of it is never left: mode plain tells nothing.
 # clang's hooks are not called when an exception leaves a function.
 UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',
                              'coroutine_throws')}

@@ -269,6 +269,7 @@ def main():
     options.add_argument('--mode', help='a folder torture-MODE of the build')
     options.add_argument('--option', action='append', default=[])
     options.add_argument('--times', type=int, default=1)
+    options.add_argument('--without', action='append', default=[], help='a case that is left out')
     options.add_argument('--list', action='store_true')
     options.add_argument('--self-test', action='store_true')
     options.add_argument('-v', '--verbose', action='store_true')
@@ -285,9 +286,9 @@ def main():
     if chosen.mode:
         PROGRAMS = PENNA.parents[1] / f'torture-{chosen.mode}'
         cases, kinds = chosen.case or IN_MODES, kinds or BY_CALLS
-        for name in UNTOLD_IN.get(chosen.mode, ()):
+        for name in CASES if chosen.mode == 'plain' else UNTOLD_IN.get(chosen.mode, ()):
             CASES[name].balanced = False
-    return run_cases(cases, kinds, chosen.times, chosen.verbose)
+    return run_cases([name for name in cases if name not in chosen.without], kinds, chosen.times, chosen.verbose)
 
 
 if __name__ == '__main__':
