@@ -15,6 +15,35 @@ uint64_t events_of(const Summary& summary, uint32_t classes) {
   return events;
 }
 
+// Gives each event to those who want it.
+struct Visitor {
+  Analyses& made;
+  Progress& line;
+
+  void operator()(const Event& event) {
+    line.step();
+    switch (class_bit(event.record.kind)) {
+      case kCallEvents: return add_calls(event);
+      case kAllocEvents: return (*made.allocations)(event);
+      case kLockEvents: return (*made.locks)(event);
+      case kPointEvents: return (*made.points)(event);
+      default: return;
+    }
+  }
+  void operator()(const CallRun& run) {
+    line.step(run.calls.size());
+    add_calls(run);
+  }
+
+ private:
+  template <typename Some>  // an Event or a CallRun
+  void add_calls(const Some& some) {
+    (*made.calls)(some);
+    if (made.tree) (*made.tree)(some);
+    if (made.call_groups) (*made.call_groups)(some);
+  }
+};
+
 // Patterns that met no function that was called: most likely mistyped.
 void add_filter_notes(const Recording& recording, HealthReport& health) {
   const CallRules* rules = recording.call_rules().get();
@@ -39,20 +68,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
 
   Progress line("reading", events_of(summary, classes), "events", progress);
   const EventFilter filter{.classes = classes & kEventClasses};
-  const auto visit = [&](const Event& event) {
-    line.step();
-    switch (class_bit(event.record.kind)) {
-      case kCallEvents:
-        (*made.calls)(event);
-        if (made.tree) (*made.tree)(event);
-        if (made.call_groups) (*made.call_groups)(event);
-        break;
-      case kAllocEvents: (*made.allocations)(event); break;
-      case kLockEvents: (*made.locks)(event); break;
-      case kPointEvents: (*made.points)(event); break;
-      default: break;
-    }
-  };
+  Visitor visit{made, line};
   const bool merged = (classes & (kAllocEvents | kLockEvents)) != 0;
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();

@@ -42,9 +42,9 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   Analyses analyses;
   {
     Progress progress("reading", summary.events[PENNA_CALLS], "events", !options.input.no_progress);
-    analyses.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const Event& event) {
-      progress.step();
-      graph(event);
+    analyses.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
+      progress.step(count_of(some));
+      graph(some);
     });
   }
   graph.finish();

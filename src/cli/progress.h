@@ -19,8 +19,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   // Cheap: looks at the clock once in 64 Ki steps.
-  void step() {
-    if ((++done_ & 0xffff) == 0 && enabled_) update();
+  void step(uint64_t steps = 1) {
+    const uint64_t before = done_;
+    done_ += steps;
+    if (before >> 16 != done_ >> 16 && enabled_) update();
   }
 
   // The same for steps that take more than a microsecond: looks at the clock each time.

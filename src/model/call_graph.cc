@@ -78,11 +78,14 @@ CallGraph::CallGraph(const Recording& recording, const CodeMap& map, IsChosen is
     : map_(map), ask_(std::move(is_chosen)), functions_(map), threads_(recording.threads().size()) {}
 CallGraph::~CallGraph() = default;
 
-void CallGraph::add(const Event& event) {
-  auto& state = threads_[event.thread];
-  if (!state) state = std::make_unique<ThreadState>(event, map_);
-  state->add(event, functions_, Observer{*this, *state});
+template <typename Some>
+void CallGraph::add(const Some& some) {
+  auto& state = threads_[some.thread];
+  if (!state) state = std::make_unique<ThreadState>(some, map_);
+  state->add(some, functions_, Observer{*this, *state});
 }
+template void CallGraph::add(const Event& some);
+template void CallGraph::add(const CallRun& some);
 
 void CallGraph::finish() {
   for (auto& thread : threads_) {

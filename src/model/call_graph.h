@@ -34,6 +34,7 @@ class CallGraph {
   void operator()(const Event& event) {
     if (event.record.changes_calls()) add(event);
   }
+  void operator()(const CallRun& run) { add(run); }
   void finish();
 
   struct Neighbour {
@@ -50,7 +51,8 @@ class CallGraph {
  private:
   struct ThreadState;
   struct Observer;
-  void add(const Event& event);
+  template <typename Some>  // an Event or a CallRun
+  void add(const Some& some);
   std::vector<Neighbour> with_calls(const std::vector<CallEdge>& edges) const;
 
   const CodeMap& map_;

@@ -45,11 +45,14 @@ uint32_t CallGroups::group_of(const ThreadState& thread, uint64_t pc, uint64_t t
   return found->second;
 }
 
-void CallGroups::add(const Event& event) {
-  auto& state = threads_[event.thread];
-  if (!state) state = std::make_unique<ThreadState>(event, map_);
-  state->add(event, functions_, Observer{*this, *state});
+template <typename Some>
+void CallGroups::add(const Some& some) {
+  auto& state = threads_[some.thread];
+  if (!state) state = std::make_unique<ThreadState>(some, map_);
+  state->add(some, functions_, Observer{*this, *state});
 }
+template void CallGroups::add(const Event& some);
+template void CallGroups::add(const CallRun& some);
 
 void CallGroups::finish() {
   for (auto& thread : threads_)

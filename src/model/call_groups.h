@@ -34,6 +34,7 @@ class CallGroups {
   void operator()(const Event& event) {
     if (event.record.changes_calls()) add(event);
   }
+  void operator()(const CallRun& run) { add(run); }
   void finish();
 
   By by() const { return by_; }
@@ -42,7 +43,8 @@ class CallGroups {
  private:
   struct ThreadState;
   struct Observer;
-  void add(const Event& event);
+  template <typename Some>  // an Event or a CallRun
+  void add(const Some& some);
   uint32_t group_of(const ThreadState& thread, uint64_t pc, uint64_t time);
 
   const CodeMap& map_;

@@ -51,17 +51,20 @@ uint32_t CallTree::child(uint32_t parent, FunctionId function, uint32_t thread) 
   return node;
 }
 
-void CallTree::add(const Event& event) {
-  auto& state = threads_[event.thread];
+template <typename Some>
+void CallTree::add(const Some& some) {
+  auto& state = threads_[some.thread];
   if (!state) {
-    state = std::make_unique<ThreadState>(event, map_);
+    state = std::make_unique<ThreadState>(some, map_);
     if (by_thread_) {
       state->root = static_cast<uint32_t>(nodes_.size());
-      nodes_.push_back({0, event.thread, kNoFunction, 0, 0, 0, 0});
+      nodes_.push_back({0, some.thread, kNoFunction, 0, 0, 0, 0});
     }
   }
-  state->add(event, functions_, Observer{*this, *state});
+  state->add(some, functions_, Observer{*this, *state});
 }
+template void CallTree::add(const Event& some);
+template void CallTree::add(const CallRun& some);
 
 void CallTree::finish() {
   for (auto& thread : threads_)

@@ -36,6 +36,7 @@ class CallTree {
   void operator()(const Event& event) {
     if (event.record.changes_calls()) add(event);
   }
+  void operator()(const CallRun& run) { add(run); }
   void finish();
 
   const std::vector<CallNode>& nodes() const { return nodes_; }
@@ -46,7 +47,8 @@ class CallTree {
  private:
   struct ThreadState;
   struct Observer;
-  void add(const Event& event);
+  template <typename Some>  // an Event or a CallRun
+  void add(const Some& some);
   uint32_t child(uint32_t parent, FunctionId function, uint32_t thread);
 
   const CodeMap& map_;

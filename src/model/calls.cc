@@ -60,13 +60,16 @@ void Calls::make_room(FunctionId function) {
   }
 }
 
-void Calls::add(const Event& event) {
-  auto& state = threads_[event.thread];
+template <typename Some>
+void Calls::add(const Some& some) {
+  auto& state = threads_[some.thread];
   if (!state) [[unlikely]]
-    state = std::make_unique<ThreadState>(event, map_);
+    state = std::make_unique<ThreadState>(some, map_);
   ThreadState& thread = *state;  // else it would be loaded anew behind every store
-  thread.add(event, functions_, Observer{*this, thread});
+  thread.add(some, functions_, Observer{*this, thread});
 }
+template void Calls::add(const Event& some);
+template void Calls::add(const CallRun& some);
 
 // A forked process goes on in the middle of its parent's functions: in its first thread.
 bool Calls::goes_on_after_fork(uint32_t thread) const {

@@ -44,6 +44,7 @@ class Calls {
   void operator()(const Event& event) {
     if (event.record.changes_calls()) add(event);
   }
+  void operator()(const CallRun& run) { add(run); }
   void finish();  // ends open calls with the last call event of their thread. Then the results are there.
 
   const FunctionTable& functions() const { return functions_; }
@@ -56,7 +57,8 @@ class Calls {
  private:
   struct ThreadState;
   struct Observer;
-  void add(const Event& event);
+  template <typename Some>  // an Event or a CallRun
+  void add(const Some& some);
   void make_room(FunctionId function);
   bool goes_on_after_fork(uint32_t thread) const;
 

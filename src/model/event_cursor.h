@@ -29,6 +29,16 @@ struct Event {
   Record record;
 };
 
+// Calls of one thread, one behind the other. Valid during the visit.
+struct CallRun {
+  uint32_t process = 0;  // as in Event
+  uint32_t thread = 0;
+  std::span<const CallEvent> calls;  // never empty
+};
+// For who takes both.
+inline uint64_t count_of(const Event&) { return 1; }
+inline uint64_t count_of(const CallRun& run) { return run.calls.size(); }
+
 // Bits of EventFilter::classes: those of penna_event_class, and one for records that are no events.
 inline constexpr uint32_t kCallEvents = 1u << PENNA_CALLS;
 inline constexpr uint32_t kAllocEvents = 1u << PENNA_ALLOC;  // also REALLOC_FAILED
@@ -76,6 +86,15 @@ class ThreadCursor {
   }
   const Event& event() const { return event_; }
 
+  // The calls right behind event() that lie before `limit`, or some of them; empty: next() tells what comes. Behind them,
+  // event() is of the past.
+  std::span<const CallEvent> next_calls(uint64_t limit) {
+    if (!in_range_ || (filter_.classes & kCallEvents) == 0) return {};
+    const size_t count = records_.next_calls(calls_, event_.time, limit);
+    if (count != 0) event_.time = calls_[count - 1].time;
+    return std::span<const CallEvent>(calls_).first(count);
+  }
+
   // Before the first next(): a time before which it will give nothing, and whether it may give anything. Opens no chunk.
   uint64_t earliest() const;
   bool has_more() const;
@@ -109,6 +128,7 @@ class ThreadCursor {
   bool in_chunk_ = false;
   bool in_range_ = false;  // all of this chunk is
   Event event_;
+  std::array<CallEvent, 256> calls_;  // of next_calls()
   uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;
   std::string first_error_;
 };

@@ -11,20 +11,30 @@
 namespace penna {
 
 struct ThreadCalls {
-  ThreadCalls(const Event& first, const CodeMap& map)
+  template <typename First>  // an Event or a CallRun
+  ThreadCalls(const First& first, const CodeMap& map)
       : process(first.process), thread(first.thread), time_matters(map.time_matters(first.process)) {}
 
   template <typename Observer>
-  void add(const Event& event, FunctionTable& functions, Observer&& observer) {
-    last_time = event.time;
-    if (!event.record.is_call()) return matcher.jump(event.record.as<penna_jump>(), event.time, observer);
-    const uint64_t pc = event.record.pc;
-    const uint64_t key = time_matters ? functions.intern(process, pc, event.time) : pc;
-    if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
-      matcher.enter(key, pc, event.time, observer);
-    } else {
-      matcher.exit(key, pc, event.time, observer);
+  void add(const CallRun& run, FunctionTable& functions, Observer&& observer) {
+    for (const CallEvent& call : run.calls) {
+      const uint64_t key = time_matters ? functions.intern(process, call.pc, call.time) : call.pc;
+      if (call.is_entry) {
+        matcher.enter(key, call.pc, call.time, observer);
+      } else {
+        matcher.exit(key, call.pc, call.time, observer);
+      }
     }
+    last_time = run.calls.back().time;
+  }
+  template <typename Observer>
+  void add(const Event& event, FunctionTable& functions, Observer&& observer) {
+    if (event.record.is_call()) {
+      const CallEvent call{event.time, event.record.pc, event.record.kind == PENNA_KIND_CALL_ENTRY};
+      return add(CallRun{process, thread, {&call, 1}}, functions, observer);
+    }
+    last_time = event.time;
+    matcher.jump(event.record.as<penna_jump>(), event.time, observer);
   }
   // Ends open calls with the last call event.
   template <typename Observer>

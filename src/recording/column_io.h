@@ -2,7 +2,7 @@
 // Columns as they are written and read: numbers of any size as a code byte and low bits.
 //
 // Why bits apart: the code says how big a number is, which compresses; the low bits of a time are noise, which does not.
-// Invariant: ColumnReader gives back what ColumnWriter was given; of other bytes it makes some numbers, or ok() is false.
+// Invariant: ColumnReader gives back what ColumnWriter was given; of other bytes it makes some numbers, or ok is false.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,6 @@ class ColumnWriter {
     constexpr bool kEncoderMakesNumbersInRange = false;
     PENNA_CHECK(kEncoderMakesNumbersInRange);
   }
-  bool ok() const { return true; }
 
   void finish(std::vector<uint8_t>& out) {
     std::memcpy(end_[index(Column::kBits)], &bits_, sizeof bits_);
@@ -114,14 +113,106 @@ class ColumnWriter {
   uint32_t bit_count_ = 0;
 };
 
-// The bytes are untrusted: whatever is missing reads as zero and makes ok() false.
+// The code bytes of one column that are left.
+struct CodeLane {
+  const uint8_t* at = nullptr;
+  const uint8_t* end = nullptr;
+};
+
+// The bytes are untrusted: whatever is missing reads as zero and makes `ok` false.
+[[gnu::always_inline]] inline uint8_t take_code(CodeLane& codes, bool& ok) {
+  if (codes.at == codes.end) [[unlikely]] {
+    ok = false;
+    return 0;
+  }
+  return *codes.at++;
+}
+
+// kOps: nibbles, the low one first.
+class OpLane {
+ public:
+  OpLane() = default;
+  explicit OpLane(CodeLane codes) : codes_(codes) {}
+  // The one that pass() passes over; 0 when there is none left, and `ok` false.
+  [[gnu::always_inline]] uint8_t next(bool& ok) {
+    if (waiting_ == 1) waiting_ = 0x100u | take_code(codes_, ok);
+    return waiting_ & 15;
+  }
+  void pass() { waiting_ >>= 4; }
+  uint8_t take(bool& ok) {
+    const uint8_t op = next(ok);
+    pass();
+    return op;
+  }
+
+ private:
+  CodeLane codes_;
+  uint32_t waiting_ = 1;  // nibbles below a 1
+};
+
+// kBits. Reads eight bytes at a time; those at the end begin in front of the column, where the table stands at least.
+class BitLane {
+ public:
+  BitLane() = default;
+  explicit BitLane(CodeLane bytes)
+      : bytes_(bytes.at), size_(8 * static_cast<uint64_t>(bytes.end - bytes.at)), last_(bytes.end - bytes.at - 8) {}
+
+  // At most 32; zero when they are not there, and `ok` false.
+  [[gnu::always_inline]] uint64_t take(uint32_t count, bool& ok) {
+    const uint64_t at = at_;
+    if (at + count > size_) [[unlikely]] {
+      ok = false;
+      return 0;
+    }
+    at_ += count;
+    const int64_t byte = std::min(static_cast<int64_t>(at / 8), last_);
+    uint64_t word;
+    std::memcpy(&word, bytes_ + byte, sizeof word);
+    return word >> ((at - static_cast<uint64_t>(8 * byte)) & 63) & mask_of(count);
+  }
+
+ private:
+  const uint8_t* bytes_ = nullptr;
+  uint64_t at_ = 0, size_ = 0;  // in bits
+  int64_t last_ = 0;            // where the last eight bytes begin
+};
+static_assert(kColumnTable >= 8);
+
+// Of codes below 140: what they stand for << 8 | how many low bits follow.
+inline constexpr uint32_t kOneWordCodes = 140;
+inline constexpr std::array<uint64_t, kOneWordCodes> kCodes = [] {
+  std::array<uint64_t, kOneWordCodes> codes{};
+  for (uint32_t code = 0; code < kOneWordCodes; ++code) {
+    const uint32_t low = code < 32 ? 0 : (code - 32) / 4 + 3;
+    codes[code] = (code < 32 ? uint64_t{code} : uint64_t{4 + (code & 3)} << low) << 8 | low;
+  }
+  return codes;
+}();
+
+[[gnu::always_inline]] inline uint64_t take_number(CodeLane& codes, BitLane& bits, bool& ok) {
+  const uint32_t code = take_code(codes, ok);
+  if (code < kOneWordCodes) [[likely]]
+    return kCodes[code] >> 8 | bits.take(kCodes[code] & 0xff, ok);
+  if (code >= 172) {
+    ok = false;
+    return 0;
+  }
+  const uint32_t high = code - kOneWordCodes;
+  const uint64_t value = bits.take(32, ok);
+  return value | (uint64_t{1} << high | bits.take(high, ok)) << 32;
+}
+[[gnu::always_inline]] inline bool take_escape(CodeLane& codes) {
+  if (codes.at == codes.end || *codes.at != kEscape) return false;
+  ++codes.at;
+  return true;
+}
+
 class ColumnReader {
  public:
   static constexpr bool kWrites = false;
 
   bool begin(std::span<const uint8_t> columns) {
-    bit_at_ = 0;
-    ok_ = true;
+    ok = true;
     if (columns.size() < kColumnTable || columns.size() > kMaxColumnBytes) return false;
     const uint8_t* table = columns.data();
     auto rest = columns.subspan(kColumnTable);
@@ -129,73 +220,58 @@ class ColumnReader {
       uint32_t size;
       std::memcpy(&size, table + i * sizeof size, sizeof size);
       if (size > rest.size()) return false;
-      at_[i] = rest.data();
-      end_[i] = rest.data() + size;
+      codes_[i] = {rest.data(), rest.data() + size};
       rest = rest.subspan(size);
     }
+    bits = BitLane(lane(Column::kBits));
     return rest.empty();
   }
 
-  void byte(Column column, uint8_t& value) { value = take(index(column)); }
-  void number(Column column, uint64_t& value) { value = get(index(column)); }
-  bool escape(Column column, bool) {
-    size_t i = index(column);
-    if (at_[i] == end_[i] || *at_[i] != kEscape) return false;
-    ++at_[i];
-    return true;
-  }
-  void fail() { ok_ = false; }
-  bool ok() const { return ok_; }
+  void byte(Column column, uint8_t& value) { value = take_code(lane(column), ok); }
+  void number(Column column, uint64_t& value) { value = take_number(lane(column), bits, ok); }
+  bool escape(Column column, bool) { return take_escape(lane(column)); }
+  void fail() { ok = false; }
+  CodeLane& lane(Column column) { return codes_[static_cast<size_t>(column)]; }
+
+  BitLane bits;
+  bool ok = true;
 
  private:
-  static size_t index(Column column) { return static_cast<size_t>(column); }
+  std::array<CodeLane, kColumnCount> codes_{};
+};
 
-  uint8_t take(size_t i) {
-    if (at_[i] == end_[i]) [[unlikely]] {
-      ok_ = false;
-      return 0;
-    }
-    return *at_[i]++;
-  }
-  uint64_t get(size_t i) {
-    uint32_t code = take(i);
-    if (code < 32) return code;
-    if (code < 140) {
-      uint32_t low = (code - 32) / 4 + 3;
-      return uint64_t{4 + (code & 3)} << low | get_bits(low);
-    }
-    if (code >= 172) {
-      ok_ = false;
-      return 0;
-    }
-    uint32_t high = code - 140;
-    uint64_t value = get_bits(32);
-    return value | (uint64_t{1} << high | get_bits(high)) << 32;
-  }
-  uint64_t get_bits(uint32_t count) {
-    const uint8_t*& at = at_[index(Column::kBits)];
-    auto left = static_cast<size_t>(end_[index(Column::kBits)] - at);
-    uint64_t word = 0;
-    if (left >= sizeof word) [[likely]]
-      std::memcpy(&word, at, sizeof word);
-    else
-      std::memcpy(&word, at, left);
-    uint64_t value = word >> bit_at_ & mask_of(count);
-    bit_at_ += count;
-    size_t bytes = bit_at_ / 8;
-    if (bytes + ((bit_at_ & 7) != 0) > left) [[unlikely]] {
-      ok_ = false;
-      bit_at_ = 0;
-      return 0;
-    }
-    at += bytes;
-    bit_at_ &= 7;
-    return value;
+// What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end.
+class CallColumnReader {
+ public:
+  static constexpr bool kWrites = false;
+
+  explicit CallColumnReader(ColumnReader& all)
+      : ok(all.ok),
+        entries_(all.lane(Column::kEntryTimes)),
+        exits_(all.lane(Column::kExitTimes)),
+        pcs_(all.lane(Column::kPcs)),
+        bits_(all.bits) {}
+  void give_back(ColumnReader& all) const {
+    all.lane(Column::kEntryTimes) = entries_;
+    all.lane(Column::kExitTimes) = exits_;
+    all.lane(Column::kPcs) = pcs_;
+    all.bits = bits_;
+    all.ok = ok;
   }
 
-  std::array<const uint8_t*, kColumnCount> at_{}, end_{};
-  uint32_t bit_at_ = 0;
-  bool ok_ = true;
+  [[gnu::always_inline]] void number(Column column, uint64_t& value) { value = take_number(lane(column), bits_, ok); }
+  [[gnu::always_inline]] bool escape(Column column, bool) { return take_escape(lane(column)); }
+  void fail() { ok = false; }
+
+  bool ok;
+
+ private:
+  [[gnu::always_inline]] CodeLane& lane(Column column) {
+    return column == Column::kEntryTimes ? entries_ : column == Column::kExitTimes ? exits_ : pcs_;
+  }
+
+  CodeLane entries_, exits_, pcs_;
+  BitLane bits_;
 };
 
 }  // namespace penna

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 
 #include "penna/channel.h"
 
@@ -54,38 +55,41 @@ class Foresight {
   std::array<uint64_t, 1 << 11> next_;
 };
 
-// Who calls whom.
+// Who calls whom. A small view of its tables: a decoder's loop copies it into registers.
 class CallModel {
  public:
+  struct Tables {
+    Foresight foresight;
+    std::array<uint32_t, 1024> stack;  // deeper frames overwrite the outermost: foreseen wrongly, coded all the same
+  };
+  explicit CallModel(Tables& tables) : tables_(&tables) {}
+
   void reset() {
-    foresight_.reset();
+    tables_->foresight.reset();
     depth_ = 0;
     last_exit_ = 0;
     top_ = 0;
-    stack_[kMask] = 0;
   }
-  uint32_t next_entry() { return static_cast<uint32_t>(foresight_.after(context())); }
+  uint32_t next_entry() { return static_cast<uint32_t>(tables_->foresight.after(context())); }
   uint32_t next_exit() const { return top_; }
 
   void entered(uint32_t pc) {
-    foresight_.after(context()) = pc;
-    stack_[depth_++ & kMask] = top_ = pc;
+    tables_->foresight.after(context()) = pc;
+    tables_->stack[depth_++ & kMask] = top_ = pc;
     last_exit_ = 0;
   }
   void exited(uint32_t pc) {
     if (depth_ != 0) --depth_;
-    top_ = depth_ != 0 ? stack_[(depth_ - 1) & kMask] : 0;
+    top_ = depth_ != 0 ? tables_->stack[(depth_ - 1) & kMask] : 0;
     last_exit_ = pc;
   }
 
  private:
-  static constexpr uint32_t kMask =
-      1023;  // deeper frames overwrite the outermost: foreseen wrongly, coded all the same
+  static constexpr uint32_t kMask = std::tuple_size_v<decltype(Tables::stack)> - 1;
   uint64_t context() const { return uint64_t{top_} << 32 | last_exit_; }
 
-  Foresight foresight_;
+  Tables* tables_;
   uint32_t depth_ = 0, top_ = 0, last_exit_ = 0;
-  std::array<uint32_t, kMask + 1> stack_;
 };
 
 // What allocators do: the block freed last is given out first, new ones lie one behind the other.
@@ -229,7 +233,8 @@ class WordModel {
 struct ColumnModel {
   uint64_t time = 0;
   uint32_t time_shift = 0;
-  CallModel calls;
+  CallModel::Tables call_tables;
+  CallModel calls{call_tables};
   AllocModel allocs;
   WordModel words;
   Foresight next_lock;
@@ -237,6 +242,9 @@ struct ColumnModel {
   Dictionary pcs, stacks, locks;
   bool allocs_used = false, words_used = false, locks_used = false;
 
+  ColumnModel() = default;
+  ColumnModel(const ColumnModel&) = delete;  // `calls` points into it
+  ColumnModel& operator=(const ColumnModel&) = delete;
   void reset(uint64_t time_begin) {
     time = time_begin;
     time_shift = 0;

@@ -35,8 +35,8 @@ enum Op : uint8_t {
 // ---- Values
 
 // The low `width` bits of a time, as the difference to the time before.
-template <typename Io>
-[[gnu::always_inline]] inline void code_time(Io& io, ColumnModel& model, Column column, uint32_t width, uint64_t& low) {
+template <typename Io, typename Model>
+[[gnu::always_inline]] inline void code_time(Io& io, Model& model, Column column, uint32_t width, uint64_t& low) {
   uint64_t difference = 0;
   if constexpr (Io::kWrites) {
     uint64_t unused = 64 - width;
@@ -59,7 +59,7 @@ template <typename Io>
 
 // A value that is often one of those seen before in this chunk: index + 1, or 0 and the difference to the newest.
 template <typename Io>
-void code_symbol(Io& io, Dictionary& seen, Column column, uint64_t& value) {
+[[gnu::always_inline]] inline void code_symbol(Io& io, Dictionary& seen, Column column, uint64_t& value) {
   uint64_t index_1 = 0;
   if constexpr (Io::kWrites) index_1 = (seen.find(value) + 1) % (seen.count() + 1);
   io.number(column, index_1);
@@ -97,8 +97,23 @@ struct Call {
   uint64_t pc = 0, time = 0;  // low bits, as in the header
 };
 
-template <typename Io>
-[[gnu::always_inline]] inline void code_entry(Io& io, ColumnModel& model, bool foreseen, Call& call) {
+// What calls need of a ColumnModel, for a loop to keep in registers: made of it, and given back at the end.
+struct CallColumnModel {
+  explicit CallColumnModel(ColumnModel& all)
+      : time(all.time), time_shift(all.time_shift), calls(all.calls), pcs(all.pcs) {}
+  void give_back(ColumnModel& all) const {
+    all.time = time;
+    all.calls = calls;
+  }
+
+  uint64_t time;
+  uint32_t time_shift;
+  CallModel calls;
+  Dictionary& pcs;
+};
+
+template <typename Io, typename Model>
+[[gnu::always_inline]] inline void code_entry(Io& io, Model& model, bool foreseen, Call& call) {
   if (!foreseen)
     code_symbol(io, model.pcs, Column::kPcs, call.pc);
   else if constexpr (!Io::kWrites)
@@ -107,8 +122,8 @@ template <typename Io>
   model.calls.entered(static_cast<uint32_t>(call.pc));
 }
 
-template <typename Io>
-[[gnu::always_inline]] inline void code_exit(Io& io, ColumnModel& model, bool foreseen, Call& call) {
+template <typename Io, typename Model>
+[[gnu::always_inline]] inline void code_exit(Io& io, Model& model, bool foreseen, Call& call) {
   if (!foreseen)
     code_symbol(io, model.pcs, Column::kPcs, call.pc);
   else if constexpr (!Io::kWrites)

@@ -176,13 +176,13 @@ class Decoder {
     model_.time_shift = shift;
     at_ = chunk.data() + sizeof(penna_chunk);
     words_ = (chunk.size() - sizeof(penna_chunk)) / 8;
-    uint8_t ops = 0;
-    for (uint32_t i = 0; words_ > 0 && io_.ok(); ++i) {
-      if (i % 2 == 0) io_.byte(Column::kOps, ops);
-      step(i % 2 == 0 ? ops & 15 : ops >> 4);
+    ops_ = OpLane(io_.lane(Column::kOps));
+    while (words_ > 0 && io_.ok) {
+      calls();
+      if (words_ > 0 && io_.ok) step(ops_.take(io_.ok));
     }
     for (size_t i = 0; i < chunk.size() % 8; ++i) io_.byte(Column::kRaw, *at_++);
-    return io_.ok();
+    return io_.ok;
   }
 
  private:
@@ -192,20 +192,38 @@ class Decoder {
     --words_;
   }
 
+  // The run of calls that begins here: most of what most chunks hold.
+  void calls() {
+    CallColumnReader io(io_);
+    CallColumnModel model(model_);
+    OpLane ops = ops_;
+    uint8_t* at = at_;
+    size_t left = words_;
+    for (; left > 0 && io.ok; --left) {
+      const uint8_t op = ops.next(io.ok);
+      if (op > kExit) break;
+      ops.pass();
+      Call call;
+      uint32_t tag = PENNA_TAG_ENTRY;
+      if (op <= kEntry) {
+        code_entry(io, model, op == kEntryForeseen, call);
+      } else {
+        code_exit(io, model, op == kExitForeseen, call);
+        tag = PENNA_TAG_EXIT;
+      }
+      const uint64_t word = penna_call_header(tag, call.pc, call.time);
+      std::memcpy(at, &word, sizeof word);
+      at += sizeof word;
+    }
+    ops_ = ops;
+    at_ = at;
+    words_ = left;
+    io.give_back(io_);
+    model.give_back(model_);
+  }
+
   void step(uint8_t op) {
     switch (op) {
-      case kEntryForeseen:
-      case kEntry: {
-        Call call;
-        code_entry(io_, model_, op == kEntryForeseen, call);
-        return put(penna_call_header(PENNA_TAG_ENTRY, call.pc, call.time));
-      }
-      case kExitForeseen:
-      case kExit: {
-        Call call;
-        code_exit(io_, model_, op == kExitForeseen, call);
-        return put(penna_call_header(PENNA_TAG_EXIT, call.pc, call.time));
-      }
       case kAlloc: return alloc();
       case kFree:
       case kFreeFamily: return free(op == kFreeFamily);
@@ -251,7 +269,7 @@ class Decoder {
     uint64_t kind_busy = 0, count = 0, time = 0;
     uint64_t payload[PENNA_MAX_RECORD_WORDS] = {};
     code_full(io_, model_, kind_busy, count, time, payload);
-    if (!io_.ok() || count > words_) return io_.fail();
+    if (!io_.ok || count > words_) return io_.fail();
     uint64_t tag = kind_busy >= 64 ? PENNA_TAG_BUSY : PENNA_TAG_FULL;
     put(time << 16 | count << 8 | (kind_busy & 63) << 2 | tag);
     for (size_t i = 0; i + 1 < count; ++i) put(payload[i]);
@@ -264,6 +282,7 @@ class Decoder {
   }
 
   ColumnReader io_;
+  OpLane ops_;
   ColumnModel model_;
   uint8_t* at_ = nullptr;
   size_t words_ = 0;  // of room

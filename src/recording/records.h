@@ -7,6 +7,7 @@
 // The bytes must not change meanwhile: copy a chunk out of shared memory first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,13 @@ struct Record {
   }
 };
 
+// A call taken apart, for loops over many of them. `time`: ticks, raised to that of the record in front where it lies before it.
+struct CallEvent {
+  uint64_t time;
+  uint64_t pc;
+  bool is_entry;  // else an exit
+};
+
 class RecordCursor {
  public:
   // `chunk`: penna_chunk and what follows it, at most PENNA_CHUNK_BYTES are looked at. Shorter than a penna_chunk:
@@ -76,6 +84,10 @@ class RecordCursor {
 
   // The next committed record in `record`, or false at the end or at damage. PADs, torn records and holes are passed over.
   bool next(Record& record);
+
+  // The calls in their compact form from here on, up to the first record that is something else, that lies at or after
+  // `limit`, or for which there is no room in `out`: how many. No time is below `floor`, that of the record in front.
+  size_t next_calls(std::span<CallEvent> out, uint64_t floor, uint64_t limit);
 
   const penna_chunk& header() const { return header_; }
   // The end of the content in bytes from the start of the chunk: as the header says, or, where it does not say (a chunk
@@ -128,6 +140,24 @@ inline bool RecordCursor::next(Record& record) {
     if (!pass_over(header)) return false;
   }
   return false;
+}
+
+inline size_t RecordCursor::next_calls(std::span<CallEvent> out, uint64_t floor, uint64_t limit) {
+  const uint8_t* from = data_ + at_;
+  const uint64_t begin = header_.time_begin, pc_high = pc_high_;
+  const size_t most = std::min(out.size(), at_ < end_ ? (end_ - at_) / sizeof(uint64_t) : 0);
+  size_t count = 0;
+  for (; count < most; ++count) {
+    const uint64_t header = load_word(from + count * sizeof header);
+    const uint32_t tag = penna_header_tag(header);
+    if (tag != PENNA_TAG_ENTRY && tag != PENNA_TAG_EXIT) break;
+    const uint64_t time = penna_extend_time(begin, static_cast<uint32_t>(header) >> 2, PENNA_CALL_TIME_BITS);
+    if (time >= limit) break;
+    floor = std::max(floor, time);
+    out[count] = {floor, pc_high | header >> 32, tag == PENNA_TAG_ENTRY};
+  }
+  at_ += count * sizeof(uint64_t);
+  return count;
 }
 
 // Payload bytes that a committed record of each known kind has at least.
