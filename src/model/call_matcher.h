@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -58,10 +59,11 @@ class CallMatcher {
   static constexpr size_t kMaxDepth = 1 << 20;
 
   // Observer: void on_enter(OpenCall&, size_t depth), depth 0 for the outermost;
-  //           void on_leave(const OpenCall&, uint64_t end, CallEnd how, size_t depth).
+  //           void on_leave(const OpenCall&, uint64_t end, CallEnd how, size_t depth); the call is still on
+  //           the stack, at `depth`.
   // `key` tells functions apart: the pc, or something finer where code was replaced.
   template <typename Observer>
-  void enter(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer) {
+  [[gnu::always_inline]] void enter(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer) {
     ++counts_.calls;
     if (stack_.size() >= kMaxDepth) {
       ++counts_.too_deep;
@@ -69,30 +71,23 @@ class CallMatcher {
       return;
     }
     const uint32_t slot = slot_of(key);
-    OpenCall& call = stack_.emplace_back(OpenCall{pc, time, 0, slot, 0, active_[slot]++ == 0});
+    OpenCall& call = stack_.emplace_back();  // filled in field by field: see pop()
+    call.pc = pc;
+    call.begin = time;
+    call.slot = slot;
+    call.outermost = active_[slot]++ == 0;
     observer.on_enter(call, stack_.size() - 1);
   }
 
   // False when the function was not open: counted, nothing else happens.
   template <typename Observer>
-  bool exit(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer) {
-    if (beyond_ != 0) {
-      --beyond_;
-      return true;
-    }
-    if (!stack_.empty() && stack_.back().pc == pc) [[likely]] {
+  [[gnu::always_inline]] bool exit(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer) {
+    if (beyond_ == 0 && !stack_.empty() && stack_.back().pc == pc) [[likely]] {
       pop(time, CallEnd::kExit, observer);
       if (stack_.empty()) stacks_.on_empty(stack_);
       return true;
     }
-    auto found = slots_.find(key);
-    if (found == slots_.end() || active_[found->second] == 0 || !is_open_here(found->second)) {
-      ++counts_.stray_exits;
-      return false;
-    }
-    while (stack_.back().slot != found->second) pop(time, CallEnd::kUnwound, observer);
-    pop(time, CallEnd::kExit, observer);
-    return true;
+    return exit_of_other(key, time, observer);
   }
 
   template <typename Observer>
@@ -125,31 +120,60 @@ class CallMatcher {
   const CallCounts& counts() const { return counts_; }
 
  private:
+  // Of one that is not the innermost.
   template <typename Observer>
-  void pop(uint64_t time, CallEnd how, Observer& observer) {
-    const OpenCall call = stack_.back();
-    stack_.pop_back();
+  [[gnu::noinline]] bool exit_of_other(uint64_t key, uint64_t time, Observer& observer) {
+    if (beyond_ != 0) {
+      --beyond_;
+      return true;
+    }
+    auto found = slots_.find(key);
+    if (found == slots_.end() || active_[found->second] == 0 || !is_open_here(found->second)) {
+      ++counts_.stray_exits;
+      return false;
+    }
+    while (stack_.back().slot != found->second) pop(time, CallEnd::kUnwound, observer);
+    pop(time, CallEnd::kExit, observer);
+    return true;
+  }
+
+  template <typename Observer>
+  [[gnu::always_inline]] void pop(uint64_t time, CallEnd how, Observer& observer) {
+    // No copy: it would load several fields at once that were stored one by one, for which processors wait long.
+    const OpenCall& call = stack_.back();
     --active_[call.slot];
     if (how == CallEnd::kJump) ++counts_.jumped;
     if (how == CallEnd::kUnwound) ++counts_.unwound;
     if (how == CallEnd::kOpen) ++counts_.open;
-    if (!stack_.empty()) stack_.back().inner += time - call.begin;
-    observer.on_leave(call, time, how, stack_.size());
+    const size_t depth = stack_.size() - 1;
+    if (depth != 0) stack_[depth - 1].inner += time - call.begin;
+    observer.on_leave(call, time, how, depth);
+    stack_.pop_back();
   }
 
   bool is_open_here(uint32_t slot) const {
     return std::any_of(stack_.rbegin(), stack_.rend(), [slot](const OpenCall& call) { return call.slot == slot; });
   }
 
-  uint32_t slot_of(uint64_t key) {
-    auto [found, added] = slots_.try_emplace(key, static_cast<uint32_t>(active_.size()));
-    if (added) active_.push_back(0);
-    return found->second;
+  [[gnu::always_inline]] uint32_t slot_of(uint64_t key) {
+    Known& known = known_[key * 0x9e3779b97f4a7c15 >> 56];
+    if (known.slot_1 == 0 || known.key != key) [[unlikely]] {
+      auto [found, added] = slots_.try_emplace(key, static_cast<uint32_t>(active_.size()));
+      if (added) active_.push_back(0);
+      known = {key, found->second + 1};
+    }
+    return known.slot_1 - 1;
   }
+
+  struct Known {
+    uint64_t key = 0;
+    uint32_t slot_1 = 0;  // 0: nothing is known
+  };
 
   std::vector<OpenCall> stack_;
   std::vector<uint32_t> active_;  // by slot: open calls of the function
   NumberMap<uint32_t> slots_;
+  std::array<Known, 256> known_;  // some of slots_, found at once
   CallStacks<OpenCall> stacks_;
   uint64_t beyond_ = 0;  // open calls that are not on the stack because it was full
   CallCounts counts_;

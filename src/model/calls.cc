@@ -19,7 +19,7 @@ struct Calls::Observer {
   Calls& calls;
   ThreadState& thread;
 
-  void on_enter(OpenCall& call, size_t) {
+  [[gnu::always_inline]] void on_enter(OpenCall& call, size_t) {
     if (call.slot == thread.functions.size()) [[unlikely]] {
       const FunctionId function = calls.functions_.intern(thread.process, call.pc, call.begin);
       calls.make_room(function);
@@ -30,21 +30,15 @@ struct Calls::Observer {
 
   void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t) {
     const uint64_t duration = end - call.begin;
-    const uint64_t self = duration - std::min(duration, call.inner);
-    FunctionCalls& total = calls.totals_[call.tag];
     ThreadFunctionCalls& own = thread.functions[call.slot];
-    ++total.calls;
     ++own.calls;
-    total.self += self;
-    own.self += self;
-    if (call.outermost) {
-      total.total += duration;
-      own.total += duration;
-    }
-    if (how != CallEnd::kExit) [[unlikely]]
-      ++(how == CallEnd::kOpen ? total.open : total.unwound);
+    own.self += duration - std::min(duration, call.inner);
+    own.total += call.outermost ? duration : 0;
     own.min = std::min(own.min, duration);
     own.max = std::max(own.max, duration);
+    FunctionCalls& total = calls.totals_[call.tag];  // finish() adds up the rest
+    if (how != CallEnd::kExit) [[unlikely]]
+      ++(how == CallEnd::kOpen ? total.open : total.unwound);
     total.duration.add(duration);
   }
 };
@@ -86,6 +80,12 @@ void Calls::finish() {
     ThreadState* thread = threads_[number].get();
     if (thread == nullptr) continue;
     thread->finish(Observer{*this, *thread});
+    for (const ThreadFunctionCalls& own : thread->functions) {
+      FunctionCalls& total = totals_[own.function];
+      total.calls += own.calls;
+      total.self += own.self;
+      total.total += own.total;
+    }
     CallCounts counts = thread->matcher.counts();
     if (counts.stray_exits != 0 && goes_on_after_fork(number)) counts.inherited = std::exchange(counts.stray_exits, 0);
     counts_.add(counts);
