@@ -3,6 +3,7 @@
 #include "model/event_cursor.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace penna {
 
@@ -11,8 +12,8 @@ bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const
          (process == kNoIndex || process == recording.threads()[index].process);
 }
 
-ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter)
-    : recording_(recording), filter_(filter), refs_(recording.chunks(thread)), records_({}) {
+ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead)
+    : recording_(recording), filter_(filter), refs_(recording.chunks(thread)), ahead_(ahead), records_({}) {
   event_.process = recording.threads()[thread].process;
   event_.thread = thread;
   if (recording.conditions() != nullptr) selection_ = std::make_unique<PointSelection>(recording.conditions());
@@ -61,8 +62,8 @@ bool ThreadCursor::next_chunk() {
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
     if (!wanted(ref)) continue;
-    if (auto read = recording_.read_chunk(ref, bytes_); !read) {
-      if (unreadable_++ == 0) first_error_ = read.error().text;
+    if (auto done = read(ref); !done) {
+      if (unreadable_++ == 0) first_error_ = done.error().text;
       continue;
     }
     records_ = RecordCursor(bytes_);
@@ -72,6 +73,20 @@ bool ThreadCursor::next_chunk() {
     return true;
   }
   return false;
+}
+
+// The first chunks are read here alone: who looks at the beginning needs no more, and a short thread is soon over.
+Result<> ThreadCursor::read(const ChunkRef& ref) {
+  constexpr uint64_t kAlone = 4;
+  constexpr size_t kWorthThreads = 16;
+  if (ahead_ && chunks_ == kAlone && feed_ == nullptr) {
+    std::vector<ChunkRef> left{ref};
+    std::copy_if(refs_.begin() + static_cast<std::ptrdiff_t>(at_), refs_.end(), std::back_inserter(left),
+                 [this](const ChunkRef& one) { return wanted(one); });
+    ahead_ = left.size() >= kWorthThreads;
+    if (ahead_) feed_ = std::make_unique<ChunkFeed>(recording_, std::move(left));
+  }
+  return feed_ ? feed_->next(bytes_) : recording_.read_chunk(ref, bytes_);
 }
 
 bool ThreadCursor::next_sifted() {

@@ -2,7 +2,7 @@
 // Event, EventFilter, and ThreadCursor: the events of one thread in the order in which it wrote them.
 //
 // Why apart from events.h: it decodes chunk by chunk and knows nothing of other threads.
-// Invariant: holds one decoded chunk at a time; event().time never decreases.
+// Invariant: holds one decoded chunk at a time (with `ahead`, those of a ChunkFeed too); event().time never decreases.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "model/chunk_feed.h"
 #include "model/sifted_chunks.h"
 #include "recording/point_selection.h"
 #include "recording/reader.h"
@@ -72,7 +73,8 @@ struct EventFilter {
 
 class ThreadCursor {
  public:
-  ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter);
+  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads one thread at a time.
+  ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead = false);
 
   // The next event that passes the filter in event(), or false at the end. No event() before the first next().
   bool next() {
@@ -109,6 +111,7 @@ class ThreadCursor {
  private:
   bool next_chunk();
   bool next_sifted();
+  Result<> read(const ChunkRef& ref);
   bool wanted(const ChunkRef& ref) const;
   bool passes() const {
     return (filter_.classes & class_bit(event_.record.kind)) != 0 &&
@@ -121,6 +124,8 @@ class ThreadCursor {
   EventFilter filter_;
   std::span<const ChunkRef> refs_;
   size_t at_ = 0;  // next of refs_
+  bool ahead_;
+  std::unique_ptr<ChunkFeed> feed_;  // of the wanted chunks from at_ on; null: not begun
   std::vector<uint8_t> bytes_;
   RecordCursor records_;
   std::unique_ptr<PointSelection> selection_;  // null: all points

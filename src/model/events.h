@@ -133,7 +133,7 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
   WalkReport report;
   for (uint32_t thread = 0; thread < recording.threads().size() && !report.stopped; ++thread) {
     if (!filter.wants_thread(recording, thread)) continue;
-    ThreadCursor cursor(recording, thread, filter);
+    ThreadCursor cursor(recording, thread, filter, true);
     while (cursor.next() && detail::visit_next(visit, cursor, UINT64_MAX, report)) {
     }
     report.add(cursor);
