@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import time
 
 from runner import Candidate, Failed, facts, interleave, run
@@ -190,18 +191,39 @@ def tool_side(bench, only):
                      for result in found.values()]
         except Failed as failure:
             notes.append(f'{name}: {failure}')
-    rows += penna_report(bench)
+    rows += penna_report(bench, notes)
     return markdown('Tool side', ['<what', '<events', 'M events/s'], rows, [
         'One core, one thread. The chunks hold what real code did, stamped by the real clock '
         '(`bench/recording_workloads.h`).', *notes])
 
 
-def penna_report(bench):
-    """`penna report calls` on a real recording, whole command, names included."""
+def resident(command):
+    """The most memory that a command held, in MB; its output goes nowhere."""
+    with open(os.devnull, 'wb') as nowhere:
+        started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=nowhere, stderr=nowhere)
+        _, status, usage = os.wait4(started.pid, 0)
+        started.returncode = os.waitstatus_to_exitcode(status)
+    if started.returncode != 0:
+        raise Failed(f'{pathlib.Path(command[0]).name} ended with {started.returncode}')
+    return usage.ru_maxrss / 1e3
+
+
+def penna_report(bench, notes):
+    """`penna report calls` and its kin on a real recording of 10^8 calls (200 M events), whole commands, names included, and what
+    of a replay a person sees first."""
     try:
-        _, recorded = bench.record([bench.program('calls'), str(bench.iterations(5_000_000)), '2'], 'calls')
-        command = [str(bench.penna), 'report', str(bench.data / 'run.penna'), 'calls']
-        took = statistics.median(milliseconds(command) for _ in range(3))
+        _, recorded = bench.record([bench.program('calls'), str(bench.iterations(100_000_000)), '1'], 'calls')
+        path = str(bench.data / 'run.penna')
+        rows, penna = [], str(bench.penna)
+        for name, command in (('report calls', ['report', path, 'calls']), ('report tree', ['report', path, 'tree']),
+                              ('export folded', ['export', 'folded', path])):
+            took = statistics.median(milliseconds([penna, *command]) for _ in range(3))
+            rows.append([f'penna {name}, the whole command', 'fib', number(recorded['calls'] / took / 1e3)])
+            notes.append(f"`penna {name}` of {recorded['calls'] / 2e6:.0f} M calls: {took / 1e3:.2f} s, "
+                         f'{resident([penna, *command]):.0f} MB.')
+        head = ['sh', '-c', '"$1" replay "$2" | head -n 20', 'sh', penna, path]
+        took = statistics.median(milliseconds(head) for _ in range(3))
+        notes.append(f'`penna replay | head -n 20` of the same: {took:.0f} ms.')
+        return rows
     except Failed as failure:
         return [['penna report calls', str(failure), '-']]
-    return [['penna report calls, the whole command', 'fib', number(recorded['calls'] / took / 1e3)]]

@@ -152,7 +152,7 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
       flame.add(text);
       return true;
     };
-    analyses.walk = export_folded(recording, names, folded, take, [&] { progress.step(); }).walk;
+    analyses.walk = export_folded(recording, names, folded, take, [&](uint64_t events) { progress.step(events); }).walk;
   }
   const size_t terminal = terminal_width(output.fd());
   FlameStyle style;

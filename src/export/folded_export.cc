@@ -139,22 +139,22 @@ uint32_t classes_of(FoldedWeight weight) {
 }
 
 FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
-                           const std::function<void()>& step) {
+                           const std::function<void(uint64_t)>& step) {
   FoldedReport report;
   TextBuffer out(sink);
   const uint32_t classes = classes_of(options.weight);
   if (classes == kCallEvents) {
     CallTree tree(recording, names.map(), options.threads);
-    report.walk = for_each_thread_event(recording, {.classes = classes}, [&](const Event& event) {
-      step();
-      tree(event);
+    report.walk = for_each_thread_event(recording, {.classes = classes}, [&](const auto& some) {
+      step(count_of(some));
+      tree(some);
     });
     tree.finish();
     report.folded = tree.folded();
     write_calls(recording, names, options, tree, out);
   } else {
     Stacks stacks(recording, names, options);
-    for_each_line_by_thread(recording, {.filter = {.classes = classes}}, step, &report.walk,
+    for_each_line_by_thread(recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
                             [&](const TimelineLine& line) {
                               stacks.add(line);
                               return true;

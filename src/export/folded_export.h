@@ -29,8 +29,8 @@ struct FoldedReport {
   uint64_t folded = 0;  // calls that were added to their callers, for want of room
 };
 
-// `step` is called for each event.
+// `step` is called with the number of events that were read since.
 FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
-                           const std::function<void()>& step);
+                           const std::function<void(uint64_t)>& step);
 
 }  // namespace penna

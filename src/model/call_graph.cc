@@ -61,7 +61,8 @@ struct CallGraph::Observer {
 
   FunctionId make_function(const OpenCall& call) {
     const FunctionId function = graph.functions_.intern(thread.process, call.pc, call.begin);
-    if (function == graph.is_chosen_.size()) graph.is_chosen_.push_back(graph.ask_(graph.functions_.place(function)));
+    for (auto& chosen = graph.is_chosen_; chosen.size() <= function;)  // some were only left, never entered
+      chosen.push_back(graph.ask_(graph.functions_.place(static_cast<FunctionId>(chosen.size()))));
     return function;
   }
 

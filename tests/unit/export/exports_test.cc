@@ -152,7 +152,7 @@ std::string folded(const Recording& recording, const FoldedOptions& options) {
     text += piece;
     return true;
   };
-  export_folded(recording, names, options, sink, [] {});
+  export_folded(recording, names, options, sink, [](uint64_t) {});
   return text;
 }
 

@@ -26,4 +26,37 @@ inline void fill_at_random(ThreadBuilder& thread, std::mt19937_64& random) {
   }
 }
 
+// Calls as programs make them, mostly: nested, in their compact form, from few functions; some exits are lost or of others,
+// some calls are left by jumps, and now and then there is another event, a time that lies back, a lost chunk.
+inline void call_at_random(ThreadBuilder& thread, std::mt19937_64& random, int events) {
+  std::vector<uint64_t> open;
+  uint64_t time = random() % 1000;
+  for (int i = 0; i < events; ++i) {
+    time += random() % 50;
+    const uint64_t pc = (random() % 50 == 0 ? 0x7f0000000000 : 0x400000) + random() % 12 * 16;
+    const uint64_t when = random() % 30 == 0 ? time - std::min<uint64_t>(time, random() % 100) : time;
+    const uint64_t what = random() % 200;
+    if (what == 0) {
+      thread.alloc(0xa000 + random() % 64 * 16, 16, when);
+    } else if (what == 1) {
+      thread.lost(static_cast<uint32_t>(random() % 9), when);
+    } else if (what < 6) {
+      const auto kind = static_cast<penna_jump_what>(PENNA_JUMP_SAVE + random() % 4);
+      thread.jump(kind, random() % 4, when, random() % 4);
+    } else if (what == 6) {
+      thread.record(PENNA_KIND_CALL_ENTRY, when, penna_call{pc});
+    } else if (what == 7) {
+      thread.exit(pc, when);
+    } else if (what == 8) {
+      random() % 4 == 0 ? thread.skip_chunk() : thread.new_chunk();
+    } else if (what % 2 == 0 || open.empty()) {
+      thread.enter(pc, when);
+      open.push_back(pc);
+    } else {
+      thread.exit(open.back(), when);
+      open.pop_back();
+    }
+  }
+}
+
 }  // namespace penna
