@@ -52,6 +52,7 @@ class ColumnWriter {
 
   void byte(Column column, uint8_t& value) { *end_[index(column)]++ = value; }
   [[gnu::always_inline]] void number(Column column, uint64_t& value) { put(end_[index(column)], value); }
+  bool short_number(Column, uint64_t&) { return false; }
   bool escape(Column column, bool wanted) {
     if (wanted) *end_[index(column)]++ = kEscape;
     return wanted;
@@ -132,22 +133,14 @@ struct CodeLane {
 class OpLane {
  public:
   OpLane() = default;
-  explicit OpLane(CodeLane codes) : codes_(codes) {}
-  // The one that pass() passes over; 0 when there is none left, and `ok` false.
-  [[gnu::always_inline]] uint8_t next(bool& ok) {
-    if (waiting_ == 1) waiting_ = 0x100u | take_code(codes_, ok);
-    return waiting_ & 15;
-  }
-  void pass() { waiting_ >>= 4; }
-  uint8_t take(bool& ok) {
-    const uint8_t op = next(ok);
-    pass();
-    return op;
-  }
+  explicit OpLane(CodeLane codes) : codes_(codes.at), size_(2 * static_cast<size_t>(codes.end - codes.at)) {}
+  size_t left() const { return size_ - at_; }
+  uint8_t peek() const { return codes_[at_ / 2] >> at_ % 2 * 4 & 15; }  // of those that are left
+  void pass() { ++at_; }
 
  private:
-  CodeLane codes_;
-  uint32_t waiting_ = 1;  // nibbles below a 1
+  const uint8_t* codes_ = nullptr;
+  size_t at_ = 0, size_ = 0;
 };
 
 // kBits. Reads eight bytes at a time; those at the end begin in front of the column, where the table stands at least.
@@ -159,17 +152,22 @@ class BitLane {
 
   // At most 32; zero when they are not there, and `ok` false.
   [[gnu::always_inline]] uint64_t take(uint32_t count, bool& ok) {
-    const uint64_t at = at_;
-    if (at + count > size_) [[unlikely]] {
+    if (at_ + count > size_) [[unlikely]] {
       ok = false;
       return 0;
     }
-    at_ += count;
-    const int64_t byte = std::min(static_cast<int64_t>(at / 8), last_);
+    return take_unchecked(mask_of(count), count);
+  }
+  // The same, but for overrun() to tell later that they were not there.
+  [[gnu::always_inline]] uint64_t take_unchecked(uint64_t mask, uint32_t count) {
+    const int64_t byte = std::min(static_cast<int64_t>(at_ / 8), last_);
     uint64_t word;
     std::memcpy(&word, bytes_ + byte, sizeof word);
-    return word >> ((at - static_cast<uint64_t>(8 * byte)) & 63) & mask_of(count);
+    const uint64_t bits = word >> ((at_ - static_cast<uint64_t>(8 * byte)) & 63) & mask;
+    at_ += count;
+    return bits;
   }
+  bool overrun() const { return at_ > size_; }
 
  private:
   const uint8_t* bytes_ = nullptr;
@@ -178,13 +176,16 @@ class BitLane {
 };
 static_assert(kColumnTable >= 8);
 
-// Of codes below 140: what they stand for << 8 | how many low bits follow.
+// Of codes below 140: what they stand for, and the low bits that follow.
+struct Code {
+  uint32_t base, mask, low_bits;
+};
 inline constexpr uint32_t kOneWordCodes = 140;
-inline constexpr std::array<uint64_t, kOneWordCodes> kCodes = [] {
-  std::array<uint64_t, kOneWordCodes> codes{};
+inline constexpr std::array<Code, kOneWordCodes> kCodes = [] {
+  std::array<Code, kOneWordCodes> codes{};
   for (uint32_t code = 0; code < kOneWordCodes; ++code) {
     const uint32_t low = code < 32 ? 0 : (code - 32) / 4 + 3;
-    codes[code] = (code < 32 ? uint64_t{code} : uint64_t{4 + (code & 3)} << low) << 8 | low;
+    codes[code] = {code < 32 ? code : (4 + (code & 3)) << low, (uint32_t{1} << low) - 1, low};
   }
   return codes;
 }();
@@ -192,7 +193,7 @@ inline constexpr std::array<uint64_t, kOneWordCodes> kCodes = [] {
 [[gnu::always_inline]] inline uint64_t take_number(CodeLane& codes, BitLane& bits, bool& ok) {
   const uint32_t code = take_code(codes, ok);
   if (code < kOneWordCodes) [[likely]]
-    return kCodes[code] >> 8 | bits.take(kCodes[code] & 0xff, ok);
+    return kCodes[code].base | bits.take(kCodes[code].low_bits, ok);
   if (code >= 172) {
     ok = false;
     return 0;
@@ -228,7 +229,8 @@ class ColumnReader {
   }
 
   void byte(Column column, uint8_t& value) { value = take_code(lane(column), ok); }
-  void number(Column column, uint64_t& value) { value = take_number(lane(column), bits, ok); }
+  void number(Column column, uint64_t& value) { value = get(lane(column)); }
+  bool short_number(Column, uint64_t&) { return false; }
   bool escape(Column column, bool) { return take_escape(lane(column)); }
   void fail() { ok = false; }
   CodeLane& lane(Column column) { return codes_[static_cast<size_t>(column)]; }
@@ -237,10 +239,13 @@ class ColumnReader {
   bool ok = true;
 
  private:
+  [[gnu::noinline]] uint64_t get(CodeLane& codes) { return take_number(codes, bits, ok); }  // in many places
+
   std::array<CodeLane, kColumnCount> codes_{};
 };
 
-// What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end.
+// What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end. The loop looks at
+// once whether there is enough for many calls, safe_calls(); what their low bits lacked shows when it is given back.
 class CallColumnReader {
  public:
   static constexpr bool kWrites = false;
@@ -256,7 +261,21 @@ class CallColumnReader {
     all.lane(Column::kExitTimes) = exits_;
     all.lane(Column::kPcs) = pcs_;
     all.bits = bits_;
-    all.ok = ok;
+    all.ok = ok && !bits_.overrun();
+  }
+  // A call takes at most two codes of a column of times.
+  size_t safe_calls() const {
+    return static_cast<size_t>(std::min(entries_.end - entries_.at, exits_.end - exits_.at)) / 2;
+  }
+  // A number of a call's time, as nearly all are.
+  [[gnu::always_inline]] bool short_number(Column column, uint64_t& value) {
+    CodeLane& codes = lane(column);
+    const uint32_t code = *codes.at;
+    if (code >= kOneWordCodes) [[unlikely]]
+      return false;
+    ++codes.at;
+    value = kCodes[code].base | bits_.take_unchecked(kCodes[code].mask, kCodes[code].low_bits);
+    return true;
   }
 
   [[gnu::always_inline]] void number(Column column, uint64_t& value) { value = take_number(lane(column), bits_, ok); }

@@ -44,12 +44,15 @@ template <typename Io, typename Model>
   }
   uint32_t shift = model.time_shift;
   bool plain = static_cast<int64_t>(difference) < 0 || (difference & mask_of(shift)) != 0;
-  if (io.escape(column, plain)) [[unlikely]] {
-    uint64_t number = zigzag(difference);
+  uint64_t number = 0;
+  if (io.short_number(column, number)) [[likely]] {  // of a reader that looks only once
+    difference = number << shift;
+  } else if (io.escape(column, plain)) [[unlikely]] {
+    number = zigzag(difference);
     io.number(column, number);
     difference = unzigzag(number);
   } else {
-    uint64_t number = difference >> shift;
+    number = difference >> shift;
     io.number(column, number);
     difference = number << shift;
   }

@@ -177,10 +177,13 @@ class Decoder {
     at_ = chunk.data() + sizeof(penna_chunk);
     words_ = (chunk.size() - sizeof(penna_chunk)) / 8;
     ops_ = OpLane(io_.lane(Column::kOps));
-    while (words_ > 0 && io_.ok) {
-      calls();
-      if (words_ > 0 && io_.ok) step(ops_.take(io_.ok));
+    while (words_ > 0 && io_.ok && ops_.left() != 0) {
+      if (ops_.peek() <= kExit) calls();
+      if (words_ == 0 || ops_.left() == 0) break;
+      step(ops_.peek());
+      ops_.pass();
     }
+    if (words_ != 0) return false;
     for (size_t i = 0; i < chunk.size() % 8; ++i) io_.byte(Column::kRaw, *at_++);
     return io_.ok;
   }
@@ -192,38 +195,53 @@ class Decoder {
     --words_;
   }
 
-  // The run of calls that begins here: most of what most chunks hold.
+  static uint64_t word_of(const Call& call, penna_tag tag) { return penna_call_header(tag, call.pc, call.time); }
+
+  // The calls that come next, most of what most chunks hold, as long as they are many.
   void calls() {
     CallColumnReader io(io_);
     CallColumnModel model(model_);
     OpLane ops = ops_;
     uint8_t* at = at_;
-    size_t left = words_;
-    for (; left > 0 && io.ok; --left) {
-      const uint8_t op = ops.next(io.ok);
-      if (op > kExit) break;
-      ops.pass();
-      Call call;
-      uint32_t tag = PENNA_TAG_ENTRY;
-      if (op <= kEntry) {
-        code_entry(io, model, op == kEntryForeseen, call);
-      } else {
-        code_exit(io, model, op == kExitForeseen, call);
-        tag = PENNA_TAG_EXIT;
+    while (size_t count = std::min({io.safe_calls(), ops.left(), words_ - static_cast<size_t>(at - at_) / 8})) {
+      for (; count > 0 && ops.peek() <= kExit; --count) {
+        const uint8_t op = ops.peek();
+        ops.pass();
+        Call call;
+        uint64_t word;
+        if (op <= kEntry) {
+          code_entry(io, model, op == kEntryForeseen, call);
+          word = word_of(call, PENNA_TAG_ENTRY);
+        } else {
+          code_exit(io, model, op == kExitForeseen, call);
+          word = word_of(call, PENNA_TAG_EXIT);
+        }
+        std::memcpy(at, &word, sizeof word);
+        at += sizeof word;
       }
-      const uint64_t word = penna_call_header(tag, call.pc, call.time);
-      std::memcpy(at, &word, sizeof word);
-      at += sizeof word;
+      if (count != 0 || !io.ok) break;
     }
-    ops_ = ops;
+    words_ -= static_cast<size_t>(at - at_) / 8;
     at_ = at;
-    words_ = left;
+    ops_ = ops;
     io.give_back(io_);
     model.give_back(model_);
   }
 
   void step(uint8_t op) {
     switch (op) {
+      case kEntryForeseen:
+      case kEntry: {
+        Call call;
+        code_entry(io_, model_, op == kEntryForeseen, call);
+        return put(word_of(call, PENNA_TAG_ENTRY));
+      }
+      case kExitForeseen:
+      case kExit: {
+        Call call;
+        code_exit(io_, model_, op == kExitForeseen, call);
+        return put(word_of(call, PENNA_TAG_EXIT));
+      }
       case kAlloc: return alloc();
       case kFree:
       case kFreeFamily: return free(op == kFreeFamily);
