@@ -9,10 +9,9 @@
 
 namespace penna {
 
-// A thread counts by its matcher's slots, so that an event costs no look-up beyond the matcher's own.
 struct Calls::ThreadState : ThreadCalls {
   using ThreadCalls::ThreadCalls;
-  std::vector<ThreadFunctionCalls> functions;  // by slot
+  std::vector<FunctionId> functions;  // by the matcher's slot, so that a call costs no look-up beyond the matcher's own
 };
 
 struct Calls::Observer {
@@ -20,26 +19,19 @@ struct Calls::Observer {
   ThreadState& thread;
 
   [[gnu::always_inline]] void on_enter(OpenCall& call, size_t) {
-    if (call.slot == thread.functions.size()) [[unlikely]] {
-      const FunctionId function = calls.functions_.intern(thread.process, call.pc, call.begin);
-      calls.make_room(function);
-      thread.functions.push_back({function, 0, 0, 0, UINT64_MAX, 0});
-    }
-    call.tag = thread.functions[call.slot].function;
+    if (call.slot == thread.functions.size()) [[unlikely]]
+      thread.functions.push_back(calls.make_function(thread.process, call));
+    call.tag = thread.functions[call.slot];
   }
 
-  void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t) {
+  [[gnu::always_inline]] void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t) {
     const uint64_t duration = end - call.begin;
-    ThreadFunctionCalls& own = thread.functions[call.slot];
-    ++own.calls;
-    own.self += duration - std::min(duration, call.inner);
-    own.total += call.outermost ? duration : 0;
-    own.min = std::min(own.min, duration);
-    own.max = std::max(own.max, duration);
-    FunctionCalls& total = calls.totals_[call.tag];  // finish() adds up the rest
+    FunctionCalls& function = calls.totals_[call.tag];
+    function.self += duration - std::min(duration, call.inner);
+    function.total += call.outermost ? duration : 0;
     if (how != CallEnd::kExit) [[unlikely]]
-      ++(how == CallEnd::kOpen ? total.open : total.unwound);
-    total.duration.add(duration);
+      ++(how == CallEnd::kOpen ? function.open : function.unwound);
+    function.duration.add(duration);
   }
 };
 
@@ -47,11 +39,13 @@ Calls::Calls(const Recording& recording, const CodeMap& map)
     : recording_(recording), map_(map), functions_(map), threads_(recording.threads().size()) {}
 Calls::~Calls() = default;
 
-void Calls::make_room(FunctionId function) {
+FunctionId Calls::make_function(uint32_t process, const OpenCall& call) {
+  const FunctionId function = functions_.intern(process, call.pc, call.begin);
   while (totals_.size() <= function) {
     const auto next = static_cast<FunctionId>(totals_.size());
     totals_.emplace_back().function = next;
   }
+  return function;
 }
 
 template <typename Some>
@@ -80,16 +74,11 @@ void Calls::finish() {
     ThreadState* thread = threads_[number].get();
     if (thread == nullptr) continue;
     thread->finish(Observer{*this, *thread});
-    for (const ThreadFunctionCalls& own : thread->functions) {
-      FunctionCalls& total = totals_[own.function];
-      total.calls += own.calls;
-      total.self += own.self;
-      total.total += own.total;
-    }
     CallCounts counts = thread->matcher.counts();
     if (counts.stray_exits != 0 && goes_on_after_fork(number)) counts.inherited = std::exchange(counts.stray_exits, 0);
     counts_.add(counts);
   }
+  for (FunctionCalls& function : totals_) function.calls = function.duration.count();
 }
 
 std::vector<const FunctionCalls*> Calls::by_total() const {
@@ -98,33 +87,6 @@ std::vector<const FunctionCalls*> Calls::by_total() const {
     if (function.calls != 0) result.push_back(&function);
   std::stable_sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->total > b->total; });
   return result;
-}
-
-std::vector<ThreadFunctionCalls> Calls::of_thread(uint32_t thread) const {
-  if (thread >= threads_.size() || !threads_[thread]) return {};
-  // Slots may share a function (code that was mapped twice): one row each.
-  std::vector<ThreadFunctionCalls> result = threads_[thread]->functions;
-  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.function < b.function; });
-  size_t kept = 0;
-  for (const ThreadFunctionCalls& one : result) {
-    if (kept != 0 && result[kept - 1].function == one.function) {
-      ThreadFunctionCalls& into = result[kept - 1];
-      into.calls += one.calls;
-      into.total += one.total;
-      into.self += one.self;
-      into.min = std::min(into.min, one.min);
-      into.max = std::max(into.max, one.max);
-    } else {
-      result[kept++] = one;
-    }
-  }
-  result.resize(kept);
-  std::stable_sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.total > b.total; });
-  return result;
-}
-
-CallCounts Calls::thread_counts(uint32_t thread) const {
-  return thread < threads_.size() && threads_[thread] ? threads_[thread]->matcher.counts() : CallCounts{};
 }
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls: how often each function was called, and how long it took, over all threads and for each.
+// Calls: how often each function was called, and how long it took, over all threads.
 //
 // Usage:  Calls calls(recording, map); for_each_thread_event(recording, filter, calls); calls.finish();
 // Streaming; threads may come merged or one after the other, each in its own order.
@@ -30,11 +30,6 @@ struct FunctionCalls {
   Distribution duration;  // inclusive, of every call, recursive ones too: min, max, average, percentile(0.5), (0.99)
 };
 
-struct ThreadFunctionCalls {
-  FunctionId function = 0;
-  uint64_t calls = 0, total = 0, self = 0, min = 0, max = 0;
-};
-
 class Calls {
  public:
   // `recording` and `map` must outlive it.
@@ -50,16 +45,14 @@ class Calls {
   const FunctionTable& functions() const { return functions_; }
   std::vector<const FunctionCalls*> by_total() const;  // all that were called, most time first
   const FunctionCalls& of(FunctionId function) const { return totals_[function]; }
-  std::vector<ThreadFunctionCalls> of_thread(uint32_t thread) const;  // most total time first
   const CallCounts& counts() const { return counts_; }                // over all threads
-  CallCounts thread_counts(uint32_t thread) const;
 
  private:
   struct ThreadState;
   struct Observer;
   template <typename Some>  // an Event or a CallRun
   void add(const Some& some);
-  void make_room(FunctionId function);
+  FunctionId make_function(uint32_t process, const OpenCall& call);
   bool goes_on_after_fork(uint32_t thread) const;
 
   const Recording& recording_;

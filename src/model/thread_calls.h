@@ -16,7 +16,7 @@ struct ThreadCalls {
       : process(first.process), thread(first.thread), time_matters(map.time_matters(first.process)) {}
 
   template <typename Observer>
-  void add(const CallRun& run, FunctionTable& functions, Observer&& observer) {
+  [[gnu::flatten]] void add(const CallRun& run, FunctionTable& functions, Observer&& observer) {
     for (const CallEvent& call : run.calls) {
       const uint64_t key = time_matters ? functions.intern(process, call.pc, call.time) : call.pc;
       if (call.is_entry) {
