@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See analyses.h. Allocations and locks need all threads merged in time; calls and points do not, and are faster without.
+// See analyses.h. Allocations and locks, where there are any, need all threads merged in time; calls and points do not, and
+// are faster without.
 #include "cli/analyses.h"
 
 #include "cli/filter_options.h"
@@ -69,7 +70,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   Progress line("reading", events_of(summary, classes), "events", progress);
   const EventFilter filter{.classes = classes & kEventClasses};
   Visitor visit{made, line};
-  const bool merged = (classes & (kAllocEvents | kLockEvents)) != 0;
+  const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();

@@ -45,8 +45,8 @@ bool write_with(ExportWork& work, const TextSink& sink) {
 }
 
 bool write_folded(ExportWork& work, const TextSink& sink) {
-  FoldedReport done =
-      export_folded(work.recording, work.names, work.options.folded, sink, [&](uint64_t events) { work.progress.step(events); });
+  FoldedReport done = export_folded(work.recording, work.names, work.options.folded, sink,
+                                    [&](uint64_t events) { work.progress.step(events); });
   work.analyses.walk = std::move(done.walk);
   if (done.folded != 0)
     say(fmt::format("there are too many ways to call functions: {} were added to their callers",

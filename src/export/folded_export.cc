@@ -154,11 +154,12 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     write_calls(recording, names, options, tree, out);
   } else {
     Stacks stacks(recording, names, options);
-    for_each_line_by_thread(recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
-                            [&](const TimelineLine& line) {
-                              stacks.add(line);
-                              return true;
-                            });
+    for_each_line_by_thread(
+        recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
+        [&](const TimelineLine& line) {
+          stacks.add(line);
+          return true;
+        });
     stacks.write(out);
   }
   out.flush();

@@ -18,7 +18,7 @@ struct CallTree::Observer {
   CallTree& tree;
   ThreadState& thread;
 
-  void on_enter(OpenCall& call, size_t depth) {
+  [[gnu::always_inline]] void on_enter(OpenCall& call, size_t depth) {
     if (call.slot == thread.functions.size())
       thread.functions.push_back(tree.functions_.intern(thread.process, call.pc, call.begin));
     const auto& stack = thread.matcher.stack();
@@ -39,14 +39,20 @@ CallTree::~CallTree() = default;
 
 // With no room left a call counts as part of its caller: its node is the caller's.
 uint32_t CallTree::child(uint32_t parent, FunctionId function, uint32_t thread) {
-  auto found = children_.find(pair_key(parent, function));
-  if (found != children_.end()) return found->second;
+  const uint64_t key = pair_key(parent, function);
+  Known& known = known_[key * 0x9e3779b97f4a7c15 >> 54];
+  if (known.key == key && known.node != 0) [[likely]]
+    return known.node;
+  if (auto found = children_.find(key); found != children_.end()) {
+    known = {key, found->second};
+    return found->second;
+  }
   if (nodes_.size() >= kMaxNodes) {
     ++folded_;
     return parent;
   }
   const auto node = static_cast<uint32_t>(nodes_.size());
-  children_.emplace(pair_key(parent, function), node);
+  children_.emplace(key, node);
   nodes_.push_back({parent, by_thread_ ? thread : kNoIndex, function, nodes_[parent].depth + 1, 0, 0, 0});
   return node;
 }

@@ -6,6 +6,7 @@
 // Memory: at most kMaxNodes; calls that would need more are added to their caller and counted in folded().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -56,6 +57,11 @@ class CallTree {
   FunctionTable functions_;
   std::vector<CallNode> nodes_;
   NumberMap<uint32_t> children_;  // parent, function -> node
+  struct Known {
+    uint64_t key = 0;
+    uint32_t node = 0;  // never the root: 0 = nothing is known
+  };
+  std::array<Known, 1024> known_;  // some of children_, found at once
   std::vector<std::unique_ptr<ThreadState>> threads_;
   uint64_t folded_ = 0;
 };

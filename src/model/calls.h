@@ -45,7 +45,7 @@ class Calls {
   const FunctionTable& functions() const { return functions_; }
   std::vector<const FunctionCalls*> by_total() const;  // all that were called, most time first
   const FunctionCalls& of(FunctionId function) const { return totals_[function]; }
-  const CallCounts& counts() const { return counts_; }                // over all threads
+  const CallCounts& counts() const { return counts_; }  // over all threads
 
  private:
   struct ThreadState;
