@@ -77,6 +77,7 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       report.sites_refused += counters.sites_refused;
       report.functions_patched += counters.functions_patched;
       report.functions_refused += counters.functions_refused;
+      report.values_lost += counters.values_lost;
       report.modules_unknown += counters.modules_unknown;
     }
     report.blocked_ticks += blocked;

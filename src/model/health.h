@@ -54,6 +54,7 @@ struct HealthReport {
   uint64_t unstored_stacks = 0;            // the stack tree was full
   uint64_t sites_armed = 0, sites_refused = 0;
   uint64_t functions_patched = 0, functions_refused = 0;
+  uint64_t values_lost = 0;
   uint64_t modules_unknown = 0;
   // The recorder.
   uint64_t refused_channels = 0, unannounced_processes = 0, processes_without_end = 0;

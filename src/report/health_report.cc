@@ -46,6 +46,7 @@ void add_target(const HealthReport& health, const Recording& recording, Counters
   counters.add("points refused", health.sites_refused, "points that could not be armed");
   counters.add("functions patched", health.functions_patched, "places made to record calls");
   counters.add("functions refused", health.functions_refused, "places that could not be changed, or held other code");
+  counters.add("values lost", health.values_lost, "calls without their arguments or result: there was no room");
   counters.add("modules unknown", health.modules_unknown, "code addresses in no known file");
 }
 

@@ -358,6 +358,7 @@ points armed                   0  points that recorded
 points refused                 0  points that could not be armed
 functions patched              0  places made to record calls
 functions refused              0  places that could not be changed, or held other code
+values lost                    0  calls without their arguments or result: there was no room
 modules unknown                0  code addresses in no known file
 torn                           0  records begun and never finished
 holes                          0  room reserved and never written
