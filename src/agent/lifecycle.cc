@@ -70,8 +70,9 @@ bool start() {
   else if (!protect_from_fork())
     return false;
   Rendezvous& meeting = last_meeting;
+  const uint32_t forked_from = meeting.pid;
   meeting = {};
-  if (!meet_recorder(recorder_socket(), !forked, &meeting)) return false;
+  if (!meet_recorder(recorder_socket(), forked_from, &meeting)) return false;
 
   process.channel = meeting.channel;
   process.doorbell = meeting.doorbell;

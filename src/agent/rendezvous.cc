@@ -174,7 +174,7 @@ uint8_t* make_channel(const penna_channel& plan, long fd) {
 
 }  // namespace
 
-bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result) {
+bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* result) {
   Descriptor socket(connect_to(socket_path));
   if (!socket) return false;
   Descriptor doorbell_fd(receive_config(socket.fd, &result->config));
@@ -196,12 +196,17 @@ bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result)
                                                   : -1);
   offer_control(&plan);
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
-  penna_hello hello{PENNA_CHANNEL_MAGIC,  PENNA_ABI_VERSION, plan.pid, static_cast<uint32_t>(sys(SYS_getppid)),
-                    after_exec ? 1u : 0u, plan.total_bytes};
+  penna_hello hello{PENNA_CHANNEL_MAGIC,
+                    PENNA_ABI_VERSION,
+                    plan.pid,
+                    forked_from != 0 ? forked_from : static_cast<uint32_t>(sys(SYS_getppid)),
+                    forked_from == 0 ? 1u : 0u,
+                    plan.total_bytes};
   if (base != nullptr && send_hello(socket.fd, hello, memory.fd) && wait_until_admitted(socket.fd)) {
     result->channel = reinterpret_cast<penna_channel*>(base);
     result->channel_bytes = plan.total_bytes;
     result->doorbell = reinterpret_cast<penna_doorbell*>(doorbell);
+    result->pid = plan.pid;
     return true;
   }
   if (base != nullptr) sys(SYS_munmap, reinterpret_cast<long>(base), static_cast<long>(plan.total_bytes));

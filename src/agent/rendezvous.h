@@ -13,11 +13,13 @@ struct Rendezvous {
   penna_channel* channel;
   uint64_t channel_bytes;  // as mapped
   penna_doorbell* doorbell;
+  uint32_t pid;
 };
 
 // Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls only;
-// waits at most two seconds for an answer.
-bool meet_recorder(const char* socket_path, bool after_exec, Rendezvous* result);
+// waits at most two seconds for an answer. `forked_from`: the process that met it and was forked, which may be gone by now;
+// 0: this is a new program.
+bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* result);
 
 // Asks the recorder at `socket_path` with the memory `questions` (penna/patch_plan.h). Gives the answer's descriptor, or -1.
 // Waits up to ten seconds: files of any size are read for it.
