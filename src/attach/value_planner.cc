@@ -107,7 +107,9 @@ class Types {
 PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes) {
   PlannedValues planned;
   Types types(file);
-  for (const auto& [address, function] : functions_of(file, path)) {
+  for (const auto& known : functions_of(file, path)) {
+    const uint64_t address = known.first;
+    const NamedFunction& function = known.second;
     WantedValues wanted;
     for (const std::string& name : function.names)
       if (!wanted.any()) wanted = wishes(name, path);

@@ -41,14 +41,16 @@ struct CallCounts {
   uint64_t unwound = 0;      // calls that ended with an outer one
   uint64_t open = 0;         // calls open at the end
   uint64_t stray_exits = 0;  // exits of functions that were not open
-  uint64_t inherited = 0;    // such exits in a forked process: its parent had entered these functions
-  uint64_t too_deep = 0;     // entries beyond kMaxDepth: not looked at
+  uint64_t outer_exits = 0;  // of these: when nothing was open
+  uint64_t inherited = 0;  // outer exits in a forked process, no longer strays: its parent had entered these functions
+  uint64_t too_deep = 0;   // entries beyond kMaxDepth: not looked at
   void add(const CallCounts& other) {
     calls += other.calls;
     jumped += other.jumped;
     unwound += other.unwound;
     open += other.open;
     stray_exits += other.stray_exits;
+    outer_exits += other.outer_exits;
     inherited += other.inherited;
     too_deep += other.too_deep;
   }
@@ -130,6 +132,7 @@ class CallMatcher {
     auto found = slots_.find(key);
     if (found == slots_.end() || active_[found->second] == 0 || !is_open_here(found->second)) {
       ++counts_.stray_exits;
+      counts_.outer_exits += stack_.empty();
       return false;
     }
     while (stack_.back().slot != found->second) pop(time, CallEnd::kUnwound, observer);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/summary.h"
 #include "model/thread_calls.h"
 
 namespace penna {
@@ -59,23 +60,16 @@ void Calls::add(const Some& some) {
 template void Calls::add(const Event& some);
 template void Calls::add(const CallRun& some);
 
-// A forked process goes on in the middle of its parent's functions: in its first thread.
-bool Calls::goes_on_after_fork(uint32_t thread) const {
-  const std::span<const RecordedProcess> processes = recording_.processes();
-  const RecordedProcess& own = processes[recording_.threads()[thread].process];
-  if (own.process.after_exec || own.threads.empty() || own.threads.front() != thread) return false;
-  return std::any_of(processes.begin(), processes.end(), [&](const RecordedProcess& other) {
-    return &other != &own && other.process.pid == own.process.parent_pid;
-  });
-}
-
 void Calls::finish() {
   for (uint32_t number = 0; number < threads_.size(); ++number) {
     ThreadState* thread = threads_[number].get();
     if (thread == nullptr) continue;
     thread->finish(Observer{*this, *thread});
     CallCounts counts = thread->matcher.counts();
-    if (counts.stray_exits != 0 && goes_on_after_fork(number)) counts.inherited = std::exchange(counts.stray_exits, 0);
+    if (counts.outer_exits != 0 && goes_on_after_fork(recording_, number)) {
+      counts.inherited = std::exchange(counts.outer_exits, 0);
+      counts.stray_exits -= counts.inherited;
+    }
     counts_.add(counts);
   }
   for (FunctionCalls& function : totals_) function.calls = function.duration.count();

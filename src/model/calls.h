@@ -53,7 +53,6 @@ class Calls {
   template <typename Some>  // an Event or a CallRun
   void add(const Some& some);
   FunctionId make_function(uint32_t process, const OpenCall& call);
-  bool goes_on_after_fork(uint32_t thread) const;
 
   const Recording& recording_;
   const CodeMap& map_;

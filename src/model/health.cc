@@ -117,6 +117,7 @@ void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
   if (inputs.walk != nullptr) report.unreadable_chunks = inputs.walk->unreadable;
   if (inputs.calls != nullptr) {
     report.stray_exits = inputs.calls->counts().stray_exits;
+    report.inherited_exits = inputs.calls->counts().inherited;
     report.unwound_calls = inputs.calls->counts().unwound;
     report.too_deep_calls = inputs.calls->counts().too_deep;
   }

@@ -61,7 +61,7 @@ struct HealthReport {
   std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not
   std::vector<std::string> notes;                           // its own sentences
   // The analyses that were given.
-  uint64_t stray_exits = 0, unwound_calls = 0, too_deep_calls = 0;
+  uint64_t stray_exits = 0, inherited_exits = 0, unwound_calls = 0, too_deep_calls = 0;
   uint64_t unmatched_frees = 0, replaced_blocks = 0, allocations_without_stack = 0;
   uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0;
   uint64_t malformed_points = 0, points_without_site = 0;

@@ -174,6 +174,15 @@ std::vector<uint32_t> process_parents(const Recording& recording) {
   return parents;
 }
 
+bool goes_on_after_fork(const Recording& recording, uint32_t thread) {
+  const RecordedThread& first = recording.threads()[thread];
+  const Process& own = recording.processes()[first.process].process;
+  if (own.after_exec || first.serial != 1) return false;
+  const auto earlier = recording.processes().first(first.process);  // most parents came just before
+  return std::any_of(earlier.rbegin(), earlier.rend(),
+                     [&](const RecordedProcess& other) { return other.process.pid == own.parent_pid; });
+}
+
 uint64_t fork_slack(const Recording& recording) {
   constexpr double kNs = 200e6;
   return static_cast<uint64_t>(kNs / recording.time().ns_per_tick());

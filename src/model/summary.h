@@ -77,6 +77,9 @@ std::string process_name(const Process& process);
 // came from an exec have the one that ran it. Always an earlier one: following it ends.
 std::vector<uint32_t> process_parents(const Recording& recording);
 
+// Whether a thread goes on in the middle of functions that its process's parent has entered: the first one after a fork.
+bool goes_on_after_fork(const Recording& recording, uint32_t thread);
+
 // How long before a forked child's first sign of life its parent may have gone on after the fork, in ticks: a child says
 // when it began once it runs, which on a busy machine is late.
 uint64_t fork_slack(const Recording& recording);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/summary.h"
+
 namespace penna {
 
 uint64_t Timeline::span_key(const Site& site) {
@@ -29,6 +31,15 @@ TimelineLine Timeline::line(LineKind kind, uint64_t time) const {
   line.depth = static_cast<uint32_t>(matcher_.depth());
   line.time = line.begin = time;
   return line;
+}
+
+TimelineLine Timeline::stray_exit(const Event& event) {
+  TimelineLine stray = line(LineKind::kStrayExit, event.time);
+  stray.record = &event.record;
+  if (matcher_.depth() != 0) return stray;
+  if (!forked_) forked_ = goes_on_after_fork(recording_, thread_);
+  stray.inherited = *forked_;
+  return stray;
 }
 
 bool Timeline::describe(const Event& event, TimelineLine& out) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/call_matcher.h"
@@ -23,7 +24,7 @@ enum class LineKind : uint8_t {
   kEnter,          // f() {                    pc
   kLeave,          // } /* f */                pc, begin, duration, end
   kLeaf,           // f();                     pc, begin, duration: nothing else happened inside
-  kStrayExit,      // an exit without entry    pc; of a span: site
+  kStrayExit,      // an exit without entry    pc, inherited; of a span: site
   kAllocation,     //                          address, size, family, stack
   kFree,           //                          address, family
   kReallocFailed,  //                          address: the kFree before it did not happen
@@ -58,6 +59,7 @@ struct TimelineLine {
   uint32_t owner = 0;              // tid that held the lock; 0 = unknown
   uint32_t wait_end = 0;           // penna_wait_end; may be unknown
   uint32_t site = 0;               // id
+  bool inherited = false;          // kStrayExit: the process was forked inside of it
   const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
   // VALUES records, valid during the visit; null: there are none.
   const Record* arguments = nullptr;  // kEnter, kLeave, kLeaf
@@ -109,6 +111,7 @@ class Timeline {
   bool add_span(const Event& event, const Site& site, OnLine& on_line);
   uint64_t span_key(const Site& site);
   TimelineLine line(LineKind kind, uint64_t time) const;
+  TimelineLine stray_exit(const Event& event);
   // The line of a record that is no call; false when it makes none.
   bool describe(const Event& event, TimelineLine& out);
   bool describe_lock(const Event& event, TimelineLine& out);
@@ -140,6 +143,7 @@ class Timeline {
   bool pending_ = false;         // the kEnter of the innermost call was not given out yet
   std::vector<Kept> arguments_;  // of open calls, outermost first
   std::vector<Kept> result_;     // of the innermost call, which is about to end: none or one
+  std::optional<bool> forked_;   // goes_on_after_fork(), when it was asked for
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
   NumberMap<Held> held_;            // by lock

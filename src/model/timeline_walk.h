@@ -90,9 +90,8 @@ bool Timeline::add_span(const Event& event, const Site& site, OnLine& on_line) {
     return emit.go_on;
   }
   if (matcher_.exit(key, key, event.time, emit)) return emit.go_on;
-  TimelineLine stray = line(LineKind::kStrayExit, event.time);
+  TimelineLine stray = stray_exit(event);
   stray.site = site.id;
-  stray.record = &event.record;
   return on_line(static_cast<const TimelineLine&>(stray));
 }
 
@@ -129,9 +128,8 @@ bool Timeline::add_call(const Event& event, OnLine& on_line) {
   }
   if (pending_ && (!fold_leaves_ || matcher_.stack().back().pc != pc) && !flush(on_line)) return false;
   if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
-  TimelineLine stray = line(LineKind::kStrayExit, event.time);
+  TimelineLine stray = stray_exit(event);
   stray.pc = pc;
-  stray.record = &event.record;
   return on_line(static_cast<const TimelineLine&>(stray));
 }
 

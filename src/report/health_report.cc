@@ -73,6 +73,7 @@ void add_file(const HealthReport& health, Counters& counters) {
 
 void add_analysis(const HealthReport& health, Counters& counters) {
   counters.add("stray exits", health.stray_exits, "exits of functions that were not open");
+  counters.add("inherited exits", health.inherited_exits, "of functions that were open when the process was forked");
   counters.add("unwound calls", health.unwound_calls, "ended by the exit of an outer function: their own is missing");
   counters.add("calls too deep", health.too_deep_calls, "beyond the depth that is followed");
   counters.add("unmatched frees", health.unmatched_frees, "of blocks whose allocation was not recorded");

@@ -137,7 +137,7 @@ std::string values_text(const Site& site, const DecodedPoint& values,
 }
 
 void UnbalancedEnds::count(const TimelineLine& line) {
-  stray_ += line.kind == LineKind::kStrayExit;
+  if (line.kind == LineKind::kStrayExit) ++(line.inherited ? inherited_ : stray_);
   if (line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return;
   jumped_ += line.end == CallEnd::kJump;
   unwound_ += line.end == CallEnd::kUnwound;
@@ -151,6 +151,7 @@ std::string UnbalancedEnds::sentence() const {
       text += fmt::format("{}{}", text.empty() ? "" : ", ", plural_text(static_cast<int64_t>(count), one, more));
   };
   add(stray_, "end without a beginning", "ends without a beginning");
+  add(inherited_, "begun before the process was forked", "begun before the process was forked");
   add(jumped_, "left by longjmp", "left by longjmp");
   add(unwound_, "left by an outer function's exit", "left by an outer function's exit");
   add(open_, "not left at the end", "not left at the end");
@@ -226,9 +227,7 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
                          : line.end == CallEnd::kUnwound ? ", left by an outer function's exit"
                          : line.end == CallEnd::kOpen    ? ", not left at the end"
                                                          : "");
-    case LineKind::kStrayExit:
-      return line.site != 0 ? fmt::format("}} /* {}, whose beginning was not recorded */", span_name(line))
-                            : fmt::format("}} /* {}, whose entry was not recorded */", function_name(line));
+    case LineKind::kStrayExit: return stray_text(line);
     case LineKind::kSpanBegin: return point_text(line, "span") + " {";
     case LineKind::kSpanEnd:
       return fmt::format("}} /* {}{} */", span_name(line),
@@ -252,6 +251,14 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
     case LineKind::kBlocked: return "waited for room in the recorder";
   }
   return "";
+}
+
+std::string ReplayPrinter::stray_text(const TimelineLine& line) {
+  const bool is_span = line.site != 0;
+  return fmt::format("}} /* {}, {} */", is_span ? span_name(line) : function_name(line),
+                     line.inherited ? "begun before the process was forked"
+                     : is_span      ? "whose beginning was not recorded"
+                                    : "whose entry was not recorded");
 }
 
 std::string ReplayPrinter::function_name(const TimelineLine& line) {

@@ -39,6 +39,7 @@ class ReplayPrinter {
 
  private:
   std::string event_text(const TimelineLine& line);
+  std::string stray_text(const TimelineLine& line);
   std::string values_of(const TimelineLine& line, const Record& record);
   std::string result_text(const TimelineLine& line);
   std::string call_name(const TimelineLine& line);
@@ -66,7 +67,7 @@ class UnbalancedEnds {
   std::string sentence() const;  // "" when all fit
 
  private:
-  uint64_t jumped_ = 0, unwound_ = 0, open_ = 0, stray_ = 0;
+  uint64_t jumped_ = 0, unwound_ = 0, open_ = 0, stray_ = 0, inherited_ = 0;
 };
 
 // "a=1 b=\"x\"": the arguments of a point; strings in quotes, with what is not printable as \xNN.

@@ -95,10 +95,9 @@ CASES |= {
                            ('interrupted handle\r\n', '\x03'), ('signal 2', 'echo status $?\n'), ('status 3', 'exit 6\n')]),
 
     # --- Trees of processes.
-    # A forked process leaves functions that its parent has entered.
-    **{f'tree_{way}': program('tree', way, '3', balanced=False)
+    **{f'tree_{way}': program('tree', way, '3')
        for way in ('fork', 'vfork', 'spawn', 'system', 'popen', 'execle', 'execlp', 'fork-only', 'clean-env')},
-    'daemon': program('daemon', '{tmp}/done', file='{tmp}/done', balanced=False),  # it leaves what its parent entered
+    'daemon': program('daemon', '{tmp}/done', file='{tmp}/done'),
     'fork_threads': program('fork_threads'),
     'processes': program('processes', '10000', kinds=('calls',), timeout=400),
     'processes_some': program('processes', '200', silent=('locks', 'points')),

@@ -188,6 +188,24 @@ TEST(Calls, AStrayExitChangesNothingElse) {
   EXPECT_EQ(seen.of(kLeaf).calls, 1u);
 }
 
+TEST(Calls, AForkedProcessLeavesWhatItsParentEntered) {
+  RecordingBuilder build;
+  const uint32_t parent = build.process(100), child = build.process(101, 100, 15),
+                 program = build.process(101, 100, 40, true);
+  build.thread(parent, 1).enter(kMain, 10);
+  auto& thread = build.thread(child, 1);
+  thread.enter(kLeaf, 20);
+  thread.exit(kWork, 21);  // nobody was in there: leaf is open
+  thread.exit(kLeaf, 22);
+  thread.exit(kWork, 23);
+  thread.exit(kMain, 24);
+  build.thread(child, 2).exit(kMain, 25);    // no other thread is forked
+  build.thread(program, 1).exit(kMain, 50);  // nor does one survive an exec
+  Analysed seen(build);
+  EXPECT_EQ(seen.calls.counts().inherited, 2u);
+  EXPECT_EQ(seen.calls.counts().stray_exits, 3u);
+}
+
 TEST(Calls, OpenCallsLastUntilTheLastEvent) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

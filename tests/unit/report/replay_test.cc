@@ -95,6 +95,28 @@ TEST(Replay, SaysWhichEndsDoNotFit) {
   EXPECT_EQ(UnbalancedEnds().sentence(), "");
 }
 
+TEST(Replay, TellsWhatWasBegunBeforeAFork) {
+  RecordingBuilder build;
+  build.process(100);
+  auto& thread = build.thread(build.process(101, 100, 1000), 1);
+  thread.enter(0x3000, 2000);
+  thread.exit(0x2000, 2100);  // not while another is open
+  thread.exit(0x3000, 2200);
+  thread.exit(0x2000, 2300);
+  const Recording recording = build.open();
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  const std::string text = replay(recording, names, 0, false);
+  EXPECT_NE(text.find(", whose entry was not recorded */\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(", begun before the process was forked */\n"), std::string::npos) << text;
+  UnbalancedEnds ends;
+  for_each_timeline_line(recording, 0, TimelineOptions{}, [&](const TimelineLine& line) {
+    ends.count(line);
+    return true;
+  });
+  EXPECT_EQ(ends.sentence(), "Of calls and spans: 1 end without a beginning, 1 begun before the process was forked.");
+}
+
 TEST(Replay, ShowsSpans) {
   RecordingBuilder build;
   const uint32_t process = build.process(100, 1, 1000);

@@ -374,6 +374,7 @@ unreadable chunks              0  chunks in the file that cannot be decoded
 damaged blocks                 0  blocks of the file with a wrong checksum
 damaged bytes                  0  bytes of the file in no valid block
 stray exits                    0  exits of functions that were not open
+inherited exits                0  of functions that were open when the process was forked
 unwound calls                  1  ended by the exit of an outer function: their own is missing
 calls too deep                 0  beyond the depth that is followed
 unmatched frees                0  of blocks whose allocation was not recorded
