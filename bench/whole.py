@@ -193,7 +193,7 @@ def tool_side(bench, only):
             notes.append(f'{name}: {failure}')
     rows += penna_report(bench, notes)
     return markdown('Tool side', ['<what', '<events', 'M events/s'], rows, [
-        'One core, one thread. The chunks hold what real code did, stamped by the real clock '
+        'Per second of processor time; of whole commands, per second. The chunks hold what real code did, stamped by the real clock '
         '(`bench/recording_workloads.h`).', *notes])
 
 
