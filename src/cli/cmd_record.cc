@@ -98,15 +98,15 @@ int follow(Server& server, ControlServer& control, const Doorbell& doorbell, con
   }
 }
 
-// The rate of the clock is measured for a moment, where it matters.
-CallRules rules_of(const FilterOptions& filter) {
-  if (filter.min_time.empty() && filter.range.empty()) return recording_rules(filter, 1);
+// Ticks a nanosecond, measured for a moment where it matters.
+double clock_rate(const FilterOptions& filter) {
+  if (filter.min_time.empty() && filter.range.empty()) return 1;
   constexpr useconds_t kMoment = 20'000;
   const ClockTriplet begin = read_clocks();
   ::usleep(kMoment);
   const ClockTriplet end = read_clocks();
   const auto ns = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
-  return recording_rules(filter, static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0));
+  return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
 }
 
 // As the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
@@ -145,7 +145,8 @@ int cmd_record(const RecordOptions& options) {
   (void)writer->write_session(describe_session(options, options.command));
 
   ClockTriplet start = read_clocks();
-  const CallRules rules = rules_of(options.filter);
+  const double ticks_per_ns = clock_rate(options.filter);
+  const CallRules rules = recording_rules(options.filter, ticks_per_ns);
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules);
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
@@ -157,7 +158,8 @@ int cmd_record(const RecordOptions& options) {
   std::optional<LiveView> live;
   if (options.live) {
     live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, options.command), start,
-                 *symbols, 1);
+                 *symbols, 1,
+                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), *Where::parse_all(options.conditions)));
     collector.set_onlooker(live->onlooker());
     if (const auto started = live->start(); !started) return fail(started.error().text);
   }

@@ -238,4 +238,14 @@ CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
   return rules;
 }
 
+CallRules live_rules(const FilterOptions& options, double ticks_per_ns) {
+  CallRules rules = common_rules(options, SymbolOptions{});
+  rules.min_ticks = ticks_of(*min_time_of(options), ticks_per_ns);
+  if (options.range.empty()) return rules;
+  const TimeRange range = *parse_range(options.range);
+  rules.begin = ticks_of(range.begin, ticks_per_ns);
+  if (range.end != kForEver) rules.end = ticks_of(range.end, ticks_per_ns);
+  return rules;
+}
+
 }  // namespace penna

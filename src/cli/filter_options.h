@@ -47,5 +47,7 @@ std::vector<std::string> filter_words(const FilterOptions& options);
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
 // The rules for recording: rough, and relative: `begin` and `end` count from the start of the first process.
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns);
+// The rules for who looks on while it is recorded: as exact as the rate is known, and relative as these.
+CallRules live_rules(const FilterOptions& options, double ticks_per_ns);
 
 }  // namespace penna

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "base/file.h"
 #include "collect/clocks.h"
 #include "model/summary.h"
+#include "penna/clock.h"
 #include "report/text.h"
 #include "report/units.h"
 
@@ -45,8 +47,8 @@ struct LiveView::Stream {
 };
 
 LiveView::LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols,
-                   int fd)
-    : form_(form), symbols_(symbols), output_(fd), live_(session, start) {
+                   int fd, std::unique_ptr<LiveFilter> filter)
+    : form_(form), symbols_(symbols), filter_(std::move(filter)), output_(fd), live_(session, start) {
   names_.emplace(live_.recording(), symbols_);
   const auto put = [this](std::string_view text) {
     output_.put(text);
@@ -77,10 +79,16 @@ void LiveView::finish() {
 void LiveView::run() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
   if (form_ == LiveForm::kLines) printer_->titles();
-  LiveBatch batch;
+  // One batch behind: what another thread has described before it was met has come with the next batch at the latest.
+  LiveBatch batch, next;
   for (bool more = true; more;) {
-    more = feed_.take(batch);
+    more = feed_.take(next);
+    const uint64_t now = penna_now();
+    meet(next);
     show(batch);
+    batch = std::exchange(next, {});
+    if (!more) show(batch);
+    complete_until_ = now;
     (void)output_.flush(0);
     if (output_.is_over()) feed_.turn_off();
   }
@@ -89,15 +97,38 @@ void LiveView::run() {
   (void)output_.flush(kPatienceMs);
 }
 
-void LiveView::show(LiveBatch& batch) {
+// What a batch tells of what others say.
+void LiveView::meet(const LiveBatch& batch) {
   if (output_.is_over()) return;
   if (!batch.records.empty()) live_.set_clock(read_clocks());
-  for (const Process& process : batch.began) processes_[process.number] = live_.add_process(process);
+  for (const Process& process : batch.began) {
+    processes_[process.number] = live_.add_process(process);
+    if (filter_) filter_->began(process);
+  }
   for (const LiveStacks& stacks : batch.stacks)
     if (auto found = processes_.find(stacks.process); found != processes_.end())
       live_.add_stacks(found->second, stacks.first, stacks.nodes);
-  for (const LiveRecords& records : batch.records) describe(records);
+  for (const LiveRecords& records : batch.records) {
+    describe(records);
+    if (filter_) filter_->learn(records);
+  }
   if (live_.prepare()) names_.emplace(live_.recording(), symbols_);
+}
+
+// Leaves what the filter keeps.
+void LiveView::sift(LiveBatch& batch) {
+  std::vector<LiveRecords> kept;
+  for (LiveRecords& records : batch.records) filter_->add(std::move(records), kept);
+  filter_->wait_until(complete_until_, kept);
+  for (const ProcessEnd& ended : batch.ended) filter_->end(ended.number, kept);
+  batch.records.swap(kept);
+  batch.bytes = 0;
+  for (const LiveRecords& records : batch.records) batch.bytes += records.chunk.size();
+}
+
+void LiveView::show(LiveBatch& batch) {
+  if (output_.is_over()) return;
+  if (filter_) sift(batch);
   bytes_ahead_ = batch.bytes;
   std::vector<Stream> streams = streams_of(batch);
   form_ == LiveForm::kLines ? by_time(streams) : one_after_the_other(streams);

@@ -3,7 +3,7 @@
 //
 // Why a thread of its own: neither the program nor the collector ever waits for a terminal or a pipe.
 // Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded whatever comes. A
-// line is there 100 ms after its event, unless it is late with others.
+// line is there 100 ms after its event, unless it is late with others, or a filter must first see how long a call is.
 // Usage: collector.set_onlooker(view.onlooker()); view.start(); ... collector.stop(); view.finish();
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "cli/live_feed.h"
+#include "cli/live_filter.h"
 #include "cli/live_output.h"
 #include "model/names.h"
 #include "model/timeline.h"
@@ -28,8 +29,9 @@ enum class LiveForm { kLines, kTree, kAll };
 
 class LiveView {
  public:
-  // `symbols` must outlive it.
-  LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols, int fd);
+  // `symbols` must outlive it. `filter`: what it keeps is shown; null: everything.
+  LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols, int fd,
+           std::unique_ptr<LiveFilter> filter = nullptr);
   ~LiveView();
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
@@ -45,7 +47,9 @@ class LiveView {
   using Key = std::pair<uint32_t, uint32_t>;
 
   void run();
+  void meet(const LiveBatch& batch);
   void show(LiveBatch& batch);
+  void sift(LiveBatch& batch);
   void describe(const LiveRecords& records);
   Shown& thread_of(const LiveRecords& records);
   std::vector<Stream> streams_of(const LiveBatch& batch);
@@ -65,6 +69,7 @@ class LiveView {
 
   const LiveForm form_;
   SymbolSource& symbols_;
+  std::unique_ptr<LiveFilter> filter_;
   LiveFeed feed_;
   LiveOutput output_;
   LiveRecording live_;
@@ -74,6 +79,7 @@ class LiveView {
   std::map<uint32_t, uint32_t> processes_;  // number -> index
   std::map<Key, Shown> threads_;            // by number of the process and serial
   uint32_t last_shown_ = kNoIndex;          // the thread whose lines came last
+  uint64_t complete_until_ = 0;             // ticks: what happened before has been shown, or is about to be
   size_t bytes_ahead_ = 0;                  // of records that have come and not been looked at
   uint64_t calls_missing_ = 0, others_missing_ = 0;
   bool lost_track_ = false;  // which calls were open when they were dropped

@@ -66,7 +66,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
-  parser.flag("--live", live, "show what happens while it happens, on standard output, as penna replay --merge would");
+  parser.flag("--live", live,
+              "show what happens while it happens, or what filters keep of it, on standard output, as penna replay "
+              "--merge would");
   parser.flag("--tree", tree, "with --live: only the calls, as a tree of names, as penna replay --tree would");
   parser.flag("--all", all, "with --live --tree: a line for every call");
   add_color_option(parser, options.color);
@@ -79,8 +81,6 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
-  if (live && (!filter_text(options.filter).empty() || !options.conditions.empty()))
-    return Error{"--live shows everything that happens: record without filters, or look afterwards with penna replay"};
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   PENNA_TRY(check(options));

@@ -43,19 +43,6 @@ FunctionTraits ChunkFilter::ask(uint32_t process, uint64_t pc, uint64_t ticks) {
   return ask_(process, pc, ticks);
 }
 
-void ChunkFilter::sift_points(std::span<const uint8_t> chunk, ChunkCut& cut) {
-  RecordCursor in(chunk);
-  Record record;
-  while (in.next(record)) {
-    if (record.kind != PENNA_KIND_POINT) continue;
-    const uint32_t id = record.as<penna_point>().site;
-    if (!points_->knows(id) && nowhere_.insert(id).second) look_once();
-    if (points_->keeps(in.header().thread_serial, record)) continue;
-    cut.leave_out(static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t));
-    ++points_left_out_;
-  }
-}
-
 ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   penna_chunk header;
   std::memcpy(&header, chunk.data(), sizeof header);
@@ -80,7 +67,10 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
   look_elsewhere_ = &look_elsewhere;
   ChunkCut cut;
   if (rules_.any()) cut = sift_calls(chunk);
-  if (points_) sift_points(chunk, cut);
+  if (points_)
+    points_left_out_ += points_->sift(chunk, cut, [this](uint32_t id) {
+      if (nowhere_.insert(id).second) look_once();
+    });
   look_elsewhere_ = nullptr;
   penna_chunk header;
   std::memcpy(&header, chunk.data(), sizeof header);

@@ -50,7 +50,6 @@ class ChunkFilter {
   };
   FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
   void look_once();
-  void sift_points(std::span<const uint8_t> chunk, ChunkCut& cut);
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
 
   uint32_t process_;

@@ -2,19 +2,11 @@
 // See sifted_chunks.h.
 #include "model/sifted_chunks.h"
 
-#include <cstring>
 #include <utility>
 
+#include "recording/sifted_pieces.h"
+
 namespace penna {
-namespace {
-
-void append(std::vector<uint8_t>& bytes, uint64_t word) {
-  const auto* from = reinterpret_cast<const uint8_t*>(&word);
-  bytes.insert(bytes.end(), from, from + sizeof word);
-}
-
-}  // namespace
-
 SiftedChunks::SiftedChunks(const Recording& recording, uint32_t thread, const CallRules& rules)
     : recording_(recording),
       rules_(rules),
@@ -62,37 +54,9 @@ void SiftedChunks::read_one() {
 void SiftedChunks::give_one() {
   Waiting waiting = std::move(waiting_.front());
   waiting_.pop_front();
-  SiftedChunk sifted = sieve_.take();
+  const SiftedChunk sifted = sieve_.take();
   if (waiting.bytes.empty() && !read(*waiting.ref, waiting.bytes)) return;
-  if (waiting.bytes.size() >= sizeof header_) std::memcpy(&header_, waiting.bytes.data(), sizeof header_);
-  std::vector<uint64_t> opened;
-  for (size_t i = 0; i < sifted.opened.size(); ++i)
-    if (!sifted.opened_out[i]) opened.push_back(sifted.opened[i]);
-  give_calls(PENNA_KIND_CALL_ENTRY, rules_.begin, opened);
-  if (sifted.cut.changes()) {
-    sifted.cut.apply(waiting.bytes, decided_.emplace_back());
-  } else {
-    decided_.push_back(std::move(waiting.bytes));
-  }
-  give_calls(PENNA_KIND_CALL_EXIT, rules_.end, sifted.closed);
-}
-
-// Calls that are cut where the range begins or ends, in chunks of their own.
-void SiftedChunks::give_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs) {
-  constexpr size_t kMost = (PENNA_CHUNK_BYTES - sizeof(penna_chunk)) / (2 * sizeof(uint64_t));
-  while (!pcs.empty()) {
-    const size_t count = pcs.size() < kMost ? pcs.size() : kMost;
-    std::vector<uint8_t>& bytes = decided_.emplace_back(sizeof header_);
-    for (uint64_t pc : pcs.first(count)) {
-      append(bytes, penna_full_header(kind, 2, time));
-      append(bytes, pc);
-    }
-    penna_chunk header = header_;
-    header.time_begin = time;
-    header.content_bits = bytes.size() * 8;
-    std::memcpy(bytes.data(), &header, sizeof header);
-    pcs = pcs.subspan(count);
-  }
+  append_pieces(sifted, std::move(waiting.bytes), rules_, decided_);
 }
 
 }  // namespace penna

@@ -38,13 +38,11 @@ class SiftedChunks {
   void read_one();
   bool read(const ChunkRef& ref, std::vector<uint8_t>& bytes);
   void give_one();
-  void give_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs);
 
   const Recording& recording_;
   const CallRules& rules_;
   std::span<const ChunkRef> refs_;
-  size_t at_ = 0;         // next of refs_
-  penna_chunk header_{};  // of the last that was given
+  size_t at_ = 0;  // next of refs_
   CallSieve sieve_;
   std::deque<Waiting> waiting_;               // not decided yet
   std::deque<std::vector<uint8_t>> decided_;  // to be given

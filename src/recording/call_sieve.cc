@@ -277,6 +277,13 @@ void CallSieve::keep_older(uint64_t ticks) {
   }
 }
 
+void CallSieve::wait_until(uint64_t time) {
+  const uint64_t now = now_;
+  now_ = std::max(now_, time);
+  keep_older(rules_.min_ticks);
+  now_ = now;  // records of earlier times may come
+}
+
 // Calls that reach into the range begin with it.
 void CallSieve::begin_range() {
   begun_ = true;

@@ -87,11 +87,17 @@ class CallSieve {
   void finish() { keep_older(0); }
   // No chunk may come for long: gives memory back that can be had again, when no call is open.
   void rest();
+  // The thread has told nothing until `time`: open calls that are long enough by then are kept. For who looks on.
+  void wait_until(uint64_t time);
   bool ended() const { return ended_; }  // at the end of the range: nothing will be kept any more
 
   // Whether all is decided of the chunk that was added first; takes it out.
   bool ready() const { return !chunks_.empty() && chunks_.front().undecided == 0; }
   SiftedChunk take();
+  // Of those that were added and not taken, by number: what stands, or null as long as something is undecided.
+  const SiftedChunk* decided(size_t number) const {
+    return chunks_[number].undecided == 0 ? &chunks_[number] : nullptr;
+  }
 
   uint64_t calls_left_out() const { return calls_left_out_; }  // by rules about calls
   uint64_t events_left_out() const {

@@ -119,6 +119,74 @@ kill $sleeper
 expect_eq 5 "$status" "status of the program when nobody reads"
 expect_eq 6000001 "$(calls_of fast.penna)" "calls recorded when nobody reads"
 
+# With filters: what they keep, as soon as it is there; what a length decides, when it has.
+cat >shop.c <<'PROGRAM'
+#include <stdio.h>
+#include <unistd.h>
+#include "penna/point.h"
+__attribute__((noipa)) void leaf(int i) { PENNA_EVENT(shop, leaf, PENNA_ARG(i, i)); }
+__attribute__((noipa)) void serve(int i) { leaf(i); leaf(i + 1); }
+__attribute__((noipa)) void tune(void) { leaf(9); }
+__attribute__((noipa)) void step(const char* file) {
+  while (access(file, F_OK) != 0) usleep(1000);
+}
+__attribute__((noipa)) void slow(const char* file) { step(file); leaf(7); }
+int main(int argc, char** argv) {
+  for (int i = 0; i < 3; i++) serve(i);
+  tune();
+  slow(argv[1]);
+  for (int i = 0; i < 3; i++) serve(i);
+  return 4;
+}
+PROGRAM
+build_c shop -finstrument-functions
+# live OPTIONS...: in live.txt; steps on when there is a line that matches $until.
+live() {
+  rm -f go
+  "$PENNA" record --live -q -f -o shop.penna "$@" -- ./shop go >live.txt &
+  recorder=$!
+  [ -z "$until" ] || wait_for "$until" live.txt
+  touch go
+  status=0; wait $recorder || status=$?
+  expect_eq 4 "$status" "status with $*"
+}
+until='main$'
+for filter in '-F main -F leaf' '-N leaf' '--depth 1' '--module shop'; do
+  # shellcheck disable=SC2086
+  live --tree --all -k calls $filter
+  expect_eq "$(penna replay --tree --all shop.penna)" "$(<live.txt)" "the tree with $filter"
+done
+until='step'
+live --tree --all -k calls --caller slow
+expect_eq "$(penna replay --tree --all shop.penna)" "$(<live.txt)" "the tree inside a caller"
+until='leaf'
+live --tree --all -k calls -T tune@on --source shop.c
+expect_eq "$(penna replay --tree --all shop.penna)" "$(<live.txt)" "the tree behind a trigger"
+until='tune'
+live --tree --all -k calls -T slow@off
+expect_eq "$(penna replay --tree --all shop.penna)" "$(<live.txt)" "the tree in front of a trigger"
+until='step'  # while it goes on, but not before it is long enough
+live --tree --all -k calls --min-time 150ms
+expect_eq "$(penna replay --tree --all shop.penna)" "$(<live.txt)" "the long calls"
+expect_missing "$(<live.txt)" leaf
+until='leaf i=2$'
+live -k calls,points --where 'i == 2' -F serve
+expect_eq "4 6" "$(grep -c 'leaf i=2' live.txt) $(grep -c 'serve()' live.txt)" "points and calls"
+expect_missing "$(<live.txt)" 'leaf i=1'
+expect_missing "$(<live.txt)" 'leaf()'
+until=''
+live --tree --all -k calls -r 0ms-0.000001ms
+expect_missing "$(<live.txt)" serve
+run penna record --live --tree --all -q -k calls -f -o fast.penna -F middle -- ./fast 200000
+expect_eq "200000 0" "$(grep -c '\\-- middle' out.txt) $(grep -c leaf out.txt)" "calls of a fast program that are kept"
+out=''
+run penna record --live --tree --all -q -k calls -f -o fast.penna --min-time 1h -- ./fast 2000000
+expect_eq 5 "$status" "status of a fast program without long calls"
+# Where records are dropped nobody knows how long the calls are that are open: these few are shown.
+shown=$(grep -c '\\-- ' out.txt || true)
+((shown < 6000)) || fail "$shown calls of less than an hour are shown"
+out=''
+
 run penna record --tree ./fast 1
 expect_eq 125 "$status" "status of --tree without --live"
 expect_contains "$err" '--tree is for --live'
