@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 4 };
+enum { PENNA_ABI_VERSION = 5 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -209,7 +209,7 @@ struct penna_config {
   uint32_t chunk_count;
   uint32_t max_nodes;
   uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
-  uint32_t plans;       /* 1: ask what is to be patched for calls (patch_plan.h) */
+  uint32_t plans;       /* penna_plans */
   /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
    * matches a point says whether it is recorded; where none does, it is if the list is empty or begins with a "-". */
   char point_patterns[472];

@@ -25,18 +25,26 @@
 enum { PENNA_HELLO_ASKS = 2, PENNA_PATCH_PATH = 1024, PENNA_PATCH_MAX_MODULES = 512 };
 #define PENNA_PATCH_MAGIC UINT64_C(0x316e616c506e6e50) /* "PnnPlan1" */
 
+/* What a target asks: penna_config.plans. */
+enum penna_plans {
+  PENNA_PLANS_MODULES = 1, /* of each module, when it is there, what is to be patched for calls */
+  PENNA_PLANS_POINTERS =
+      2, /* of each function that dlsym finds the same; then the question has one module, the plan at most one patch */
+};
+
 /* A module, and memory within 2 GiB of all of its code that may become code. */
 struct penna_patch_question {
   uint64_t bias; /* run-time address - address in the file */
   uint64_t start, end;
   uint64_t near, near_bytes; /* 0: there is none */
   uint64_t enter;            /* what a patched place shall call: penna_call_enter */
+  uint64_t function;         /* not 0: only about the function that begins here, which dlsym has found */
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
   char path[PENNA_PATCH_PATH];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 88 + PENNA_PATCH_PATH, "penna_patch_question");
-PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 56, "penna_patch_question.build_id");
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 96 + PENNA_PATCH_PATH, "penna_patch_question");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 64, "penna_patch_question.build_id");
 
 struct penna_patch_plan {
   uint64_t magic;

@@ -4,9 +4,10 @@
 //
 // Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector state of the
 // function that is about to run is kept by whoever calls this (penna_point_preserving).
-#include "agent/call_patches.h"
 #include "agent/call_values.h"
+#include "agent/dynamic_symbols.h"
 #include "agent/modules.h"
+#include "agent/near_ranges.h"
 #include "agent/return_trampolines.h"
 #include "agent/unwinder.h"
 #include "agent/writer.h"
@@ -55,6 +56,17 @@ ReturnSlot return_slot(uintptr_t frame, uintptr_t resume) {
   return {reinterpret_cast<uintptr_t*>(cfa) - 1, usual && rule.cfa_offset == 16 ? kJumps : kJumps | kAsks};
 }
 
+// Is this the call of a function that dlsym gave, and not from another module? Its own calls of it are none of --libcalls; those that came
+// through an import are recorded already, by a stub that then jumped here; and ours are nobody's business.
+bool passes(uintptr_t caller, uintptr_t resume) {
+  const uintptr_t function = function_of_pointer_stub(resume);
+  if (function == 0) return false;
+  const link_map* from = map_of(is_trampoline(caller) ? link_of_trampoline(caller).function : caller);
+  if (from == nullptr || (from != map_of(function) && !is_ours(from))) return false;
+  pass_pair(caller, resume);
+  return true;
+}
+
 // A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's trampoline.
 uintptr_t end_jumpers(uintptr_t caller) {
   while (is_trampoline(caller)) {
@@ -80,6 +92,7 @@ extern "C" {
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS)) return 0;
   const uintptr_t resume = registers->resume;
+  if (frame == 0 && passes(registers->caller, resume)) return 0;
   const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
   if (frame != 0 && at.slot == nullptr) return lose_call(), 0;
   uintptr_t caller = at.slot != nullptr ? *at.slot : registers->caller;

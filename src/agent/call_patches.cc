@@ -7,9 +7,11 @@
 #include <sys/single_threaded.h>
 
 #include "agent/call_values.h"
+#include "agent/entered_functions.h"
 #include "agent/environment.h"
 #include "agent/imports.h"
 #include "agent/modules.h"
+#include "agent/near_ranges.h"
 #include "agent/rendezvous.h"
 #include "agent/sites.h"
 #include "agent/state.h"
@@ -25,14 +27,8 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kLine = 64;
 uint64_t page_up(uint64_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
-bool wanted;  // the recorder plans
-
-// Near memory in use, for function_of_stub().
-struct NearRange {
-  uintptr_t start, end;  // release: `end` last
-};
-NearRange nears[PENNA_PATCH_MAX_MODULES];
-uint32_t near_count;
+bool wanted;              // the recorder plans
+bool wanted_of_pointers;  // functions that dlsym finds, too
 
 void count(uint64_t penna_counters::*counter) {
   __atomic_fetch_add(&(process.channel->counters.*counter), 1, __ATOMIC_RELAXED);
@@ -60,44 +56,37 @@ class Memory {
 
 // ---- Questions --------------------------------------------------------------------------------------------------------
 
-bool reserve_at(uint64_t hint, uint64_t bytes) {
-  const long got = sys(SYS_mmap, static_cast<long>(hint), static_cast<long>(bytes), PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == static_cast<long>(hint)) return true;
-  if (!sys_failed(got)) sys(SYS_munmap, got, static_cast<long>(bytes));  // before Linux 4.17 a hint only
-  return false;
-}
-
-// Address space for code within 2 GiB of all of [start, end): the first that is free below, else far above, where the heap of a
-// program does not grow to. 0: none.
-uint64_t reserve_near(uint64_t start, uint64_t end, uint64_t bytes) {
-  constexpr uint64_t kReach = uint64_t{1} << 30, kStep = 1 << 20, kHeapRoom = 256 << 20;
-  const uint64_t first = start & ~(kPage - 1);
-  if (end - start + bytes > kReach / 2) return 0;
-  for (uint64_t below = bytes + kPage; below < kReach && below + kStep < first; below += kStep)
-    if (reserve_at(first - below, bytes)) return first - below;
-  for (uint64_t above = kHeapRoom; above + (end - start) + bytes < kReach; above += kStep)
-    if (reserve_at(page_up(end) + above, bytes)) return page_up(end) + above;
-  return 0;
-}
-
 struct Questions {
   penna_patch_question* list;
   uint32_t count;
 };
 
-void ask_about(const ModuleFacts& module, void* argument) {
-  auto& questions = *static_cast<Questions*>(argument);
-  const auto self = reinterpret_cast<uintptr_t>(&penna_call_enter);
-  const bool is_ours = self - module.start < module.end - module.start;
-  if (questions.count == PENNA_PATCH_MAX_MODULES || module.path_bytes > PENNA_PATCH_PATH || is_ours) return;
-  penna_patch_question& question = questions.list[questions.count++];
-  question = {module.bias, module.start, module.end, 0, 0, self, module.path_bytes, module.build_id_bytes, {}, {}};
+penna_patch_question question_about(const ModuleFacts& module, NearRoom near, uintptr_t function) {
+  penna_patch_question question{};
+  question.bias = module.bias;
+  question.start = module.start;
+  question.end = module.end;
+  question.near = near.start;
+  question.near_bytes = near.bytes;
+  question.enter = reinterpret_cast<uintptr_t>(&penna_call_enter);
+  question.function = function;
+  question.path_bytes = module.path_bytes;
+  question.build_id_bytes = module.build_id_bytes;
   __builtin_memcpy(question.build_id, module.build_id, module.build_id_bytes);
   __builtin_memcpy(question.path, module.path, module.path_bytes);
-  question.near_bytes = page_up((module.end - module.start) * 2 + 16 * kPage);
-  question.near = reserve_near(module.start, module.end, question.near_bytes);
-  if (question.near == 0) question.near_bytes = 0;
+  return question;
+}
+
+bool may_be_asked_about(const ModuleFacts& module) {
+  const bool is_ours = reinterpret_cast<uintptr_t>(&penna_call_enter) - module.start < module.end - module.start;
+  return module.path_bytes <= PENNA_PATCH_PATH && !is_ours;
+}
+
+void ask_about(const ModuleFacts& module, void* argument) {
+  auto& questions = *static_cast<Questions*>(argument);
+  if (questions.count == PENNA_PATCH_MAX_MODULES || !may_be_asked_about(module)) return;
+  const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPage);
+  questions.list[questions.count++] = question_about(module, reserve_near(module.start, module.end, near_bytes), 0);
 }
 
 // ---- Answers ----------------------------------------------------------------------------------------------------------
@@ -141,6 +130,12 @@ struct Plan {
   }
   const char* name(uint32_t at) const { return at < head->name_bytes ? names + at : nullptr; }
 };
+
+uint64_t plan_bytes(const penna_patch_plan& head) {
+  return sizeof head + uint64_t{head.modules} * sizeof(penna_near) + uint64_t{head.patches} * sizeof(penna_patch) +
+         uint64_t{head.captures} * sizeof(penna_capture) + uint64_t{head.values} * sizeof(penna_value) +
+         head.near_bytes + head.name_bytes + head.text_bytes;
+}
 
 bool holds(uintptr_t address, const uint8_t* bytes, int count) {
   for (int i = 0; i < count; ++i)
@@ -227,19 +222,14 @@ bool open_near(const penna_patch_question& question, const Plan& plan, const pen
 
 // From here on near memory is code, and what is left of it is given back.
 bool close_near(const penna_patch_question& question, const penna_near& near) {
-  const uint64_t used = page_up(near.bytes);
-  if (question.near_bytes > used)
-    sys(SYS_munmap, static_cast<long>(question.near + used), static_cast<long>(question.near_bytes - used));
-  if (used == 0) return true;
-  if (sys_failed(sys(SYS_mprotect, static_cast<long>(question.near), static_cast<long>(used), PROT_READ | PROT_EXEC)))
-    return false;
-  if (near_count == PENNA_PATCH_MAX_MODULES) return false;
-  nears[near_count] = {question.near, question.near + near.bytes};
-  __atomic_store_n(&near_count, near_count + 1, __ATOMIC_RELEASE);  // pairs with function_of_stub()
-  return true;
+  const bool executable =
+      near.bytes == 0 || !sys_failed(sys(SYS_mprotect, static_cast<long>(question.near),
+                                         static_cast<long>(page_up(near.bytes)), PROT_READ | PROT_EXEC));
+  return keep_near(question.start, {question.near, question.near_bytes}, near.bytes) && executable;
 }
 
-void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone) {
+void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone,
+                  void* opened) {
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
   const auto is_code = [](const penna_patch& patch) { return patch.kind == PENNA_PATCH_CODE; };
@@ -249,7 +239,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     return;
   }
   for (const penna_patch* patch = first; patch != end; ++patch)
-    if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version));
+    if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), opened);
   if (!close_near(question, near)) return;
 
   CodeWriter writer(question, alone);
@@ -264,70 +254,127 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
   }
 }
 
-void carry_out(const Questions& questions, long answer) {
-  penna_patch_plan head;
-  if (sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) != sizeof head) return;
-  const uint64_t bytes = sizeof head + uint64_t{head.modules} * sizeof(penna_near) +
-                         uint64_t{head.patches} * sizeof(penna_patch) +
-                         uint64_t{head.captures} * sizeof(penna_capture) + uint64_t{head.values} * sizeof(penna_value) +
-                         head.near_bytes + head.name_bytes + head.text_bytes;
-  const Memory memory(answer, bytes, PROT_READ, MAP_PRIVATE);
-  const Plan plan(memory, questions.count);
-  // In front of the patches: a function's first call makes its link.
-  if (plan.head != nullptr)
-    add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
+void patch_modules_as(const Plan& plan, const Questions& questions, void* opened) {
   const bool alone = __libc_single_threaded != 0;
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
     if (sound)
-      patch_module(questions.list[i], plan, plan.nears[i], alone);
+      patch_module(questions.list[i], plan, plan.nears[i], alone, opened);
     else
       close_near(questions.list[i], {});
   }
 }
 
-void patch_modules() {
-  BoardLock lock(BoardLock::kTry);
-  if (!lock) return;
-  constexpr uint64_t kBytes = PENNA_PATCH_MAX_MODULES * sizeof(penna_patch_question);
+// One stub, where there may be others in use: their pages stay executable meanwhile.
+bool write_stub(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
+  const uint64_t first = question.near & ~(kPage - 1), bytes = page_up(question.near + near.bytes) - first;
+  const auto protect = [=](long protection) {
+    return !sys_failed(sys(SYS_mprotect, static_cast<long>(first), static_cast<long>(bytes), protection));
+  };
+  if (near.bytes == 0 || !protect(PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
+  __builtin_memcpy(reinterpret_cast<void*>(question.near), plan.code + near.offset, near.bytes);
+  return protect(PROT_READ | PROT_EXEC);
+}
+
+// A plan without a patch is no failure: the recorder says why, or there is nothing to be done.
+void patch_function_as(const Plan& plan, const penna_patch_question& question, bool alone) {
+  const penna_near none{}, &near = plan.head != nullptr ? plan.nears[0] : none;
+  const penna_patch* patch =
+      plan.head != nullptr && plan.holds(near, question) && near.patches == 1 ? plan.patches + near.first : nullptr;
+  const NearRoom room{question.near, question.near_bytes};
+  if (patch == nullptr) return keep_near_function(question.start, room, 0);
+  bool done = patch->kind == PENNA_PATCH_CODE && write_stub(question, plan, near);
+  keep_near_function(question.start, room, done ? near.bytes : 0);
+  if (done) {
+    CodeWriter writer(question, alone);
+    done = writer.is_as_planned(*patch) && writer.write_tail(*patch);
+    writer.finish();
+    done = done && writer.write_head(*patch);
+  }
+  count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+}
+
+// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds the board's lock.
+template <typename Fill, typename CarryOut>
+void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
+  const uint64_t bytes = most * sizeof(penna_patch_question);
   const long file = sys(SYS_memfd_create, reinterpret_cast<long>("penna-questions"), MFD_CLOEXEC);
   if (sys_failed(file)) return;
-  {
-    const bool sized = !sys_failed(sys(SYS_ftruncate, file, static_cast<long>(kBytes)));
-    const Memory memory(sized ? file : -1, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-    Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
-    if (memory.at() != nullptr) for_each_new_module(ask_about, &questions);
-    if (questions.count != 0) {
-      sys(SYS_ftruncate, file, static_cast<long>(questions.count * sizeof(penna_patch_question)));
-      const long answer = ask_recorder(recorder_socket(), file);
-      carry_out(questions, answer);
-      if (answer >= 0) sys(SYS_close, answer);
-    }
+  const bool sized = !sys_failed(sys(SYS_ftruncate, file, static_cast<long>(bytes)));
+  const Memory memory(sized ? file : -1, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+  Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
+  if (memory.at() != nullptr) fill(questions);
+  if (questions.count != 0) {
+    sys(SYS_ftruncate, file, static_cast<long>(questions.count * sizeof(penna_patch_question)));
+    const long answer = ask_recorder(recorder_socket(), file);
+    penna_patch_plan head{};
+    const bool there = sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) == sizeof head;
+    const Memory planned(there ? answer : -1, plan_bytes(head), PROT_READ, MAP_PRIVATE);
+    const Plan plan(planned, questions.count);
+    // In front of the patches: a function's first call makes its link.
+    if (plan.head != nullptr)
+      add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
+    carry_out(plan, questions);
+    if (answer >= 0) sys(SYS_close, answer);
   }
   sys(SYS_close, file);
+}
+
+void patch_modules(void* opened) {
+  BoardLock lock(BoardLock::kTry);
+  if (!lock) return;
+  ask(
+      PENNA_PATCH_MAX_MODULES, [](Questions& questions) { for_each_new_module(ask_about, &questions); },
+      [opened](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, opened); });
+}
+
+// Where a detour's jump goes: behind an endbr64.
+uintptr_t place_of_jump(uintptr_t function) {
+  constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+  return holds(function, kEndbr64, sizeof kEndbr64) ? function + sizeof kEndbr64 : function;
 }
 
 }  // namespace
 
 void start_call_patches(const penna_config& config, bool forked) {
-  wanted = config.plans != 0 && (config.classes & class_bit(PENNA_CALLS)) != 0;
+  const bool calls = (config.classes & class_bit(PENNA_CALLS)) != 0;
+  wanted = calls && (config.plans & PENNA_PLANS_MODULES) != 0;
+  wanted_of_pointers = calls && (config.plans & PENNA_PLANS_POINTERS) != 0;
   if (forked) forget_told_captures();
   if (!wanted || forked) return;
   penna_prepare_patching();
-  patch_modules();
+  patch_modules(nullptr);
 }
 
-void patch_new_modules() {
+void patch_new_modules(void* opened) {
   if (!wanted || (armed() & class_bit(PENNA_CALLS)) == 0) return;
   find_new_modules();
-  patch_modules();
+  patch_modules(opened);
 }
-uintptr_t function_of_stub(uintptr_t resume) {
-  const uint32_t known = __atomic_load_n(&near_count, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < known; ++i)
-    if (resume - nears[i].start < nears[i].end - nears[i].start)
-      return reinterpret_cast<const penna_stub*>(resume - PENNA_STUB_CALL)[-1].function;
-  return 0;
+
+bool patches_pointers() { return wanted_of_pointers && (armed() & class_bit(PENNA_CALLS)) != 0; }
+
+bool patch_function(uintptr_t function) {
+  ModuleFacts module;
+  if (!module_at(function, &module) || !may_be_asked_about(module)) return true;
+  const penna_elf_module elf = elf_of_module(module.start);
+  const penna_elf_range code = penna_elf_code_at(&elf, function);
+  constexpr uintptr_t kMostBytes = 16;  // that are looked at here
+  if (code.start == code.end || code.end - function < kMostBytes) return true;
+  BoardLock lock(BoardLock::kTry);
+  if (!lock) return false;
+  if (!remember_entered_function(function)) return true;
+  const bool alone = __libc_single_threaded != 0;
+  ask(
+      1,
+      [&](Questions& questions) {
+        const NearRoom room = reserve_near_function(module.start, module.end, place_of_jump(function), alone);
+        questions.list[questions.count++] = question_about(module, room, function);
+      },
+      [&](const Plan& plan, const Questions& questions) { patch_function_as(plan, questions.list[0], alone); });
+  return true;
 }
+
+void count_refused_function() { count(&penna_counters::functions_refused); }
 
 }  // namespace penna::agent

@@ -4,6 +4,8 @@
 // Invariant: a place is written only when it holds what the plan says; what is not written is counted.
 #pragma once
 
+#include <stdint.h>
+
 #include "penna/channel.h"
 
 namespace penna::agent {
@@ -11,10 +13,13 @@ namespace penna::agent {
 // Called from start() once the channel takes records: asks for all modules that there are. A forked child has its parent's patches.
 void start_call_patches(const penna_config& config, bool forked);
 
-// After a dlopen: the same for modules that are new. Not in signal handlers.
-void patch_new_modules();
+// After a dlopen, which gave `opened`: the same for modules that are new. Not in signal handlers.
+void patch_new_modules(void* opened);
 
-// The function whose stub's hook call ends at `resume`; 0: there is no such stub.
-uintptr_t function_of_stub(uintptr_t resume);
+// Shall functions that dlsym finds be patched (record --libcalls)?
+bool patches_pointers();
+// The same for one function, once. False: another thread is patching; come again. Not in signal handlers.
+bool patch_function(uintptr_t function);
+void count_refused_function();
 
 }  // namespace penna::agent

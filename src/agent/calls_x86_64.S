@@ -224,6 +224,7 @@ penna_call_enter:
         test    $(WAY_ASKS | WAY_STALE), %dl
         jnz     .Lenter_asks
         sub     $WAY_FOLLOWS, %rdx
+        jz      .Lenter_passes                  /* no trampoline: such a call is not recorded */
         mov     %rdx, -8(%rsp)
         lea     penna_return_trampolines(%rip), %rcx
         sub     %rcx, %rax
@@ -249,6 +250,7 @@ penna_call_enter:
         mov     %rax, -8(%rsp)
         test    %rax, %rax
         jnz     .Lenter
+.Lenter_passes:
         GIVE_BACK
 .Lenter_alone:
         ret

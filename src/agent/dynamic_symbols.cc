@@ -3,9 +3,12 @@
 // the buckets; a chain of hashes, the last of each with bit 0 set.
 #include "agent/dynamic_symbols.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 
 #include "agent/text.h"
+
+extern "C" void penna_call_enter();
 
 namespace penna::agent {
 namespace {
@@ -44,6 +47,21 @@ DynamicSymbols::Found DynamicSymbols::find(const char* name) const {
       return {bias_ + symbol.st_value, ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC};
     if ((seen & 1) != 0) return {};
   }
+}
+
+const link_map* map_of(uintptr_t address) {
+  dl_find_object found;
+  return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
+}
+
+bool is_ours(const link_map* map) { return map == map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
+
+DynamicSymbols::Found first_definition(const char* name, const link_map* behind) {
+  for (const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map; map != nullptr; map = map->l_next) {
+    const DynamicSymbols::Found found = is_ours(map) ? DynamicSymbols::Found{} : DynamicSymbols(*map).find(name);
+    if (found.address != 0) return found;
+  }
+  return {};
 }
 
 }  // namespace penna::agent

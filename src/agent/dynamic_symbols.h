@@ -27,4 +27,12 @@ class DynamicSymbols {
   const uint32_t* hash_ = nullptr;
 };
 
+// The module that holds an address; null: none does.
+const link_map* map_of(uintptr_t address);
+// Is it this library?
+bool is_ours(const link_map* map);
+// The first module that defines the function, in the order of the dynamic linker, but for us; `behind`: of those behind this one.
+// Not in signal handlers.
+DynamicSymbols::Found first_definition(const char* name, const link_map* behind = nullptr);
+
 }  // namespace penna::agent

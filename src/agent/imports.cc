@@ -6,10 +6,9 @@
 #include <sys/mman.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/real.h"
 #include "agent/sites.h"
 #include "agent/sys.h"
-
-extern "C" void penna_call_enter();
 
 namespace penna::agent {
 namespace {
@@ -17,22 +16,6 @@ namespace {
 constexpr uintptr_t kPage = 4096;
 
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
-
-const link_map* map_of(uintptr_t address) {
-  dl_find_object found;
-  return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
-}
-
-bool is_ours(const link_map* map) { return map == map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
-
-// The first module that defines the function, in the order of the dynamic linker, but for us.
-DynamicSymbols::Found first_definition(const char* name) {
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
-    const DynamicSymbols::Found found = is_ours(map) ? DynamicSymbols::Found{} : DynamicSymbols(*map).find(name);
-    if (found.address != 0) return found;
-  }
-  return {};
-}
 
 bool has_versions(const link_map& map) {
   for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry)
@@ -46,14 +29,19 @@ bool comes_first(const link_map* one, const link_map* other) {
   return false;
 }
 
-// What the dynamic linker would find at the first call: the version that is asked for, or in front of it a module without versions
-// (gABI supplement, symbol versioning).
-uintptr_t look_up(const char* name, const char* version) {
-  const auto any = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, name));
-  const auto asked = version == nullptr ? 0 : reinterpret_cast<uintptr_t>(dlvsym(RTLD_DEFAULT, name, version));
+// The version that is asked for, or in front of it a module without versions (gABI supplement, symbol versioning).
+uintptr_t look_up_in(void* scope, const char* name, const char* version) {
+  const auto any = reinterpret_cast<uintptr_t>(real.dlsym(scope, name));
+  const auto asked = version == nullptr ? 0 : reinterpret_cast<uintptr_t>(real.dlvsym(scope, name, version));
   if (asked == 0 || asked == any) return any;
   const link_map* map = map_of(any);
   return map != nullptr && !has_versions(*map) && comes_first(map, map_of(asked)) ? any : asked;
+}
+
+// What the dynamic linker would find at the first call: in the global scope, or in that of what was opened.
+uintptr_t look_up(void* opened, const char* name, const char* version) {
+  const uintptr_t found = look_up_in(RTLD_DEFAULT, name, version);
+  return found != 0 || opened == nullptr ? found : look_up_in(opened, name, version);
 }
 
 // A program that is not position independent has an address of its own for a function that it imports: an entry of its linkage
@@ -86,13 +74,13 @@ penna_stub* stub_of(const penna_patch& patch, const penna_patch_question& questi
 }  // namespace
 
 void prepare_import(const penna_patch& patch, const penna_patch_question& question, const char* name,
-                    const char* version) {
+                    const char* version, void* opened) {
   const uintptr_t* pointer = patch.kind == PENNA_PATCH_IMPORT ? pointer_of(patch, question) : nullptr;
   penna_stub* stub = stub_of(patch, question);
   if (stub == nullptr || name == nullptr) return;
   // Not looked up yet: it still leads back into the module's own linkage table.
   const bool unresolved = pointer == nullptr || *pointer == 0 || lies_in(*pointer, question.start, question.end);
-  const uintptr_t target = behind_linkage_table(unresolved ? look_up(name, version) : *pointer, name);
+  const uintptr_t target = behind_linkage_table(unresolved ? look_up(opened, name, version) : *pointer, name);
   if (target == 0) return;
   stub->function = function_behind(target, name);
   stub->target = target;

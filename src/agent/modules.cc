@@ -7,6 +7,9 @@
 
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
+#include "agent/entered_functions.h"
+#include "agent/near_ranges.h"
+#include "agent/pass_on.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/stacks.h"
@@ -168,6 +171,8 @@ bool forget_unmapped() {
       continue;
     __atomic_store_n(&modules[i].state, kGone, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);
+    forget_entered_functions(modules[i].start, modules[i].end);
+    forget_near_memory(modules[i].start);
     mark_return_links_stale(modules[i].start, modules[i].end);
     any = true;
   }
@@ -198,15 +203,31 @@ bool code_may_change() { return dlopen_was_called; }
 
 uint32_t main_program_high() { return static_cast<uint32_t>(modules[0].start >> 32); }
 
+namespace {
+ModuleFacts facts_of(const Module& module) {
+  return {module.bias, module.start,          module.end,       module.build_id,
+          module.path, module.build_id_bytes, module.path_bytes};
+}
+}  // namespace
+
 void for_each_new_module(void (*visit)(const ModuleFacts& module, void* argument), void* argument) {
   for (uint32_t i = 0; i < known_modules(); ++i) {
     Module& module = modules[i];
     if (!is_mapped(module) || module.visited) continue;
     module.visited = true;
-    visit(
-        {module.bias, module.start, module.end, module.build_id, module.path, module.build_id_bytes, module.path_bytes},
-        argument);
+    visit(facts_of(module), argument);
   }
+}
+
+bool module_at(uintptr_t pc, ModuleFacts* facts) {
+  ensure_module(pc);
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    const Module& module = modules[i];
+    if (!contains(module, pc)) continue;
+    *facts = facts_of(module);
+    return true;
+  }
+  return false;
 }
 
 void find_new_modules() {
@@ -244,14 +265,14 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 
 void* open_and_patch(const char* name, int mode) {
   void* handle = real.dlopen(name, mode);
-  if (handle != nullptr) patch_new_modules();
+  if (handle != nullptr) patch_new_modules(handle);
   return handle;
 }
 
 }  // namespace
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
-extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int,
+extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int, uintptr_t,
                                                                                  uintptr_t caller) {
   dlopen_was_called = true;
   __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
@@ -261,32 +282,8 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
 
 }  // namespace penna::agent
 
-// dlopen searches by the RUNPATH of whoever calls it, which it knows by its return address: so the wrapper must jump to
-// the real function, with the caller's return address on top of the stack and its arguments in place.
-__asm__(
-    ".text\n"
-    ".globl dlopen\n"
-    ".type dlopen, @function\n"
-    "dlopen:\n"
-    "  .cfi_startproc\n"
-    "  endbr64\n"
-    "  push %rdi\n"
-    "  .cfi_adjust_cfa_offset 8\n"
-    "  push %rsi\n"
-    "  .cfi_adjust_cfa_offset 8\n"
-    "  sub $8, %rsp\n"
-    "  .cfi_adjust_cfa_offset 8\n"
-    "  mov 24(%rsp), %rdx\n"
-    "  call penna_agent_before_dlopen\n"
-    "  add $8, %rsp\n"
-    "  .cfi_adjust_cfa_offset -8\n"
-    "  pop %rsi\n"
-    "  .cfi_adjust_cfa_offset -8\n"
-    "  pop %rdi\n"
-    "  .cfi_adjust_cfa_offset -8\n"
-    "  jmp *%rax\n"
-    "  .cfi_endproc\n"
-    ".size dlopen, . - dlopen\n");
+// It searches by the RUNPATH of whoever calls it.
+PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
 
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   using namespace penna::agent;

@@ -37,6 +37,9 @@ struct ModuleFacts {
 // Calls visit(ModuleFacts, argument) for each module of the table that it was not called for before. One thread at a time.
 void for_each_new_module(void (*visit)(const ModuleFacts& module, void* argument), void* argument);
 
+// The module that holds `pc`; false: none does. Valid as long as nobody unloads it.
+bool module_at(uintptr_t pc, ModuleFacts* facts);
+
 // Takes what the dynamic linker has mapped since into the table. Not in signal handlers, nor under a lock of the linker's.
 void find_new_modules();
 

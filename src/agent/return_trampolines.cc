@@ -75,6 +75,12 @@ void add_follower(uintptr_t jumper, const ReturnLink& link) {
     publish(*follower, jumper, link.function, (link.way & ~kWayFlags) | kFollows);
 }
 
+void pass_pair(uintptr_t caller, uintptr_t resume) {
+  bool is_new;
+  ReturnLink* link = find_or_claim(caller, resume, &is_new);
+  if (link != nullptr && (is_new || is_stale(*link))) publish(*link, caller, 0, kFollows);
+}
+
 void mark_return_links_stale(uintptr_t start, uintptr_t end) {
   if (__atomic_load_n(&used, __ATOMIC_RELAXED) == 0) return;  // leaves the table's memory alone
   for (ReturnLink& link : penna_return_links) {

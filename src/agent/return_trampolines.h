@@ -71,6 +71,9 @@ const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flag
 // one asks.
 void add_follower(uintptr_t jumper, const ReturnLink& link);
 
+// Calls of this pair are not to be recorded: the way out of its link is none (kFollows, and no trampoline).
+void pass_pair(uintptr_t caller, uintptr_t resume);
+
 // Code in [start, end) has been unmapped, or more is known of it.
 void mark_return_links_stale(uintptr_t start, uintptr_t end);
 

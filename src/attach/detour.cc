@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <unordered_map>
+#include <utility>
 
 namespace penna {
 namespace {
@@ -99,29 +99,6 @@ struct Window {
   bool has_inside(uint64_t address) const { return address > begin && address < end; }
 };
 
-// A direct branch of the whole file that may lead into one of the windows, by all four bytes that look like its distance: also those
-// that are something else. Gives the windows' numbers to `hit`.
-template <typename Hit>
-void for_each_branch_into(const ElfFile& file, const std::vector<Window>& windows, Hit&& hit) {
-  if (windows.empty()) return;
-  std::unordered_map<uint64_t, size_t> inside;
-  for (size_t i = 0; i < windows.size(); ++i)
-    for (uint64_t at = windows[i].begin + 1; at < windows[i].end; ++at) inside[at] = i;
-  for (const ElfSection& section : file.sections()) {
-    if (!section.executable() || section.range().end == 0) continue;
-    const std::span<const uint8_t> code = file.raw(section);
-    for (size_t at = 1; at + 4 <= code.size(); ++at) {
-      const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
-      const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
-      if (!jump && !condition) continue;
-      int32_t distance;
-      std::memcpy(&distance, code.data() + at, 4);
-      const auto found = inside.find(section.address + at + 4 + static_cast<uint64_t>(int64_t{distance}));
-      if (found != inside.end()) hit(found->second);
-    }
-  }
-}
-
 }  // namespace
 
 DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
@@ -203,21 +180,46 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
       nullptr};
 }
 
+// By all four bytes that look like the distance of a direct branch: also those that are something else. Only what leads into code.
+void DetourFinder::collect_branches() const {
+  if (std::exchange(has_targets_, true)) return;
+  for (const ElfSection& section : file_.sections()) {
+    if (!section.executable() || section.range().end == 0) continue;
+    const std::span<const uint8_t> code = file_.raw(section);
+    for (size_t at = 1; at + 4 <= code.size(); ++at) {
+      const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
+      const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
+      if (!jump && !condition) continue;
+      int32_t distance;
+      std::memcpy(&distance, code.data() + at, 4);
+      const uint64_t target = section.address + at + 4 + static_cast<uint64_t>(int64_t{distance});
+      if (range_of(file_.code_ranges(), target) != nullptr) targets_.push_back(target);
+    }
+  }
+  std::sort(targets_.begin(), targets_.end());
+  targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
+  targets_.shrink_to_fit();
+}
+
 std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wanted) const {
   std::vector<DetourOffer> offers;
-  std::vector<Window> windows;
-  std::vector<size_t> numbers;
   for (const FunctionRange& function : wanted) {
     offers.push_back(look_at(function));
     if (!offers.back().site) continue;
+    collect_branches();
     const DetourSite& site = *offers.back().site;
-    windows.push_back({site.place, site.place + site.code.size()});
-    numbers.push_back(offers.size() - 1);
+    const auto next = std::upper_bound(targets_.begin(), targets_.end(), site.place);
+    if (next != targets_.end() && *next < site.place + site.code.size())
+      offers.back() = {{}, "may be entered behind its first instruction by a branch from elsewhere"};
   }
-  for_each_branch_into(file_, windows, [&](size_t window) {
-    offers[numbers[window]] = {{}, "may be entered behind its first instruction by a branch from elsewhere"};
-  });
   return offers;
+}
+
+DetourOffer DetourFinder::find_at(uint64_t start) const {
+  const auto found = std::lower_bound(functions_.begin(), functions_.end(), start,
+                                      [](const FunctionRange& one, uint64_t at) { return one.start < at; });
+  if (found == functions_.end() || found->start != start) return {{}, "does not begin where a function does"};
+  return find({&*found, 1})[0];
 }
 
 namespace {

@@ -39,15 +39,20 @@ class DetourFinder {
  public:
   // `functions`: all that are known, by start.
   DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions);
-  // For those that are asked for: many at once, because all code is searched for branches into them.
+  // For those that are asked for. The first time all code is searched for branches; their targets are kept.
   std::vector<DetourOffer> find(std::span<const FunctionRange> wanted) const;
+  // For the one that begins at `start`, which must be known.
+  DetourOffer find_at(uint64_t start) const;
 
  private:
   DetourOffer look_at(const FunctionRange& function) const;
   bool starts_inside(uint64_t from, uint64_t to) const;
   bool neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const;
+  void collect_branches() const;
   const ElfFile& file_;
   std::vector<FunctionRange> functions_;
+  mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
+  mutable bool has_targets_ = false;
 };
 
 // Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the file. Nothing: no

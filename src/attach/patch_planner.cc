@@ -2,9 +2,13 @@
 // See patch_planner.h.
 #include "attach/patch_planner.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include "attach/call_sites.h"
@@ -21,12 +25,20 @@ struct PatchPlanner::Module {
   std::vector<ImportSite> imports;  // the same
   std::vector<DetourSite> detours;  // the same
   std::vector<PlannedCapture> captures;
+  std::unique_ptr<Pointers> pointers;  // once a function of it was asked for
 };
 
-namespace {
+// A module of which single functions are asked for.
+struct PatchPlanner::Pointers {
+  explicit Pointers(ElfFile of) : file(std::move(of)) {}
+  ElfFile file;
+  std::map<uint64_t, std::pair<std::string, std::string>> names;  // of its functions, by start: for people, and raw
+  std::optional<DetourFinder> finder;
+  std::set<uint64_t> known;  // their calls are recorded already
+};
 
 // The parts of a plan, in the making.
-struct Plan {
+struct PatchPlan {
   std::vector<penna_near> nears;
   std::vector<penna_patch> patches;
   std::vector<penna_capture> captures;
@@ -73,6 +85,37 @@ struct Plan {
   }
 };
 
+// The part of a plan that answers one question: add() patches, then it is finished.
+class PlanAnswer {
+ public:
+  PlanAnswer(PatchPlan* plan, const penna_patch_question& question)
+      : near(question.near, question.near_bytes, question.enter), plan_(plan), question_(question) {
+    result_.first = static_cast<uint32_t>(plan->patches.size());
+    result_.offset = static_cast<uint32_t>(plan->code.size());
+  }
+  bool add(uint64_t address, const std::optional<penna_patch>& patch) {
+    if (!patch || address < question_.start || address >= question_.end) return false;
+    plan_->patches.push_back(*patch);
+    return true;
+  }
+  void finish() {
+    result_.patches = static_cast<uint32_t>(plan_->patches.size()) - result_.first;
+    if (result_.patches != 0) {
+      result_.bytes = static_cast<uint32_t>(near.bytes().size());
+      plan_->code.insert(plan_->code.end(), near.bytes().begin(), near.bytes().end());
+    }
+    plan_->nears.push_back(result_);
+  }
+  NearMemory near;
+
+ private:
+  PatchPlan* plan_;
+  const penna_patch_question& question_;
+  penna_near result_{};
+};
+
+namespace {
+
 constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
 
 penna_patch code_patch(uint64_t place, std::span<const uint8_t> before, std::span<const uint8_t> after, size_t head) {
@@ -109,7 +152,7 @@ std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, N
 }
 
 // A stub that calls the hook and jumps on to whatever the pointer held.
-std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, NearMemory& near, Plan* plan) {
+std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, NearMemory& near, PatchPlan* plan) {
   const auto stub = near.begin_stub(0, kJumpThroughBytes);
   if (!stub) return {};
   near.append_jump_through(stub->code - sizeof(penna_stub) + offsetof(penna_stub, target));
@@ -123,7 +166,7 @@ std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, N
 }
 
 // The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the pointer.
-std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, Plan* plan) {
+std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, PatchPlan* plan) {
   const uint64_t entry = site.entry + bias;
   const auto stub = near.begin_stub(0, kJumpThroughBytes);
   if (!stub) return {};
@@ -141,14 +184,10 @@ std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, Ne
 }
 
 template <typename Module>
-void add_module(Plan* plan, const penna_patch_question& question, const Module& module) {
-  NearMemory near(question.near, question.near_bytes, question.enter);
-  penna_near result{};
-  result.first = static_cast<uint32_t>(plan->patches.size());
-  result.offset = static_cast<uint32_t>(plan->code.size());
-  const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) {
-    if (patch && address >= question.start && address < question.end) plan->patches.push_back(*patch);
-  };
+void add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module) {
+  PlanAnswer answer(plan, question);
+  NearMemory& near = answer.near;
+  const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) { answer.add(address, patch); };
   if (near.has_entrance()) {
     for (const CallSite& site : module.sites) {
       const uint64_t place = site.place + question.bias;
@@ -162,12 +201,7 @@ void add_module(Plan* plan, const penna_patch_question& question, const Module& 
           site.entry != 0 ? patch_entry(site, question.bias, near, plan) : patch_import(site, place, near, plan));
     }
   }
-  result.patches = static_cast<uint32_t>(plan->patches.size()) - result.first;
-  if (result.patches != 0) {
-    result.bytes = static_cast<uint32_t>(near.bytes().size());
-    plan->code.insert(plan->code.end(), near.bytes().begin(), near.bytes().end());
-  }
-  plan->nears.push_back(result);
+  answer.finish();
   append_captures(module.captures, question.bias, &plan->captures, &plan->values, &plan->text);
 }
 
@@ -189,6 +223,14 @@ bool calls_hooks(const ElfFile& file) {
       if (name != nullptr && hook == name) return true;
   }
   return false;
+}
+
+std::string path_of(const penna_patch_question& question) {
+  return {question.path, std::min<size_t>(question.path_bytes, sizeof question.path)};
+}
+
+BuildId build_id_of(const penna_patch_question& question) {
+  return {question.build_id, question.build_id + std::min<size_t>(question.build_id_bytes, 32)};
 }
 
 // Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null: may.
@@ -227,9 +269,9 @@ std::vector<uint64_t> functions_of(const ElfFile& file) {
 PatchPlanner::PatchPlanner(PatchWishes wishes) : wishes_(std::move(wishes)) {}
 PatchPlanner::~PatchPlanner() = default;
 
-const PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
-  const std::string path(question.path, std::min<size_t>(question.path_bytes, sizeof question.path));
-  const BuildId build_id(question.build_id, question.build_id + std::min<size_t>(question.build_id_bytes, 32));
+PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  const BuildId build_id = build_id_of(question);
   const std::string key = path + '\0' + std::string(build_id.begin(), build_id.end());
   if (auto known = modules_.find(key); known != modules_.end() && !build_id.empty()) return *known->second;
   auto module = std::make_unique<Module>();
@@ -294,10 +336,69 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   }
 }
 
+PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& question, const std::string& root) {
+  Module& module = module_of(question, root);
+  if (module.pointers) return module.pointers.get();
+  const std::string path = path_of(question);
+  auto file = ElfFile::open(root + path);
+  if (!file || file->build_id() != build_id_of(question) || calls_hooks(*file)) return nullptr;  // its hooks tell of it
+  module.pointers = std::make_unique<Pointers>(std::move(*file));
+  Pointers& pointers = *module.pointers;
+  std::vector<FunctionRange> all;
+  auto names = SymbolFile::open({path, pointers.file.build_id()}, {});
+  if (names)
+    for (const Symbol& symbol : (*names)->functions()) {
+      if (symbol.kind != SymbolKind::kFunction) continue;
+      all.push_back({symbol.start, symbol.start + symbol.size});
+      pointers.names.try_emplace(symbol.start, std::string(symbol.name), std::string(symbol.raw));
+    }
+  pointers.finder.emplace(pointers.file, std::move(all));
+  for (const CallSite& site : module.sites) pointers.known.insert(site.function);
+  for (const DetourSite& site : module.detours) pointers.known.insert(site.function);
+  return &pointers;
+}
+
+// A function that dlsym has found in another module than its caller's. What is not wanted, or tells of itself, gets no patch and is
+// not refused.
+void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
+  PlanAnswer answer(plan, question);
+  Pointers* pointers = wishes_.libcalls ? pointers_of(question, root) : nullptr;
+  const uint64_t start = question.function - question.bias;
+  const char* reason = nullptr;
+  std::string name = fmt::format("0x{:x}", start);
+  if (pointers != nullptr && pointers->known.count(start) == 0) {
+    const auto named = pointers->names.find(start);
+    if (named != pointers->names.end()) name = named->second.first;
+    if (named == pointers->names.end()) {
+      reason = "is no function that its file names";
+    } else if (!wishes_.wanted || wishes_.wanted(name, path_of(question))) {
+      reason = why_not_entered(pointers->file, named->second.second);
+      if (reason == nullptr) reason = enter(*pointers, start, question, &answer);
+    }
+  }
+  answer.finish();
+  if (reason != nullptr && refused_pointers_.insert(path_of(question) + '\0' + name).second)
+    refused_.push_back({name, path_of(question), reason});
+}
+
+// The detour into it; or why there is none.
+const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
+                                PlanAnswer* answer) {
+  const DetourOffer offer = pointers.finder->find_at(start);
+  if (!offer.site) return offer.refusal;
+  if (!answer->near.has_entrance()) return "has no free memory where a jump from it could lead";
+  const bool added =
+      answer->add(offer.site->place + question.bias, patch_detour(*offer.site, question.bias, &answer->near));
+  return added ? nullptr : "refers to what is out of reach";
+}
+
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
-  Plan plan;
+  PatchPlan plan;
   for (const penna_patch_question& question : questions) {
-    add_module(&plan, question, module_of(question, root));
+    if (question.function != 0)
+      add_pointer(&plan, question, root);
+    else
+      add_module(&plan, question, module_of(question, root));
   }
   plan.sort_captures();
   return plan.encode();

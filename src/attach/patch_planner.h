@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PatchPlanner: answers a target's question which places of its modules shall lead to the hooks (penna/patch_plan.h).
+// PatchPlanner: answers a target's question which places of its modules, or of one function, shall lead to the hooks (penna/patch_plan.h).
 //
 // Usage: one for a recording; answer() for each question, of any process. What was read of a file is kept for the next process.
 // Invariant: a module whose file is not the one that is mapped (by build-id) gets no patches; questions are untrusted.
@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct RefusedFunction {
   bool values = false;
 };
 
+struct PatchPlan;  // in the making
+class PlanAnswer;  // its part for one question
+
 class PatchPlanner {
  public:
   explicit PatchPlanner(PatchWishes wishes);
@@ -49,7 +53,12 @@ class PatchPlanner {
 
  private:
   struct Module;
-  const Module& module_of(const penna_patch_question& question, const std::string& root);
+  struct Pointers;
+  Module& module_of(const penna_patch_question& question, const std::string& root);
+  Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
+  void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
+                           PlanAnswer* answer);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
   void choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
                         Module* module);
@@ -57,6 +66,7 @@ class PatchPlanner {
   PatchWishes wishes_;
   std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
   std::vector<RefusedFunction> refused_;
+  std::set<std::string> refused_pointers_;  // named once, whatever number of processes asks
 };
 
 }  // namespace penna

@@ -84,9 +84,11 @@ PatchWishes patch_wishes(const RecordOptions& options) {
 
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
   if ((options.classes & (1u << PENNA_CALLS)) == 0) return;
-  server.set_planner([&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
+  const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
     return planner.answer(questions, fmt::format("/proc/{}/root", pid));
-  });
+  };
+  const uint32_t of_pointers = options.libcalls ? static_cast<uint32_t>(PENNA_PLANS_POINTERS) : 0;
+  server.set_planner(answer, PENNA_PLANS_MODULES | of_pointers);
 }
 
 std::string note_refused(const PatchPlanner& planner, Collector& collector) {

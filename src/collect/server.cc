@@ -234,9 +234,9 @@ void Server::hear(int fd) {
     admit(peer, hello, std::move(memory));
 }
 
-void Server::set_planner(Planner planner) {
+void Server::set_planner(Planner planner, uint32_t plans) {
   planner_ = std::move(planner);
-  config_.plans = planner_ ? 1 : 0;
+  config_.plans = planner_ ? plans : 0;
 }
 
 // The questions are copied: who asks may change them, or make the file smaller, at any time. Only memory has seals: what else might

@@ -47,8 +47,9 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // Who answers a process that asks what is to be patched in it (penna/patch_plan.h); without one, none is told to ask.
+  // `plans`: what for, penna_plans.
   using Planner = std::function<std::vector<uint8_t>(std::span<const penna_patch_question> questions, uint32_t pid)>;
-  void set_planner(Planner planner);
+  void set_planner(Planner planner, uint32_t plans = PENNA_PLANS_MODULES);
 
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
