@@ -54,6 +54,84 @@ PYTHON
   done
 done
 
+# Pointers that dlsym gives stay what they are; calls through them are seen, from other modules, once each.
+cat >plug.c <<'PROGRAM'
+static __thread int uses;
+int price(int n) { return ++uses, n * 2; }
+int inside(int n) { return price(n) + price(n + 1); }
+__attribute__((visibility("protected"))) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+const char* name_of(const char* s) { return *s ? s : "none"; }
+int table[4];
+PROGRAM
+cat >host.c <<'PROGRAM'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static void* nothing(void* argument) { return argument; }
+int main(int argc, char** argv) {
+  (void)argv;
+  for (int round = 0; round < 2; ++round) {
+    pthread_t thread;
+    if (argc > 1) pthread_create(&thread, 0, nothing, 0), pthread_join(thread, 0);  // alone no longer, for all that one knows
+    void* lib = dlopen("./plug.so", RTLD_LAZY);
+    int (*price)(int) = (int (*)(int))dlsym(lib, "price");
+    int (*inside)(int) = (int (*)(int))dlsym(lib, "inside");
+    int (*fib)(int) = (int (*)(int))dlsym(lib, "fib");
+    const char* (*name_of)(const char*) = (const char* (*)(const char*))dlsym(lib, "name_of");
+    int sum = ((int*)dlsym(lib, "table"))[0];
+    for (int i = 0; i < 5; ++i) sum += price(i);
+    for (int i = 0; i < 3; ++i) sum += inside(i);
+    printf("%d %d %s %s %d\n", sum, fib(15), name_of("feather"), name_of(""), price == dlsym(lib, "price"));
+    dlclose(lib);
+  }
+  int (*next)(const char*) = (int (*)(const char*))dlsym(RTLD_NEXT, "puts");
+  void* found = dlsym(RTLD_DEFAULT, "puts");
+  next("by pointer");
+  puts("by import");
+  printf("%d %d %d\n", (void*)next == found, dlvsym(RTLD_DEFAULT, "puts", "GLIBC_2.2.5") == found, next == puts);
+  return 3;
+}
+PROGRAM
+gcc -O2 -fPIC -shared plug.c -o plug.so
+for way in '-Wl,-z,lazy' '-fno-plt'; do
+  gcc -O1 $way host.c -o host
+  run ./host
+  plain=$out
+  run "$PENNA" record -q -k calls --libcalls -A 'name_of@arg1/s' -o host.penna -f -- ./host
+  expect_eq "3 $plain" "$status $out" "status and output ($way)"
+  penna report calls host.penna --format csv >calls.csv
+  for expected in price:22 inside:6 fib:2 name_of:4 puts:2; do
+    expect_eq "${expected#*:}" "$(awk -F, -v name="${expected%:*}" 'index($0, name) { n += $1 } END { print n }' calls.csv)" "calls of ${expected%:*} ($way)"
+  done
+  run penna replay host.penna
+  expect_eq 2 "$(grep -c 'name_of(arg1="feather")' <<<"$out")" "calls with their arguments ($way)"
+  # Where other threads may be inside, what cannot be entered is named.
+  run "$PENNA" record -q -k calls --libcalls -o host.penna -f -- ./host threads
+  expect_eq "3 $plain" "$status $out" "status and output with threads ($way)"
+  penna report calls host.penna --format csv >calls.csv
+  penna report health host.penna >health.txt
+  for name in price inside fib name_of; do
+    grep -q "$name" calls.csv || grep -q "^calls of $name .* are not recorded: it has no free memory" health.txt || fail "$name is neither recorded nor named"
+  done
+done
+run "$PENNA" record -q -k calls,alloc --libcalls -o host.penna -f -- ./host
+expect_missing "$(penna report health host.penna)" 'functions refused              [1-9]'
+
+# What stands in front of libc's functions still does.
+cat >memory.c <<'PROGRAM'
+#include <stdlib.h>
+int main(void) {
+  for (int i = 0; i < 7; i++) {
+    void* volatile block = malloc(10);
+    free(block);
+  }
+}
+PROGRAM
+gcc -O1 -Wl,-z,lazy memory.c -o memory
+penna record -q -k calls,alloc --libcalls -o memory.penna -- ./memory
+expect_match "$(penna report alloc memory.penna)" '^7 allocations of 70 B'
+
 # Debian's own: the same output, and what they call is there.
 ls -l /etc >plain.txt
 penna record -q -k calls --libcalls -o ls.penna -- ls -l /etc >traced.txt

@@ -14,6 +14,7 @@ BY_CALLS = ('calls', 'all')
 class Case:
     command: list
     kinds: tuple = EACH
+    options: tuple = ()     # more of penna record's
     stdin: bytes = b''      # through a pipe
     pty: list = None        # a terminal instead: (wait for this text, then type that) pairs
     env: dict = None        # the whole environment; None = a small usual one
@@ -151,6 +152,10 @@ CASES |= {
     'look_back': program('look_back', kinds=BY_CALLS),
     'tail_calls': program('tail_calls', kinds=BY_CALLS),
     'vforks': program('vforks', kinds=BY_CALLS),
+    'look_up': program('look_up', '{bin}/looked_up.so', kinds=BY_CALLS, options=('--libcalls',),
+                       silent=('locks', 'points')),
+    'look_up_named': program('look_up', '{bin}/looked_up.so', kinds=BY_CALLS, silent=('locks', 'points'),
+                             options=('--libcalls', '-F', 'plugin_*', '-F', 'strto*', '-A', 'plugin_work@arg1')),
     'passing': program('passing', kinds=BY_CALLS),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),
     'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),

@@ -180,7 +180,7 @@ def compare(name, case, kind, verbose, plain=None):
     try:
         target = place.directory('recordings') / f'{kind}.penna'
         recorder = [str(place.penna), 'record', '-o', str(target), '-k', ','.join(EACH[:4]) if kind == 'all' else kind,
-                    *OPTIONS, '--']
+                    *OPTIONS, *case.options, '--']
         if case.status is None and not plain:
             plain.append(look(case, place, 'plain'))
         traced = look(case, place, 'traced', recorder)

@@ -114,9 +114,85 @@ TEST(PatchPlanner, AnotherFileThanTheOneThatIsMappedGetsNothing) {
   EXPECT_EQ(plan_of(planner, {other, shorter, without}).patches.size(), 0u);
 }
 
+// A question about one function gets the detour into it, and nothing else; what has none is named, once.
+TEST(PatchPlanner, OneFunctionThatDlsymHasFound) {
+  const std::string library = build_text("gcc -O1 -fPIC -shared", "found.c",
+                                         "extern int other(int);\n"
+                                         "int plain(int n) { for (int i = 0; i < n; ++i) n += n * i; return n; }\n"
+                                         "void brief(void) {}\n"
+                                         "int vfork(void) { return plain(2) + plain(3); }\n");
+  auto file = ElfFile::open(library);
+  ASSERT_TRUE(file);
+  const auto question = [&](const char* name) {
+    penna_patch_question one = question_about(library);
+    const ElfSection* symbols = file->section_of_type(SHT_DYNSYM);
+    GElf_Sym symbol;
+    for (int i = 0; gelf_getsym(file->data(*symbols), i, &symbol) != nullptr; ++i)
+      if (std::string(file->string(symbols->link, symbol.st_name)) == name) one.function = kBias + symbol.st_value;
+    EXPECT_NE(one.function, 0u) << name;
+    return one;
+  };
+  PatchWishes wishes;
+  wishes.libcalls = true;
+  PatchPlanner planner(wishes);
+  const penna_patch_question plain = question("plain");
+  const Plan plan = plan_of(planner, {plain});
+  ASSERT_EQ(plan.patches.size(), 1u);
+  EXPECT_EQ(plan.patches[0].kind, PENNA_PATCH_CODE);
+  EXPECT_GE(plan.patches[0].address, plain.function);
+  EXPECT_LE(plan.patches[0].address, plain.function + 4);
+  EXPECT_EQ(plan.patches[0].after[0], 0xe9);
+  EXPECT_TRUE(planner.refused().empty());
+
+  penna_patch_question behind = plain, no_room = plain;
+  behind.function += 1;
+  no_room.near_bytes = 0;
+  for (const penna_patch_question& one : {question("brief"), question("vfork"), behind, no_room, no_room})
+    EXPECT_EQ(plan_of(planner, {one}).patches.size(), 0u);
+  ASSERT_EQ(planner.refused().size(), 4u);
+  EXPECT_EQ(planner.refused()[1].reason, "returns twice, or looks at its caller");
+  EXPECT_EQ(planner.refused()[2].reason, "is no function that its file names");
+  EXPECT_EQ(planner.refused()[3].name, "plain");
+
+  PatchPlanner without({});  // nobody has asked for calls into libraries
+  EXPECT_EQ(plan_of(without, {plain}).patches.size(), 0u);
+  wishes.wanted = [](const std::string& name, const std::string&) { return name == "nothing"; };
+  PatchPlanner other(wishes);
+  EXPECT_EQ(plan_of(other, {plain}).patches.size(), 0u);
+  EXPECT_TRUE(other.refused().empty());
+}
+
+// With other threads in it, only the first byte of the code may change: the way leads to where the others say.
+TEST(PatchPlanner, AJumpWhoseDistanceIsThereAlready) {
+  const std::string library = build_text("gcc -O1 -fPIC -shared", "punned.c",
+                                         "int plain(int n) { for (int i = 0; i < n; ++i) n += n * i; return n; }\n");
+  auto file = ElfFile::open(library);
+  ASSERT_TRUE(file);
+  const ElfSection* symbols = file->section_of_type(SHT_DYNSYM);
+  GElf_Sym symbol;
+  uint64_t start = 0;
+  for (int i = 0; gelf_getsym(file->data(*symbols), i, &symbol) != nullptr; ++i)
+    if (std::string(file->string(symbols->link, symbol.st_name)) == "plain") start = symbol.st_value;
+  ASSERT_NE(start, 0u);
+  int32_t distance;
+  std::memcpy(&distance, file->bytes_at(start).data() + 1, sizeof distance);
+  penna_patch_question question = question_about(library);
+  question.function = start + kBias;
+  question.near = question.function + 5 + static_cast<uint64_t>(int64_t{distance}) - 16 - sizeof(penna_stub);
+  question.near_bytes = 512;
+  PatchWishes wishes;
+  wishes.libcalls = true;
+  PatchPlanner planner(wishes);
+  const Plan plan = plan_of(planner, {question});
+  ASSERT_EQ(plan.patches.size(), 1u);
+  EXPECT_EQ(plan.patches[0].address, question.function);
+  EXPECT_EQ(std::memcmp(plan.patches[0].after + 1, plan.patches[0].before + 1, 4), 0);
+}
+
 TEST(PatchPlanner, QuestionsWithoutSense) {
   const penna_patch_question sound = question_about(patchable());
-  std::vector<penna_patch_question> questions(11, sound);
+  std::vector<penna_patch_question> questions(12, sound);
+  questions[11].function = UINT64_MAX;
   questions[0].near = 0;
   questions[1].near_bytes = 0;
   questions[2].near_bytes = 15;
