@@ -210,7 +210,8 @@ enum penna_site_kind {
 
 /* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for
  * each argument its name ("" when it has none); of ARGUMENTS and RESULT, whose name is their function's, then for each
- * argument how it is shown: "" = by its type, "x" = in hex, "o" = in octal, "p" = as an address of code, "e:NAME=NUMBER,..." = by these names;
+ * argument how it is shown: "" = by its type, "x" = in hex, "o" = in octal, "p" = as an address of code, "e:NAME=NUMBER,..." = by these names,
+ * "stack" = it is the node of the stack tree from which the function was called;
  * behind it " ..." where values that would follow are left out. */
 struct penna_site_info {
   uint32_t site;
@@ -239,8 +240,8 @@ struct penna_blocked {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
 
-/* The values that a function was called with, behind its entry, or what it gives back, before its exit; no record of the
- * thread is between. They follow as those of a point do. A value that could not be read is the address where it should be: as a
+/* The values that a function was called with, behind its entry, or what it gives back, before its exit; between are at most
+ * THREAD, SITE, LOST and BLOCKED records, which a thread may write when it begins a chunk. They follow as those of a point do. A value that could not be read is the address where it should be: as a
  * word, or as the 8 bytes of a string. */
 struct penna_values {
   uint32_t site;      /* as of a point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */

@@ -17,7 +17,9 @@ enum penna_value_place {
   PENNA_VALUE_INTEGER = 1, /* number 0 to 5: rdi, rsi, rdx, rcx, r8, r9; of results 0, 1: rax, rdx */
   PENNA_VALUE_VECTOR = 2,  /* xmm0 to xmm7; of results 0, 1 */
   PENNA_VALUE_STACK =
-      3 /* `number` words above the return address, 0 = the first argument in memory; of results: none */
+      3, /* `number` words above the return address, 0 = the first argument in memory; of results: none */
+  PENNA_VALUE_CALLERS =
+      4 /* not passed: the calls that led here, as a node of the stack tree (channel.h); of results: none */
 };
 
 /* How the text of a PENNA_ARG_STRING is found from two words; the second one is the next of the same place, or of memory. */

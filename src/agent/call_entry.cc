@@ -104,7 +104,9 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   write_call(link->function, PENNA_TAG_ENTRY);
   if ((link->way & kAsks) != 0) {
     const uintptr_t* slot = at.slot != nullptr ? at.slot : &registers->caller;
-    write_arguments(link->function, *registers, reinterpret_cast<uintptr_t>(slot + 1));
+    // Where a frame pointer points to lies that of the caller.
+    const uintptr_t fp = frame != 0 ? *reinterpret_cast<uintptr_t*>(frame) : registers->rbp;
+    write_arguments(link->function, *registers, {caller, reinterpret_cast<uintptr_t>(slot + 1), fp, false});
   }
   const uintptr_t trampoline = link->way & ~kWayFlags;
   if (at.slot != nullptr) *at.slot = trampoline + kReturnsAt;

@@ -9,6 +9,7 @@
 #include "agent/modules.h"
 #include "agent/points.h"
 #include "agent/return_trampolines.h"
+#include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/writer.h"
 
@@ -24,6 +25,7 @@ struct CaptureTable {
 };
 CaptureTable tables[PENNA_PATCH_MAX_MODULES];
 uint32_t table_count;  // release: a table is filled before it counts
+bool any_callers;      // any of the values is a stack
 
 const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** found) {
   const uint32_t known = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
@@ -78,7 +80,8 @@ uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
 // Where values lie in a call that begins or has ended.
 struct Passed {
   const CallRegisters& registers;
-  uintptr_t stack;
+  uintptr_t stack;  // address of the first argument in memory
+  uint32_t callers;
   bool ended;
 
   uint64_t integer(uint32_t number) const {
@@ -100,6 +103,7 @@ struct Loaded {
 Loaded load(const penna_value& value, const Passed& passed, uint32_t bytes) {
   Loaded loaded{};
   uint64_t address;
+  if (value.place == PENNA_VALUE_CALLERS) return {{passed.callers, 0}, false};
   if (value.place == PENNA_VALUE_STACK) {
     address = passed.stack + uint64_t{value.number} * 8;
   } else {
@@ -230,10 +234,7 @@ uint32_t site_of(const CaptureTable& table, penna_capture& capture) {
   return first ? info.site : none;
 }
 
-void write_values(uintptr_t function, uint8_t kind, const Passed& passed) {
-  penna_capture* capture;
-  const CaptureTable* table = find(function, kind, &capture);
-  if (table == nullptr) return;
+void write_values(const CaptureTable* table, penna_capture* capture, const Passed& passed) {
   const uint32_t site = site_of(*table, *capture);
   Values values;
   for (uint32_t i = 0; i < capture->values; ++i) {
@@ -248,7 +249,24 @@ void write_values(uintptr_t function, uint8_t kind, const Passed& passed) {
     else
       values.add_word(number_of(value, loaded));
   }
-  values.write(site, kind == PENNA_SITE_RESULT);
+  values.write(site, passed.ended);
+}
+
+bool asks_for_callers(const CaptureTable* table, const penna_capture& capture) {
+  for (uint32_t i = 0; i < capture.values; ++i)
+    if (table->values[capture.first + i].place == PENNA_VALUE_CALLERS) return true;
+  return false;
+}
+
+// The stack without its frames up to the one at `pc`.
+uint32_t stack_outside(uint32_t stack, uintptr_t pc) {
+  constexpr uint64_t kPc = (uint64_t{1} << unwind::Arch::kPcBits) - 1;
+  while (stack != 0 && stack < process.max_nodes) {
+    const penna_stack_node& node = process.stack_nodes[stack];
+    stack = node.parent;
+    if ((node.pc_generation & kPc) == pc) return stack;
+  }
+  return 0;
 }
 
 // Those whose values and text are inside the plan.
@@ -276,6 +294,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
   tables[table_count] = {reinterpret_cast<penna_capture*>(at), count,
                          reinterpret_cast<penna_value*>(at + captures_bytes),
                          reinterpret_cast<char*>(at + captures_bytes + values_bytes)};
+  for (uint32_t i = 0; i < value_count; ++i) any_callers |= values[i].place == PENNA_VALUE_CALLERS;
   __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);  // pairs with find()
   mark_return_links_stale(0, UINTPTR_MAX);                            // functions that were called before
 }
@@ -298,12 +317,28 @@ bool has_captures(uintptr_t function) {
          find(function, PENNA_SITE_RESULT, &ignored) != nullptr;
 }
 
-void write_arguments(uintptr_t function, const CallRegisters& registers, uintptr_t stack) {
-  write_values(function, PENNA_SITE_ARGUMENTS, {registers, stack, false});
+bool wants_callers() { return any_callers; }
+
+void write_arguments(uintptr_t function, const CallRegisters& registers, const unwind::Registers& caller) {
+  penna_capture* capture;
+  const CaptureTable* table = find(function, PENNA_SITE_ARGUMENTS, &capture);
+  if (table == nullptr) return;
+  const uint32_t callers = asks_for_callers(table, *capture) ? current_stack(caller) : 0;
+  write_values(table, capture, {registers, caller.sp, callers, false});
+}
+
+void write_callers(uintptr_t function, uintptr_t resume, const unwind::HookFrame& hook) {
+  penna_capture* capture;
+  const CaptureTable* table = find(function, PENNA_SITE_ARGUMENTS, &capture);
+  if (table == nullptr) return;
+  const CallRegisters unknown{};
+  write_values(table, capture, {unknown, 0, stack_outside(current_stack(hook.caller()), resume), false});
 }
 
 void write_result(uintptr_t function, const CallRegisters& registers) {
-  write_values(function, PENNA_SITE_RESULT, {registers, 0, true});
+  penna_capture* capture;
+  const CaptureTable* table = find(function, PENNA_SITE_RESULT, &capture);
+  if (table != nullptr) write_values(table, capture, {registers, 0, 0, true});
 }
 
 }  // namespace penna::agent

@@ -245,6 +245,7 @@ penna_call_enter:
         KEEP
 .Lenter_asks:
 .Lenter_unknown:
+        mov     %rbp, -56(%rsp)
         xor     %esi, %esi
         ASK_WITH_REGISTERS penna_call_meet
         mov     %rax, -8(%rsp)

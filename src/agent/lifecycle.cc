@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "agent/call_patches.h"
+#include "agent/call_values.h"
 #include "agent/environment.h"
 #include "agent/modules.h"
 #include "agent/points.h"
@@ -94,7 +95,7 @@ bool start() {
   start_call_patches(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
-  bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change();
+  bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers();
   // Release: from here on other threads use all of the above.
   __atomic_store_n(&process.armed, kStarted | classes | (at_once ? kCallsAtOnce : 0), __ATOMIC_RELEASE);
   return true;

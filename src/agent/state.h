@@ -16,7 +16,7 @@ namespace penna::agent {
 
 // Bits of Process::armed beside those of penna_event_class.
 inline constexpr uint32_t kStarted = 1u << 8;      // the rendezvous has been tried
-inline constexpr uint32_t kCallsAtOnce = 1u << 9;  // calls are recorded, and a MODULE record names all code there is
+inline constexpr uint32_t kCallsAtOnce = 1u << 9;  // calls are recorded, a MODULE record names all code there is, and nothing else is wanted of a call
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
 
 struct alignas(4096) Process {

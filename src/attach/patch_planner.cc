@@ -212,14 +212,17 @@ bool calls_are_its_own(const ElfFile& file) {
          name.starts_with("libunwind");
 }
 
-// Is it built with hooks that it calls by name?
-bool calls_hooks(const ElfFile& file) {
+constexpr std::string_view kSelfTelling = "__cyg_profile_func_enter";  // called with nothing but the function's address
+constexpr std::string_view kHooks[] = {kSelfTelling, "__fentry__", "mcount", "_mcount"};
+
+// Is it built with one of these hooks, which it calls by name?
+bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
   const ElfSection* symbols = file.section_of_type(SHT_DYNSYM);
   Elf_Data* data = symbols != nullptr ? file.data(*symbols) : nullptr;
   GElf_Sym symbol;
   for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
     const char* name = symbol.st_shndx == SHN_UNDEF ? file.string(symbols->link, symbol.st_name) : nullptr;
-    for (const std::string_view hook : {"__cyg_profile_func_enter", "__fentry__", "mcount", "_mcount"})
+    for (const std::string_view hook : hooks)
       if (name != nullptr && hook == name) return true;
   }
   return false;
@@ -285,7 +288,7 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
   if (wishes_.wanted || wishes_.also) choose_functions(file, path, found.sites, module);
   if (!wishes_.wanted) module->sites = std::move(found.sites);
   if (wishes_.values) {
-    PlannedValues planned = plan_values(file, path, wishes_.values);
+    PlannedValues planned = plan_values(file, path, wishes_.values, calls_hooks(file, {&kSelfTelling, 1}));
     module->captures = std::move(planned.captures);
     for (RefusedValues& one : planned.refused)
       refused_.push_back({std::move(one.name), path, std::move(one.reason), true});
@@ -309,7 +312,7 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   if (!names) return;
   std::vector<FunctionRange> all, wanted;
   std::vector<std::string> wanted_names;
-  const bool has_hooks = calls_hooks(file);
+  const bool has_hooks = calls_hooks(file, kHooks);
   for (const Symbol& symbol : (*names)->functions()) {
     if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
       continue;  // parts of others
@@ -341,7 +344,8 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
   if (module.pointers) return module.pointers.get();
   const std::string path = path_of(question);
   auto file = ElfFile::open(root + path);
-  if (!file || file->build_id() != build_id_of(question) || calls_hooks(*file)) return nullptr;  // its hooks tell of it
+  if (!file || file->build_id() != build_id_of(question) || calls_hooks(*file, kHooks))
+    return nullptr;  // its hooks tell of it
   module.pointers = std::make_unique<Pointers>(std::move(*file));
   Pointers& pointers = *module.pointers;
   std::vector<FunctionRange> all;

@@ -63,13 +63,26 @@ std::string site_text(uint8_t kind, const std::string& function, const std::stri
 }
 
 PlannedCapture capture_of(uint64_t function, uint8_t kind, const std::string& name, const Signature* signature,
-                          const std::vector<CapturedValue>& values) {
+                          std::vector<CapturedValue> values) {
+  if (values.size() > PENNA_MAX_ARGS) {
+    values.resize(PENNA_MAX_ARGS);
+    std::string& last = values.back().format;
+    if (last != "..." && !last.ends_with(" ...")) last += " ...";
+  }
   PlannedCapture capture{function, kind, signature != nullptr ? signature->line : 0, {}, {}};
-  const size_t count = std::min<size_t>(values.size(), PENNA_MAX_ARGS);
-  for (size_t i = 0; i < count; ++i) capture.values.push_back(values[i].where);
-  capture.text = site_text(kind, name, signature != nullptr ? signature->file : "",
-                           {values.begin(), values.begin() + static_cast<ptrdiff_t>(count)});
+  for (const CapturedValue& value : values) capture.values.push_back(value.where);
+  capture.text = site_text(kind, name, signature != nullptr ? signature->file : "", values);
   return capture;
+}
+
+// The call stack, in front of the arguments.
+CapturedValue callers() {
+  CapturedValue stack;
+  stack.name = stack.format = "stack";
+  stack.where.place = PENNA_VALUE_CALLERS;
+  stack.where.type = PENNA_ARG_UINT;
+  stack.where.bytes = sizeof(uint32_t);
+  return stack;
 }
 
 // One module's signatures, which are looked for when they are first needed.
@@ -104,7 +117,7 @@ class Types {
 
 }  // namespace
 
-PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes) {
+PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes, bool calls_hooks) {
   PlannedValues planned;
   Types types(file);
   for (const auto& known : functions_of(file, path)) {
@@ -114,6 +127,15 @@ PlannedValues plan_values(const ElfFile& file, const std::string& path, const Va
     for (const std::string& name : function.names)
       if (!wanted.any()) wanted = wishes(name, path);
     if (!wanted.any()) continue;
+    if (calls_hooks) {
+      if (wanted.by_name)
+        planned.refused.push_back(
+            {function.shown,
+             "the hooks that -finstrument-functions calls cannot see them: build it with -pg -mfentry"});
+      if (wanted.callers)
+        planned.captures.push_back(capture_of(address, PENNA_SITE_ARGUMENTS, function.shown, nullptr, {callers()}));
+      continue;
+    }
     std::string reason;
     const Signature* signature =
         wanted.arguments_by_type || wanted.results_by_type ? types.of(address, &reason) : nullptr;
@@ -121,7 +143,8 @@ PlannedValues plan_values(const ElfFile& file, const std::string& path, const Va
     const auto add = [&](uint8_t kind, bool by_type, const std::vector<CapturedValue>& spelled,
                          const std::vector<CapturedValue> Signature::*typed) {
       const bool use_types = spelled.empty() && by_type && signature != nullptr;
-      const std::vector<CapturedValue>& values = use_types ? signature->*typed : spelled;
+      std::vector<CapturedValue> values = use_types ? signature->*typed : spelled;
+      if (wanted.callers && kind == PENNA_SITE_ARGUMENTS) values.insert(values.begin(), callers());
       if (!values.empty()) planned.captures.push_back(capture_of(address, kind, function.shown, signature, values));
     };
     add(PENNA_SITE_ARGUMENTS, wanted.arguments_by_type, wanted.arguments, &Signature::arguments);

@@ -22,7 +22,8 @@ struct WantedValues {
   std::vector<CapturedValue> arguments, results;            // as the user has spelled them
   bool arguments_by_type = false, results_by_type = false;  // those that debug information tells of
   bool by_name = false;                                     // the user has named it: say why there are none
-  bool any() const { return arguments_by_type || results_by_type || !arguments.empty() || !results.empty(); }
+  bool callers = false;                                     // the stack from which it is called
+  bool any() const { return callers || arguments_by_type || results_by_type || !arguments.empty() || !results.empty(); }
 };
 
 // `name`: demangled; `file`: the module's path.
@@ -47,7 +48,8 @@ struct PlannedValues {
   std::vector<RefusedValues> refused;
 };
 
-PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes);
+// `calls_hooks`: its functions tell of themselves, by calls (-finstrument-functions): of those only stacks can be had.
+PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes, bool calls_hooks);
 
 // Appends `captures` to the parts of a plan, which are of processes' modules with this bias.
 void append_captures(std::span<const PlannedCapture> captures, uint64_t bias, std::vector<penna_capture>* to,

@@ -29,25 +29,36 @@ namespace {
 
 // The functions that a SPEC is about, and what of them.
 struct ValueWish {
-  explicit ValueWish(ValueSpec of, bool result) : function(of.function), spec(std::move(of)), is_result(result) {}
+  enum Option { kArguments, kResults, kStack };
+  ValueWish(ValueSpec of, Option by) : function(of.function), spec(std::move(of)), option(by) {}
   FunctionPattern function;
   ValueSpec spec;
-  bool is_result;  // by -R
+  Option option;
 };
 
 void add_wish(const ValueWish& wish, WantedValues* wanted) {
+  if (wish.option == ValueWish::kStack) {
+    wanted->callers = true;
+    return;
+  }
   const ValueSpec& spec = wish.spec;
   wanted->by_name = true;
-  if (spec.by_types) (wish.is_result ? wanted->results_by_type : wanted->arguments_by_type) = true;
+  if (spec.by_types) (wish.option == ValueWish::kResults ? wanted->results_by_type : wanted->arguments_by_type) = true;
   wanted->arguments.insert(wanted->arguments.end(), spec.arguments.begin(), spec.arguments.end());
   wanted->results.insert(wanted->results.end(), spec.results.begin(), spec.results.end());
 }
 
 void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
   std::vector<ValueWish> list;
-  for (const auto& [texts, is_result] : {std::pair(&options.arguments, false), std::pair(&options.results, true)})
+  for (const auto& [texts, option] :
+       {std::pair(&options.arguments, ValueWish::kArguments), std::pair(&options.results, ValueWish::kResults)})
     for (const std::string& text : *texts)
-      if (auto spec = parse_value_spec(text)) list.emplace_back(std::move(*spec), is_result);
+      if (auto spec = parse_value_spec(text)) list.emplace_back(std::move(*spec), option);
+  for (std::string& function : triggered(options.filter, {TriggerAction::kStack})) {
+    ValueSpec stack;
+    stack.function = std::move(function);
+    list.emplace_back(std::move(stack), ValueWish::kStack);
+  }
   if (list.empty() && !options.auto_arguments) return;
   if (options.filter.functions.empty() && !options.libcalls && !list.empty())
     wishes->also = [list](const std::string& name, const std::string&) {
@@ -70,9 +81,9 @@ PatchWishes patch_wishes(const RecordOptions& options) {
   add_value_wishes(options, &wishes);
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return wishes;
-  // A trigger is FUNCTION@on or FUNCTION@off.
   std::vector<FunctionPattern> deciding = patterns_of(filter.callers);
-  for (const std::string& trigger : filter.triggers) deciding.emplace_back(trigger.substr(0, trigger.rfind('@')));
+  for (std::string& function : triggered(filter, {TriggerAction::kOn, TriggerAction::kOff}))
+    deciding.emplace_back(std::move(function));
   wishes.wanted = [only = patterns_of(filter.functions), never = patterns_of(filter.not_functions), deciding,
                    modules = std::vector<PathPattern>(filter.modules.begin(), filter.modules.end())](
                       const std::string& name, const std::string& file) {

@@ -67,7 +67,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   parser.text(
       "--min-delta", limit, "LIMIT",
       "noise is what changed by less: a time as 10us, or a part as 5% where both made as many calls; default 1%");
-  add_filter_options(parser, options.input.filter);
+  add_filter_options(parser, options.input.filter, FilterUse::kReading);
   add_symbol_options(parser, options.input);
   parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");
   add_table_options(parser, options.table, true);

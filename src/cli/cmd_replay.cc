@@ -140,7 +140,8 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   parser.flag("--merge", options.merge, "all threads in one listing, by time");
   parser.flag("--tree", options.tree, "only the calls, as a tree of names; equal neighbours are counted, not repeated");
   parser.flag("--all", options.all, "with --tree: a line for every call");
-  parser.flag("--stacks", options.stacks, "show the stacks of allocations and waits");
+  parser.flag("--stacks", options.stacks,
+              "show the stacks of allocations and waits, and of functions recorded with -T FUNC@stack");
   add_color_option(parser, options.color);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};

@@ -27,18 +27,12 @@ Result<int64_t> min_time_of(const FilterOptions& options) {
   return Error{fmt::format("--min-time is a time with its unit, as 10us or 1.5ms, not '{}'", options.min_time)};
 }
 
-struct Trigger {
-  std::string function;
-  bool on;
-};
-Result<Trigger> parse_trigger(const std::string& text) {
-  const size_t at = text.rfind('@');
-  const std::string what = at == std::string::npos ? "" : text.substr(at + 1);
-  if (at == 0 || (what != "on" && what != "off"))
-    return Error{
-        fmt::format("--trigger is a function and what happens there, as 'work@on' or 'work@off', not '{}'", text)};
-  return Trigger{text.substr(0, at), what == "on"};
-}
+constexpr std::pair<std::string_view, TriggerAction> kActions[] = {
+    {"on", TriggerAction::kOn}, {"off", TriggerAction::kOff}, {"stack", TriggerAction::kStack}};
+
+// Says what is kept; the others say what is recorded besides.
+bool filters(TriggerAction action) { return action == TriggerAction::kOn || action == TriggerAction::kOff; }
+constexpr auto kFilters = {TriggerAction::kOn, TriggerAction::kOff};
 
 template <typename Pattern>
 std::vector<Pattern> patterns(const std::vector<std::string>& texts) {
@@ -47,7 +41,7 @@ std::vector<Pattern> patterns(const std::vector<std::string>& texts) {
 
 bool asks_functions(const FilterOptions& options) {
   return !options.functions.empty() || !options.not_functions.empty() || !options.callers.empty() ||
-         !options.modules.empty() || !options.sources.empty() || !options.triggers.empty();
+         !options.modules.empty() || !options.sources.empty() || !triggered(options, kFilters).empty();
 }
 
 std::shared_ptr<FunctionChooser> make_chooser(const FilterOptions& options, const SymbolOptions& symbols,
@@ -55,14 +49,10 @@ std::shared_ptr<FunctionChooser> make_chooser(const FilterOptions& options, cons
   FunctionChoice choice{patterns<FunctionPattern>(options.functions),
                         patterns<FunctionPattern>(options.not_functions),
                         patterns<FunctionPattern>(options.callers),
-                        {},
-                        {},
+                        patterns<FunctionPattern>(triggered(options, {TriggerAction::kOn})),
+                        patterns<FunctionPattern>(triggered(options, {TriggerAction::kOff})),
                         patterns<PathPattern>(options.modules),
                         patterns<PathPattern>(options.sources)};
-  for (const std::string& text : options.triggers) {
-    const Trigger trigger = *parse_trigger(text);
-    (trigger.on ? choice.on : choice.off).emplace_back(trigger.function);
-  }
   rules.inside_callers = !options.callers.empty();
   rules.starts_off = !choice.on.empty();
   auto chooser = std::make_shared<FunctionChooser>(std::move(choice), make_symbol_source(symbols));
@@ -132,7 +122,29 @@ bool needs_quotes(const std::string& text) {
 
 }  // namespace
 
-void add_filter_options(OptionParser& parser, FilterOptions& options) {
+Result<Trigger> parse_trigger(const std::string& text, FilterUse use) {
+  const size_t at = text.rfind('@');
+  const std::string_view what = at == text.npos ? std::string_view() : std::string_view(text).substr(at + 1);
+  const auto* found =
+      std::find_if(std::begin(kActions), std::end(kActions), [&](const auto& one) { return one.first == what; });
+  if (at == 0 || found == std::end(kActions))
+    return Error{fmt::format(
+        "--trigger is a function and what happens there, as 'work@on', 'work@off' or 'work@stack', not '{}'", text)};
+  if (use == FilterUse::kReading && !filters(found->second))
+    return Error{fmt::format("--trigger '{}' is for penna record: only while the program runs there is a stack", text)};
+  return Trigger{text.substr(0, at), found->second};
+}
+
+std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions) {
+  std::vector<std::string> functions;
+  for (const std::string& text : options.triggers)
+    if (const auto trigger = parse_trigger(text, FilterUse::kRecording);
+        trigger && std::find(actions.begin(), actions.end(), trigger->action) != actions.end())
+      functions.push_back(trigger->function);
+  return functions;
+}
+
+void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use) {
   parser.texts("-F,--function", options.functions, "PATTERN",
                "only calls of functions of this name: pay, shop::pay, 'shop::*'; may be repeated");
   parser.texts("-N,--no-function", options.not_functions, "PATTERN",
@@ -144,8 +156,13 @@ void add_filter_options(OptionParser& parser, FilterOptions& options) {
   parser.texts("--source", options.sources, "PATTERN", "only calls of functions of such a source file, as 'shop/*.c'");
   parser.text("-r,--range", options.range, "FROM-TO",
               "only what happened in this time since the start: 1.2s-3s, 1.2s-, -3s, 1.2s+500ms");
-  parser.texts("-T,--trigger", options.triggers, "FUNC@on|off",
-               "calls of a thread are kept from, or until, it enters FUNC; may be repeated");
+  if (use == FilterUse::kReading)
+    parser.texts("-T,--trigger", options.triggers, "FUNC@on|off",
+                 "calls of a thread are kept from, or until, it enters FUNC; may be repeated");
+  else
+    parser.texts("-T,--trigger", options.triggers, "FUNC@WHAT",
+                 "on, off: calls of a thread are kept from, or until, it enters FUNC; stack: record from where FUNC is "
+                 "called, each time; may be repeated");
 }
 
 Result<TimeRange> parse_range(const std::string& text) {
@@ -172,10 +189,10 @@ Result<TimeRange> parse_range(const std::string& text) {
   return range;
 }
 
-Result<> check_filter(const FilterOptions& options) {
+Result<> check_filter(const FilterOptions& options, FilterUse use) {
   PENNA_TRY(min_time_of(options));
   if (!options.range.empty()) PENNA_TRY(parse_range(options.range));
-  for (const std::string& text : options.triggers) PENNA_TRY(parse_trigger(text));
+  for (const std::string& text : options.triggers) PENNA_TRY(parse_trigger(text, use));
   for (const auto* texts :
        {&options.functions, &options.not_functions, &options.callers, &options.modules, &options.sources})
     if (std::find(texts->begin(), texts->end(), "") != texts->end())
@@ -185,7 +202,10 @@ Result<> check_filter(const FilterOptions& options) {
 
 std::string filter_text(const FilterOptions& options) {
   std::vector<std::string> words;
-  each_option(options, [&](const char* option, const char*, const std::string& text) {
+  FilterOptions filter = options;
+  std::erase_if(filter.triggers,
+                [](const std::string& text) { return !filters(parse_trigger(text, FilterUse::kRecording)->action); });
+  each_option(filter, [&](const char* option, const char*, const std::string& text) {
     words.push_back(needs_quotes(text) ? fmt::format("{} '{}'", option, text) : fmt::format("{} {}", option, text));
   });
   return fmt::format("{}", fmt::join(words, " "));

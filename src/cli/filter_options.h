@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -19,13 +20,23 @@
 
 namespace penna {
 
+enum class FilterUse : uint8_t { kRecording, kReading };
+
+// What happens where a function is entered: -T FUNC@on, and so on.
+enum class TriggerAction : uint8_t { kOn, kOff, kStack };
+struct Trigger {
+  std::string function;
+  TriggerAction action;
+};
+Result<Trigger> parse_trigger(const std::string& text, FilterUse use);
+
 struct FilterOptions {
   std::vector<std::string> functions, not_functions, callers, modules, sources, triggers;
   std::optional<uint32_t> depth;
   std::string min_time, range;
 };
 
-void add_filter_options(OptionParser& parser, FilterOptions& options);
+void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use);
 
 // Nanoseconds since the recording's start, [begin, end).
 struct TimeRange {
@@ -35,8 +46,10 @@ struct TimeRange {
 // "1.2s-3s", "1.2s-", "-3s", "1.2s+500ms".
 Result<TimeRange> parse_range(const std::string& text);
 
-Result<> check_filter(const FilterOptions& options);
-// As one types them: "-F 'pay*' --depth 3"; empty when there are none. For sentences.
+Result<> check_filter(const FilterOptions& options, FilterUse use);
+// The functions of triggers with such an action.
+std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
+// As one types what leaves something out: "-F 'pay*' --depth 3"; empty when nothing does. For sentences.
 std::string filter_text(const FilterOptions& options);
 // That no function met an option, as a sentence.
 std::string unmet_text(const std::string& option);

@@ -38,7 +38,7 @@ void add_symbol_options(OptionParser& parser, InputOptions& options) {
 }
 
 void add_input_options(OptionParser& parser, InputOptions& options) {
-  add_filter_options(parser, options.filter);
+  add_filter_options(parser, options.filter, FilterUse::kReading);
   add_recording_option(parser, options);
   add_symbol_options(parser, options);
   parser.texts("--where", options.conditions, "CONDITION",
@@ -71,7 +71,7 @@ Result<Recording> open_input(const InputOptions& options) {
     path = PENNA_TRY(newest_recording("."));
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
-  PENNA_TRY(check_filter(options.filter));
+  PENNA_TRY(check_filter(options.filter, FilterUse::kReading));
   std::vector<Where> conditions = PENNA_TRY(Where::parse_all(options.conditions));
   Result<Recording> recording = Recording::open(path);
   if (!recording) return recording;

@@ -16,12 +16,14 @@ namespace {
 Result<> check(const RecordOptions& options) {
   if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
-  PENNA_TRY(check_filter(options.filter));
+  PENNA_TRY(check_filter(options.filter, FilterUse::kRecording));
   for (const std::vector<std::string>* specs : {&options.arguments, &options.results})
     for (const std::string& spec : *specs) PENNA_TRY(parse_value_spec(spec));
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
+  if (!options.filter.triggers.empty() && (options.classes & (1u << PENNA_CALLS)) == 0)
+    return Error{"-T is about calls: add calls to -k"};
   return check_settings(options);
 }
 
@@ -58,7 +60,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "--where", options.conditions, "CONDITION",
       "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "
       "are kept; may be repeated, all must be met");
-  add_filter_options(parser, options.filter);
+  add_filter_options(parser, options.filter, FilterUse::kRecording);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
   parser.number("--pool", options.pool_mib, "MIB",

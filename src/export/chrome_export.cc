@@ -105,7 +105,7 @@ class ChromeExport {
   void call(const TimelineLine& line) {
     event("X", "call", words_.name(line), line.begin, line);
     duration(line);
-    if (line.arguments != nullptr || line.result != nullptr)
+    if (line.arguments != nullptr || line.result != nullptr || line.stack != 0)
       arguments(line);
     else
       how_it_ended(line, "left by an outer function's exit", "not left at the end");

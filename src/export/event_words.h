@@ -85,6 +85,7 @@ class EventWords {
         if (site == nullptr) continue;
         decode_arguments(site, *record, point_);
         for (size_t i = 0; i < point_.values.size(); ++i) {
+          if (site->arguments[i].is_stack()) continue;
           ArgumentValue value = point_.values[i];
           const std::string text = argument_text(site->arguments[i], value);
           if (!site->arguments[i].format.empty() || value.bad) value.type = 0;  // the text says more than the number

@@ -178,7 +178,7 @@ class PerfettoExport {
       event.add_enum(kEventType, type);
       event.add_uint64(kEventTrack, thread_uuid(line.thread));
       if (type == kSliceEnd) {
-        if (line.arguments != nullptr || line.result != nullptr) arguments(event, line);
+        if (line.arguments != nullptr || line.result != nullptr || line.stack != 0) arguments(event, line);
         return say == Say::kEnd ? end_annotation(event, line) : void();
       }
       event.add_uint64(kCategoryIids, category);

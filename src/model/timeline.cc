@@ -18,6 +18,17 @@ Timeline::Kept::Kept(size_t at, const Record& from)
   record.payload = payload.data();
 }
 
+Timeline::Kept Timeline::keep_arguments(const Record& values, const Site& site) {
+  Kept kept(matcher_.depth(), values);
+  const auto stack = std::find_if(site.arguments.begin(), site.arguments.end(),
+                                  [](const SiteArgument& argument) { return argument.is_stack(); });
+  if (stack == site.arguments.end()) return kept;
+  decode_arguments(&site, kept.record, decoded_);
+  kept.stack = static_cast<uint32_t>(decoded_.values[static_cast<size_t>(stack - site.arguments.begin())].bits);
+  kept.only_stack = site.arguments.size() == 1;
+  return kept;
+}
+
 bool Timeline::has_arguments(uint64_t pc) const {
   const std::vector<uint64_t>& functions = recording_.processes()[process_].with_arguments;
   return std::binary_search(functions.begin(), functions.end(), pc);

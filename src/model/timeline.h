@@ -17,13 +17,14 @@
 #include "model/call_matcher.h"
 #include "model/events.h"
 #include "model/hash.h"
+#include "recording/arguments.h"
 
 namespace penna {
 
 enum class LineKind : uint8_t {
-  kEnter,          // f() {                    pc
-  kLeave,          // } /* f */                pc, begin, duration, end
-  kLeaf,           // f();                     pc, begin, duration: nothing else happened inside
+  kEnter,          // f() {                    pc, stack
+  kLeave,          // } /* f */                pc, stack, begin, duration, end
+  kLeaf,           // f();                     pc, stack, begin, duration: nothing else happened inside
   kStrayExit,      // an exit without entry    pc, inherited; of a span: site
   kAllocation,     //                          address, size, family, stack
   kFree,           //                          address, family
@@ -55,13 +56,13 @@ struct TimelineLine {
   uint64_t lock = 0;
   uint64_t size = 0;
   uint32_t family = 0;             // penna_alloc_family; may be unknown
-  uint32_t stack = 0;              // for Names::stack() and origin(); 0 = none
+  uint32_t stack = 0;              // for Names::stack() and origin(); 0 = none. Of a call: that it came from
   uint32_t owner = 0;              // tid that held the lock; 0 = unknown
   uint32_t wait_end = 0;           // penna_wait_end; may be unknown
   uint32_t site = 0;               // id
   bool inherited = false;          // kStrayExit: the process was forked inside of it
   const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
-  // VALUES records, valid during the visit; null: there are none.
+  // VALUES records, valid during the visit; null: there are none. A call's `stack` is in neither.
   const Record* arguments = nullptr;  // kEnter, kLeave, kLeaf
   const Record* result = nullptr;     // kLeave, kLeaf
 };
@@ -126,8 +127,20 @@ class Timeline {
     size_t depth;
     std::vector<uint8_t> payload;
     Record record;
+    uint32_t stack = 0;
+    bool only_stack = false;  // nothing else is in it
   };
+  Kept keep_arguments(const Record& values, const Site& site);
   bool has_arguments(uint64_t pc) const;
+  // The innermost call was entered just now, and what it was called with comes next.
+  bool waits_for_arguments() const {
+    return pending_ && has_arguments(matcher_.stack().back().pc) &&
+           (arguments_.empty() || arguments_.back().depth != matcher_.depth());
+  }
+  // What a thread tells of itself when it begins a chunk may come between.
+  static bool is_of_thread(LineKind kind) {
+    return kind == LineKind::kThreadName || kind == LineKind::kLost || kind == LineKind::kBlocked;
+  }
 
   struct Held {
     uint64_t since = 0;
@@ -142,8 +155,9 @@ class Timeline {
   bool fold_leaves_;
   bool pending_ = false;         // the kEnter of the innermost call was not given out yet
   std::vector<Kept> arguments_;  // of open calls, outermost first
-  std::vector<Kept> result_;     // of the innermost call, which is about to end: none or one
-  std::optional<bool> forked_;   // goes_on_after_fork(), when it was asked for
+  DecodedPoint decoded_;
+  std::vector<Kept> result_;    // of the innermost call, which is about to end: none or one
+  std::optional<bool> forked_;  // goes_on_after_fork(), when it was asked for
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
   NumberMap<Held> held_;            // by lock

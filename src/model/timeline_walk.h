@@ -44,8 +44,11 @@ struct Timeline::Emit {
       if (kind == LineKind::kSpanBegin) line.record = &begin->record;
     } else {
       line.pc = call.pc;
-      if (!timeline.arguments_.empty() && timeline.arguments_.back().depth == depth + 1)
-        line.arguments = &timeline.arguments_.back().record;
+      if (!timeline.arguments_.empty() && timeline.arguments_.back().depth == depth + 1) {
+        const Kept& arguments = timeline.arguments_.back();
+        line.stack = arguments.stack;
+        if (!arguments.only_stack) line.arguments = &arguments.record;
+      }
       if (kind != LineKind::kEnter && !timeline.result_.empty() && timeline.result_.back().depth == depth + 1)
         line.result = &timeline.result_.back().record;
     }
@@ -77,6 +80,10 @@ bool Timeline::add(const Event& event, OnLine&& on_line) {
   }
   TimelineLine other;
   if (!describe(event, other)) return true;
+  if (waits_for_arguments() && is_of_thread(other.kind)) {
+    --other.depth;  // in front of the entry
+    return on_line(static_cast<const TimelineLine&>(other));
+  }
   return flush(on_line) && on_line(static_cast<const TimelineLine&>(other));
 }
 
@@ -113,7 +120,7 @@ bool Timeline::add_values(const Event& event, OnLine& on_line) {
     result_.emplace_back(matcher_.depth(), event.record);
     return true;
   }
-  arguments_.emplace_back(matcher_.depth(), event.record);
+  arguments_.push_back(keep_arguments(event.record, *site));
   return fold_leaves_ || flush(on_line);
 }
 

@@ -96,6 +96,7 @@ struct SiteArgument {
   uint8_t type = 0;      // penna_arg_type; other values: unknown, 8 bytes
   std::string name;      // may be empty
   std::string format{};  // of a call's value: how it is shown, as penna_site_info says; else empty
+  bool is_stack() const { return format == "stack"; }
 };
 
 struct Site {

@@ -107,11 +107,13 @@ std::string values_text(const Site& site, const DecodedPoint& values,
   bool bad_struct = false;
   for (size_t i = 0; i < values.values.size() && i < site.arguments.size(); ++i) {
     const SiteArgument& described = site.arguments[i];
+    if (described.is_stack()) continue;
     const ArgumentValue& value = values.values[i];
     const size_t dot = described.name.find('.');
     const std::string outer = described.name.substr(0, dot);
     const bool is_field = dot != described.name.npos && !outer.empty();
-    const bool of_last = i != 0 && site.arguments[i - 1].name.substr(0, site.arguments[i - 1].name.find('.')) == outer;
+    const bool of_last = i != 0 && !site.arguments[i - 1].is_stack() &&
+                         site.arguments[i - 1].name.substr(0, site.arguments[i - 1].name.find('.')) == outer;
     std::string shown = value_text(described, value, code);
     if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // said already
     if (is_field && of_last) {
@@ -205,7 +207,7 @@ bool ReplayPrinter::line(const TimelineLine& line) {
   append_tinted(event, tint_of(line.kind));
   line_ += '\n';
   if (!sink_(line_)) return false;
-  return !style_.stacks || line.stack == 0 || stack_lines(line, 2 * levels);
+  return !style_.stacks || line.stack == 0 || line.kind == LineKind::kLeave || stack_lines(line, 2 * levels);
 }
 
 bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {

@@ -20,7 +20,7 @@ namespace penna {
 
 struct ReplayStyle {
   TextStyle text;
-  bool stacks = false;  // the frames of allocations and waits below them
+  bool stacks = false;  // the frames of allocations, waits and calls below them
 };
 
 class ReplayPrinter {

@@ -25,6 +25,7 @@ class Case:
     user: str = ''          # run as this user, everything copied to where that user can read it
     setuid: bool = False    # the program of the corpus that is run is setuid root
     file: str = ''          # this file is waited for and compared too
+    options: tuple = ()     # more of them for penna record
     status: int = None      # there is nothing to compare with: penna's own exit status must be this
     says: str = ''          # one line of penna's must hold this word
     silent: tuple = ()      # kinds in which a program of the corpus has nothing to record
@@ -40,6 +41,7 @@ def shell(script, **fields):
     return Case(['/bin/sh', '-c', script], **fields)
 
 
+STACKS = ('-F', '*', '--module', 'torture*/*', '-T', '*@stack')
 CASES = {}
 
 # --- How a program ends.
@@ -159,6 +161,10 @@ CASES |= {
     'passing': program('passing', kinds=BY_CALLS),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),
     'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),
+    # The stack of every call of the program's own functions, from where their frames are just being made.
+    **{f'stacks_{name}': program(name, *more, kinds=('calls',), options=STACKS)
+       for name, *more in (('exceptions',), ('jumps',), ('coroutines',), ('signals', 'busy'), ('cancel',), ('fork_threads',),
+                           ('small_stack',), ('tail_calls',), ('vforks',), ('passing',), ('look_back',))},
 
     # --- Small limits, other users, other kinds of executable.
     'limit_files': program('limits', 'files', limits={'n': 20}),
@@ -201,8 +207,10 @@ CASES |= {
 IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static', 'terminate', 'coroutines',
             'coroutine_throws', 'jumps', 'own_setjmp', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'fork_threads',
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
-            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep')
+            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep',
+            'stacks_exceptions', 'stacks_jumps', 'stacks_coroutines', 'stacks_signals', 'stacks_cancel', 'stacks_fork_threads',
+            'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back')
 # With everything that the library has for jumping and forking entered, too, some of it is never left: mode plain tells nothing.
 # clang's hooks are not called when an exception leaves a function.
 UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',
-                             'coroutine_throws')}
+                             'coroutine_throws', 'stacks_exceptions')}

@@ -3,7 +3,8 @@
 //
 // libc defines both as empty functions, so such programs need no relinking: preloaded, ours come first.
 // Compiled without frame pointers and with tail calls: the hot path touches no stack.
-// Invariant: nothing but writer.h's hot path runs, unless code was mapped since the start.
+// Invariant: nothing but writer.h's hot path runs, unless code was mapped since the start, or stacks of functions are wanted.
+#include "agent/call_values.h"
 #include "agent/modules.h"
 #include "agent/writer.h"
 
@@ -12,19 +13,20 @@
 namespace penna::agent {
 namespace {
 
-// The agent has not started, is not wanted, or code was mapped since the start.
-__attribute__((noinline, cold)) void call_with_care(void* function, penna_tag tag) {
+// The agent has not started, is not wanted, or the invariant's "unless". `resume`: where in the function it goes on.
+__attribute__((noinline, cold)) void call_with_care(void* function, penna_tag tag, void* resume) {
   if (!recording(PENNA_CALLS)) return;
   auto pc = reinterpret_cast<uintptr_t>(function);
   ensure_module(pc);
   write_call(pc, tag);
+  if (tag == PENNA_TAG_ENTRY) write_callers(pc, reinterpret_cast<uintptr_t>(resume), *unwind::HookFrame::here());
 }
 
-__attribute__((always_inline)) inline void call(void* function, penna_tag tag) {
+__attribute__((always_inline)) inline void call(void* function, penna_tag tag, void* resume) {
   const uint32_t bits = armed();
   if (__builtin_expect((bits & kCallsAtOnce) == 0, 0)) {
     if (bits == kStarted) return;  // no recorder: here, so that it costs no jump
-    return call_with_care(function, tag);
+    return call_with_care(function, tag, resume);
   }
   write_call(reinterpret_cast<uintptr_t>(function), tag);
 }
@@ -32,6 +34,10 @@ __attribute__((always_inline)) inline void call(void* function, penna_tag tag) {
 }  // namespace
 }  // namespace penna::agent
 
-PENNA_EXPORT void __cyg_profile_func_enter(void* function, void*) { penna::agent::call(function, PENNA_TAG_ENTRY); }
+PENNA_EXPORT void __cyg_profile_func_enter(void* function, void*) {
+  penna::agent::call(function, PENNA_TAG_ENTRY, __builtin_return_address(0));
+}
 
-PENNA_EXPORT void __cyg_profile_func_exit(void* function, void*) { penna::agent::call(function, PENNA_TAG_EXIT); }
+PENNA_EXPORT void __cyg_profile_func_exit(void* function, void*) {
+  penna::agent::call(function, PENNA_TAG_EXIT, __builtin_return_address(0));
+}

@@ -57,6 +57,11 @@ class ThreadBuilder {
     if (!words.empty()) std::memcpy(payload.data() + sizeof point, words.data(), words.size() * 8);
     raw(PENNA_KIND_POINT, time, payload);
   }
+  void name(const char* text, uint64_t time) {
+    penna_thread name{};
+    std::strncpy(name.name, text, sizeof name.name - 1);
+    record(PENNA_KIND_THREAD, time, name);
+  }
   // `words` as they follow penna_values.
   void values(uint32_t site, bool is_result, uint64_t time, const std::vector<uint64_t>& words, uint16_t bad = 0) {
     std::vector<uint8_t> payload(sizeof(penna_values) + words.size() * 8);

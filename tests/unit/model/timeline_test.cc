@@ -90,6 +90,41 @@ Site values_site(uint32_t id, uint8_t kind, uint64_t function) {
 }
 
 // "f(3) = 4" of lines that have them.
+TEST(Timeline, ACallsStackIsNotOneOfItsValues) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  const uint32_t stack = build.stack(process, 1, {0x10, 0x20});
+  Site both = values_site(1, PENNA_SITE_ARGUMENTS, kF), alone = values_site(2, PENNA_SITE_ARGUMENTS, kG);
+  both.arguments.insert(both.arguments.begin(), {PENNA_ARG_UINT, "stack", "stack"});
+  alone.arguments = {{PENNA_ARG_UINT, "stack", "stack"}};
+  build.site(process, both);
+  build.site(process, alone);
+  auto& t = build.thread(process, 1);
+  t.enter(kF, 0);
+  t.name("worker", 0);  // as the first chunk of a thread begins
+  t.values(1, false, 1, {stack, 7});
+  t.enter(kG, 2);
+  t.values(2, false, 3, {stack});
+  t.exit(kG, 4);
+  t.enter(kF, 5);
+  t.values(1, false, 6, {});  // too short: nothing is made up
+  t.exit(kF, 7);
+  t.exit(kF, 8);
+  const Recording recording = build.open();
+  std::vector<std::string> lines;
+  for_each_timeline_line(recording, 0, TimelineOptions{}, [&](const TimelineLine& line) {
+    lines.push_back(fmt::format("{} {:x} depth {} stack {}{}", static_cast<int>(line.kind), line.pc, line.depth,
+                                line.stack, line.arguments != nullptr ? " and more" : ""));
+    return true;
+  });
+  const auto kind = [](LineKind of) { return static_cast<int>(of); };
+  EXPECT_THAT(lines, ElementsAre(fmt::format("{} 0 depth 0 stack 0", kind(LineKind::kThreadName)),
+                                 fmt::format("{} {:x} depth 0 stack {} and more", kind(LineKind::kEnter), kF, stack),
+                                 fmt::format("{} {:x} depth 1 stack {}", kind(LineKind::kLeaf), kG, stack),
+                                 fmt::format("{} {:x} depth 1 stack 0 and more", kind(LineKind::kLeaf), kF),
+                                 fmt::format("{} {:x} depth 0 stack {} and more", kind(LineKind::kLeave), kF, stack)));
+}
+
 std::vector<std::string> values_of(const Recording& recording, bool fold) {
   std::vector<std::string> lines;
   DecodedPoint decoded;

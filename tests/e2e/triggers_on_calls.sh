@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# record -T FUNC@stack: the stack of each call, whatever leads to the hooks; the same that the nesting of calls says.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cat >app.cc <<'PROGRAM'
+#include <pthread.h>
+#include <cstdio>
+#include <stdexcept>
+#ifdef __clang__
+#define KEEP __attribute__((noinline, optnone))
+#else
+#define KEEP __attribute__((noipa))
+#endif
+KEEP int work(int n) {
+  if (n % 7 == 3) throw std::runtime_error("three");
+  return n + 1;
+}
+KEEP int careful(int n) {
+  try {
+    return work(n) + 1;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+KEEP int deep(int n) { return n == 0 ? work(7) + careful(3) : deep(n - 1) + 1; }
+KEEP int aligned(int n) {
+  alignas(64) volatile char room[100] = {};
+  room[0] = 1;
+  return careful(n) + room[0];
+}
+KEEP int tail(int n) { return aligned(n + 1); }
+KEEP void run(int times) {
+  int sum = 0;
+  for (int i = 0; i < times; i++) sum += deep(i % 5) + tail(i) + aligned(2);
+  std::printf("%d\n", sum);
+}
+KEEP void* other(void*) {
+  run(10);
+  return nullptr;
+}
+int main() {
+  pthread_t thread;
+  run(30);
+  pthread_create(&thread, nullptr, other, nullptr);
+  pthread_join(thread, nullptr);
+}
+PROGRAM
+
+# follows REC: each entry's stack is that of the calls around it. Prints how many entries there were.
+follows() {
+  penna export csv -o - "$1" | awk -F, '
+    { sub(/\(.*/, "", $5); gsub(/\([^;]*\)/, "", $9) }
+    $4 == "enter" {
+      entries++
+      around = ""
+      for (i = 1; i <= depth[$3]; i++) around = around ";" open[$3, i]
+      got = $9
+      if (depth[$3] != 0 && substr(";" got, length(got) - length(around) + 2) != around) {
+        print "of " $5 ": " got ", not " around; exit
+      }
+      if (got == "") { print "no stack of " $5; exit }
+      open[$3, ++depth[$3]] = $5
+    }
+    $4 == "exit" { depth[$3]-- }
+    END { print entries }'
+}
+
+# compare COMPILER FLAGS...
+compare() {
+  local function each=() plain
+  for function in work careful deep aligned tail run other main; do each+=(-F "$function" -T "$function@stack"); done
+  "$1" -g -std=c++17 "${@:2}" app.cc -o app -pthread
+  plain=$(./app)
+  run penna record -q -f -o app.penna -k calls "${each[@]}" ./app
+  expect_eq "$plain" "$out" "what the program prints, $*"
+  [ "$(follows app.penna)" -ge 400 ] || fail "$*: $(follows app.penna)"
+}
+compare g++ -O2 -pg
+compare g++ -O0 -pg
+compare g++ -O1 -pg -mfentry
+compare g++ -O2 -fpatchable-function-entry=5
+compare g++ -O1 -finstrument-functions
+compare clang++-14 -O1 -fxray-instrument -fxray-instruction-threshold=1
+
+# Without preparation: FUNC is entered like a function of -A.
+cat >plain.c <<'PROGRAM'
+#include <stdio.h>
+__attribute__((noipa)) int work(int n) { return n % 3 == 0 ? n * 17 / (n + 2) : n + printf("%d\n", n); }
+__attribute__((noipa)) int left(int n) { return work(n) + 1; }
+__attribute__((noipa)) int right(int n) { return left(n) + work(n); }
+int main(void) { return right(4) & 0; }
+PROGRAM
+gcc -O2 -g plain.c -o plain
+run penna record -f -o plain.penna -k calls -T work@stack ./plain
+expect_eq 0 "$status"
+expect_eq "work();
+left (plain.c:3) [plain]
+right (plain.c:4) [plain]
+main (plain.c:5) [plain]" "$(penna replay --stacks plain.penna | grep -A 3 -m 1 'work();' | sed -E 's/^.* (work|left|right|main)/\1/')" "the stack of the first call"
+expect_missing "$(penna replay plain.penna)" "[plain]"
+expect_match "$(penna replay --stacks --merge plain.penna)" '^ +left \(plain.c:3\)'
+expect_match "$(penna export chrome -o - plain.penna)" '"name":"work",.*"args":\{"stack":"_start;.*;main;right;left"\}'
+expect_eq "" "$(penna report calls plain.penna --format csv | grep -v -E 'work|^calls' || true)" "functions that nobody asked for"
+
+# Together with arguments and results: one record a call; in front of all that there is room for.
+run penna record -f -o plain.penna -k calls -T 'wo*@stack' -A work -R work@retval/d32 ./plain
+expect_eq "work(n=4) = 6;
+left (plain.c:3) [plain]" "$(penna replay --stacks plain.penna | grep -A 1 -m 1 'work(' | sed -E 's/^.* (work|left)/\1/')" "with arguments"
+expect_match "$(penna export csv -o - plain.penna)" ',enter,work,.*;main;right;left,n=4'
+run penna record -f -o plain.penna -k calls -T work@stack -A work@arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12 ./plain
+expect_match "$(penna replay --stacks plain.penna)" ' work\(arg1=4, .*, arg11=-?[0-9]+, \.\.\.\);'
+
+# Of a library's function, by its calls from other modules; in a forked child.
+run penna record -f -o libcalls.penna -k calls --libcalls -T printf@stack ./plain
+expect_match "$(penna replay --stacks libcalls.penna)" '^ +main \(plain.c:5\) \[plain\]'
+
+# A filter decides of a call, and its stack goes with it.
+gcc -O2 -g -pg -mfentry plain.c -o plain
+penna record -q -f -o plain.penna -k calls -T work@stack -N work ./plain >/dev/null
+expect_missing "$(penna replay --stacks plain.penna)" "plain.c"
+penna record -q -f -o plain.penna -k calls -T work@stack ./plain >/dev/null
+expect_eq "$(penna replay --stacks plain.penna --caller left | grep -c 'left (plain.c:3)')" 1 "stacks of kept calls"
+
+# What cannot be had is said.
+gcc -O1 -g -finstrument-functions plain.c -o plain
+run penna record -f -o plain.penna -k calls -T work@stack -A work ./plain
+expect_contains "$err" "values of work [plain] are not recorded: the hooks that -finstrument-functions calls cannot see them"
+expect_match "$(penna replay --stacks plain.penna)" '^ +left \(plain.c:3\)'
+run penna report calls plain.penna -T work@stack
+expect_eq 125 "$status"
+expect_contains "$err" "--trigger 'work@stack' is for penna record"
+run penna record -f -o wrong.penna -k alloc -T work@stack ./plain
+expect_eq 125 "$status"
+expect_contains "$err" "-T is about calls: add calls to -k"
