@@ -59,11 +59,11 @@ void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
     stack.function = std::move(function);
     list.emplace_back(std::move(stack), ValueWish::kStack);
   }
+  std::vector<FunctionPattern> entered = patterns_of(triggered(options.filter, {TriggerAction::kSnapshot}));
+  for (const ValueWish& wish : list) entered.push_back(wish.function);
+  if (options.filter.functions.empty() && !options.libcalls && !entered.empty())
+    wishes->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
   if (list.empty() && !options.auto_arguments) return;
-  if (options.filter.functions.empty() && !options.libcalls && !list.empty())
-    wishes->also = [list](const std::string& name, const std::string&) {
-      return std::any_of(list.begin(), list.end(), [&](const ValueWish& wish) { return wish.function.matches(name); });
-    };
   wishes->values = [list, automatic = options.auto_arguments](const std::string& name, const std::string&) {
     WantedValues wanted;
     wanted.arguments_by_type = wanted.results_by_type = automatic;
@@ -82,7 +82,7 @@ PatchWishes patch_wishes(const RecordOptions& options) {
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return wishes;
   std::vector<FunctionPattern> deciding = patterns_of(filter.callers);
-  for (std::string& function : triggered(filter, {TriggerAction::kOn, TriggerAction::kOff}))
+  for (std::string& function : triggered(filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kSnapshot}))
     deciding.emplace_back(std::move(function));
   wishes.wanted = [only = patterns_of(filter.functions), never = patterns_of(filter.not_functions), deciding,
                    modules = std::vector<PathPattern>(filter.modules.begin(), filter.modules.end())](

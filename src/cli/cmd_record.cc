@@ -109,6 +109,13 @@ double clock_rate(const FilterOptions& filter) {
   return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
 }
 
+SnapshotRules snapshots_of(const RecordOptions& options) {
+  constexpr uint32_t kUsualMib = 64;
+  CallRules functions = snapshot_functions(options.filter);
+  const uint64_t mib = functions.ask ? options.keep_mib.value_or(kUsualMib) : 0;
+  return {std::move(functions), mib << 20};
+}
+
 // As the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
 int end_like(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
@@ -147,7 +154,8 @@ int cmd_record(const RecordOptions& options) {
   ClockTriplet start = read_clocks();
   const double ticks_per_ns = clock_rate(options.filter);
   const CallRules rules = recording_rules(options.filter, ticks_per_ns);
-  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules);
+  const SnapshotRules snapshots = snapshots_of(options);
+  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules, snapshots);
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   PatchPlanner planner(patch_wishes(options));
@@ -185,10 +193,13 @@ int cmd_record(const RecordOptions& options) {
   if (live) live->finish();
 
   const std::vector<std::string> unmet = rules.unmet ? rules.unmet() : std::vector<std::string>{};
+  std::optional<std::vector<std::string>> without_snapshot;
+  if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
   if (!closed) say(closed.error().text);
   if (!options.quiet)
-    print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused}, collector,
-                        unrecorded);
+    print_closing_lines(
+        {path, start, end, options.conditions, filter_text(options.filter), unmet, refused, without_snapshot},
+        collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -24,6 +24,7 @@ struct RecordOptions : RecordSettings {
   bool libcalls = false;                        // calls from one module into another are recorded, too
   std::vector<std::string> arguments, results;  // of calls, as typed: FUNCTION or FUNCTION@VALUE,...
   bool auto_arguments = false;                  // those of all functions whose types are known
+  std::optional<uint32_t> keep_mib;             // of newest events in memory, with -T FUNC@snapshot
   bool quiet = false;                           // no text of ours, except errors
   std::optional<LiveForm> live;                 // shown on standard output meanwhile
   ColorMode color = ColorMode::kAuto;

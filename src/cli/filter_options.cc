@@ -27,8 +27,10 @@ Result<int64_t> min_time_of(const FilterOptions& options) {
   return Error{fmt::format("--min-time is a time with its unit, as 10us or 1.5ms, not '{}'", options.min_time)};
 }
 
-constexpr std::pair<std::string_view, TriggerAction> kActions[] = {
-    {"on", TriggerAction::kOn}, {"off", TriggerAction::kOff}, {"stack", TriggerAction::kStack}};
+constexpr std::pair<std::string_view, TriggerAction> kActions[] = {{"on", TriggerAction::kOn},
+                                                                   {"off", TriggerAction::kOff},
+                                                                   {"stack", TriggerAction::kStack},
+                                                                   {"snapshot", TriggerAction::kSnapshot}};
 
 // Says what is kept; the others say what is recorded besides.
 bool filters(TriggerAction action) { return action == TriggerAction::kOn || action == TriggerAction::kOff; }
@@ -44,29 +46,32 @@ bool asks_functions(const FilterOptions& options) {
          !options.modules.empty() || !options.sources.empty() || !triggered(options, kFilters).empty();
 }
 
-std::shared_ptr<FunctionChooser> make_chooser(const FilterOptions& options, const SymbolOptions& symbols,
-                                              CallRules& rules) {
-  FunctionChoice choice{patterns<FunctionPattern>(options.functions),
-                        patterns<FunctionPattern>(options.not_functions),
-                        patterns<FunctionPattern>(options.callers),
-                        patterns<FunctionPattern>(triggered(options, {TriggerAction::kOn})),
-                        patterns<FunctionPattern>(triggered(options, {TriggerAction::kOff})),
-                        patterns<PathPattern>(options.modules),
-                        patterns<PathPattern>(options.sources)};
-  rules.inside_callers = !options.callers.empty();
-  rules.starts_off = !choice.on.empty();
+void ask_chooser(FunctionChoice choice, const SymbolOptions& symbols, CallRules& rules) {
   auto chooser = std::make_shared<FunctionChooser>(std::move(choice), make_symbol_source(symbols));
   rules.ask = [chooser](uint32_t process, uint64_t pc, uint64_t ticks) { return chooser->traits(process, pc, ticks); };
   rules.learn = [chooser](uint32_t process, const Module& module) { return chooser->learn(process, module); };
   rules.unmet = [chooser] { return chooser->unmet(); };
-  return chooser;
+}
+
+void choose_functions(const FilterOptions& options, const SymbolOptions& symbols, CallRules& rules) {
+  FunctionChoice choice;
+  choice.only = patterns<FunctionPattern>(options.functions);
+  choice.never = patterns<FunctionPattern>(options.not_functions);
+  choice.callers = patterns<FunctionPattern>(options.callers);
+  choice.on = patterns<FunctionPattern>(triggered(options, {TriggerAction::kOn}));
+  choice.off = patterns<FunctionPattern>(triggered(options, {TriggerAction::kOff}));
+  choice.modules = patterns<PathPattern>(options.modules);
+  choice.sources = patterns<PathPattern>(options.sources);
+  rules.inside_callers = !options.callers.empty();
+  rules.starts_off = !choice.on.empty();
+  ask_chooser(std::move(choice), symbols, rules);
 }
 
 // What is the same for recording and reading.
 CallRules common_rules(const FilterOptions& options, const SymbolOptions& symbols) {
   CallRules rules;
   if (options.depth) rules.depth = *options.depth;
-  if (asks_functions(options)) (void)make_chooser(options, symbols, rules);
+  if (asks_functions(options)) choose_functions(options, symbols, rules);
   return rules;
 }
 
@@ -129,9 +134,15 @@ Result<Trigger> parse_trigger(const std::string& text, FilterUse use) {
       std::find_if(std::begin(kActions), std::end(kActions), [&](const auto& one) { return one.first == what; });
   if (at == 0 || found == std::end(kActions))
     return Error{fmt::format(
-        "--trigger is a function and what happens there, as 'work@on', 'work@off' or 'work@stack', not '{}'", text)};
+        "--trigger is a function and what happens there, as 'work@on', 'work@off', 'work@stack' or 'work@snapshot', "
+        "not '{}'",
+        text)};
   if (use == FilterUse::kReading && !filters(found->second))
-    return Error{fmt::format("--trigger '{}' is for penna record: only while the program runs there is a stack", text)};
+    return Error{
+        fmt::format("--trigger '{}' is for penna record: {}", text,
+                    found->second == TriggerAction::kStack ? "only while the program runs there is a stack"
+                                                           : "afterwards, -r and -T FUNC@off show what was before"),
+    };
   return Trigger{text.substr(0, at), found->second};
 }
 
@@ -162,7 +173,8 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
   else
     parser.texts("-T,--trigger", options.triggers, "FUNC@WHAT",
                  "on, off: calls of a thread are kept from, or until, it enters FUNC; stack: record from where FUNC is "
-                 "called, each time; may be repeated");
+                 "called, each time; snapshot: keep events in memory only, and store them when FUNC is entered; may be "
+                 "repeated");
 }
 
 Result<TimeRange> parse_range(const std::string& text) {
@@ -239,6 +251,14 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
     for (uint32_t process = 0; process < recording.processes().size(); ++process)
       for (const Module& module : recording.processes()[process].modules) (void)rules.learn(process, module);
   }
+  return rules;
+}
+
+CallRules snapshot_functions(const FilterOptions& options) {
+  FunctionChoice choice;
+  choice.snapshots = patterns<FunctionPattern>(triggered(options, {TriggerAction::kSnapshot}));
+  CallRules rules;
+  if (!choice.snapshots.empty()) ask_chooser(std::move(choice), SymbolOptions{}, rules);
   return rules;
 }
 

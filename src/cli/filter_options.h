@@ -23,7 +23,7 @@ namespace penna {
 enum class FilterUse : uint8_t { kRecording, kReading };
 
 // What happens where a function is entered: -T FUNC@on, and so on.
-enum class TriggerAction : uint8_t { kOn, kOff, kStack };
+enum class TriggerAction : uint8_t { kOn, kOff, kStack, kSnapshot };
 struct Trigger {
   std::string function;
   TriggerAction action;
@@ -58,6 +58,8 @@ std::vector<std::string> filter_words(const FilterOptions& options);
 
 // The rules for reading `recording`, together with the limits that it was made with. Options that check_filter() accepts.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
+// Which functions mean that what came before shall be kept, as rules.ask says.
+CallRules snapshot_functions(const FilterOptions& options);
 // The rules for recording: rough, and relative: `begin` and `end` count from the start of the first process.
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns);
 // The rules for who looks on while it is recorded: as exact as the rate is known, and relative as these.

@@ -7,6 +7,7 @@
 
 #include "base/say.h"
 #include "cli/cmd_list.h"
+#include "model/summary.h"
 #include "report/info.h"
 #include "report/units.h"
 #include "symbols/elf_facts.h"
@@ -38,6 +39,12 @@ std::string what_filters_did(const RecordingTimes& times, const CollectorTotals&
   return text;
 }
 
+std::string what_snapshots_did(const std::vector<std::string>& unmet, const CollectorTotals& totals) {
+  std::string text = snapshots_text(totals.snapshots, totals.thrown_away);
+  if (!unmet.empty()) text += fmt::format("; no function that was called is meant by {}", fmt::join(unmet, ", "));
+  return text;
+}
+
 }  // namespace
 
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
@@ -61,6 +68,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
   if (!times.conditions.empty()) say(what_conditions_did(times.conditions, totals));
   if (!times.filter.empty()) say(what_filters_did(times, totals));
+  if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct RecordingTimes {
   std::string filter;                   // as one types it; empty: none
   std::vector<std::string> unmet;       // options of it that no function met
   std::string refused;                  // about functions that could not be entered; empty: all could
+  // With -T FUNC@snapshot, those of them that no function met.
+  std::optional<std::vector<std::string>> snapshots = {};
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

@@ -24,6 +24,8 @@ Result<> check(const RecordOptions& options) {
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
   if (!options.filter.triggers.empty() && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-T is about calls: add calls to -k"};
+  if (options.keep_mib && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
+    return Error{"--keep is for -T FUNC@snapshot: without it, all events go into the recording"};
   return check_settings(options);
 }
 
@@ -65,6 +67,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 "when events come faster than they can be written: block the program, or drop events and count them");
   parser.number("--pool", options.pool_mib, "MIB",
                 "memory for events on their way, in MiB for each process; default 64", 4, 4096);
+  parser.number("--keep", options.keep_mib, "MIB",
+                "with -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64", 1, 65536);
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;

@@ -2,7 +2,9 @@
 // See chunk_sink.h.
 #include "collect/chunk_sink.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace penna {
 namespace {
@@ -45,18 +47,38 @@ void ChunkSink::forget() {
 }
 
 void ChunkSink::store(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  describe(writer, chunk);
+  write(writer, chunk, summary);
+}
+
+void ChunkSink::describe(RecordingWriter& writer, std::span<const uint8_t> chunk) {
   Health& health = health_[header_of(chunk).thread_serial];
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] += lost_[i];
   health.blocked_ticks += blocked_ticks_;
   write_descriptions(writer);
+}
+
+void ChunkSink::write(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  if (partly_) catch_up(writer, header_of(chunk));
   (void)writer.write_chunk(process_, chunk, summary);
-  ++chunks_;
-  raw_bytes_ += summary.content_bytes;
-  torn_ += summary.torn;
+  count(chunk, summary);
+  if (partly_) follow(chunk, true);
+}
+
+void ChunkSink::throw_away(std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) counts_->thrown_away[i] += summary.events[i];
+  follow(chunk, false);
+}
+
+void ChunkSink::count(std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  Health& health = health_[header_of(chunk).thread_serial];
+  ++counts_->chunks;
+  counts_->raw_bytes += summary.content_bytes;
+  counts_->torn += summary.torn;
   ++health.chunks;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     health.stored[i] += summary.events[i];
-    stored_[i] += summary.events[i];
+    counts_->stored[i] += summary.events[i];
   }
   health.torn += summary.torn;
   health.holes += summary.holes;
@@ -66,7 +88,57 @@ void ChunkSink::store(RecordingWriter& writer, std::span<const uint8_t> chunk, c
 
 void ChunkSink::store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
   write_descriptions(writer);
+  if (partly_) catch_up(writer, header_of(chunk));
   (void)writer.write_open_chunk(process_, chunk, summary);
+}
+
+// Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls are open.
+void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
+  const penna_chunk header = header_of(chunk);
+  Part& part = parts_[header.thread_serial];
+  uint64_t& skipped = health_[header.thread_serial].skipped;
+  if (header.sequence != part.next) {
+    part.calls.lose();
+    skipped += std::exchange(part.left_out, 0);
+  }
+  if (header.sequence < part.next) {
+    skipped += !is_stored;
+    return;
+  }
+  part.left_out += !is_stored;
+  part.calls.add(chunk, is_stored);
+  part.next = header.sequence + 1;
+  part.last = header;
+}
+
+// In front of a chunk that goes into the file: what became of calls in those that do not.
+void ChunkSink::catch_up(RecordingWriter& writer, const penna_chunk& header) {
+  Part& part = parts_[header.thread_serial];
+  if (part.left_out == 0 || header.sequence != part.next) return;
+  const uint64_t digests = write_digests(writer, part.calls.take(header, part.left_out));
+  health_[header.thread_serial].skipped += std::exchange(part.left_out, 0) - digests;
+}
+
+// Gives how many there are.
+uint64_t ChunkSink::write_digests(RecordingWriter& writer, const std::vector<std::vector<uint8_t>>& chunks) {
+  for (const std::vector<uint8_t>& chunk : chunks) {
+    const ChunkSummary summary = scan_chunk(chunk);
+    (void)writer.write_chunk(process_, chunk, summary);
+    count(chunk, summary);
+    counts_->thrown_away[PENNA_CALLS] -= summary.events[PENNA_CALLS];  // each of them was thrown away with its chunk
+  }
+  return chunks.size();
+}
+
+void ChunkSink::finish(RecordingWriter& writer) {
+  for (auto& [serial, part] : parts_) {
+    if (part.left_out == 0) continue;
+    const uint64_t digests = write_digests(writer, part.calls.take_exits(part.last, part.left_out));
+    if (digests != 0)
+      health_[serial].skipped += part.left_out - digests;  // else they are behind the last that is in the file
+  }
+  parts_.clear();
+  write_health(writer);
 }
 
 void ChunkSink::write_descriptions(RecordingWriter& writer) {

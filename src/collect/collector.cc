@@ -31,17 +31,24 @@ uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
 }  // namespace
 
-Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions, CallRules rules)
+Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions, CallRules rules,
+                     SnapshotRules snapshots)
     : writer_(std::move(writer)),
       conditions_(std::make_shared<const std::vector<Where>>(std::move(conditions))),
       rules_(std::move(rules)),
-      doorbell_(doorbell) {}
+      doorbell_(doorbell) {
+  if (snapshots.bytes != 0) flight_ = std::make_unique<FlightRecorder>(std::move(snapshots));
+}
 
 Collector::~Collector() {
   if (thread_.joinable()) (void)stop();
 }
 
 Result<> Collector::start(void (*on_thread)()) {
+  if (flight_) {
+    flight_->forward_to(onlooker_);
+    onlooker_ = flight_.get();
+  }
   start_ = read_clocks();  // the thread may have its turn only when the program has run for a while
   try {
     thread_ = std::thread([this, on_thread] {
@@ -77,7 +84,8 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
 void Collector::add(Process process, ChannelMap channel) {
   News news{};
   news.kind = News::kAdd;
-  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process));
+  news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process),
+                                              std::make_shared<ChunkSink>(process.number, counts_, flight_ != nullptr));
   news.process = std::move(process);
   tell(std::move(news));
 }
@@ -121,11 +129,20 @@ void Collector::run() {
     if (stopping) break;
     write_open_chunks_sometimes();
     if (onlooker_ != nullptr) look_at_open_chunks();
+    take_snapshot_if_due();
     if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : kOpenMs);
   }
   for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
+  take_snapshot_if_due();
+  if (flight_) flight_->throw_all_away(writer_);
   (void)writer_.write_clock(read_clocks());
   if (onlooker_ != nullptr) onlooker_->up_to_date();
+  totals_.stored = counts_->stored;
+  totals_.torn = counts_->torn;
+  totals_.raw_bytes = counts_->raw_bytes;
+  totals_.thrown_away = health_.thrown_away = counts_->thrown_away;
+  totals_.snapshots = health_.snapshots = flight_ ? flight_->snapshots() : 0;
+  health_.chunks = counts_->chunks;
   health_.processes = totals_.processes;
   health_.raw_bytes = totals_.raw_bytes;
   health_.points_left_out = totals_.points_left_out;
@@ -156,6 +173,7 @@ void Collector::apply(News& news) {
       (void)writer_.write_process(news.process);
       if (onlooker_ != nullptr) onlooker_->began(news.process);
       news.drain->set_onlooker(onlooker_);
+      news.drain->set_flight_recorder(flight_.get());
       drains_.push_back(std::move(news.drain));
       break;
     case News::kEnd:
@@ -185,21 +203,15 @@ bool Collector::drain_all() {
 void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone) {
   ProcessDrain& drain = *drains_[index];
   drain.finish(writer_, gone, how, code, ticks);
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    totals_.stored[i] += drain.stored()[i];
-    totals_.lost[i] += drain.lost()[i];
-  }
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] += drain.lost()[i];
   if (drain.number() == 0) totals_.start_cost_ticks = drain.start_cost_ticks();
   totals_.threads_blocked_ticks += drain.blocked_ticks();
-  totals_.torn += drain.torn();
-  totals_.raw_bytes += drain.raw_bytes();
   if (const ChunkFilter* filter = drain.filter()) {
     totals_.points_left_out += filter->points_left_out();
     totals_.sites_with_condition += filter->sites_met();
     totals_.calls_left_out += filter->calls_left_out();
     totals_.events_left_out += filter->events_left_out();
   }
-  health_.chunks += drain.chunks();
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
 }
 
@@ -222,6 +234,12 @@ void Collector::look_at_open_chunks() {
   for (auto& drain : drains_) drain->show_open_chunks(writer_);
   onlooker_->up_to_date();
   last_look_ns_ = now;
+}
+
+// Chunks that are still being filled belong to it, too.
+void Collector::take_snapshot_if_due() {
+  if (!flight_ || !flight_->take_snapshot_if_due(writer_)) return;
+  for (auto& drain : drains_) drain->write_open_chunks(writer_);
 }
 
 // A reader interpolates between these: one a second is plenty.

@@ -28,13 +28,17 @@ struct CollectorTotals {
   uint64_t points_left_out = 0;   // they did not meet a condition
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
+  uint64_t snapshots = 0;
+  std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
 };
 
 class Collector {
  public:
   // `conditions`: which points go into the recording; none: all. `rules`: which calls, and what of what time; rough, their
-  // range counted from the start of the first process; their functions are called by the collector's thread.
-  Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {}, CallRules rules = {});
+  // range counted from the start of the first process; `snapshots`: what is stored only when a function is entered. The functions
+  // of both are called by the collector's thread.
+  Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {}, CallRules rules = {},
+            SnapshotRules snapshots = {});
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -77,6 +81,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
+  void take_snapshot_if_due();
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
   void look_at_open_chunks();
@@ -87,6 +92,8 @@ class Collector {
   bool rules_have_start_ = false;
   Doorbell& doorbell_;
   Onlooker* onlooker_ = nullptr;
+  std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one
+  std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_ and stopping_
   std::vector<News> news_;
   bool stopping_ = false;

@@ -23,14 +23,15 @@ penna_chunk header_of(const std::vector<uint8_t>& chunk) {
 
 }  // namespace
 
-ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter)
+ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter,
+                           std::shared_ptr<ChunkSink> sink)
     : channel_(std::move(channel)),
       number_(number),
       pid_(pid),
       buffer_(PENNA_CHUNK_BYTES),
       written_bytes_(channel_.geometry().chunk_count),
       shown_bytes_(channel_.geometry().chunk_count),
-      sink_(number),
+      sink_(sink ? std::move(sink) : std::make_shared<ChunkSink>(number)),
       filter_(std::move(filter)) {}
 
 void ProcessDrain::set_onlooker(Onlooker* onlooker) {
@@ -50,7 +51,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   while (taken < limit && channel_.next_full_chunk(&chunk_untrusted)) {
     ++taken;
     if (chunk_untrusted >= channel_.geometry().chunk_count) {
-      ++sink_.health(0).damaged;
+      ++sink_->health(0).damaged;
       continue;
     }
     if (!take(writer, chunk_untrusted, Origin::kRing, true)) unfinished_.push_back(chunk_untrusted);
@@ -69,24 +70,25 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     if (was_full) channel_.free_chunk(chunk, PENNA_CHUNK_BYTES, true);
     return true;
   }
-  ChunkSummary summary = sink_.scan({buffer_.data(), bytes});
+  ChunkSummary summary = sink_->scan({buffer_.data(), bytes});
   if (wait_for_open_records && must_wait(summary)) {
-    sink_.forget();
+    sink_->forget();
     return false;
   }
   written_bytes_[chunk] = shown_bytes_[chunk] = 0;
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
-  if (origin == Origin::kVanishedThread) ++sink_.health(header_of(buffer_).thread_serial).abandoned;
+  if (origin == Origin::kVanishedThread) ++sink_->health(header_of(buffer_).thread_serial).abandoned;
   store(writer, {buffer_.data(), bytes}, summary);
   return true;
 }
 
 // Of the chunk in buffer_: a record in it is still being written, or it lies behind such a chunk of its thread and the filter
-// needs them in order. Few wait for order: a signal handler may write long in the middle of a record of its thread.
+// or the flight recorder needs them in order. Few wait for order: a signal handler may write long in the middle of a record of its thread.
 bool ProcessDrain::must_wait(const ChunkSummary& summary) {
   constexpr size_t kMostWaiting = 16;
   const uint32_t serial = header_of(buffer_).thread_serial;
-  const bool in_order = filter_ && filter_->has_rules() && unfinished_.size() < kMostWaiting;
+  const bool needs_order = flight_ != nullptr || (filter_ && filter_->has_rules());
+  const bool in_order = needs_order && unfinished_.size() < kMostWaiting;
   const bool is_behind = in_order && waiting_threads_.count(serial) != 0;
   if (summary.torn == 0 && summary.holes == 0 && !is_behind) return false;
   waiting_threads_.insert(serial);
@@ -97,12 +99,16 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
   if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
   if (filter_) {
-    if (sink_.has_descriptions()) filter_->learn(chunk);
+    if (sink_->has_descriptions()) filter_->learn(chunk);
     chunk = filter_->apply(chunk, [this] { learn_from_all_chunks(); });
-    sink_.forget();
-    summary = sink_.scan(chunk);
+    sink_->forget();
+    summary = sink_->scan(chunk);
   }
-  sink_.store(writer, chunk, summary);
+  sink_->describe(writer, chunk);
+  if (flight_ != nullptr)
+    flight_->keep(writer, sink_, chunk, summary);
+  else
+    sink_->write(writer, chunk, summary);
 }
 
 // What is met comes after its description, but not out of the same thread: that one may still hold its chunk.
@@ -119,17 +125,18 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (channel_.is_free(chunk) || (written != 0 && !channel_.has_more(chunk, written))) continue;
     const size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
     if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
+    if (flight_ != nullptr && !flight_->wants(header_of(buffer_))) continue;
     const std::span<uint8_t> copy(buffer_.data(), bytes);
-    ChunkSummary summary = sink_.scan(copy);
+    ChunkSummary summary = sink_->scan(copy);
     written = static_cast<uint32_t>(summary.content_bytes);
     std::span<const uint8_t> left = copy;
     if (filter_) {
-      if (sink_.has_descriptions()) filter_->learn(copy);
+      if (sink_->has_descriptions()) filter_->learn(copy);
       left = filter_->preview(copy);
-      sink_.forget();
-      summary = sink_.scan(left);
+      sink_->forget();
+      summary = sink_->scan(left);
     }
-    sink_.store_open(writer, left, summary);
+    sink_->store_open(writer, left, summary);
     any = true;
   }
   if (any) write_new_stacks(writer);
@@ -206,16 +213,19 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
       const std::span<uint8_t> copy(buffer_.data(), bytes);
-      store(writer, copy, sink_.scan(copy));
+      store(writer, copy, sink_->scan(copy));
     }
   }
   write_new_stacks(writer);
 
   penna_counters counters = channel_.counters();
-  Health& process_health = sink_.health(0);
+  Health& process_health = sink_->health(0);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) process_health.lost[i] = lost_[i] = counters.lost[i];
   process_health.blocked_ticks = counters.blocked_ticks;
-  sink_.write_health(writer);
+  if (flight_ != nullptr)
+    flight_->ended(writer, sink_);
+  else
+    sink_->finish(writer);
   const ProcessEnd end{number_, end_ticks, how, code, counters};
   (void)writer.write_process_end(end);
   if (!fresh_) return;

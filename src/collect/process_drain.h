@@ -16,6 +16,7 @@
 #include "collect/channel_map.h"
 #include "collect/chunk_filter.h"
 #include "collect/chunk_sink.h"
+#include "collect/flight_recorder.h"
 #include "collect/onlooker.h"
 #include "recording/records.h"
 #include "recording/types.h"
@@ -25,11 +26,14 @@ namespace penna {
 
 class ProcessDrain {
  public:
-  // `filter`: of this process; what it leaves goes into the recording; null: everything.
-  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr);
+  // `filter`: of this process; what it leaves goes into the recording; null: everything. `sink`: where; null: one of its own.
+  ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr,
+               std::shared_ptr<ChunkSink> sink = nullptr);
 
   // From here on somebody looks on. May be null.
   void set_onlooker(Onlooker* onlooker);
+  // Chunks go there. Before the first chunk; may be null.
+  void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
 
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
@@ -51,11 +55,8 @@ class ProcessDrain {
   // `gone`: no thread of it can write any more.
   void finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks);
 
-  const std::array<uint64_t, PENNA_CLASS_COUNT>& stored() const { return sink_.stored(); }
+  const StoreCounts& counts() const { return sink_->counts(); }
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
-  uint64_t chunks() const { return sink_.chunks(); }
-  uint64_t raw_bytes() const { return sink_.raw_bytes(); }
-  uint64_t torn() const { return sink_.torn(); }
   const ChunkFilter* filter() const { return filter_.get(); }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
@@ -81,9 +82,10 @@ class ProcessDrain {
   std::vector<uint32_t> unfinished_;     // full chunks in which a record is still being written, and those behind them
   std::unordered_set<uint32_t> waiting_threads_;  // by serial: of these, with a filter that needs them in order
   bool ring_is_empty_ = true;                     // as far as the last drain() saw
-  ChunkSink sink_;
+  std::shared_ptr<ChunkSink> sink_;
   std::unique_ptr<ChunkFilter> filter_;
   Onlooker* onlooker_ = nullptr;
+  FlightRecorder* flight_ = nullptr;
   std::optional<FreshRecords> fresh_;  // for the onlooker
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet

@@ -71,12 +71,12 @@ StreamSummary StreamImport::write(RecordingWriter& writer, const Session& sessio
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) end.counters.lost[i] = summary_.lost[i];
   (void)writer.write_process_end(end);
   CollectorHealth collector;
-  collector.chunks = sink_.chunks();
-  collector.raw_bytes = sink_.raw_bytes();
+  collector.chunks = sink_.counts().chunks;
+  collector.raw_bytes = sink_.counts().raw_bytes;
   collector.processes = 1;
   (void)writer.write_collector(collector);
   summary_.threads = builders_.size();
-  summary_.events = sink_.stored();
+  summary_.events = sink_.counts().stored;
   return summary_;
 }
 

@@ -39,6 +39,7 @@ FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSo
   list_unmet("--caller '{}'", choice_.callers, met_);
   list_unmet("-T '{}@on'", choice_.on, met_);
   list_unmet("-T '{}@off'", choice_.off, met_);
+  list_unmet("-T '{}@snapshot'", choice_.snapshots, met_);
   list_unmet("--module '{}'", choice_.modules, met_);
   list_unmet("--source '{}'", choice_.sources, met_);
 }
@@ -107,6 +108,7 @@ FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* modu
   traits.caller = any("--caller '{}'", choice_.callers, name);
   traits.on = any("-T '{}@on'", choice_.on, name);
   traits.off = any("-T '{}@off'", choice_.off, name);
+  traits.snapshot = any("-T '{}@snapshot'", choice_.snapshots, name);
   return traits;
 }
 

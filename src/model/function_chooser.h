@@ -34,7 +34,7 @@ class PathPattern {
 };
 
 struct FunctionChoice {
-  std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {};
+  std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {}, snapshots = {};
   std::vector<PathPattern> modules = {}, sources = {};
 };
 

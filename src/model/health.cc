@@ -218,6 +218,10 @@ void say_recorder(const HealthReport& report, Sentences& say) {
   say.warning(report.finished && report.processes_without_end != 0,
               fmt::format("How {} ended is not in the recording, nor what they lost.",
                           plural_text(report.processes_without_end, "process", "processes")));
+  std::string snapshots = snapshots_text(report.snapshots, report.thrown_away);
+  snapshots[0] = static_cast<char>(std::toupper(snapshots[0]));
+  say.warning(!is_none(report.thrown_away),
+              snapshots + ": what began there may have no end here, and the other way round.");
   for (const std::string& note : report.notes) say.note(true, note);
 }
 
@@ -299,6 +303,8 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   gather_analyses(report, inputs);
   report.refused_channels = recording.collector().refused_channels;
   report.event_cost_ps = recording.collector().event_cost_ps;
+  report.snapshots = recording.collector().snapshots;
+  report.thrown_away = recording.collector().thrown_away;
   report.notes = recording.collector().notes;
 
   Sentences say(report.sentences);

@@ -57,6 +57,8 @@ struct HealthReport {
   uint64_t values_lost = 0;
   uint64_t modules_unknown = 0;
   // The recorder.
+  uint64_t snapshots = 0;
+  EventCounts thrown_away{};  // before, between and behind them
   uint64_t refused_channels = 0, unannounced_processes = 0, processes_without_end = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not
   std::vector<std::string> notes;                           // its own sentences

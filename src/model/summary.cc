@@ -53,8 +53,9 @@ ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
     span.add(chunk.time_begin, chunk.time_end);
   }
   summary.chunks = chunks.size();
-  // Numbers of chunks start at 0, ascend and differ: what is missing of them was lost.
-  if (!chunks.empty()) summary.missing_chunks = chunks.back().sequence - (chunks.size() - 1);
+  // Numbers of chunks start at 0, ascend and differ: what is missing of them was thrown away, or lost.
+  const uint64_t unused = chunks.empty() ? 0 : chunks.back().sequence - (chunks.size() - 1);
+  summary.missing_chunks = unused - std::min(unused, thread.health.skipped);
   if (!span.empty()) {
     summary.first_time = span.first;
     summary.last_time = span.last;
@@ -153,6 +154,16 @@ std::string events_text(const EventCounts& counts) {
     text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
   }
   return text.empty() ? "nothing" : text;
+}
+
+std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away) {
+  const bool all = sum_of(thrown_away) == 0;
+  const std::string events = events_text(thrown_away);
+  if (snapshots == 0)
+    return "no snapshot was taken" +
+           (all ? std::string(", and there was nothing to keep") : fmt::format(": {} were thrown away", events));
+  return fmt::format("{} taken; {}", plural_text(static_cast<int64_t>(snapshots), "snapshot was", "snapshots were"),
+                     all ? "all events were kept" : events + " before, between and behind them were thrown away");
 }
 
 uint64_t Summary::total_lost() const { return sum_of(lost); }

@@ -19,6 +19,9 @@ const char* class_name(uint32_t event_class);  // "calls", "alloc", "locks", "po
 // "1,204 calls, 88 allocation events"; "nothing" for none. Calls are counted as pairs of entry and exit.
 std::string events_text(const EventCounts& counts);
 
+// "2 snapshots were taken; 1,204 calls before, between and behind them were thrown away".
+std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away);
+
 struct ThreadSummary {
   uint32_t thread = 0;   // index
   uint32_t process = 0;  // index

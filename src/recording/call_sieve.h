@@ -27,12 +27,13 @@ namespace penna {
 
 // What the rules say of a function.
 struct FunctionTraits {
-  bool chosen = true;   // by name, module and source file
-  bool caller = false;  // calls inside are kept
-  bool on = false;      // at its entry its thread begins to be kept,
-  bool off = false;     // or is no longer
-  bool lasting = true;  // false: another function may have this address at another time
-  bool placed = true;   // false: its module is not known (yet)
+  bool chosen = true;     // by name, module and source file
+  bool caller = false;    // calls inside are kept
+  bool on = false;        // at its entry its thread begins to be kept,
+  bool off = false;       // or is no longer
+  bool snapshot = false;  // what came before it is wanted (collect/flight_recorder.h)
+  bool lasting = true;    // false: another function may have this address at another time
+  bool placed = true;     // false: its module is not known (yet)
 };
 
 // What is kept. One object for all threads of a recording; whoever asks is one thread at a time.

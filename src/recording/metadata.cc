@@ -179,6 +179,8 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.points_left_out);
   a.later_number(health.calls_left_out);
   a.later_number(health.events_left_out);
+  a.later_number(health.snapshots);
+  for (auto& events : health.thrown_away) a.later_number(events);
 }
 
 template <typename A, typename V>
@@ -219,6 +221,7 @@ void entry_fields(A& a, V& entry) {
     a.number(entry.damaged);
     a.number(entry.unknown);
     a.number(entry.blocked_ticks);
+    a.later_number(entry.skipped);
   }
 }
 

@@ -126,6 +126,7 @@ struct Health {
   uint64_t damaged = 0;        // chunks that could not be taken apart to their end
   uint64_t unknown = 0;        // records of an unknown kind
   uint64_t blocked_ticks = 0;  // waited for room; of a thread: its BLOCKED records; of a process: the target's counter
+  uint64_t skipped = 0;        // numbers that no chunk in the file has, because it was thrown away (-T FUNC@snapshot)
 };
 
 // The recorder on itself. A later one replaces the earlier.
@@ -140,9 +141,11 @@ struct CollectorHealth {
       event_cost_ps{};             // measured cost of one event in the target; 0 = not measured
   std::vector<std::string> notes;  // sentences for the user: what was not recorded, and why
   uint32_t notes_cut = 0;
-  uint64_t points_left_out = 0;  // they did not meet the conditions of --where
-  uint64_t calls_left_out = 0;   // by -F, --depth, --min-time and their kin
-  uint64_t events_left_out = 0;  // they happened outside of --range
+  uint64_t points_left_out = 0;                           // they did not meet the conditions of --where
+  uint64_t calls_left_out = 0;                            // by -F, --depth, --min-time and their kin
+  uint64_t events_left_out = 0;                           // they happened outside of --range
+  uint64_t snapshots = 0;                                 // that were taken (-T FUNC@snapshot)
+  std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // events before and between them
 };
 
 }  // namespace penna

@@ -58,6 +58,10 @@ void add_recorder(const HealthReport& health, Counters& counters) {
   counters.add("unknown records", health.unknown_records, "of a kind that this version does not know");
   counters.add("refused processes", health.refused_channels, "whose memory could not be mapped or trusted");
   counters.add("unannounced processes", health.unannounced_processes, "whose description is missing");
+  uint64_t thrown_away = 0;
+  for (uint64_t count : health.thrown_away) thrown_away += count;
+  counters.add("snapshots", health.snapshots, "taken where a function was entered (-T FUNC@snapshot)");
+  counters.add("thrown away", thrown_away, "events before, between and behind snapshots");
   counters.add("processes without end", health.processes_without_end, "still running, or their end is missing");
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <numeric>
 
 #include "report/units.h"
 
@@ -56,6 +57,8 @@ std::string left_out_text(const CollectorHealth& health) {
   add(health.calls_left_out, "call", " by filters");
   add(health.points_left_out, "point", " by --where");
   add(health.events_left_out, "event", " by --range");
+  add(std::accumulate(health.thrown_away.begin(), health.thrown_away.end(), uint64_t{0}), "event",
+      " before, between and behind snapshots");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

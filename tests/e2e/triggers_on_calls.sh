@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # record -T FUNC@stack: the stack of each call, whatever leads to the hooks; the same that the nesting of calls says.
+# record -T FUNC@snapshot: what was before FUNC was entered, and no more, however long the program runs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.cc <<'PROGRAM'
 #include <pthread.h>
@@ -132,3 +133,117 @@ expect_contains "$err" "--trigger 'work@stack' is for penna record"
 run penna record -f -o wrong.penna -k alloc -T work@stack ./plain
 expect_eq 125 "$status"
 expect_contains "$err" "-T is about calls: add calls to -k"
+
+# ---- @snapshot: a flight recorder
+
+cat >flight.c <<'PROGRAM'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define F __attribute__((noipa))
+F int leaf(int n) { return n + 1; }
+F int trouble(int n) { return leaf(n) * 17 / (n + 3) + leaf(2); }
+F int step(int n) {
+  int sum = 0;
+  for (int i = 0; i < 100; i++) sum += leaf(i);
+  return sum + n;
+}
+F int before(int n) { return step(n); }
+F int after(int n) { return step(n); }
+F int inside(int times, int wait) {
+  int sum = 0;
+  for (int i = 0; i < times; i++) sum += before(i);
+  sum += trouble(1);
+  usleep((unsigned)wait * 1000);
+  for (int i = 0; i < times; i++) sum += after(i);
+  return sum;
+}
+F void* other(void* unused) {
+  for (int i = 0; i < 3000; i++) step(i);
+  return unused;
+}
+int main(int argc, char** argv) {
+  const int times = atoi(argv[1]), pause = atoi(argv[2]);
+  pthread_t thread;
+  if (argc > 3 && fork() == 0) {
+    inside(times, 0);
+    _exit(0);
+  }
+  pthread_create(&thread, NULL, other, NULL);
+  printf("%d\n", inside(times, pause));
+  pthread_join(thread, NULL);
+  while (wait(NULL) > 0) continue;
+}
+PROGRAM
+gcc -O1 -g -pg -mfentry flight.c -o flight -pthread
+calls_of() { penna report calls flight.penna --format csv | awk -F, -v name="$1" '$NF ~ name { print $1 }'; }
+counter() { penna report health flight.penna --format csv | awk -F, -v name="$1" '$1 == name { print $2 }'; }
+
+# 4 million calls: what was shortly before, and the caller all the way out, with its true length.
+run penna record -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 20000 300
+expect_eq 0 "$status"
+expect_contains "$err" "1 snapshot was taken; "
+expect_eq 1 "$(calls_of trouble)" "calls of trouble"
+expect_eq 1 "$(calls_of main)" "calls of main"
+[ "$(calls_of before)" -ge 300 ] && [ "$(calls_of before)" -lt 10000 ] || fail "$(calls_of before) calls before"
+[ "$(calls_of after)" -lt 10000 ] || fail "$(calls_of after) calls after"
+for name in 'stray exits' 'unwound calls' 'missing chunks' 'lost calls'; do expect_eq 0 "$(counter "$name")" "$name"; done
+[ "$(counter 'thrown away')" -gt 4000000 ] || fail "thrown away: $(counter 'thrown away')"
+expect_match "$(penna info flight.penna)" '^left out +[0-9,]+ events before, between and behind snapshots'
+expect_match "$(penna info flight.penna)" '^options .*trigger=trouble@snapshot'
+expect_missing "$(penna replay flight.penna)" "not left at the end"
+took=$(penna report calls flight.penna --format csv | awk -F, '$NF ~ /main/ { print $2 }')
+whole=$(penna info flight.penna --format csv | awk -F, '$1 == "duration" { print $2 }')
+[ "$took" -gt 300000000 ] || fail "main took $took ns of $whole"
+[ "$(stat -c %s flight.penna)" -lt 4000000 ] || fail "the recording has $(stat -c %s flight.penna) bytes"
+
+# Several times, in several processes; all that is counted is there.
+run penna record -f -o flight.penna -T trouble@snapshot --keep 1 ./flight 5000 200 fork
+expect_match "$err" '[12] snapshots? (was|were) taken'
+expect_eq 2 "$(calls_of trouble)" "calls of trouble"
+for name in 'stray exits' 'unwound calls' 'missing chunks'; do expect_eq 0 "$(counter "$name")" "$name"; done
+
+# All that there is fits: nothing is thrown away before it.
+run penna record -f -o flight.penna -k calls -T trouble@snapshot ./flight 100 0
+expect_eq 100 "$(calls_of before)" "calls that fit"
+
+# With a filter; without preparation.
+run penna record -f -o flight.penna -k calls -T trouble@snapshot --keep 1 -F before ./flight 5000 200
+expect_eq "" "$(calls_of trouble)$(calls_of leaf)" "calls that are left out"
+[ "$(calls_of before)" -ge 300 ] || fail "$(calls_of before) calls before"
+gcc -O1 -g flight.c -o flight -pthread
+run penna record -f -o flight.penna -k calls -T trouble@snapshot ./flight 10 0
+expect_eq 1 "$(calls_of trouble)" "calls of a function that nobody prepared"
+
+# Never entered: no events, and that is said. What is recorded besides stays.
+gcc -O1 -g -pg -mfentry flight.c -o flight -pthread
+run penna record -f -o flight.penna -k calls -T 'truble@snapshot' --keep 1 ./flight 1000 0
+expect_contains "$err" "no snapshot was taken: "
+expect_contains "$err" "no function that was called is meant by -T 'truble@snapshot'"
+run penna report calls flight.penna
+expect_contains "$out" "No snapshot was taken: "
+expect_eq "" "$(calls_of main)"
+expect_match "$(penna info flight.penna)" '^events +nothing'
+
+# The recorder is killed: what it had stored is there, and no more is missing than was thrown away.
+penna record -q -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 3000 20000 >/dev/null 2>&1 &
+recorder=$!
+for ((i = 0; i < 100; i++)); do
+  sleep 0.1
+  [ "$(stat -c %s flight.penna 2>/dev/null || echo 0)" -lt 50000 ] || break
+done
+kill -KILL $recorder
+wait $recorder 2>/dev/null || true
+expect_eq 1 "$(calls_of trouble)" "calls of trouble, the recorder was killed"
+expect_eq 0 "$(counter 'missing chunks')" "missing chunks, the recorder was killed"
+
+for wrong in '--keep 5' '-T work@snap' '-T @snapshot' '--keep 0 -T work@snapshot'; do
+  # shellcheck disable=SC2086
+  run penna record -o wrong.penna $wrong -- ./flight 1 0
+  expect_eq 125 "$status" "record $wrong"
+done
+run penna report calls flight.penna -T trouble@snapshot
+expect_eq 125 "$status"
+expect_contains "$err" "--trigger 'trouble@snapshot' is for penna record"

@@ -151,10 +151,10 @@ TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
   fake.write_chunk(2, 8, 0, {enter});
   fake.hand_over(2, 1);
   drain.drain(*writer, 10);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 1u) << "of the other thread";
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 1u) << "of the other thread";
   reinterpret_cast<uint64_t*>(fake.chunk(0) + sizeof(penna_chunk))[1] &= ~uint64_t{3};  // the writer commits
   drain.drain(*writer, 10);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 2u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 2u);
   EXPECT_EQ(drain.filter()->calls_left_out(), 2u);
   drain.finish(*writer, true, EndKind::kExited, 0, 9999);
   ::unlink(path.c_str());

@@ -52,7 +52,7 @@ TEST_F(ProcessDrainTest, FullChunkIsStoredZeroedAndGivenBack) {
   fake_.write_chunk(3, 7, 0, {kCall, kCall + 4, kCall + 8});
   fake_.hand_over(3, 3);
   EXPECT_EQ(drain.drain(*writer_, 10), 1u);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 3u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 3u);
   EXPECT_EQ(fake_.bitmap()[0], ~uint64_t{0});
   EXPECT_EQ(fake_.channel()->backlog, 0u);
   EXPECT_EQ(fake_.channel()->freed_generation, 1u);
@@ -68,12 +68,12 @@ TEST_F(ProcessDrainTest, ChunkWithARecordBeingWrittenWaitsUntilItIsThere) {
   fake_.write_chunk(0, 7, 0, {kCall, kBusy, 42, kCall});
   fake_.hand_over(0, 4);
   drain.drain(*writer_, 10);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 0u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 0u);
   EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "must not be given to another thread yet";
   reinterpret_cast<uint64_t*>(fake_.chunk(0) + sizeof(penna_chunk))[1] &= ~uint64_t{3};  // the writer commits
   drain.drain(*writer_, 10);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 2u);
-  EXPECT_EQ(drain.stored()[PENNA_LOCKS], 1u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 2u);
+  EXPECT_EQ(drain.counts().stored[PENNA_LOCKS], 1u);
   EXPECT_EQ(fake_.bitmap()[0] & 1, 1u);
 }
 
@@ -81,8 +81,8 @@ TEST_F(ProcessDrainTest, DeathInTheMiddleOfARecordLosesOnlyThatRecord) {
   ProcessDrain drain = make_drain();
   fake_.write_chunk(5, 7, 0, {kCall, kCall, kBusy, 42, kCall});
   Recording recording = finish_and_open(drain);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 3u);
-  EXPECT_EQ(drain.torn(), 1u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 3u);
+  EXPECT_EQ(drain.counts().torn, 1u);
   ASSERT_EQ(recording.chunks().size(), 1u);
   EXPECT_EQ(recording.chunks()[0].torn, 1u);
   ASSERT_TRUE(recording.processes()[0].end);
@@ -141,10 +141,10 @@ TEST_F(ProcessDrainTest, OpenChunksAreInTheFileShouldTheRecorderDie) {
   reinterpret_cast<uint64_t*>(fake_.chunk(5) + sizeof(penna_chunk))[2] = kCall + 8;
   drain.write_open_chunks(*writer_);
   EXPECT_GT(writer_->file_bytes(), bytes);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 0u) << "counted when it comes the last time";
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 0u) << "counted when it comes the last time";
   fake_.hand_over(5, 3);
   drain.drain(*writer_, 10);
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 3u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 3u);
   // Given back, taken anew: what was written of it before says nothing.
   fake_.write_chunk(5, 8, 0, {kCall});
   drain.write_open_chunks(*writer_);
@@ -164,7 +164,7 @@ TEST_F(ProcessDrainTest, ChunkOfAVanishedThreadIsReclaimedWhenFewAreLeft) {
   for (uint32_t i = 1; i < FakeChannel::kChunks; ++i) fake_.write_chunk(i, self, i, {kCall});
   drain.reclaim(*writer_);
   EXPECT_EQ(fake_.bitmap()[0], 1u) << "only the vanished thread's";
-  EXPECT_EQ(drain.stored()[PENNA_CALLS], 1u);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 1u);
 }
 
 TEST_F(ProcessDrainTest, StacksThatAreNotThereYetAreWrittenLater) {

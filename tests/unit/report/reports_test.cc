@@ -367,6 +367,8 @@ damaged chunks                 0  could not be read to their end
 unknown records                0  of a kind that this version does not know
 refused processes              0  whose memory could not be mapped or trusted
 unannounced processes          0  whose description is missing
+snapshots                      0  taken where a function was entered (-T FUNC@snapshot)
+thrown away                    0  events before, between and behind snapshots
 processes without end          0  still running, or their end is missing
 events not written             0  the file could not take them
 missing chunks                 0  numbers that no chunk in the file has

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// See flight_recorder.h.
+#include "collect/flight_recorder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace penna {
+
+void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink,
+                          std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  const std::span<const uint8_t> content = chunk.first(summary.content_bytes);
+  penna_chunk header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  kept_.push_back({sink, {content.begin(), content.end()}, summary});
+  bytes_ += kept_.back().bytes();
+  ++shares_[sink.get()].chunks;
+  if (due_ || wants(header)) return store_kept(writer);
+  while (bytes_ > rules_.bytes) {
+    const Kept oldest = take_oldest();
+    oldest.sink->throw_away(oldest.chunk, oldest.summary);
+    release(writer, oldest.sink);
+  }
+}
+
+FlightRecorder::Kept FlightRecorder::take_oldest() {
+  Kept oldest = std::move(kept_.front());
+  kept_.pop_front();
+  bytes_ -= oldest.bytes();
+  return oldest;
+}
+
+void FlightRecorder::release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink) {
+  const auto share = shares_.find(sink.get());
+  if (--share->second.chunks != 0) return;
+  if (share->second.ended) sink->finish(writer);
+  shares_.erase(share);
+}
+
+void FlightRecorder::ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink) {
+  if (const auto share = shares_.find(sink.get()); share != shares_.end())
+    share->second.ended = true;
+  else
+    sink->finish(writer);
+}
+
+void FlightRecorder::store_kept(RecordingWriter& writer) {
+  while (!kept_.empty()) {
+    const Kept oldest = take_oldest();
+    oldest.sink->write(writer, oldest.chunk, oldest.summary);
+    stored_[oldest.sink->process()] = oldest.sink;
+    release(writer, oldest.sink);
+  }
+}
+
+bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
+  if (!std::exchange(due_, false)) return false;
+  store_kept(writer);
+  // Should the recorder die, it is known what was thrown away in front.
+  for (const auto& [process, sink] : stored_) sink->write_health(writer);
+  stored_.clear();
+  return true;
+}
+
+void FlightRecorder::throw_all_away(RecordingWriter& writer) {
+  while (!kept_.empty()) {
+    const Kept oldest = take_oldest();
+    oldest.sink->throw_away(oldest.chunk, oldest.summary);
+    release(writer, oldest.sink);
+  }
+}
+
+void FlightRecorder::entered(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks) {
+  uint64_t& other = watched.others[pc / 16 % watched.others.size()];
+  if (other == pc) return;
+  const auto known = watched.functions.find(pc);
+  bool wanted;
+  if (known != watched.functions.end()) {
+    wanted = known->second;
+  } else {
+    const FunctionTraits traits = rules_.functions.ask(process, pc, ticks);
+    wanted = traits.snapshot;
+    if (traits.placed && traits.lasting) {
+      watched.functions[pc] = wanted;
+      if (!wanted) other = pc;
+    }
+    if (!traits.placed && watched.unplaced.size() < kMaxUnplaced) watched.unplaced.push_back(pc);
+  }
+  if (!wanted) return;
+  due_time_ = std::max(due_time_, ticks);
+  snapshots_ += !due_;
+  due_ = true;
+}
+
+// Which module a function is in may be told by another thread, later than that it was entered.
+void FlightRecorder::learn(uint32_t process, Watched& watched, const Record& record) {
+  const auto module = decode_module(record);
+  if (!module || !rules_.functions.learn(process, *module)) return;
+  watched.functions.clear();
+  watched.others = {};
+  for (const uint64_t pc : std::exchange(watched.unplaced, {})) entered(process, watched, pc, record.time);
+}
+
+void FlightRecorder::records(uint32_t process, std::span<const uint8_t> chunk) {
+  Watched& watched = watched_[process];
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    if (record.kind == PENNA_KIND_CALL_ENTRY)
+      entered(process, watched, record.pc, record.time);
+    else if (record.kind == PENNA_KIND_MODULE)
+      learn(process, watched, record);
+  }
+  if (next_ != nullptr) next_->records(process, chunk);
+}
+
+void FlightRecorder::began(const Process& process) {
+  if (next_ != nullptr) next_->began(process);
+}
+void FlightRecorder::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
+  if (next_ != nullptr) next_->stacks(process, first, nodes);
+}
+void FlightRecorder::ended(const ProcessEnd& end) {
+  watched_.erase(end.number);
+  if (next_ != nullptr) next_->ended(end);
+}
+void FlightRecorder::up_to_date() {
+  if (next_ != nullptr) next_->up_to_date();
+}
+
+}  // namespace penna

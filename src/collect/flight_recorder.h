@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// FlightRecorder: keeps the newest chunks of all processes in memory, and lets them into the recording when a function is entered.
+//
+// Why an onlooker: it sees each record once, also of chunks that are still being filled, in time.
+// Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as thrown away.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/hash.h"
+#include "collect/chunk_sink.h"
+#include "collect/onlooker.h"
+#include "recording/call_sieve.h"
+
+namespace penna {
+
+// What penna record was asked for with -T FUNC@snapshot.
+struct SnapshotRules {
+  CallRules functions;  // FunctionTraits::snapshot says which; nothing else of it counts
+  uint64_t bytes = 0;   // of memory, at most; 0: no flight recorder
+};
+
+// Of one recording; all on the collector's thread.
+class FlightRecorder final : public Onlooker {
+ public:
+  explicit FlightRecorder(SnapshotRules rules) : rules_(std::move(rules)) {}
+  // Who looks on, too. May be null.
+  void forward_to(Onlooker* next) { next_ = next; }
+
+  // A chunk that `sink` has scanned and described. What was begun before the last snapshot was due goes into the recording at once.
+  void keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink, std::span<const uint8_t> chunk,
+            const ChunkSummary& summary);
+  // The process of `sink` is gone: it ends with the last of its chunks.
+  void ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
+  // Stores what is kept, if such a function was entered since the last time. Chunks that are still being filled are the caller's.
+  bool take_snapshot_if_due(RecordingWriter& writer);
+  bool wants(const penna_chunk& chunk) const { return chunk.time_begin <= due_time_; }
+  void throw_all_away(RecordingWriter& writer);
+
+  uint64_t snapshots() const { return snapshots_; }
+  uint64_t bytes() const { return bytes_; }
+
+  void began(const Process& process) override;
+  void records(uint32_t process, std::span<const uint8_t> chunk) override;
+  void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) override;
+  void ended(const ProcessEnd& end) override;
+  void up_to_date() override;
+
+ private:
+  static constexpr size_t kMaxUnplaced = 4096;
+  struct Kept {
+    std::shared_ptr<ChunkSink> sink;
+    std::vector<uint8_t> chunk;
+    ChunkSummary summary;
+    uint64_t bytes() const { return chunk.size() + sizeof(Kept) + 64; }
+  };
+  struct Watched {              // a process
+    NumberMap<bool> functions;  // by pc: whether a snapshot is wanted there; those that are certain
+    std::vector<uint64_t> unplaced;
+    std::array<uint64_t, 64> others{};  // pcs where none is, in front of `functions`: most calls are of few
+  };
+  void entered(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
+  void learn(uint32_t process, Watched& watched, const Record& record);
+  Kept take_oldest();
+  void store_kept(RecordingWriter& writer);
+  void release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
+
+  SnapshotRules rules_;
+  Onlooker* next_ = nullptr;
+  std::deque<Kept> kept_;  // oldest first
+  uint64_t bytes_ = 0;
+  bool due_ = false;
+  uint64_t due_time_ = 0;  // ticks at which such a function was entered last
+  uint64_t snapshots_ = 0;
+  std::map<uint32_t, std::shared_ptr<ChunkSink>> stored_;  // since the last health, by process
+  std::map<uint32_t, Watched> watched_;
+  struct Share {
+    uint64_t chunks = 0;
+    bool ended = false;
+  };
+  std::map<const ChunkSink*, Share> shares_;  // of those with chunks here
+};
+
+}  // namespace penna

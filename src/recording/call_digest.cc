@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// See call_digest.h. Calls are paired as model/call_matcher.h does.
+#include "recording/call_digest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace penna {
+namespace {
+
+struct CallRecord {
+  uint64_t header, pc;
+};
+
+}  // namespace
+
+void CallDigest::add(std::span<const uint8_t> chunk, bool is_stored) {
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    now_ = std::max(now_, record.time);
+    if (record.is_call())
+      call(record, is_stored);
+    else if (record.kind == PENNA_KIND_JUMP)
+      jump(record.as<penna_jump>(), is_stored);
+  }
+}
+
+void CallDigest::call(const Record& record, bool is_stored) {
+  if (record.kind == PENNA_KIND_CALL_ENTRY) {
+    if (stack_.size() >= kMaxDepth)
+      ++beyond_;
+    else
+      stack_.push_back({record.pc, now_, is_stored ? State::kStored : State::kOut});
+    return;
+  }
+  if (beyond_ != 0) {
+    --beyond_;
+    return;
+  }
+  const auto found =
+      std::find_if(stack_.rbegin(), stack_.rend(), [&](const Open& open) { return open.pc == record.pc; });
+  if (found == stack_.rend()) return;
+  // Those inside have no exits of their own: they end with it, for a reader, too.
+  const auto at = static_cast<size_t>(stack_.rend() - found);
+  stack_.resize(at);
+  pop(is_stored);
+  if (stack_.empty()) stacks_.on_empty(stack_);
+}
+
+void CallDigest::pop(bool is_stored) {
+  if (!is_stored && stack_.back().state == State::kStored)
+    exits_.push_back({PENNA_KIND_CALL_EXIT, stack_.back().pc, now_});
+  stack_.pop_back();
+}
+
+void CallDigest::jump(const penna_jump& jump, bool is_stored) {
+  switch (jump.what) {
+    case PENNA_JUMP_SAVE: return stacks_.save(jump.buffer, stack_.size());
+    case PENNA_JUMP_MAKE: return stacks_.make(jump.buffer, jump.other);
+    case PENNA_JUMP_SWITCH:
+      if (!is_stored) end_stored();
+      stacks_.suspend(jump.other, stack_);
+      break;
+    case PENNA_JUMP_GO: break;
+    default: return;
+  }
+  if (const auto depth = stacks_.saved_depth(jump.buffer)) {
+    while (stack_.size() > *depth) pop(is_stored);
+  } else {
+    if (!is_stored) end_stored();
+    stacks_.resume(jump.buffer, stack_);
+  }
+}
+
+// On the running stack: a reader takes what comes next for calls inside of them.
+void CallDigest::end_stored() {
+  for (auto open = stack_.rbegin(); open != stack_.rend(); ++open) {
+    if (open->state == State::kStored) exits_.push_back({PENNA_KIND_CALL_EXIT, open->pc, now_});
+    open->state = State::kEnded;
+  }
+}
+
+void CallDigest::lose() {
+  end_stored();
+  stack_.clear();
+  stacks_ = {};
+  beyond_ = 0;
+}
+
+std::vector<std::vector<uint8_t>> CallDigest::take(const penna_chunk& next, uint64_t most) {
+  std::vector<Told> told = std::exchange(exits_, {});
+  for (Open& open : stack_) {
+    if (open.state != State::kOut) continue;
+    told.push_back({PENNA_KIND_CALL_ENTRY, open.pc, open.begin});
+    open.state = State::kStored;
+  }
+  return make_chunks(next, told, most);
+}
+
+std::vector<std::vector<uint8_t>> CallDigest::take_exits(const penna_chunk& last, uint64_t most) {
+  penna_chunk next = last;
+  ++next.sequence;
+  return make_chunks(next, std::exchange(exits_, {}), most);
+}
+
+// Each record in its full form, whose time may lie far behind the beginning of its chunk.
+std::vector<std::vector<uint8_t>> CallDigest::make_chunks(const penna_chunk& next, const std::vector<Told>& told,
+                                                          uint64_t most) {
+  constexpr uint64_t kLongest = uint64_t{1} << (PENNA_FULL_TIME_BITS - 1);
+  constexpr size_t kRoom = (PENNA_CHUNK_BYTES - sizeof(penna_chunk)) / sizeof(CallRecord);
+  std::vector<std::vector<uint8_t>> chunks;
+  for (size_t at = 0; at < told.size() && chunks.size() < most;) {
+    penna_chunk header = next;
+    header.time_begin = told[at].time;
+    std::vector<CallRecord> records;
+    for (; at < told.size() && records.size() < kRoom && told[at].time - header.time_begin < kLongest; ++at) {
+      records.push_back({penna_full_header(told[at].kind, 2, told[at].time), told[at].pc});
+      header.time_end = told[at].time;
+    }
+    std::vector<uint8_t>& chunk = chunks.emplace_back(sizeof header + records.size() * sizeof(CallRecord));
+    header.content_bits = uint64_t{chunk.size()} * 8;
+    std::memcpy(chunk.data(), &header, sizeof header);
+    std::memcpy(chunk.data() + sizeof header, records.data(), records.size() * sizeof(CallRecord));
+  }
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const uint64_t number = next.sequence - (chunks.size() - i);
+    std::memcpy(chunks[i].data() + offsetof(penna_chunk, sequence), &number, sizeof number);
+  }
+  return chunks;
+}
+
+}  // namespace penna

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// FlightRecorder: its memory is bounded, a function's entry lets the newest chunks into the recording, and what is not there is counted.
+#include "collect/flight_recorder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "collect/process_drain.h"
+#include "fake_channel.h"
+#include "recording/reader.h"
+
+namespace penna {
+namespace {
+
+constexpr uint64_t kUpper = 0x5555;
+constexpr uint64_t kTrouble = 9;
+
+// Of function `number`, `time` ticks behind where its chunk begins.
+uint64_t entry(uint64_t number, uint64_t time) { return penna_call_header(PENNA_TAG_ENTRY, number, 1000 + time); }
+uint64_t leave(uint64_t number, uint64_t time) { return penna_call_header(PENNA_TAG_EXIT, number, 1000 + time); }
+
+class FlightRecorderTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kBytes = 1 << 20;
+  FlightRecorderTest() {
+    char folder[] = "/tmp/penna-flight-XXXXXX";
+    folder_ = ::mkdtemp(folder);
+    writer_.emplace(*RecordingWriter::create(path()));
+    SnapshotRules rules;
+    rules.bytes = kBytes;
+    rules.functions.ask = [](uint32_t, uint64_t pc, uint64_t) {
+      FunctionTraits traits;
+      traits.snapshot = pc == (kUpper << 32 | kTrouble);
+      return traits;
+    };
+    rules.functions.learn = [](uint32_t, const Module&) { return false; };
+    flight_.emplace(std::move(rules));
+    fake_.seal();
+    drain_.emplace(*ChannelMap::map(fake_.memory()), 0, static_cast<uint32_t>(::getpid()), nullptr,
+                   std::make_shared<ChunkSink>(0, counts_, true));
+    drain_->set_onlooker(&*flight_);
+    drain_->set_flight_recorder(&*flight_);
+  }
+  ~FlightRecorderTest() override {
+    ::unlink(path().c_str());
+    ::rmdir(folder_.c_str());
+  }
+  std::string path() const { return folder_ + "/r.penna"; }
+
+  // The next chunk of a thread, full of calls of function `number`.
+  void full_chunk(uint32_t thread, uint64_t number, size_t calls = 4000) {
+    const uint64_t sequence = next_[thread]++;
+    fake_.write_chunk(1, thread, sequence, {});
+    auto* header = reinterpret_cast<penna_chunk*>(fake_.chunk(1));
+    header->time_begin += clock_;
+    auto* word = reinterpret_cast<uint64_t*>(fake_.chunk(1) + sizeof(penna_chunk));
+    for (size_t i = 0; i < calls; ++i) {
+      *word++ = entry(number, clock_++);
+      *word++ = leave(number, clock_++);
+    }
+    fake_.hand_over(1, 2 * calls);
+    drain_->drain(*writer_, 10);
+  }
+  Recording finish() {
+    drain_->finish(*writer_, true, EndKind::kExited, 0, 1 << 30);
+    (void)flight_->take_snapshot_if_due(*writer_);
+    flight_->throw_all_away(*writer_);
+    EXPECT_TRUE(writer_->finish());
+    auto recording = Recording::open(path());
+    EXPECT_TRUE(recording);
+    return std::move(*recording);
+  }
+
+  std::string folder_;
+  FakeChannel fake_;
+  std::optional<RecordingWriter> writer_;
+  std::optional<FlightRecorder> flight_;
+  std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
+  std::optional<ProcessDrain> drain_;
+  std::map<uint32_t, uint64_t> next_;
+  uint64_t clock_ = 0;
+};
+
+TEST_F(FlightRecorderTest, WithoutTheFunctionNothingIsStoredAndMemoryIsBounded) {
+  for (int i = 0; i < 100; ++i) {
+    full_chunk(1 + i % 3, 1);
+    EXPECT_LE(flight_->bytes(), kBytes);
+  }
+  for (int i = 0; i < 30000; ++i) full_chunk(7, 1, 1);  // small ones have their price, too
+  EXPECT_LE(flight_->bytes(), kBytes);
+  EXPECT_GT(flight_->bytes(), kBytes * 9 / 10);
+  const Recording recording = finish();
+  EXPECT_EQ(flight_->bytes(), 0u);
+  EXPECT_EQ(flight_->snapshots(), 0u);
+  for (uint32_t thread = 0; thread < recording.threads().size(); ++thread)
+    EXPECT_TRUE(recording.chunks(thread).empty());
+  EXPECT_EQ(counts_->thrown_away[PENNA_CALLS], 2u * (100 * 4000 + 30000));
+  EXPECT_EQ(counts_->stored[PENNA_CALLS], 0u);
+}
+
+TEST_F(FlightRecorderTest, TheNewestChunksAreStoredAndThenItGoesOnKeeping) {
+  for (int i = 0; i < 50; ++i) full_chunk(1, 1);
+  full_chunk(1, kTrouble, 1);
+  EXPECT_TRUE(flight_->take_snapshot_if_due(*writer_));
+  EXPECT_FALSE(flight_->take_snapshot_if_due(*writer_));
+  EXPECT_EQ(flight_->bytes(), 0u);
+  for (int i = 0; i < 50; ++i) full_chunk(1, 2);
+  full_chunk(2, kTrouble, 2);
+  full_chunk(1, 3);
+  const Recording recording = finish();
+  EXPECT_EQ(flight_->snapshots(), 2u);
+  ASSERT_EQ(recording.threads().size(), 2u);
+  const auto chunks = recording.chunks(0);
+  ASSERT_GE(chunks.size(), 25u);  // 64 KB each
+  EXPECT_LE(chunks.size(), 36u);
+  uint64_t calls = 0;
+  for (uint32_t thread = 0; thread < 2; ++thread)
+    for (const ChunkRef& chunk : recording.chunks(thread)) calls += chunk.events[PENNA_CALLS];
+  EXPECT_EQ(calls, counts_->stored[PENNA_CALLS]);
+  EXPECT_EQ(calls + counts_->thrown_away[PENNA_CALLS], 2u * (101 * 4000 + 3));
+  // Each number that no chunk has was thrown away.
+  EXPECT_EQ(recording.threads()[0].health.skipped, chunks.back().sequence - (chunks.size() - 1));
+}
+
+TEST_F(FlightRecorderTest, ChunksThatAreStillFilledBelongToIt) {
+  for (int i = 0; i < 50; ++i) full_chunk(1, 1);
+  fake_.write_chunk(2, 1, 50, {entry(1, clock_), entry(kTrouble, clock_ + 1)});
+  reinterpret_cast<penna_chunk*>(fake_.chunk(2))->time_begin += clock_;
+  fake_.write_chunk(3, 2, 0, {entry(1, clock_)});
+  reinterpret_cast<penna_chunk*>(fake_.chunk(3))->time_begin += clock_ + 5;  // only begun behind it
+  drain_->show_open_chunks(*writer_);
+  EXPECT_TRUE(flight_->take_snapshot_if_due(*writer_));
+  drain_->write_open_chunks(*writer_);
+  const Recording recording = finish();
+  ASSERT_EQ(recording.threads().size(), 2u);
+  EXPECT_EQ(recording.chunks(0).back().sequence, 50u);
+  EXPECT_TRUE(recording.chunks(1).empty());
+}
+
+}  // namespace
+}  // namespace penna
