@@ -48,8 +48,12 @@ class Uftrace(Peer):
     def start(self):
         need('uftrace')
 
+    def command(self, program):
+        """What to put in front of its arguments, and the environment."""
+        return ['uftrace', 'record', '-d', self.fresh('uftrace'), *self.options, program], None
+
     def run(self, program, arguments):
-        return run(['uftrace', 'record', '-d', self.fresh('uftrace'), *self.options, program, *arguments])
+        return run([*self.command(program)[0], *arguments])
 
 
 class XRay(Peer):
@@ -60,13 +64,19 @@ class XRay(Peer):
         super().__init__(bench, options)
         self.name = f'XRay {options}'
 
-    def run(self, program, arguments):
-        log = self.bench.data / 'xray-log.'
+    def command(self, program):
         short = 'func_duration_threshold_us=0'
-        text = run([program, *arguments], {
+        log = self.bench.data / 'xray-log.'
+        for file in glob.glob(f'{log}*'):
+            os.unlink(file)
+        return [program], {
             **os.environ, 'XRAY_OPTIONS': f'patch_premain=true xray_mode=xray-{self.options} xray_logfile_base={log}',
-            'XRAY_BASIC_OPTIONS': short, 'XRAY_FDR_OPTIONS': short})
-        files = glob.glob(f'{log}*')
+            'XRAY_BASIC_OPTIONS': short, 'XRAY_FDR_OPTIONS': short}
+
+    def run(self, program, arguments):
+        command, environment = self.command(program)
+        text = run([*command, *arguments], environment)
+        files = glob.glob(f"{self.bench.data / 'xray-log.'}*")
         size = sum(os.path.getsize(file) for file in files)
         for file in files:
             os.unlink(file)

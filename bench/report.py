@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import call_programs  # noqa: E402
 import calls  # noqa: E402
 import events  # noqa: E402
 import machine  # noqa: E402
@@ -42,7 +43,8 @@ def main():
                   'ns' if arguments.clock == 'wall' else 'cpu_ns')
     parts = []
     try:
-        for make in (events.limits, events.ring, events.table, calls.table, whole.programs, whole.table, whole.hooks, whole.switching,
+        for make in (events.limits, events.ring, events.table, calls.table, call_programs.table,
+                     whole.programs, whole.table, whole.hooks, whole.switching,
                      whole.tool_side):
             part = make(bench, arguments.only)
             if part:

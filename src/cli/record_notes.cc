@@ -31,9 +31,9 @@ std::string what_filters_did(const RecordingTimes& times, const CollectorTotals&
   std::vector<std::string> parts;
   if (totals.events_left_out != 0)
     parts.push_back(plural_text(static_cast<int64_t>(totals.events_left_out), "event") + " of other times");
-  if (totals.calls_left_out != 0 || parts.empty())
-    parts.push_back(plural_text(static_cast<int64_t>(totals.calls_left_out), "call"));
-  std::string text = fmt::format("{} left out {}", times.filter, fmt::join(parts, " and "));
+  if (totals.calls_left_out != 0) parts.push_back(plural_text(static_cast<int64_t>(totals.calls_left_out), "call"));
+  std::string text = parts.empty() ? fmt::format("{} left nothing out", times.filter)
+                                   : fmt::format("{} left out {}", times.filter, fmt::join(parts, " and "));
   if (!times.unmet.empty())
     text += fmt::format("; no function that was called is meant by {}", fmt::join(times.unmet, ", "));
   return text;

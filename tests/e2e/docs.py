@@ -41,7 +41,7 @@ def blocks(text):
 
 def example_of(lines):
     """The program of examples/ that a block begins with, runs or builds it; else None."""
-    found = re.search(r'(?:^| )(examples/\S+)', lines[0]) if lines else None
+    found = re.search(r'(?:^|[ (])(examples/\S+)', lines[0]) if lines else None
     return found.group(1) if found else None
 
 
