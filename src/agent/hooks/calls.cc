@@ -25,7 +25,8 @@ __attribute__((noinline, cold)) void call_with_care(void* function, penna_tag ta
 __attribute__((always_inline)) inline void call(void* function, penna_tag tag, void* resume) {
   const uint32_t bits = armed();
   if (__builtin_expect((bits & kCallsAtOnce) == 0, 0)) {
-    if (bits == kStarted) return;  // no recorder: here, so that it costs no jump
+    if ((bits & (kStarted | class_bit(PENNA_CALLS))) == kStarted)
+      return;  // nobody records calls: here, so that it costs no jump
     return call_with_care(function, tag, resume);
   }
   write_call(reinterpret_cast<uintptr_t>(function), tag);
