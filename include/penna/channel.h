@@ -120,8 +120,14 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176
  *        | operation, status, matched, changed, refused  |
  *   24   +-----------------------------------------------+
  *        | pattern, ended by a zero                      |
+ *        | or functions, ended by a zero                 |
  *   256  +-----------------------------------------------+  */
-enum penna_control_operation { PENNA_CONTROL_POINTS_ON = 1, PENNA_CONTROL_POINTS_OFF = 2 };
+enum penna_control_operation {
+  PENNA_CONTROL_POINTS_ON = 1,
+  PENNA_CONTROL_POINTS_OFF = 2,
+  PENNA_CONTROL_SILENCE = 3 /* calls of `functions` are not recorded any more */
+};
+enum { PENNA_CONTROL_FUNCTIONS = 28 };
 enum penna_control_status {
   PENNA_CONTROL_UNANSWERED = 0,
   PENNA_CONTROL_DONE = 1,
@@ -132,11 +138,14 @@ enum penna_control_status {
 struct penna_control {
   uint32_t operation; /* penna_control_operation */
   uint32_t status;    /* penna_control_status */
-  uint32_t matched;   /* sites with such a name */
-  uint32_t changed;   /* of these, so many were switched */
+  uint32_t matched;   /* sites with such a name; functions that call a hook */
+  uint32_t changed;   /* of these, so many were switched; such calls that were changed */
   uint32_t refused;   /* could not be patched */
   uint32_t reserved;
-  char pattern[232];
+  union {
+    char pattern[232];
+    uint64_t functions[PENNA_CONTROL_FUNCTIONS + 1]; /* run-time addresses, as records of calls have them */
+  };
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_control) == 256, "penna_control is 256 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_control, pattern) == 24, "penna_control.pattern");

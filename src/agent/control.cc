@@ -3,6 +3,7 @@
 #include "agent/control.h"
 
 #include "agent/points.h"
+#include "agent/silencing.h"
 #include "agent/state.h"
 #include "penna/channel.h"
 
@@ -11,12 +12,25 @@ namespace {
 
 alignas(64) char stack[32 << 10];
 
-void answer(penna_control* request) {
-  char pattern[sizeof request->pattern];
-  __builtin_memcpy(pattern, request->pattern, sizeof pattern);
+penna_control_status switch_points(const penna_control& request, bool on, penna_change_counts* change) {
+  char pattern[sizeof request.pattern];
+  __builtin_memcpy(pattern, request.pattern, sizeof pattern);
   pattern[sizeof pattern - 1] = '\0';
+  return change_points(pattern, on, change);
+}
+
+penna_control_status silence(const penna_control& request, penna_change_counts* change) {
+  uint32_t count = 0;
+  while (count < PENNA_CONTROL_FUNCTIONS && request.functions[count] != 0) ++count;
+  return silence_functions(request.functions, count, change);
+}
+
+void answer(penna_control* request) {
+  const penna_control asked = *request;
   penna_change_counts change{};
-  request->status = change_points(pattern, request->operation == PENNA_CONTROL_POINTS_ON, &change);
+  request->status = asked.operation == PENNA_CONTROL_SILENCE
+                        ? silence(asked, &change)
+                        : switch_points(asked, asked.operation == PENNA_CONTROL_POINTS_ON, &change);
   request->matched = change.matched;
   request->changed = change.changed;
   request->refused = change.refused;

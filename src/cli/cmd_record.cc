@@ -22,6 +22,7 @@
 #include "cli/control_server.h"
 #include "cli/record_notes.h"
 #include "cli/signals.h"
+#include "cli/silencer.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/doorbell.h"
@@ -60,7 +61,7 @@ constexpr int kPatienceMs = 500;
 
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
 // Returns the program's wait status.
-int follow(Server& server, ControlServer& control, const Doorbell& doorbell, const Signals& signals,
+int follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell, const Signals& signals,
            const Launch& program, bool quiet) {
   int status = 0;
   bool running = true, told = false;
@@ -70,8 +71,9 @@ int follow(Server& server, ControlServer& control, const Doorbell& doorbell, con
     pollfd fds[] = {{server.fd(), POLLIN, 0},
                     {signals.fd(), POLLIN, 0},
                     {running ? program.pidfd() : -1, POLLIN, 0},
-                    {control.fd(), POLLIN, 0}};
-    int ready = ::poll(fds, 4, alone ? kPatienceMs : running || told ? -1 : 1000);
+                    {control.fd(), POLLIN, 0},
+                    {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0}};
+    int ready = ::poll(fds, std::size(fds), alone ? kPatienceMs : running || told ? -1 : 1000);
     if (ready == 0 && alone) return status;
     if (ready == 0 && !told) {
       told = true;
@@ -82,6 +84,7 @@ int follow(Server& server, ControlServer& control, const Doorbell& doorbell, con
     }
     server.work();
     if ((fds[3].revents & POLLIN) != 0) control.work();
+    if ((fds[4].revents & POLLIN) != 0) silencer->work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
       int number = static_cast<int>(signal.ssi_signo);
       if (number == SIGPIPE || number == SIGXFSZ) continue;
@@ -171,6 +174,8 @@ int cmd_record(const RecordOptions& options) {
     collector.set_onlooker(live->onlooker());
     if (const auto started = live->start(); !started) return fail(started.error().text);
   }
+  auto silencer = Silencer::make(options.max_overhead, **server, collector, live ? &live->onlooker() : nullptr);
+  if (!silencer) return fail(silencer.error().text);
   if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   LaunchError trouble;
@@ -180,7 +185,7 @@ int cmd_record(const RecordOptions& options) {
     say(trouble.text);
     return trouble.exit_code;
   }
-  int status = follow(**server, *control, *doorbell, signals, *program, options.quiet);
+  int status = follow(**server, *control, silencer->get(), *doorbell, signals, *program, options.quiet);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(program->pid())))
     unrecorded = why_unrecorded(options.command[0]);
@@ -197,9 +202,9 @@ int cmd_record(const RecordOptions& options) {
   if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
   if (!closed) say(closed.error().text);
   if (!options.quiet)
-    print_closing_lines(
-        {path, start, end, options.conditions, filter_text(options.filter), unmet, refused, without_snapshot},
-        collector, unrecorded);
+    print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused,
+                         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot},
+                        collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -25,6 +25,7 @@ struct RecordOptions : RecordSettings {
   std::vector<std::string> arguments, results;  // of calls, as typed: FUNCTION or FUNCTION@VALUE,...
   bool auto_arguments = false;                  // those of all functions whose types are known
   std::optional<uint32_t> keep_mib;             // of newest events in memory, with -T FUNC@snapshot
+  std::optional<uint32_t> max_overhead;         // percent of the program's own time that recording calls may cost
   bool quiet = false;                           // no text of ours, except errors
   std::optional<LiveForm> live;                 // shown on standard output meanwhile
   ColorMode color = ColorMode::kAuto;

@@ -12,14 +12,11 @@
 #include <cstring>
 #include <sstream>
 
-#include "attach/remote_call.h"
 #include "base/file.h"
+#include "cli/control_request.h"
 
 namespace penna {
 namespace {
-
-constexpr int kTries = 200;  // of 5 ms, while a thread loads a module
-constexpr useconds_t kPauseUs = 5000;
 
 struct Request {
   bool on = false;
@@ -35,26 +32,6 @@ Result<Request> parse(const std::string& line) {
     return Error{"this recorder does not know what was asked; is it of another version?"};
   request.on = what == "on";
   return request;
-}
-
-// Lets the process do it; waits while one of its threads is in dlopen or dlclose.
-Result<penna_control> ask(uint32_t pid, ControlPage& page, const Request& request) {
-  const auto operation = request.on ? PENNA_CONTROL_POINTS_ON : PENNA_CONTROL_POINTS_OFF;
-  for (int i = 0; i < kTries; ++i) {
-    PENNA_TRY(page.ask(operation, request.pattern));
-    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.trap(), page.stack_top()}));
-    const penna_control answer = page.answer();
-    switch (answer.status) {
-      case PENNA_CONTROL_DONE: return answer;
-      case PENNA_CONTROL_BUSY: ::usleep(kPauseUs); break;
-      case PENNA_CONTROL_FULL:
-        return Error{fmt::format("process {} has no room for more patterns; start a new recording", pid)};
-      case PENNA_CONTROL_NOT_RECORDED:
-        return Error{"this recording does not take points: start it with points among its kinds (-k points)"};
-      default: return Error{fmt::format("process {} did not answer", pid)};
-    }
-  }
-  return Error{fmt::format("process {} is loading or unloading libraries all the time; try again", pid)};
 }
 
 std::string read_line(const Fd& socket) {
@@ -111,13 +88,15 @@ void ControlServer::work() {
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
+  const auto wish = points_request(request->on, request->pattern);
+  if (!wish) return "error " + wish.error().text;
   if (request->pid == 0 && !server_->add_point_pattern((request->on ? "+" : "-") + request->pattern))
     return "error there is no room for more patterns; start a new recording";
   uint32_t processes = 0;
   penna_control sum{};
   for (auto& [pid, page] : server_->control_pages()) {
     if (request->pid != 0 && request->pid != pid) continue;
-    const auto got = ask(pid, *page, *request);
+    const auto got = ask_process(pid, *page, *wish);
     if (!got) return "error " + got.error().text;
     ++processes;
     sum.matched += got->matched;

@@ -70,6 +70,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (!times.filter.empty()) say(what_filters_did(times, totals));
   if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
+  if (!times.overhead.empty()) say(times.overhead);
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
                     static_cast<double>(totals.start_cost_ticks) * ms_per_tick,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 
 #include "cli/table_output.h"
 #include "cli/verbs.h"
@@ -24,9 +25,21 @@ Result<> check(const RecordOptions& options) {
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
   if (!options.filter.triggers.empty() && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-T is about calls: add calls to -k"};
+  if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
+    return Error{"--max-overhead is about calls: add calls to -k"};
   if (options.keep_mib && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
     return Error{"--keep is for -T FUNC@snapshot: without it, all events go into the recording"};
   return check_settings(options);
+}
+
+// "10%", "10".
+Result<uint32_t> parse_percent(const std::string& text) {
+  uint32_t percent = 0;
+  const char* end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc{} || stop != end || percent == 0 || percent > 1000)
+    return Error{fmt::format("--max-overhead {}: give a percentage from 1% to 1000%", text)};
+  return percent;
 }
 
 }  // namespace
@@ -69,6 +82,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 "memory for events on their way, in MiB for each process; default 64", 4, 4096);
   parser.number("--keep", options.keep_mib, "MIB",
                 "with -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64", 1, 65536);
+  std::string overhead;
+  parser.text(
+      "--max-overhead", overhead, "PERCENT",
+      "of the program's time that recording calls may cost, such as 10%: functions that are called too often are "
+      "not recorded any more, and named");
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
@@ -89,6 +107,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
+  if (!overhead.empty()) options.max_overhead = PENNA_TRY(parse_percent(overhead));
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
   return parsed;

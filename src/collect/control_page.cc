@@ -2,7 +2,6 @@
 // See control_page.h.
 #include "collect/control_page.h"
 
-#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <cstring>
@@ -22,13 +21,8 @@ ControlPage ControlPage::map(const Fd& memory) {
   return control;
 }
 
-Result<> ControlPage::ask(penna_control_operation operation, const std::string& pattern) {
+Result<> ControlPage::ask(const penna_control& request) {
   if (!page_) return Error{"the memory of this process could not be mapped"};
-  penna_control request{};
-  if (pattern.size() >= sizeof request.pattern)
-    return Error{fmt::format("the pattern is longer than {} characters", sizeof request.pattern - 1)};
-  request.operation = operation;
-  std::memcpy(request.pattern, pattern.c_str(), pattern.size() + 1);
   std::memcpy(page_.data() + offsetof(penna_channel, control), &request, sizeof request);
   return ok();
 }

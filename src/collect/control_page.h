@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -21,8 +20,8 @@ class ControlPage {
   // `memory`: the memfd of a channel that ChannelMap::map() has accepted. Empty when it cannot be mapped.
   static ControlPage map(const Fd& memory);
 
-  // Writes a request. Fails when the pattern has no room. Then a thread of the process must execute the code.
-  Result<> ask(penna_control_operation operation, const std::string& pattern);
+  // Writes a request. Then a thread of the process must execute the code.
+  Result<> ask(const penna_control& request);
   penna_control answer() const;
 
   // The code, in that process.

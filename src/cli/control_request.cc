@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// See control_request.h.
+#include "cli/control_request.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "attach/remote_call.h"
+
+namespace penna {
+namespace {
+
+constexpr int kTries = 200;  // of 5 ms, while a thread loads a module
+constexpr useconds_t kPauseUs = 5000;
+
+}  // namespace
+
+Result<penna_control> points_request(bool on, const std::string& pattern) {
+  penna_control request{};
+  if (pattern.size() >= sizeof request.pattern)
+    return Error{fmt::format("the pattern is longer than {} characters", sizeof request.pattern - 1)};
+  request.operation = on ? PENNA_CONTROL_POINTS_ON : PENNA_CONTROL_POINTS_OFF;
+  std::memcpy(request.pattern, pattern.c_str(), pattern.size() + 1);
+  return request;
+}
+
+penna_control silence_request(std::span<const uint64_t> functions) {
+  penna_control request{};
+  request.operation = PENNA_CONTROL_SILENCE;
+  std::copy_n(functions.begin(), std::min<size_t>(functions.size(), PENNA_CONTROL_FUNCTIONS), request.functions);
+  return request;
+}
+
+Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request) {
+  for (int i = 0; i < kTries; ++i) {
+    PENNA_TRY(page.ask(request));
+    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.trap(), page.stack_top()}));
+    const penna_control answer = page.answer();
+    switch (answer.status) {
+      case PENNA_CONTROL_DONE: return answer;
+      case PENNA_CONTROL_BUSY: ::usleep(kPauseUs); break;
+      case PENNA_CONTROL_FULL:
+        return Error{fmt::format("process {} has no room for more patterns; start a new recording", pid)};
+      case PENNA_CONTROL_NOT_RECORDED:
+        return Error{"this recording does not take points: start it with points among its kinds (-k points)"};
+      default: return Error{fmt::format("process {} did not answer", pid)};
+    }
+  }
+  return Error{fmt::format("process {} is loading or unloading libraries all the time; try again", pid)};
+}
+
+}  // namespace penna

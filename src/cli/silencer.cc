@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// See silencer.h.
+#include "cli/silencer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/control_request.h"
+#include "model/code_map.h"
+#include "report/units.h"
+
+namespace penna {
+
+Result<std::unique_ptr<Silencer>> Silencer::make(std::optional<uint32_t> percent, Server& server, Collector& collector,
+                                                 Onlooker* next) {
+  if (!percent) return std::unique_ptr<Silencer>{};
+  auto governor = PENNA_TRY(OverheadGovernor::make(*percent / 100.0));
+  std::unique_ptr<Silencer> silencer(new Silencer(*percent, std::move(governor), server, collector));
+  silencer->governor_.forward_to(next);
+  collector.set_onlooker(silencer->governor_);
+  return silencer;
+}
+
+void Silencer::work() {
+  for (const SilenceOrder& order : governor_.take_orders()) {
+    const auto pages = server_.control_pages();
+    const auto page = std::find_if(pages.begin(), pages.end(), [&](const auto& one) { return one.first == order.pid; });
+    if (page != pages.end()) carry_out(order, *page->second);
+  }
+}
+
+// One by one, so that each is told apart; a call of the process takes some 50 us.
+void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
+  for (const BusyFunction& function : order.functions) {
+    const std::string name = name_of(function);
+    const bool done = silence(order.pid, page, function);
+    std::string& first = done ? first_ : first_refused_;
+    if (first.empty()) first = name;
+    ++(done ? silenced_ : refused_);
+    collector_.note(
+        fmt::format("calls of {} in pid {} {} after {:.2f} s of processor time: recording them added {:.0f} % to it",
+                    name, order.pid, done ? "are not recorded" : "could not be silenced", order.seconds,
+                    function.share * 100),
+        false);
+  }
+}
+
+bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& function) {
+  const uint64_t functions[] = {function.pc};
+  const auto answer = ask_process(pid, page, silence_request(functions));
+  return answer && answer->matched != 0 && answer->refused == 0;
+}
+
+std::string Silencer::name_of(const BusyFunction& function) {
+  const Module& module = function.module;
+  const CodePlace place{module.path.empty() ? kNoModule : 0, 0, function.pc - module.bias};
+  const NamedFile file{module.path, module.build_id};
+  const auto frames = place.known() ? symbols_->code(file, place.address) : std::vector<SourceFrame>{};
+  if (frames.empty()) return nameless_text(place, module.path);
+  return fmt::format("{} [{}]", frames.back().function, file_name_of(module.path));
+}
+
+std::string Silencer::summary() const {
+  const auto several = [](const std::string& first, size_t count) {
+    return count == 1 ? first : fmt::format("{} and {} more (see: penna info)", first, count - 1);
+  };
+  std::string text = fmt::format("--max-overhead {}%: ", percent_);
+  if (silenced_ == 0 && refused_ == 0) return text + "all calls were recorded";
+  if (silenced_ != 0) text += fmt::format("calls of {} are not recorded from some time on", several(first_, silenced_));
+  if (refused_ != 0)
+    text += fmt::format("{}{} could not be silenced: -finstrument-functions leaves no way", silenced_ != 0 ? "; " : "",
+                        several(first_refused_, refused_));
+  return text;
+}
+
+}  // namespace penna

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// record --max-overhead: lets processes silence the functions whose calls cost too much, and says which.
+//
+// Invariant: all on the thread that serves `penna ctl`, for a process is asked one thing at a time; each function that is not recorded any
+// more, and each that cannot be silenced, is named in the recording's notes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "collect/collector.h"
+#include "collect/overhead_governor.h"
+#include "collect/server.h"
+#include "model/symbol_source.h"
+
+namespace penna {
+
+class Silencer {
+ public:
+  // `percent`: of the program's own time, that recording calls may cost; none: null, there is nothing to do. `next`: who looks on, too;
+  // may be null. Before the collector starts; the others must outlive it.
+  static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
+                                                Onlooker* next);
+
+  int fd() const { return governor_.fd(); }  // readable when there is something for work()
+  void work();
+  // What was done, as one sentence.
+  std::string summary() const;
+
+ private:
+  Silencer(uint32_t percent, OverheadGovernor governor, Server& server, Collector& collector)
+      : percent_(percent),
+        governor_(std::move(governor)),
+        server_(server),
+        collector_(collector),
+        symbols_(make_symbol_source()) {}
+  void carry_out(const SilenceOrder& order, ControlPage& page);
+  bool silence(uint32_t pid, ControlPage& page, const BusyFunction& function);
+  std::string name_of(const BusyFunction& function);
+
+  uint32_t percent_;
+  OverheadGovernor governor_;
+  Server& server_;
+  Collector& collector_;
+  std::unique_ptr<SymbolSource> symbols_;  // its own: they are not thread-safe
+  size_t silenced_ = 0, refused_ = 0;
+  std::string first_, first_refused_;
+};
+
+}  // namespace penna

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// See overhead_governor.h.
+#include "collect/overhead_governor.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "base/file.h"
+#include "penna/clock.h"
+#include "recording/records.h"
+
+namespace penna {
+namespace {
+
+uint64_t nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// Two stamps, and all that is around them in a hook and its trampoline, also in the caches (bench/RESULTS.md: real programs).
+double measure_call_ns() {
+  constexpr int kStamps = 10'000;
+  constexpr double kRestNs = 45;
+  timespec before{}, after{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+  uint64_t sum = 0;
+  for (int i = 0; i < kStamps; ++i) {
+    sum += penna_now();
+    asm volatile("" : "+r"(sum));
+  }
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+  return 2 * static_cast<double>(nanoseconds(after) - nanoseconds(before)) / kStamps + kRestNs;
+}
+
+}  // namespace
+
+uint64_t OverheadGovernor::processor_time(pid_t pid) {
+  clockid_t clock;
+  timespec time{};
+  return ::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &time) == 0 ? nanoseconds(time) : 0;
+}
+
+Result<OverheadGovernor> OverheadGovernor::make(double limit, double call_ns) {
+  Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) return Error{"cannot watch over the cost of recording: " + errno_text(errno)};
+  return OverheadGovernor(limit, call_ns != 0 ? call_ns : measure_call_ns(), std::move(event));
+}
+
+std::vector<SilenceOrder> OverheadGovernor::take_orders() {
+  uint64_t count;
+  (void)!::read(event_.get(), &count, sizeof count);
+  const std::lock_guard lock(*mutex_);
+  return std::exchange(orders_, {});
+}
+
+void OverheadGovernor::give(SilenceOrder order) {
+  {
+    const std::lock_guard lock(*mutex_);
+    orders_.push_back(std::move(order));
+  }
+  const uint64_t one = 1;
+  (void)!::write(event_.get(), &one, sizeof one);
+}
+
+void OverheadGovernor::began(const Process& process) {
+  Watched& watched = watched_[process.number];
+  watched.pid = static_cast<pid_t>(process.pid);
+  watched.began_ns = clock_(watched.pid);
+  if (next_ != nullptr) next_->began(process);
+}
+
+void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk) {
+  Watched& watched = watched_[process];
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    if (record.kind == PENNA_KIND_CALL_ENTRY) {
+      ++watched.calls[record.pc];
+    } else if (record.kind == PENNA_KIND_MODULE && watched.modules.size() < kMaxModules) {
+      if (auto module = decode_module(record)) watched.modules.push_back(std::move(*module));
+    }
+  }
+  const uint64_t now_ns = watched.pid != 0 ? clock_(watched.pid) : 0;
+  if (now_ns >= watched.began_ns + kWindowNs) decide(watched, now_ns);
+  if (next_ != nullptr) next_->records(process, chunk);
+}
+
+void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
+  std::vector<std::pair<uint64_t, uint64_t>> busiest;  // calls, pc
+  uint64_t calls = 0;
+  for (const auto& [pc, count] : watched.calls) {
+    calls += count;  // of those that are silenced by now as well: they had their cost
+    if (watched.silenced.count(pc) == 0) busiest.emplace_back(count, pc);
+  }
+  const auto used = static_cast<double>(now_ns - watched.began_ns);
+  const double own = std::max(used - static_cast<double>(calls) * call_ns_, used / 20);
+  double cost = 0;
+  for (const auto& [count, pc] : busiest) cost += static_cast<double>(count) * call_ns_;
+  watched.calls.clear();
+  watched.began_ns = now_ns;
+  if (cost <= limit_ * own) return;
+  // Beyond the limit: so many that there is some way to it.
+  constexpr double kKept = 0.7;
+  std::sort(busiest.rbegin(), busiest.rend());
+  SilenceOrder order{static_cast<uint32_t>(watched.pid), static_cast<double>(now_ns) / 1e9, {}};
+  for (const auto& [count, pc] : busiest) {
+    if (cost <= kKept * limit_ * own) break;
+    const double mine = static_cast<double>(count) * call_ns_;
+    cost -= mine;
+    watched.silenced.insert(pc);
+    BusyFunction function{pc, count, mine / own, {}};
+    for (const Module& module : watched.modules)
+      if (pc >= module.start && pc < module.end) function.module = module;  // the last one that lies there
+    order.functions.push_back(std::move(function));
+  }
+  give(std::move(order));
+}
+
+void OverheadGovernor::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
+  if (next_ != nullptr) next_->stacks(process, first, nodes);
+}
+void OverheadGovernor::ended(const ProcessEnd& end) {
+  watched_.erase(end.number);
+  if (next_ != nullptr) next_->ended(end);
+}
+void OverheadGovernor::up_to_date() {
+  if (next_ != nullptr) next_->up_to_date();
+}
+
+}  // namespace penna

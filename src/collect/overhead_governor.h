@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// OverheadGovernor: finds the functions whose calls cost more than a share of the program's time, so that they are not recorded any more.
+//
+// Why an onlooker: it sees each call, also of chunks that are still being filled. It counts, and decides each time a process has
+// used 10 ms of processor time; what is decided is carried out by whoever takes the orders, for that takes a moment.
+// Invariant: a function is ordered to be silenced once a process; what is left of the calls is within the limit as far as their
+// cost is known.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "collect/onlooker.h"
+#include "recording/module_map.h"
+
+namespace penna {
+
+// A function of a process, with what is known of it when the order is given.
+struct BusyFunction {
+  uint64_t pc = 0;
+  uint64_t calls = 0;  // seen in the last while
+  double share = 0;    // of the program's own time that recording them took
+  Module module;       // where it lies; path empty: not known
+};
+
+struct SilenceOrder {
+  uint32_t pid = 0;
+  double seconds = 0;  // of processor time that the process had used
+  std::vector<BusyFunction> functions;
+};
+
+class OverheadGovernor final : public Onlooker {
+ public:
+  // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measured now.
+  static Result<OverheadGovernor> make(double limit, double call_ns = 0);
+  OverheadGovernor(OverheadGovernor&&) = default;
+  OverheadGovernor& operator=(OverheadGovernor&&) = delete;
+  // Who looks on, too. May be null. Before the collector starts.
+  void forward_to(Onlooker* next) { next_ = next; }
+
+  // Any thread. Readable when there are orders.
+  int fd() const { return event_.get(); }
+  std::vector<SilenceOrder> take_orders();
+
+  // Nanoseconds of processor time of a process; tests have their own.
+  using Clock = uint64_t (*)(pid_t pid);
+  void set_clock(Clock clock) { clock_ = clock; }
+
+  void began(const Process& process) override;
+  void records(uint32_t process, std::span<const uint8_t> chunk) override;
+  void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) override;
+  void ended(const ProcessEnd& end) override;
+  void up_to_date() override;
+
+ private:
+  static constexpr uint64_t kWindowNs = 10'000'000;
+  static constexpr size_t kMaxModules = 16384;
+  struct Watched {  // a process
+    pid_t pid = 0;
+    uint64_t began_ns = 0;        // of the window
+    NumberMap<uint64_t> calls;    // in the window, by pc
+    std::set<uint64_t> silenced;  // their calls that come late are not counted
+    std::vector<Module> modules;
+  };
+  OverheadGovernor(double limit, double call_ns, Fd event)
+      : limit_(limit), call_ns_(call_ns), event_(std::move(event)) {}
+  void decide(Watched& watched, uint64_t now_ns);
+  void give(SilenceOrder order);
+
+  double limit_, call_ns_;
+  Fd event_;
+  Clock clock_ = processor_time;
+  Onlooker* next_ = nullptr;
+  std::map<uint32_t, Watched> watched_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards orders_
+  std::vector<SilenceOrder> orders_;
+
+  static uint64_t processor_time(pid_t pid);
+};
+
+}  // namespace penna
