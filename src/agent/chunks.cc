@@ -2,12 +2,14 @@
 // The slow half of the writer: chunks are taken, opened, closed and handed to the collector.
 //
 // Why nothing here locks: a signal handler may run this code in the middle of itself. Every step is one atomic
-// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over.
+// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over. Meanwhile signals wait, for a
+// handler that does not return would leave the chunk, or its place in the ring, to nobody.
 // Invariant: a chunk's number is in exactly one place: the free bitmap, a thread's cursor, or the ring.
 #include <linux/futex.h>
 #include <time.h>
 
 #include "agent/lifecycle.h"
+#include "agent/signal_block.h"
 #include "agent/sys.h"
 #include "agent/writer.h"
 #include "penna/ring.h"
@@ -57,8 +59,12 @@ void ring_doorbell() {
     sys(SYS_futex, reinterpret_cast<long>(&doorbell->bell), FUTEX_WAKE, 1);
 }
 
-// A free chunk by the rules of --on-full; kNone when the event must be dropped.
-uint32_t obtain_chunk() {
+// Somebody waited for a chunk in vain, and none has been given back since: by generation, with bit 32 set. Then nobody waits again, for
+// the program would stand still.
+uint64_t waited_in_vain;
+
+// A free chunk by the rules of --on-full; kNone when the event must be dropped. Signals come while it waits.
+uint32_t obtain_chunk(SignalBlock& signals) {
   uint64_t began = 0;
   uint32_t chunk = kNone;
   for (int tries = 0;; ++tries) {
@@ -67,14 +73,18 @@ uint32_t obtain_chunk() {
     if (!backlogged) chunk = take_free_chunk();
     if (chunk != kNone || process.on_full != PENNA_ON_FULL_BLOCK) break;
     // Every chunk belongs to some thread: the collector may find that some of them are gone, but do not wait for ever.
-    if (!backlogged && tries == kSweepTries) break;
+    const uint64_t now_in_vain = uint64_t{1} << 32 | generation;
+    if (!backlogged && tries == kSweepTries) __atomic_store_n(&waited_in_vain, now_in_vain, __ATOMIC_RELAXED);
+    if (!backlogged && __atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) == now_in_vain) break;
     if (!recorder_alive()) {
       stop_recording();
       break;
     }
     if (began == 0) began = penna_now();
     if (!backlogged) ring_doorbell();
+    signals.open();
     wait_for_room(generation);
+    signals.close();
   }
   if (began != 0) __atomic_fetch_add(&process.channel->counters.blocked_ticks, penna_now() - began, __ATOMIC_RELAXED);
   return chunk;
@@ -153,13 +163,14 @@ uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class ev
     __atomic_store_n(&thread.cursor, kNoChunk, __ATOMIC_RELAXED);
     return nullptr;
   }
+  SignalBlock signals;
   bool new_thread = enter_thread();
   for (;;) {
     uint32_t old = chunk_in(at);
     if (old != kNone) pad_tail(old, static_cast<uint32_t>(at));
     uint64_t seen = __atomic_load_n(&thread.cursor, __ATOMIC_RELAXED);
     if (chunk_in(seen) == old) {
-      uint32_t fresh = process.channel != nullptr ? obtain_chunk() : kNone;
+      uint32_t fresh = process.channel != nullptr ? obtain_chunk(signals) : kNone;
       uint64_t next = kNoChunk;
       if (fresh != kNone) {
         open_chunk(fresh);
@@ -181,6 +192,7 @@ uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class ev
 }
 
 void close_chunk() {
+  SignalBlock signals;
   uint64_t seen = __atomic_load_n(&thread.cursor, __ATOMIC_RELAXED);
   while (!penna_arch_cas_local(&thread.cursor, seen, kNoChunk))
     seen = __atomic_load_n(&thread.cursor, __ATOMIC_RELAXED);

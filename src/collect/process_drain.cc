@@ -41,12 +41,7 @@ void ProcessDrain::set_onlooker(Onlooker* onlooker) {
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   size_t taken = 0;
-  // Chunks that waited for a record to be finished come first: they are older.
-  std::vector<uint32_t> again;
-  again.swap(unfinished_);
-  waiting_threads_.clear();
-  for (uint32_t chunk : again)
-    if (!take(writer, chunk, Origin::kRing, true)) unfinished_.push_back(chunk);
+  take_unfinished(writer);
   uint32_t chunk_untrusted;
   while (taken < limit && channel_.next_full_chunk(&chunk_untrusted)) {
     ++taken;
@@ -54,12 +49,36 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
       ++sink_->health(0).damaged;
       continue;
     }
-    if (!take(writer, chunk_untrusted, Origin::kRing, true)) unfinished_.push_back(chunk_untrusted);
+    if (!take(writer, chunk_untrusted, Origin::kRing, true))
+      unfinished_.push_back({chunk_untrusted, header_of(buffer_).thread_serial, header_of(buffer_).tid});
   }
   ring_is_empty_ = taken < limit;
   max_backlog_ = std::max<uint64_t>(max_backlog_, taken);
   if (taken != 0) write_new_stacks(writer);
   return taken;
+}
+
+// Chunks that waited for a record to be finished: they are older than what is in the ring. Some will never be: a handler came in the
+// middle and did not return (siglongjmp, a cancelled thread). So each is looked at less and less often, and not waited for when its
+// thread is gone; while it lives, it may come back to the record, and the chunk cannot be given back.
+void ProcessDrain::take_unfinished(RecordingWriter& writer) {
+  constexpr uint32_t kManyTries = 4;  // from then on its thread is looked for, each 2^4 turns
+  std::vector<Unfinished> again;
+  again.swap(unfinished_);
+  waiting_threads_.clear();
+  for (Unfinished& one : again) {
+    const bool skipped = one.turns != 0;
+    const bool gone = !skipped && one.tries == kManyTries && !thread_exists(pid_, one.tid);
+    if (!skipped && take(writer, one.chunk, Origin::kRing, !gone)) continue;
+    if (skipped) {
+      --one.turns;
+    } else {
+      one.tries = std::min(one.tries + 1, kManyTries);
+      one.turns = 1U << one.tries;
+    }
+    waiting_threads_.insert(one.serial);
+    unfinished_.push_back(one);
+  }
 }
 
 // Copies a chunk, gives it back and stores the copy. False: a record in it is still being written, so it must wait.
@@ -189,7 +208,7 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
   uint32_t count = channel_.geometry().chunk_count;
   if (channel_.free_chunks() > count / 4 || !ring_is_empty_) return;  // what is in the ring came first
   std::vector<bool> waiting(count);
-  for (uint32_t chunk : unfinished_) waiting[chunk] = true;
+  for (const Unfinished& one : unfinished_) waiting[one.chunk] = true;
   for (uint32_t chunk = 0; chunk < count; ++chunk) {
     if (channel_.is_free(chunk) || waiting[chunk]) continue;
     if (channel_.copy_chunk(chunk, buffer_.data()) < sizeof(penna_chunk)) continue;
@@ -204,7 +223,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   // A living target may go on for ever; each chunk can be full once in each turn.
   for (int turn = 0; turn < 4 && drain(writer, channel_.geometry().chunk_count) != 0; ++turn) {
   }
-  for (uint32_t chunk : unfinished_) take(writer, chunk, Origin::kRing, false);
+  for (const Unfinished& one : unfinished_) take(writer, one.chunk, Origin::kRing, false);
   unfinished_.clear();
   for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
     if (channel_.is_free(chunk)) continue;

@@ -50,6 +50,7 @@ class ProcessDrain {
 
   // Takes the chunks of threads that are gone, when few chunks are left for others.
   void reclaim(RecordingWriter& writer);
+  void take_unfinished(RecordingWriter& writer);
 
   // The process is gone, or the recording ends: takes what is left, and writes its end and its health.
   // `gone`: no thread of it can write any more.
@@ -79,7 +80,12 @@ class ProcessDrain {
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
   std::vector<uint32_t> shown_bytes_;    // the same for show_open_chunks()
-  std::vector<uint32_t> unfinished_;     // full chunks in which a record is still being written, and those behind them
+  // A full chunk in which a record is still being written, or that lies behind such a one.
+  struct Unfinished {
+    uint32_t chunk, serial, tid;
+    uint32_t tries = 0, turns = 0;  // turns: of drain(), until it is looked at again
+  };
+  std::vector<Unfinished> unfinished_;
   std::unordered_set<uint32_t> waiting_threads_;  // by serial: of these, with a filter that needs them in order
   bool ring_is_empty_ = true;                     // as far as the last drain() saw
   std::shared_ptr<ChunkSink> sink_;

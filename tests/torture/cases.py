@@ -136,6 +136,7 @@ CASES |= {
     'signals_busy': program('signals', 'busy'),
     'signals_alternate': program('signals', 'busy', 'alternate'),
     'cancel': program('cancel', silent=('points',)),
+    'leave_handlers': program('leave_handlers', '1000', silent=('alloc', 'locks')),
     'handlers': program('handlers'),
     'points': program('points', silent=('locks',)),
     'locks': program('locks', silent=('points',)),
