@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 5 };
+enum { PENNA_ABI_VERSION = 6 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -209,6 +209,8 @@ enum penna_on_full {
   PENNA_ON_FULL_DROP = 1,
 };
 
+enum penna_option { PENNA_OPTION_FREE_STACKS = 1 /* frees say where, too */ };
+
 struct penna_config {
   uint64_t magic; /* PENNA_CHANNEL_MAGIC */
   uint32_t version;
@@ -219,11 +221,14 @@ struct penna_config {
   uint32_t max_nodes;
   uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
   uint32_t plans;       /* penna_plans */
+  uint32_t options;     /* penna_option */
+  uint32_t reserved;
+  uint64_t sample_bytes; /* not 0: one allocation in so many bytes is recorded, drawn at random (agent/sampling.h) */
   /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
    * matches a point says whether it is recorded; where none does, it is if the list is empty or begins with a "-". */
   char point_patterns[472];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 512, "penna_config is 512 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 528, "penna_config is 528 bytes");
 
 struct penna_hello {
   uint64_t magic;

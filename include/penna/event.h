@@ -78,7 +78,12 @@ enum penna_kind {
   PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
   PENNA_KIND_JUMP = 19,   /* penna_jump: the thread's stack is another one, or another part of it, from here on */
   PENNA_KIND_VALUES = 20, /* penna_values: what a function was called with, or gave back */
-  PENNA_KIND_COUNT = 21
+  PENNA_KIND_FREE_STACK = 21, /* penna_free_stack: a FREE that says where, too (record --free-stacks) */
+  PENNA_KIND_MAP = 22,        /* penna_map: memory was mapped; stamped after the real call */
+  PENNA_KIND_UNMAP = 23,      /* penna_unmap: a range was unmapped, mapped or not; stamped before the real call */
+  PENNA_KIND_POOL_ALLOC = 24, /* penna_pool_alloc: a block of a pool of the program's own (penna/alloc.h) */
+  PENNA_KIND_POOL_FREE = 25,  /* penna_pool_free */
+  PENNA_KIND_COUNT = 26
 };
 
 /* What the four kinds of event are called on command lines and in masks. */
@@ -128,6 +133,59 @@ struct penna_free {
 PENNA_STATIC_ASSERT(sizeof(struct penna_free) == 8, "penna_free is 8 bytes");
 
 #define PENNA_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+
+struct penna_free_stack {
+  uint64_t address_family;
+  uint32_t stack;
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_free_stack) == 16, "penna_free_stack is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_free_stack, stack) == 8, "penna_free_stack.stack");
+
+/* Mappings are a family of their own: ranges of pages, any part of which can be unmapped or mapped again. */
+enum penna_map_how {
+  PENNA_MAP_MMAP = 0,
+  PENNA_MAP_MREMAP = 1, /* an UNMAP of the old range stands before it */
+  PENNA_MAP_BRK = 2     /* brk, sbrk: the end of the data segment moved up */
+};
+/*   0        8       16      20    22      24
+ *   +--------+-------+-------+-----+-------+
+ *   |address | bytes | stack | how | flags |     flags: penna_map_flag
+ *   +--------+-------+-------+-----+-------+  */
+enum penna_map_flag { PENNA_MAP_FILE = 1, PENNA_MAP_SHARED = 2, PENNA_MAP_NO_ACCESS = 4 };
+struct penna_map {
+  uint64_t address;
+  uint64_t bytes; /* whole pages; of brk, as far as it moved */
+  uint32_t stack;
+  uint16_t how;   /* penna_map_how */
+  uint16_t flags; /* penna_map_flag: of a file; seen by others; reserved only (PROT_NONE) */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_map) == 24, "penna_map is 24 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_map, stack) == 16, "penna_map.stack");
+
+struct penna_unmap {
+  uint64_t address;
+  uint64_t bytes;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_unmap) == 16, "penna_unmap is 16 bytes");
+
+/* Pools are families of their own, too: a block of one lies inside a block or a mapping that is recorded besides. */
+struct penna_pool_alloc {
+  uint64_t address;
+  uint64_t size;
+  uint32_t stack;
+  uint32_t pool; /* id given by a SITE record of kind PENNA_SITE_POOL, whose name is the pool's */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_pool_alloc) == 24, "penna_pool_alloc is 24 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_pool_alloc, pool) == 20, "penna_pool_alloc.pool");
+
+struct penna_pool_free {
+  uint64_t address;
+  uint32_t stack; /* 0, unless stacks of frees are wanted */
+  uint32_t pool;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_pool_free) == 16, "penna_pool_free is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_pool_free, pool) == 12, "penna_pool_free.pool");
 
 struct penna_lock {
   uint64_t lock; /* address of the mutex */
@@ -205,7 +263,8 @@ enum penna_site_kind {
   PENNA_SITE_SPAN_END = 3,
   PENNA_SITE_TRIGGER = 4,
   PENNA_SITE_ARGUMENTS = 5, /* what a function is called with: of VALUES records */
-  PENNA_SITE_RESULT = 6     /* what it gives back: the same */
+  PENNA_SITE_RESULT = 6,    /* what it gives back: the same */
+  PENNA_SITE_POOL = 7       /* of penna/alloc.h: in a program a place that uses a pool; in a record, the pool */
 };
 
 /* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for

@@ -30,6 +30,7 @@ enum penna_plans {
   PENNA_PLANS_MODULES = 1, /* of each module, when it is there, what is to be patched for calls */
   PENNA_PLANS_POINTERS =
       2, /* of each function that dlsym finds the same; then the question has one module, the plan at most one patch */
+  PENNA_PLANS_ALLOCATORS = 4 /* of modules that bring an allocator of their own: a question for each of its functions */
 };
 
 /* A module, and memory within 2 GiB of all of its code that may become code. */
@@ -39,12 +40,14 @@ struct penna_patch_question {
   uint64_t near, near_bytes; /* 0: there is none */
   uint64_t enter;            /* what a patched place shall call: penna_call_enter */
   uint64_t function;         /* not 0: only about the function that begins here, which dlsym has found */
+  uint64_t instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD) */
+  char symbol[64];
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
   char path[PENNA_PATCH_PATH];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 96 + PENNA_PATCH_PATH, "penna_patch_question");
-PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 64, "penna_patch_question.build_id");
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 168 + PENNA_PATCH_PATH, "penna_patch_question");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 136, "penna_patch_question.build_id");
 
 struct penna_patch_plan {
   uint64_t magic;
@@ -70,7 +73,9 @@ enum penna_patch_kind {
   /* Code: `before` becomes `after`. First what lies behind `head`, which nobody runs now or then; then the head, by one store. */
   PENNA_PATCH_CODE = 1,
   /* A pointer to a function of another module, the one called `name`: its value goes to the stub, whose address goes there. */
-  PENNA_PATCH_IMPORT = 2
+  PENNA_PATCH_IMPORT = 2,
+  /* As PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
+  PENNA_PATCH_INSTEAD = 3
 };
 
 /*   0         +---------+------+-------+------+----------+
@@ -88,7 +93,7 @@ struct penna_patch {
   uint8_t reserved[5];
   uint8_t before[16];
   uint8_t after[16];
-  uint64_t stub;          /* not 0: run-time address of a penna_stub's code, whose words the target shall fill */
+  uint64_t stub;          /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */
   uint32_t name, version; /* then: of the function, among the names; UINT32_MAX: no version */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes");

@@ -29,7 +29,9 @@ inline constexpr std::array<uint8_t, 64> kClassOfKind = [] {
   for (auto& value : classes) value = PENNA_CLASS_COUNT;
   classes[PENNA_KIND_CALL_ENTRY] = classes[PENNA_KIND_CALL_EXIT] = PENNA_CALLS;
   classes[PENNA_KIND_ALLOC] = classes[PENNA_KIND_ALLOC_LARGE] = PENNA_ALLOC;
-  classes[PENNA_KIND_FREE] = classes[PENNA_KIND_REALLOC_FAILED] = PENNA_ALLOC;
+  classes[PENNA_KIND_FREE] = classes[PENNA_KIND_FREE_STACK] = classes[PENNA_KIND_REALLOC_FAILED] = PENNA_ALLOC;
+  classes[PENNA_KIND_MAP] = classes[PENNA_KIND_UNMAP] = PENNA_ALLOC;
+  classes[PENNA_KIND_POOL_ALLOC] = classes[PENNA_KIND_POOL_FREE] = PENNA_ALLOC;
   classes[PENNA_KIND_LOCK] = classes[PENNA_KIND_LOCK_WAIT] = classes[PENNA_KIND_UNLOCK] = PENNA_LOCKS;
   classes[PENNA_KIND_LOCK_BUSY] = classes[PENNA_KIND_COND_WAIT] = PENNA_LOCKS;
   classes[PENNA_KIND_POINT] = PENNA_POINTS;
@@ -178,9 +180,14 @@ inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
   bytes[PENNA_KIND_BLOCKED] = sizeof(penna_blocked);
   bytes[PENNA_KIND_JUMP] = sizeof(penna_jump);
   bytes[PENNA_KIND_VALUES] = sizeof(penna_values);
+  bytes[PENNA_KIND_FREE_STACK] = sizeof(penna_free_stack);
+  bytes[PENNA_KIND_MAP] = sizeof(penna_map);
+  bytes[PENNA_KIND_UNMAP] = sizeof(penna_unmap);
+  bytes[PENNA_KIND_POOL_ALLOC] = sizeof(penna_pool_alloc);
+  bytes[PENNA_KIND_POOL_FREE] = sizeof(penna_pool_free);
   return bytes;
 }();
-static_assert(PENNA_KIND_COUNT == 21, "a new kind needs its size in kPayloadBytes and its class in classify()");
+static_assert(PENNA_KIND_COUNT == 26, "a new kind needs its size in kPayloadBytes and its class in classify()");
 
 // A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {
