@@ -56,7 +56,7 @@ class CsvExport {
 
  private:
   void size(const TimelineLine& line) {
-    if (line.kind == LineKind::kAllocation) return csv_.field(line.size);
+    if (line.size != 0 || line.kind == LineKind::kAllocation) return csv_.field(line.size);
     if (line.kind != LineKind::kLost) return csv_.empty();
     csv_.field(lost_events(line));
   }

@@ -3,7 +3,7 @@
 //
 // Columns: time_ns, pid, tid, kind, name, address, size, duration_ns, stack, then argument values.
 //   time_ns      nanoseconds since the first event of the recording
-//   kind         enter, exit, alloc, free, realloc_failed, lock, lock_wait, lock_busy, unlock, condition_wait, point,
+//   kind         enter, exit, alloc, free, realloc_failed, map, unmap, pool_alloc, pool_free, lock, lock_wait, lock_busy, unlock, condition_wait, point,
 //                thread_name, lost, blocked
 //   name         of the function, lock, condition variable, point or span; for alloc and free the function that was called
 //   address      of the function, block, lock or condition variable, in hexadecimal

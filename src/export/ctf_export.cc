@@ -73,10 +73,13 @@ class CtfExport {
   void fields(const TimelineLine& line) {
     switch (line.kind) {
       case LineKind::kAllocation:
+      case LineKind::kMap:
+      case LineKind::kPoolAllocation:
         name_and_address(line);
         writer_.number("size", line.size);
         writer_.text("stack", words_.folded_stack(line));
         return;
+      case LineKind::kUnmap: name_and_address(line); return writer_.number("size", line.size);
       case LineKind::kLockWait:
       case LineKind::kConditionWait: return wait(line);
       case LineKind::kUnlock:

@@ -19,6 +19,10 @@ const char* line_kind_name(const TimelineLine& line) {
     case LineKind::kAllocation: return "alloc";
     case LineKind::kFree: return "free";
     case LineKind::kReallocFailed: return "realloc_failed";
+    case LineKind::kMap: return "map";
+    case LineKind::kUnmap: return "unmap";
+    case LineKind::kPoolAllocation: return "pool_alloc";
+    case LineKind::kPoolFree: return "pool_free";
     case LineKind::kLock: return "lock";
     case LineKind::kLockWait: return "lock_wait";
     case LineKind::kLockBusy: return "lock_busy";
@@ -58,6 +62,7 @@ EventWords::EventWords(const Recording& recording, Names& names)
 
 std::string EventWords::name(const TimelineLine& line) {
   static constexpr const char* kFamilies[PENNA_FAMILY_COUNT] = {"malloc", "calloc", "realloc", "aligned_alloc"};
+  static constexpr const char* kMaps[] = {"mmap", "mremap", "brk"};
   switch (line.kind) {
     case LineKind::kEnter:
     case LineKind::kLeave:
@@ -68,6 +73,10 @@ std::string EventWords::name(const TimelineLine& line) {
     case LineKind::kAllocation: return line.family < PENNA_FAMILY_COUNT ? kFamilies[line.family] : "unknown";
     case LineKind::kFree: return line.family == PENNA_FAMILY_REALLOC ? "realloc" : "free";
     case LineKind::kReallocFailed: return "realloc";
+    case LineKind::kMap: return line.family < std::size(kMaps) ? kMaps[line.family] : "unknown";
+    case LineKind::kUnmap: return "munmap";
+    case LineKind::kPoolAllocation:
+    case LineKind::kPoolFree:
     case LineKind::kPoint:
     case LineKind::kSpanBegin:
     case LineKind::kSpanEnd: return site_name(recording_.site(line.process, line.site), line.site);

@@ -67,10 +67,11 @@ bool Timeline::describe(const Event& event, TimelineLine& out) {
   switch (record.kind) {
     case PENNA_KIND_ALLOC: allocation(record.as<penna_alloc>()); return true;
     case PENNA_KIND_ALLOC_LARGE: allocation(record.as<penna_alloc_large>()); return true;
+    case PENNA_KIND_FREE_STACK: out.stack = record.as<penna_free_stack>().stack; [[fallthrough]];
     case PENNA_KIND_FREE:
     case PENNA_KIND_REALLOC_FAILED: {
-      const auto payload = record.as<penna_free>();
-      out.kind = record.kind == PENNA_KIND_FREE ? LineKind::kFree : LineKind::kReallocFailed;
+      const auto payload = record.as<penna_free>();  // of all three, first of all
+      out.kind = record.kind == PENNA_KIND_REALLOC_FAILED ? LineKind::kReallocFailed : LineKind::kFree;
       out.address = payload.address_family & PENNA_ADDRESS_MASK;
       out.family = static_cast<uint32_t>(payload.address_family >> 56);
       return true;
@@ -86,8 +87,38 @@ bool Timeline::describe(const Event& event, TimelineLine& out) {
       out.duration = record.as<penna_blocked>().ticks;
       out.begin = event.time - (out.duration < event.time ? out.duration : event.time);
       return true;
-    default: return describe_lock(event, out);
+    default: return describe_memory(record, out) || describe_lock(event, out);
   }
+}
+
+bool Timeline::describe_memory(const Record& record, TimelineLine& out) {
+  const auto block = [&out](LineKind kind, const auto& payload, uint64_t size) {
+    out.kind = kind;
+    out.address = payload.address;
+    out.size = size;
+    return true;
+  };
+  if (record.kind == PENNA_KIND_MAP) {
+    const auto map = record.as<penna_map>();
+    out.family = map.how;
+    out.stack = map.stack;
+    return block(LineKind::kMap, map, map.bytes);
+  }
+  if (record.kind == PENNA_KIND_UNMAP) {
+    const auto unmap = record.as<penna_unmap>();
+    return block(LineKind::kUnmap, unmap, unmap.bytes);
+  }
+  if (record.kind == PENNA_KIND_POOL_ALLOC) {
+    const auto alloc = record.as<penna_pool_alloc>();
+    out.site = alloc.pool;
+    out.stack = alloc.stack;
+    return block(LineKind::kPoolAllocation, alloc, alloc.size);
+  }
+  if (record.kind != PENNA_KIND_POOL_FREE) return false;
+  const auto free = record.as<penna_pool_free>();
+  out.site = free.pool;
+  out.stack = free.stack;
+  return block(LineKind::kPoolFree, free, 0);
 }
 
 bool Timeline::describe_lock(const Event& event, TimelineLine& out) {

@@ -22,25 +22,29 @@
 namespace penna {
 
 enum class LineKind : uint8_t {
-  kEnter,          // f() {                    pc, stack
-  kLeave,          // } /* f */                pc, stack, begin, duration, end
-  kLeaf,           // f();                     pc, stack, begin, duration: nothing else happened inside
-  kStrayExit,      // an exit without entry    pc, inherited; of a span: site
-  kAllocation,     //                          address, size, family, stack
-  kFree,           //                          address, family
-  kReallocFailed,  //                          address: the kFree before it did not happen
-  kLock,           // taken without waiting    address
-  kLockWait,       // a wait for it ended      address, begin, duration, wait_end, owner, stack
-  kLockBusy,       // trylock failed           address
-  kUnlock,         //                          address, begin, duration of the hold (0 when its begin is unknown)
-  kConditionWait,  // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
-  kPoint,          //                          decode_arguments(recording.site(process, site), *record); also the values
-                   //                          of a call that nobody knows
-  kSpanBegin,      // a span, in place of      as kPoint
-  kSpanEnd,        //   an entry and its exit  site (of its beginning), begin, duration, end
-  kThreadName,     //                          decode_thread_name(*record)
-  kLost,           //                          record->as<penna_lost>()
-  kBlocked,        //                          duration: the thread waited for room in the recorder's memory
+  kEnter,           // f() {                    pc, stack
+  kLeave,           // } /* f */                pc, stack, begin, duration, end
+  kLeaf,            // f();                     pc, stack, begin, duration: nothing else happened inside
+  kStrayExit,       // an exit without entry    pc, inherited; of a span: site
+  kAllocation,      //                          address, size, family, stack
+  kFree,            //                          address, family
+  kReallocFailed,   //                          address: the kFree before it did not happen
+  kMap,             //                          address, size, family = penna_map_how, stack
+  kUnmap,           //                          address, size
+  kPoolAllocation,  //                          address, size, site (of the pool), stack
+  kPoolFree,        //                          address, site
+  kLock,            // taken without waiting    address
+  kLockWait,        // a wait for it ended      address, begin, duration, wait_end, owner, stack
+  kLockBusy,        // trylock failed           address
+  kUnlock,          //                          address, begin, duration of the hold (0 when its begin is unknown)
+  kConditionWait,   // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
+  kPoint,       //                          decode_arguments(recording.site(process, site), *record); also the values
+                //                          of a call that nobody knows
+  kSpanBegin,   // a span, in place of      as kPoint
+  kSpanEnd,     //   an entry and its exit  site (of its beginning), begin, duration, end
+  kThreadName,  //                          decode_thread_name(*record)
+  kLost,        //                          record->as<penna_lost>()
+  kBlocked,     //                          duration: the thread waited for room in the recorder's memory
 };
 
 struct TimelineLine {
@@ -55,8 +59,9 @@ struct TimelineLine {
   uint64_t address = 0;
   uint64_t lock = 0;
   uint64_t size = 0;
-  uint32_t family = 0;             // penna_alloc_family; may be unknown
-  uint32_t stack = 0;              // for Names::stack() and origin(); 0 = none. Of a call: that it came from
+  uint32_t family = 0;  // penna_alloc_family, or penna_map_how; may be unknown
+  uint32_t stack =
+      0;  // for Names::stack() and origin(); 0 = none. Of a call: that it came from; kFree: see --free-stacks
   uint32_t owner = 0;              // tid that held the lock; 0 = unknown
   uint32_t wait_end = 0;           // penna_wait_end; may be unknown
   uint32_t site = 0;               // id
@@ -115,6 +120,7 @@ class Timeline {
   TimelineLine stray_exit(const Event& event);
   // The line of a record that is no call; false when it makes none.
   bool describe(const Event& event, TimelineLine& out);
+  static bool describe_memory(const Record& record, TimelineLine& out);
   bool describe_lock(const Event& event, TimelineLine& out);
   void take(uint64_t lock, uint64_t time);
   void give_back(uint64_t lock, TimelineLine& out);

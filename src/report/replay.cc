@@ -24,6 +24,11 @@ const char* family_name(uint32_t family) {
   return family < PENNA_FAMILY_COUNT ? kNames[family] : "allocate";
 }
 
+const char* map_name(uint32_t how) {
+  static constexpr const char* kNames[] = {"mmap", "mremap", "brk"};
+  return how < std::size(kNames) ? kNames[how] : "map";
+}
+
 std::string lost_text(const penna_lost& lost) {
   std::string text = "LOST:";
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
@@ -238,7 +243,15 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
                                                        : "");
     case LineKind::kAllocation: return allocation_text(line);
     case LineKind::kFree:
-      return fmt::format("free({:#x}){}", line.address, line.family == PENNA_FAMILY_REALLOC ? " by realloc" : "");
+      return fmt::format("free({:#x}){}{}", line.address, line.family == PENNA_FAMILY_REALLOC ? " by realloc" : "",
+                         line.stack != 0 ? origin_text(line) : "");
+    case LineKind::kMap:
+      return fmt::format("{}({}) = {:#x}{}", map_name(line.family), line.size, line.address, origin_text(line));
+    case LineKind::kUnmap: return fmt::format("munmap({:#x}, {})", line.address, line.size);
+    case LineKind::kPoolAllocation:
+      return fmt::format("pool {}: allocate({}) = {:#x}{}", pool_name(line), line.size, line.address,
+                         origin_text(line));
+    case LineKind::kPoolFree: return fmt::format("pool {}: free({:#x})", pool_name(line), line.address);
     case LineKind::kReallocFailed: return fmt::format("realloc failed: {:#x} stays", line.address);
     case LineKind::kLock: return "lock " + lock_name(line, line.address);
     case LineKind::kLockBusy: return "trylock " + lock_name(line, line.address) + " busy";
@@ -289,12 +302,18 @@ std::string ReplayPrinter::call_name(const TimelineLine& line) {
 }
 
 std::string ReplayPrinter::allocation_text(const TimelineLine& line) {
-  std::string text = fmt::format("{}({}) = {:#x}", family_name(line.family), line.size, line.address);
-  // Without calls around it, the caller is the best that can be said of where it happened.
-  if (line.depth == 0)
-    if (const NameFrame* origin = names_.origin(line.process, line.stack); origin != nullptr)
-      text += " in " + printable(origin->function);
-  return text;
+  return fmt::format("{}({}) = {:#x}{}", family_name(line.family), line.size, line.address, origin_text(line));
+}
+
+// Without calls around it, the caller is the best that can be said of where it happened.
+std::string ReplayPrinter::origin_text(const TimelineLine& line) {
+  const NameFrame* origin = line.depth == 0 ? names_.origin(line.process, line.stack) : nullptr;
+  return origin != nullptr ? " in " + printable(origin->function) : "";
+}
+
+std::string ReplayPrinter::pool_name(const TimelineLine& line) {
+  const Site* site = recording_.site(line.process, line.site);
+  return site != nullptr ? printable(site->name) : "?";
 }
 
 std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string& what) {

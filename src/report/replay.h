@@ -44,6 +44,8 @@ class ReplayPrinter {
   std::string result_text(const TimelineLine& line);
   std::string call_name(const TimelineLine& line);
   std::string allocation_text(const TimelineLine& line);
+  std::string origin_text(const TimelineLine& line);
+  std::string pool_name(const TimelineLine& line);
   std::string wait_text(const TimelineLine& line, const std::string& what);
   std::string lock_name(const TimelineLine& line, uint64_t address);
   std::string point_text(const TimelineLine& line, const char* what);
