@@ -77,12 +77,6 @@ uintptr_t end_jumpers(uintptr_t caller) {
   return caller;
 }
 
-void lose_call() {
-  ++thread.lost_class[PENNA_CALLS];
-  ++thread.discarded;
-  __atomic_fetch_add(&process.channel->counters.lost[PENNA_CALLS], 1, __ATOMIC_RELAXED);
-}
-
 }  // namespace
 
 extern "C" {
@@ -94,12 +88,12 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   const uintptr_t resume = registers->resume;
   if (frame == 0 && passes(registers->caller, resume)) return 0;
   const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
-  if (frame != 0 && at.slot == nullptr) return lose_call(), 0;
+  if (frame != 0 && at.slot == nullptr) return lose(PENNA_CALLS), 0;
   uintptr_t caller = at.slot != nullptr ? *at.slot : registers->caller;
   const uintptr_t jumper = caller;
   caller = end_jumpers(caller);
   const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
-  if (link == nullptr) return lose_call(), 0;
+  if (link == nullptr) return lose(PENNA_CALLS), 0;
   if (jumper != caller && at.slot == nullptr) add_follower(jumper, *link);
   write_call(link->function, PENNA_TAG_ENTRY);
   if ((link->way & kAsks) != 0) {
@@ -148,7 +142,7 @@ __attribute__((visibility("hidden"), used)) int penna_return_personality(int, in
   if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
   const uintptr_t pc = shown ? unwinder.get_ip(context) : hidden->ip;
   if (!is_trampoline(pc)) {
-    if (recording(PENNA_CALLS)) lose_call();
+    if (recording(PENNA_CALLS)) lose(PENNA_CALLS);
     return kContinueUnwind;
   }
   const ReturnLink& link = link_of_trampoline(pc);

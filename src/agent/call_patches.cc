@@ -16,6 +16,7 @@
 #include "agent/sites.h"
 #include "agent/state.h"
 #include "agent/sys.h"
+#include "agent/text.h"
 #include "penna/patch_plan.h"
 
 extern "C" void penna_call_enter();
@@ -294,6 +295,53 @@ void patch_function_as(const Plan& plan, const penna_patch_question& question, b
   count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
 }
 
+const penna_patch* only_patch(const Plan& plan, const Questions& questions, uint32_t i) {
+  if (plan.head == nullptr || !plan.holds(plan.nears[i], questions.list[i]) || plan.nears[i].patches != 1)
+    return nullptr;
+  const penna_patch* patch = plan.patches + plan.nears[i].first;
+  const penna_patch_question& question = questions.list[i];
+  const bool sound = patch->kind == PENNA_PATCH_INSTEAD && patch->stub - question.near < plan.nears[i].bytes;
+  return sound ? patch : nullptr;
+}
+
+// The rooms of all questions are one piece of memory. It becomes code before the first function leads there.
+bool enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
+  const NearRoom all{questions.list[0].near, page_up(uint64_t{questions.count} * questions.list[0].near_bytes)};
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < questions.count; ++i)
+    if (only_patch(plan, questions, i) != nullptr) used = questions.list[i].near + plan.nears[i].bytes - all.start;
+  const auto protect = [&](long protection) {
+    return !sys_failed(sys(SYS_mprotect, static_cast<long>(all.start), static_cast<long>(all.bytes), protection));
+  };
+  if (used != 0 && !protect(PROT_READ | PROT_WRITE)) used = 0;
+  for (uint32_t i = 0; used != 0 && i < questions.count; ++i)
+    if (only_patch(plan, questions, i) != nullptr)
+      __builtin_memcpy(reinterpret_cast<void*>(questions.list[i].near), plan.code + plan.nears[i].offset,
+                       plan.nears[i].bytes);
+  if (used != 0 && !protect(PROT_READ | PROT_EXEC)) used = 0;
+  if (!keep_near(questions.list[0].start, all, used) || used == 0) return false;
+
+  const auto is_alias = [&](const penna_patch& patch, uint32_t before) {
+    for (uint32_t i = 0; i < before; ++i)
+      if (const penna_patch* other = only_patch(plan, questions, i);
+          other != nullptr && other->address == patch.address)
+        return true;
+    return false;
+  };
+  bool any = false;
+  CodeWriter writer(questions.list[0], true);
+  for (uint32_t i = 0; i < questions.count; ++i) {
+    const penna_patch* patch = only_patch(plan, questions, i);
+    if (patch == nullptr || is_alias(*patch, i)) continue;
+    originals[i] = patch->stub;  // in front of the head: this thread may come by
+    const bool done = writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch);
+    if (!done) originals[i] = 0;
+    any |= done;
+    count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+  }
+  return any;
+}
+
 // Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds the board's lock.
 template <typename Fill, typename CarryOut>
 void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
@@ -373,6 +421,27 @@ bool patch_function(uintptr_t function) {
       },
       [&](const Plan& plan, const Questions& questions) { patch_function_as(plan, questions.list[0], alone); });
   return true;
+}
+
+bool enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals) {
+  if (__libc_single_threaded == 0 || !may_be_asked_about(module)) return false;
+  BoardLock lock(BoardLock::kTry);
+  if (!lock) return false;
+  penna_prepare_patching();
+  bool any = false;
+  ask(
+      count,
+      [&](Questions& questions) {
+        const NearRoom room = reserve_near(module.start, module.end, page_up(uint64_t{count} * kNearStubBytes));
+        for (uint32_t i = 0; i < count; ++i) {
+          const NearRoom own{room.start + i * kNearStubBytes, room.bytes != 0 ? kNearStubBytes : 0};
+          penna_patch_question& question = questions.list[questions.count++] = question_about(module, own, 0);
+          question.instead = question.enter = functions[i].hook;
+          __builtin_memcpy(question.symbol, functions[i].symbol, text_length(functions[i].symbol) + 1);
+        }
+      },
+      [&](const Plan& plan, const Questions& questions) { any = enter_instead_as(plan, questions, originals); });
+  return any;
 }
 
 void count_refused_function() { count(&penna_counters::functions_refused); }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "agent/modules.h"
 #include "penna/channel.h"
 
 namespace penna::agent {
@@ -21,5 +22,14 @@ bool patches_pointers();
 // The same for one function, once. False: another thread is patching; come again. Not in signal handlers.
 bool patch_function(uintptr_t function);
 void count_refused_function();
+
+// A function of a module, by its symbol, and what its calls shall go to.
+struct Instead {
+  const char* symbol;
+  uintptr_t hook;
+};
+// Lets the calls of `count` functions go there, those of them that the module has and the recorder has planned for; originals[i] then is
+// code that does what the function did. Two symbols of one place: only the first. False: none. Only while there is one thread.
+bool enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals);
 
 }  // namespace penna::agent

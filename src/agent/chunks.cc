@@ -130,14 +130,6 @@ void pad_tail(uint32_t chunk, uint32_t offset) {
                    __ATOMIC_RELEASE);
 }
 
-uint64_t* lose(penna_event_class event_class) {
-  if (event_class == kNoClass) return nullptr;
-  ++thread.lost_class[event_class];
-  ++thread.discarded;
-  __atomic_fetch_add(&process.channel->counters.lost[event_class], 1, __ATOMIC_RELAXED);
-  return nullptr;
-}
-
 // What this thread has to tell besides: its name when it is new, and what it lost while there was no room.
 void write_notes(bool new_thread) {
   uint64_t now = penna_now();
@@ -157,6 +149,13 @@ void write_notes(bool new_thread) {
 }
 
 }  // namespace
+
+void lose(penna_event_class event_class) {
+  if (event_class == kNoClass) return;
+  ++thread.lost_class[event_class];
+  ++thread.discarded;
+  __atomic_fetch_add(&process.channel->counters.lost[event_class], 1, __ATOMIC_RELAXED);
+}
 
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class) {
   if (thread.muted != 0) {
@@ -178,7 +177,10 @@ uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class ev
       }
       if (penna_arch_cas_local(&thread.cursor, seen, next)) {
         if (old != kNone) hand_over(old, PENNA_CHUNK_BYTES);
-        if (fresh == kNone) return process.channel != nullptr ? lose(event_class) : nullptr;
+        if (fresh == kNone) {
+          if (process.channel != nullptr) lose(event_class);
+          return nullptr;
+        }
         write_notes(new_thread);
         return place(uint64_t{fresh} << 32 | PENNA_CHUNK_HEADER_BYTES);
       }

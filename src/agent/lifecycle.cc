@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "agent/allocators.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/environment.h"
@@ -24,7 +25,8 @@
 namespace penna::agent {
 
 Process process;
-__thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0};
+__thread Thread thread
+    __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0};
 
 namespace {
 
@@ -49,6 +51,7 @@ void forget_parent() {
   thread.discarded = 0;
   thread.serial = 0;
   thread.tid = 0;
+  thread.random = 0;  // or the child would draw what its parent draws
   for (uint32_t& count : thread.lost_class) count = 0;
   forget_last_stack();
   auto* channel = reinterpret_cast<uint8_t*>(last_meeting.channel);
@@ -88,11 +91,15 @@ bool start() {
   process.backlog_limit = meeting.channel->backlog_limit;
   process.stack_depth = meeting.config.stack_depth;
   process.on_full = meeting.config.on_full;
+  process.sample_bytes = meeting.config.sample_bytes;
+  process.alloc_options = (meeting.config.sample_bytes != 0 ? kSampled : 0) |
+                          ((meeting.config.options & PENNA_OPTION_FREE_STACKS) != 0 ? kFreeStacks : 0);
   if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
 
   announce_modules(forked);
   start_points(meeting.config, forked);
   start_call_patches(meeting.config, forked);
+  start_allocators(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
   bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers();

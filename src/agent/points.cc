@@ -29,6 +29,7 @@ namespace {
 uint32_t last_id;
 bool wanted;            // the recorder asked for points
 bool recording_points;  // and is there
+bool recording_pools;   // and takes allocations: what penna/alloc.h tells
 
 // ---- Telling ---------------------------------------------------------------------------------------------------------
 
@@ -140,23 +141,29 @@ void start_points(const penna_config& config, bool forked) {
     return;
   }
   wanted = (config.classes & class_bit(PENNA_POINTS)) != 0;
-  if (!wanted) return;
+  const bool pools = (config.classes & class_bit(PENNA_ALLOC)) != 0;
+  if (!wanted && !pools) return;
   prepare();
   BoardLock lock(BoardLock::kWait);
   {
     Switcher switcher(who_runs());
     find_site_modules(switcher);
   }
-  take_patterns(config);
-  board()->change = reinterpret_cast<uintptr_t>(&change_for_program);
-  recording_points = true;
+  penna_change_counts ignored{};
+  if (pools) change_sites("*", PENNA_POOL_KINDS, penna_wish_on(), &ignored);
+  if (wanted) {
+    take_patterns(config);
+    board()->change = reinterpret_cast<uintptr_t>(&change_for_program);
+  }
+  recording_points = wanted;
+  recording_pools = pools;
   settle_all();
 }
 
 void stop_points() {
   BoardLock lock(BoardLock::kTry);
-  if (!recording_points || !lock) return;
-  recording_points = false;
+  if (!(recording_points || recording_pools) || !lock) return;
+  recording_points = recording_pools = false;
   settle_all();
 }
 
@@ -174,6 +181,7 @@ void fill_entries(penna_point_entries* entries) {
 }
 
 bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
+  if (site.kind == PENNA_SITE_POOL) return recording_pools;
   if (!recording_points) return false;
   penna_point_state* state = penna_state_of(&site);
   if (state->id == 0) give_id(module, site, *state);

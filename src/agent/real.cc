@@ -13,6 +13,7 @@ extern "C" char** environ;
 namespace penna::agent {
 
 RealFunctions real;
+void* (*programs_realloc)(void*, size_t);
 
 namespace {
 
@@ -44,6 +45,9 @@ bool resolve_real_functions() {
 #define PENNA_REAL(name, result, arguments) real.name = reinterpret_cast<result(*) arguments>(find(#name));
 #include "agent/real.inc"
 #undef PENNA_REAL
+  if (_r_debug.r_map != nullptr)
+    programs_realloc =
+        reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);
   __atomic_store_n(&progress, kDone, __ATOMIC_RELEASE);  // pairs with the acquire above
   return true;
 }

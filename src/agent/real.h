@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <ucontext.h>
 
@@ -26,6 +27,9 @@ extern RealFunctions real;
 // Looks all of them up, once. False while another caller (or an outer frame of this one) is at it: dlsym may allocate,
 // and what it asks for meanwhile comes from early_alloc(). Uses dlsym: not for signal handlers before start-up.
 bool resolve_real_functions();
+
+// What the program itself defines, in front of ours: what libc's own calls of it reach. Null: nothing.
+extern void* (*programs_realloc)(void*, size_t);
 
 // True once libc has been initialised far enough for a rendezvous.
 bool libc_is_ready();

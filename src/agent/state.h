@@ -15,12 +15,19 @@
 namespace penna::agent {
 
 // Bits of Process::armed beside those of penna_event_class.
-inline constexpr uint32_t kStarted = 1u << 8;      // the rendezvous has been tried
-inline constexpr uint32_t kCallsAtOnce = 1u << 9;  // calls are recorded, a MODULE record names all code there is, and nothing else is wanted of a call
+inline constexpr uint32_t kStarted = 1u << 8;  // the rendezvous has been tried
+inline constexpr uint32_t kCallsAtOnce =
+    1u << 9;  // calls are recorded, a MODULE record names all code there is, and nothing else is wanted of a call
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
+
+// Bits of Process::alloc_options: which allocations and frees are not recorded in the usual way.
+inline constexpr uint32_t kSampled = 1;            // sample_bytes is not 0
+inline constexpr uint32_t kFreeStacks = 2;         // frees say where
+inline constexpr uint32_t kAllocatorsEntered = 4;  // Thread::in_allocator is set at times
 
 struct alignas(4096) Process {
   uint32_t armed;          // classes being recorded, and the bits above; relaxed
+  uint32_t alloc_options;  // 0 = the usual way
   uint8_t* chunks;         // where chunk 0 begins
   penna_channel* channel;  // null when no recorder answered
   penna_doorbell* doorbell;
@@ -33,6 +40,7 @@ struct alignas(4096) Process {
   uint32_t backlog_limit;
   uint32_t stack_depth;
   uint32_t on_full;  // penna_on_full
+  uint64_t sample_bytes;
 };
 
 struct ThreadState;  // thread_state.h: the larger part, from a pool
@@ -49,7 +57,13 @@ struct Thread {
   uint32_t pc_high;                        // of the last call that was recorded in long form
   uint32_t lost_class[PENNA_CLASS_COUNT];  // not yet told in a LOST record
   uint32_t tid;
-  uint32_t muted;  // not 0: nothing of it is recorded (penna/detail/join.h)
+  uint32_t muted;        // not 0: nothing of it is recorded (penna/detail/join.h)
+  int64_t until_sample;  // bytes that it may allocate until a block is recorded (sampling.h)
+  uint64_t random;       // 0 = not yet drawn
+  uint32_t
+      in_allocator;    // not 0: allocations and frees are parts of one that is recorded (hooks/entered_allocators.cc)
+  void* inside_block;  // the last of these
+  uint64_t inside_bytes;
 };
 
 extern Process process;

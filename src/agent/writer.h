@@ -20,6 +20,9 @@ inline constexpr auto kNoClass = static_cast<penna_event_class>(PENNA_CLASS_COUN
 // when there is no room (counted as lost). Async-signal-safe; may wait (PENNA_ON_FULL_BLOCK).
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class);
 
+// Counts an event that cannot be recorded.
+void lose(penna_event_class event_class);
+
 // Hands over this thread's chunk before it is full: at the exit of a thread.
 void close_chunk();
 

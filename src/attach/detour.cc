@@ -263,21 +263,32 @@ bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_
   return true;
 }
 
-}  // namespace
+constexpr size_t kLargestMoved = 16;  // of an instruction, and of the jump back
 
-std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
-                                                                        NearMemory* near) {
+// The site's code at the end of near memory, where there is room.
+bool append_moved(const DetourSite& site, uint64_t bias, NearMemory* near) {
   static const Decoder decoder;
-  constexpr size_t kLargest = 16;  // of a moved instruction, and of the jump back
-  const auto stub = near->begin_stub(site.function + bias, (site.code.size() + 1) * kLargest);
-  if (!stub) return {};
   const std::span<const uint8_t> code(site.code);
   ZydisDecodedInstruction one;
   for (size_t at = 0; at < code.size(); at += one.length) {
-    if (!decoder.decode(code.subspan(at), &one)) return {};
-    if (!move_instruction(one, code.subspan(at), site.place + bias + at, near)) return {};
+    if (!decoder.decode(code.subspan(at), &one)) return false;
+    if (!move_instruction(one, code.subspan(at), site.place + bias + at, near)) return false;
   }
-  if (!near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + code.size())) return {};
+  return near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + code.size());
+}
+
+}  // namespace
+
+std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  const uint64_t moved = near->end();
+  if (!near->has_room((site.code.size() + 1) * kLargestMoved) || !append_moved(site, bias, near)) return {};
+  return moved;
+}
+
+std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
+                                                                        NearMemory* near) {
+  const auto stub = near->begin_stub(site.function + bias, (site.code.size() + 1) * kLargestMoved);
+  if (!stub || !append_moved(site, bias, near)) return {};
   return relative_branch(0xe9, site.place + bias, stub->code);
 }
 

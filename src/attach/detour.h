@@ -55,6 +55,10 @@ class DetourFinder {
   mutable bool has_targets_ = false;
 };
 
+// Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its address; nothing:
+// as below.
+std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near);
+
 // Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the file. Nothing: no
 // room, or what the code refers to is out of reach from there.
 std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,

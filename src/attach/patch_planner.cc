@@ -291,7 +291,7 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
     PlannedValues planned = plan_values(file, path, wishes_.values, calls_hooks(file, {&kSelfTelling, 1}));
     module->captures = std::move(planned.captures);
     for (RefusedValues& one : planned.refused)
-      refused_.push_back({std::move(one.name), path, std::move(one.reason), true});
+      refused_.push_back({std::move(one.name), path, std::move(one.reason), RefusedFunction::kValues});
   }
   if (!wishes_.libcalls || calls_are_its_own(file)) return;
   module->imports = find_import_sites(file);
@@ -396,10 +396,115 @@ const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const 
   return added ? nullptr : "refers to what is out of reach";
 }
 
+// What the file has of an allocator: its functions that were asked for, with the way into each.
+struct PatchPlanner::Allocator {
+  std::map<std::string, DetourOffer> functions;
+};
+
+namespace {
+
+std::string symbol_of(const penna_patch_question& question) {
+  return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
+}
+
+// Functions of these names, by any of the file's own symbol tables; first all names, for most files have none of them. Where malloc is
+// asked for and not there, operators that a program replaces are no allocator: they reach malloc, or a pool.
+std::map<std::string, DetourOffer> find_functions(const ElfFile& file, const std::set<std::string>& names) {
+  std::map<std::string, uint64_t> found;
+  SymbolTable table;
+  for (const ElfSection& section : file.sections()) {
+    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
+    Elf_Data* data = file.data(section);
+    GElf_Sym symbol;
+    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+      const char* name = file.string(section.link, symbol.st_name);
+      if (name != nullptr && names.count(name) != 0) found.try_emplace(name, symbol.st_value);
+    }
+  }
+  std::map<std::string, DetourOffer> functions;
+  if (found.empty() || (names.count("malloc") != 0 && found.count("malloc") == 0)) return functions;
+  for (const ElfSection& section : file.sections())
+    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
+  table.finish(file);
+  std::vector<FunctionRange> all;
+  for (const RawSymbol& symbol : table.functions())
+    if (symbol.kind == SymbolKind::kFunction) all.push_back({symbol.start, symbol.start + symbol.size});
+  const DetourFinder finder(file, std::move(all));
+  for (const auto& [name, start] : found) functions.emplace(name, finder.find_at(start));
+  return functions;
+}
+
+bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
+
+std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  if (!near->has_entrance()) return {};
+  const auto moved = move_beginning(site, bias, near);
+  const auto jump = relative_branch(kJump, site.place + bias, near->entrance());
+  if (!moved || !jump) return {};
+  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
+  patch.kind = PENNA_PATCH_INSTEAD;
+  patch.stub = *moved;
+  return patch;
+}
+
+}  // namespace
+
+// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators. How many it were.
+size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions,
+                                   const std::string& root) {
+  size_t count = 0;
+  std::set<std::string> names;
+  const penna_patch_question& first = questions[0];
+  while (count < questions.size() && questions[count].instead != 0 && questions[count].start == first.start)
+    names.insert(symbol_of(questions[count++]));
+  const std::string path = path_of(first);
+  const BuildId build_id = build_id_of(first);
+  auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
+  if (is_new || build_id.empty()) {
+    auto file = ElfFile::open(root + path);
+    known->second.functions.clear();
+    if (file && file->build_id() == build_id) known->second.functions = find_functions(*file, names);
+  }
+  const std::map<std::string, DetourOffer>& functions = known->second.functions;
+  // A library's malloc is not asked for: it is reached through ours.
+  const char* reasons[2] = {};
+  std::string refused[2];
+  std::vector<std::optional<penna_patch>> patches(count);
+  std::vector<NearMemory> nears;
+  for (size_t i = 0; i < count; ++i) {
+    const penna_patch_question& question = questions[i];
+    nears.emplace_back(question.near, question.near_bytes, question.instead);
+    const auto found = functions.find(symbol_of(question));
+    if (found == functions.end()) continue;
+    const DetourOffer& offer = found->second;
+    if (offer.site) patches[i] = patch_instead(*offer.site, question.bias, &nears[i]);
+    if (patches[i]) continue;
+    const bool of_operators = is_operator(found->first);
+    if (reasons[of_operators] != nullptr) continue;
+    reasons[of_operators] = offer.site ? "refers to what is out of reach" : offer.refusal;
+    refused[of_operators] = found->first;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    PlanAnswer answer(plan, questions[i]);
+    answer.near = nears[i];
+    if (patches[i] && reasons[is_operator(symbol_of(questions[i]))] == nullptr)
+      answer.add(patches[i]->address, patches[i]);
+    answer.finish();
+  }
+  for (int i = 0; i < 2; ++i)
+    if (reasons[i] != nullptr && refused_pointers_.insert(path + '\0' + refused[i]).second)
+      refused_.push_back({refused[i], path, reasons[i], RefusedFunction::kAllocator});
+  return count;
+}
+
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
   PatchPlan plan;
-  for (const penna_patch_question& question : questions) {
-    if (question.function != 0)
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const penna_patch_question& question = questions[i];
+    if (question.instead != 0)
+      i += add_allocator(&plan, questions.subspan(i), root) - 1;
+    else if (question.function != 0)
       add_pointer(&plan, question, root);
     else
       add_module(&plan, question, module_of(question, root));

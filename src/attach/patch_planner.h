@@ -30,10 +30,10 @@ struct PatchWishes {
   ValueWishes values;  // arguments and results; empty: none
 };
 
-// A function that was asked for and cannot be entered, or whose values cannot be had.
+// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator of which that is one.
 struct RefusedFunction {
   std::string name, file, reason;
-  bool values = false;
+  enum What : uint8_t { kCalls, kValues, kAllocator } what = kCalls;
 };
 
 struct PatchPlan;  // in the making
@@ -54,9 +54,11 @@ class PatchPlanner {
  private:
   struct Module;
   struct Pointers;
+  struct Allocator;
   Module& module_of(const penna_patch_question& question, const std::string& root);
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
   static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                            PlanAnswer* answer);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
@@ -66,7 +68,8 @@ class PatchPlanner {
   PatchWishes wishes_;
   std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
   std::vector<RefusedFunction> refused_;
-  std::set<std::string> refused_pointers_;  // named once, whatever number of processes asks
+  std::map<std::string, Allocator> allocators_;  // by path and build-id
+  std::set<std::string> refused_pointers_;       // named once, whatever number of processes asks
 };
 
 }  // namespace penna

@@ -11,6 +11,7 @@
 #include "model/function_chooser.h"
 #include "model/function_pattern.h"
 #include "report/units.h"
+#include "symbols/demangle.h"
 #include "symbols/value_spec.h"
 
 namespace penna {
@@ -94,12 +95,16 @@ PatchWishes patch_wishes(const RecordOptions& options) {
 }
 
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
-  if ((options.classes & (1u << PENNA_CALLS)) == 0) return;
+  const auto records = [&](penna_event_class what) { return (options.classes & (1u << what)) != 0; };
+  if (!records(PENNA_CALLS) && !records(PENNA_ALLOC)) return;
   const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
     return planner.answer(questions, fmt::format("/proc/{}/root", pid));
   };
-  const uint32_t of_pointers = options.libcalls ? static_cast<uint32_t>(PENNA_PLANS_POINTERS) : 0;
-  server.set_planner(answer, PENNA_PLANS_MODULES | of_pointers);
+  uint32_t plans = 0;
+  if (records(PENNA_CALLS)) plans |= PENNA_PLANS_MODULES;
+  if (records(PENNA_CALLS) && options.libcalls) plans |= PENNA_PLANS_POINTERS;
+  if (records(PENNA_ALLOC)) plans |= PENNA_PLANS_ALLOCATORS;
+  server.set_planner(answer, plans);
 }
 
 std::string note_refused(const PatchPlanner& planner, Collector& collector) {
@@ -108,7 +113,13 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
   if (refused.empty()) return {};
   const auto sentence = [](const RefusedFunction& one) {
     const std::string file = std::filesystem::path(one.file).filename().string();
-    if (one.values) return fmt::format("values of {} [{}] are not recorded: {}", one.name, file, one.reason);
+    if (one.what == RefusedFunction::kValues)
+      return fmt::format("values of {} [{}] are not recorded: {}", one.name, file, one.reason);
+    if (one.what == RefusedFunction::kAllocator)
+      return fmt::format("{} are not recorded: its {} {}; link the allocator dynamically",
+                         one.name.starts_with("_Z") ? fmt::format("blocks of operator new of the allocator in {}", file)
+                                                    : fmt::format("blocks of the allocator that is part of {}", file),
+                         one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason);
     return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
   };
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i) collector.note(sentence(refused[i]), false);

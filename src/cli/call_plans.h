@@ -16,7 +16,7 @@ namespace penna {
 // With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have prepared.
 PatchWishes patch_wishes(const RecordOptions& options);
 
-// Lets `server` answer its processes' questions with `planner`, if calls are recorded.
+// Lets `server` answer its processes' questions with `planner`: about calls, and about allocators of their own.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
 
 // Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty: there are none.

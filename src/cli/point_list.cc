@@ -55,6 +55,7 @@ const char* kind_name(uint8_t kind) {
     case 0: return "probe";
     case PENNA_SITE_SPAN: return "span";
     case PENNA_SITE_TRIGGER: return "trigger";
+    case PENNA_SITE_POOL: return "pool";
     default: return "event";
   }
 }

@@ -29,6 +29,8 @@ Result<> check(const RecordOptions& options) {
     return Error{"--max-overhead is about calls: add calls to -k"};
   if (options.keep_mib && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
     return Error{"--keep is for -T FUNC@snapshot: without it, all events go into the recording"};
+  if ((options.sample_bytes != 0 || options.free_stacks) && (options.classes & (1u << PENNA_ALLOC)) == 0)
+    return Error{"--sample-bytes and --free-stacks are about allocations: add alloc to -k"};
   return check_settings(options);
 }
 
@@ -40,6 +42,22 @@ Result<uint32_t> parse_percent(const std::string& text) {
   if (error != std::errc{} || stop != end || percent == 0 || percent > 1000)
     return Error{fmt::format("--max-overhead {}: give a percentage from 1% to 1000%", text)};
   return percent;
+}
+
+// "512k": a number with k, m or g behind it.
+Result<uint64_t> read_sample_bytes(const std::string& text) {
+  constexpr uint64_t kLeast = 1024, kMost = uint64_t{1} << 40;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const int shift = unit.empty()                 ? 0
+                    : unit == "k" || unit == "K" ? 10
+                    : unit == "m" || unit == "M" ? 20
+                    : unit == "g" || unit == "G" ? 30
+                                                 : -1;
+  if (error != std::errc() || shift < 0 || number > kMost >> shift || number << shift < kLeast)
+    return Error{fmt::format("--sample-bytes {}: give a number of bytes from 1k to 1024g, such as 512k", text)};
+  return number << shift;
 }
 
 }  // namespace
@@ -87,6 +105,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "--max-overhead", overhead, "PERCENT",
       "of the program's time that recording calls may cost, such as 10%: functions that are called too often are "
       "not recorded any more, and named");
+  std::string sample_bytes;
+  parser.text("--sample-bytes", sample_bytes, "BYTES",
+              "record only a sample of the allocations, one in so many bytes (512k, 4m), drawn at random: reports "
+              "then show estimates of the totals; cheap enough to leave on");
+  parser.flag("--free-stacks", options.free_stacks, "record from where blocks are freed, too");
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
@@ -108,6 +131,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   if (!overhead.empty()) options.max_overhead = PENNA_TRY(parse_percent(overhead));
+  if (!sample_bytes.empty()) options.sample_bytes = PENNA_TRY(read_sample_bytes(sample_bytes));
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
   return parsed;

@@ -58,6 +58,8 @@ penna_config config_for(const RecordSettings& settings) {
   config.chunk_count = std::min<uint32_t>((pool + 3072 + 63) & ~63u, PENNA_MAX_CHUNKS);
   config.max_nodes = 1 << 20;
   config.stack_depth = settings.stack_depth;
+  config.sample_bytes = settings.sample_bytes;
+  config.options = settings.free_stacks ? static_cast<uint32_t>(PENNA_OPTION_FREE_STACKS) : 0;
   size_t at = 0;
   for (const std::string& pattern : settings.point_patterns) {
     const std::string told = signed_pattern(pattern);
@@ -78,6 +80,8 @@ Session describe_session(const RecordSettings& settings, const std::vector<std::
   session.options.push_back(fmt::format("on-full={}", settings.on_full == PENNA_ON_FULL_BLOCK ? "block" : "drop"));
   session.options.push_back(fmt::format("pool={} MiB", settings.pool_mib));
   session.options.push_back(fmt::format("stack-depth={}", settings.stack_depth));
+  if (settings.sample_bytes != 0) session.options.push_back(fmt::format("sample-bytes={}", settings.sample_bytes));
+  if (settings.free_stacks) session.options.emplace_back("free-stacks");
   for (const std::string& pattern : settings.point_patterns) session.options.push_back("event=" + pattern);
   for (const std::string& condition : settings.conditions) session.options.push_back("where=" + condition);
   session.options.insert(session.options.end(), settings.filter_words.begin(), settings.filter_words.end());

@@ -20,6 +20,8 @@ struct RecordSettings {
   penna_on_full on_full = PENNA_ON_FULL_BLOCK;       // when the pool is empty
   uint32_t pool_mib = 64;                            // chunk pool of one process, 4..4096
   uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
+  uint64_t sample_bytes = 0;                         // one allocation in so many bytes; 0: all
+  bool free_stacks = false;                          // frees have stacks, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
   std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met
   std::vector<std::string> filter_words;             // what the recording says of its filters: "min-time=10us"

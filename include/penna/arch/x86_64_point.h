@@ -62,6 +62,10 @@
   " pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n pop %r11\n lea 128(%rsp), %rsp\n" \
   " notrack jmp *%r11\n.size " symbol ", . - " symbol "\n"
 
+/* The address of a function of the agent's; 0: it is not there. */
+#define PENNA_ASM_AGENT_FUNCTION(symbol, address)                              \
+  __asm__(".weak " symbol "\n mov " symbol "@GOTPCREL(%%rip), %0" : "=r"(address))
+
 #define PENNA_ASM_TEST_HEARD(semaphore) "cmpw $0, " semaphore "(%%rip)\n"
 /* clang-format on */
 

@@ -37,7 +37,12 @@ struct penna_request {
   uint32_t stamp; /* another one for each request */
   struct penna_wish wish;
 };
-enum { PENNA_ALL_KINDS = 0xfe, PENNA_RECORDED_KINDS = 0xfe & ~(1 << PENNA_SITE_TRIGGER) };
+/* Places that use a pool are no points: they are switched when allocations are recorded, and by nobody else. */
+enum {
+  PENNA_POOL_KINDS = 1 << PENNA_SITE_POOL,
+  PENNA_ALL_KINDS = 0xfe & ~PENNA_POOL_KINDS,
+  PENNA_RECORDED_KINDS = PENNA_ALL_KINDS & ~(1 << PENNA_SITE_TRIGGER)
+};
 
 static inline int penna_is_inside(const struct penna_site_table* table, const void* at, size_t bytes) {
   const uintptr_t address = (uintptr_t)at;
@@ -81,7 +86,9 @@ static inline int penna_site_is_sound(const struct penna_site_table* table, cons
   if (penna_has_slot(site) && (!penna_is_inside(table, (const void*)penna_slot_of(site), PENNA_SLOT_BYTES) ||
                                !penna_is_inside(table, (const void*)penna_cold_of(site), 1)))
     return 0;
-  return site->kind >= PENNA_SITE_EVENT && site->kind <= PENNA_SITE_TRIGGER && site->arg_count <= PENNA_MAX_ARGS &&
+  const int known =
+      (site->kind >= PENNA_SITE_EVENT && site->kind <= PENNA_SITE_TRIGGER) || site->kind == PENNA_SITE_POOL;
+  return known && site->arg_count <= PENNA_MAX_ARGS &&
          site->text_bytes != 0 && penna_is_inside(table, penna_state_of(site), sizeof(struct penna_point_state)) &&
          penna_is_inside(table, text, site->text_bytes) && text[site->text_bytes - 1] == '\0';
 }

@@ -1,51 +1,37 @@
 // SPDX-License-Identifier: MIT
-// The allocation functions. C++'s operators reach them through libc's malloc.
+// The allocation functions of C, where the program calls them through the dynamic linker.
 //
-// Why the order of stamps: a block is told alive after the real allocation and dead before the real free, so that on
-// one clock no other thread's use of the same address can come in between (design: "stacks").
+// C++'s operators are not replaced: libstdc++'s, and nearly all that programs bring, reach malloc and free, so each of their blocks
+// is one event here, and its stack says that it was an operator. To stand in front of them as well would tell the two families apart,
+// but change which operator a library gets that was loaded with its own (RTLD_LOCAL). Operators of allocators that do not go
+// through malloc are entered where they lie (entered_allocators.cc). So are free_sized and free_aligned_sized (C23) where a library
+// has them: libc has not (2.36), and a program that asks whether they are there must get the same answer with us as without.
 // Invariant: what the caller gets, and errno, are those of the real function.
 #include <errno.h>
 #include <stdint.h>
 
+#include "agent/alloc_record.h"
 #include "agent/real.h"
-#include "agent/stacks.h"
-#include "agent/writer.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace penna::agent {
 namespace {
 
-uint64_t tagged(const void* block, penna_alloc_family family) {
-  return (reinterpret_cast<uintptr_t>(block) & PENNA_ADDRESS_MASK) | uint64_t{family} << 56;
-}
-
-// Out of line, so that a hook keeps little; gives the block back, so that the hook need not.
-__attribute__((noinline)) void* write_alloc(void* block, size_t size, penna_alloc_family family,
-                                            const unwind::HookFrame* hook) {
-  uint32_t stack = current_stack(hook->caller());
-  uint64_t now = penna_now();
-  if (__builtin_expect(size <= UINT32_MAX, 1))
-    write_record(PENNA_KIND_ALLOC, penna_alloc{tagged(block, family), stack, static_cast<uint32_t>(size)}, PENNA_ALLOC,
-                 now);
-  else
-    write_record(PENNA_KIND_ALLOC_LARGE, penna_alloc_large{tagged(block, family), stack, 0, size}, PENNA_ALLOC, now);
-  return block;
-}
-
-__attribute__((always_inline)) inline void write_free(penna_kind kind, void* block, penna_alloc_family family) {
-  write_record(kind, penna_free{tagged(block, family)}, PENNA_ALLOC, penna_now());
-}
-
 // Real functions are there from the first event on, but for what dlsym itself asks for while they are looked up.
 __attribute__((always_inline)) inline bool have_real() {
   return __builtin_expect(real.malloc != nullptr, 1) || (resolve_real_functions() && real.malloc != nullptr);
 }
 
-// Must be inlined into the hook: it looks at the hook's own frame.
-__attribute__((always_inline)) inline void* told(void* block, size_t size, penna_alloc_family family) {
-  if (__builtin_expect(block == nullptr, 0)) return nullptr;
-  return write_alloc(block, size, family, unwind::HookFrame::here());
+// A real function that may be, or reach, one of an allocator that is entered (entered_allocators.cc): that is told here already.
+template <typename Call>
+__attribute__((always_inline)) inline auto inside(Call&& call) {
+  if (!has_alloc_options()) return call();
+  const uint32_t before = thread.in_allocator;
+  thread.in_allocator = 1;
+  const auto result = call();
+  thread.in_allocator = before;
+  return result;
 }
 
 // The part of realloc that moves a block out of early memory.
@@ -58,13 +44,10 @@ void* leave_early_memory(void* block, size_t size) {
 
 // The block is told dead before, because another thread may get its address while the real function still runs.
 __attribute__((always_inline)) inline void* trace_realloc(void* block, size_t size) {
-  if (block != nullptr) write_free(PENNA_KIND_FREE, block, PENNA_FAMILY_REALLOC);
-  void* result = real.realloc(block, size);
-  if (result != nullptr)
-    write_alloc(result, size, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
-  else if (block != nullptr && size != 0)
-    write_free(PENNA_KIND_REALLOC_FAILED, block, PENNA_FAMILY_REALLOC);
-  return result;
+  const bool freed = block != nullptr && tell_free(block, PENNA_FAMILY_REALLOC);
+  void* result = inside([=] { return real.realloc(block, size); });
+  if (result == nullptr && freed && size != 0) take_back_free(block);
+  return told(result, size, PENNA_FAMILY_REALLOC);
 }
 
 }  // namespace
@@ -76,16 +59,17 @@ using namespace penna::agent;
 
 PENNA_EXPORT void* malloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.malloc(size) : early_alloc(size, 16);
-  return told(real.malloc(size), size, PENNA_FAMILY_MALLOC);
+  return told(inside([=] { return real.malloc(size); }), size, PENNA_FAMILY_MALLOC);
 }
 
 PENNA_EXPORT void free(void* block) {
   if (block == nullptr || is_early(block)) return;
   if (recording(PENNA_ALLOC))
-    write_free(PENNA_KIND_FREE, block, PENNA_FAMILY_MALLOC);
+    tell_free(block, PENNA_FAMILY_MALLOC);
   else if (!have_real())
     return;
-  real.free(block);
+  if (!has_alloc_options()) return real.free(block);
+  inside([=] { return real.free(block), 0; });
 }
 
 PENNA_EXPORT void* calloc(size_t count, size_t size) {
@@ -94,7 +78,7 @@ PENNA_EXPORT void* calloc(size_t count, size_t size) {
     size_t bytes;
     return __builtin_mul_overflow(count, size, &bytes) ? nullptr : early_alloc(bytes, 16);
   }
-  return told(real.calloc(count, size), count * size, PENNA_FAMILY_CALLOC);
+  return told(inside([=] { return real.calloc(count, size); }), count * size, PENNA_FAMILY_CALLOC);
 }
 
 PENNA_EXPORT void* realloc(void* block, size_t size) {
@@ -103,12 +87,15 @@ PENNA_EXPORT void* realloc(void* block, size_t size) {
   return trace_realloc(block, size);
 }
 
+// libc's calls realloc, as we do; that may be the program's own, which is entered if it can be.
 PENNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   size_t bytes;
+
   if (__builtin_mul_overflow(count, size, &bytes)) {
     errno = ENOMEM;
     return nullptr;
   }
+  if (have_real() && programs_realloc != nullptr) return programs_realloc(block, bytes);
   if (block != nullptr && is_early(block)) return leave_early_memory(block, bytes);
   if (!recording(PENNA_ALLOC)) return have_real() ? real.realloc(block, bytes) : early_alloc(bytes, 16);
   return trace_realloc(block, bytes);
@@ -116,28 +103,29 @@ PENNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
 
 PENNA_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.aligned_alloc(alignment, size) : early_alloc(size, alignment);
-  return told(real.aligned_alloc(alignment, size), size, PENNA_FAMILY_ALIGNED);
+  return told(inside([=] { return real.aligned_alloc(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT void* memalign(size_t alignment, size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.memalign(alignment, size) : early_alloc(size, alignment);
-  return told(real.memalign(alignment, size), size, PENNA_FAMILY_ALIGNED);
+  return told(inside([=] { return real.memalign(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
   bool traced = recording(PENNA_ALLOC);
   if (!traced && !have_real()) return (*result = early_alloc(size, alignment)) != nullptr ? 0 : ENOMEM;
-  int error = real.posix_memalign(result, alignment, size);
+  int error = traced ? inside([=] { return real.posix_memalign(result, alignment, size); })
+                     : real.posix_memalign(result, alignment, size);
   if (traced && error == 0) told(*result, size, PENNA_FAMILY_ALIGNED);
   return error;
 }
 
 PENNA_EXPORT void* valloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.valloc(size) : early_alloc(size, 4096);
-  return told(real.valloc(size), size, PENNA_FAMILY_ALIGNED);
+  return told(inside([=] { return real.valloc(size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT void* pvalloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.pvalloc(size) : early_alloc(size, 4096);
-  return told(real.pvalloc(size), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);
+  return told(inside([=] { return real.pvalloc(size); }), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloc.h: tells `penna record -k alloc` what happens in pools, arenas and free lists of the program's own.
+ *
+ *     penna_alloc("requests", block, size)     the pool has just given this block out
+ *     penna_free("requests", block)            the pool is about to take it back
+ *
+ * Each pool is a family of its own, by its name (up to 55 bytes, copied; any string, up to 256 different ones a process): its blocks are
+ * matched with each other, and with nothing that malloc or mmap gave, so a pool may hand out parts of blocks that are recorded
+ * besides. Call penna_alloc behind the pool's own work, and penna_free before it, so that no other thread can be told in between to
+ * have the same address. A block that lives in several pools, one inside the other, is told to each. Null blocks are not told.
+ *
+ * Nothing to link. While nobody records: one nop each, in front of which arguments are evaluated. Recorded: with the stack
+ * of the caller. Signal-safe, thread-safe. C11 and C++20. Where the recorder cannot be (other processors than x86-64), or with
+ * PENNA_DISABLE_POINTS: nothing but the arguments.
+ */
+#ifndef PENNA_ALLOC_H
+#define PENNA_ALLOC_H
+
+#include <stddef.h>
+
+#include "penna/point.h"
+
+#if defined(PENNA_ARCH_HAS_POINTS) && defined(PENNA_ASM_AGENT_FUNCTION)
+#define PENNA_POOL_SITE(what, name, ...)                                                                              \
+  PENNA_IF_ARMED(what, ".Lpenna_state_" #what, "",                                                                    \
+                 PENNA_SITE_OPERANDS(PENNA_SITE_POOL, PENNA_NO_NUMBER, 0, "pool\0" name "\0" __FILE__)) {             \
+    void* penna_function;                                                                                             \
+    PENNA_ASM_AGENT_FUNCTION("penna_agent_" #what, penna_function);                                                   \
+    if (penna_function) __VA_ARGS__;                                                                                  \
+  }
+#else
+#define PENNA_POOL_SITE(what, name, ...) (void)pool, (void)block
+#endif
+
+/* Records have these names, too, as structs (event.h). */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+
+PENNA_INLINE void penna_alloc(const char* pool, const void* block, size_t size) {
+  PENNA_POOL_SITE(pool_alloc, "alloc", ((void (*)(const char*, const void*, size_t))penna_function)(pool, block, size));
+  (void)size;
+}
+
+PENNA_INLINE void penna_free(const char* pool, const void* block) {
+  PENNA_POOL_SITE(pool_free, "free", ((void (*)(const char*, const void*))penna_function)(pool, block));
+}
+
+#pragma GCC diagnostic pop
+
+#endif

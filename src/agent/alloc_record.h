@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What all hooks of allocation functions write, whichever way they are reached.
+//
+// Why the order of stamps: a block is told alive after the real allocation and dead before the real free, so that on
+// one clock no other thread's use of the same address can come in between (design: "stacks").
+// Invariant: the usual way (every block is recorded, frees without stacks, no allocator is entered) costs one test of a byte that lies
+// beside Process::armed; all else is out of line.
+#pragma once
+
+#include "agent/sampling.h"
+#include "agent/stacks.h"
+#include "agent/writer.h"
+
+namespace penna::agent {
+
+inline uint64_t tagged(const void* block, penna_alloc_family family) {
+  return (reinterpret_cast<uintptr_t>(block) & PENNA_ADDRESS_MASK) | uint64_t{family} << 56;
+}
+
+// Is what follows in this thread the inside of an allocation function that is recorded already (entered_allocators.h)?
+inline bool inside_allocator() { return thread.in_allocator != 0; }
+
+// Out of line, so that a hook keeps little; gives the block back, so that the hook need not.
+void* write_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook);
+// With kAllocOptions: the same, or nothing.
+void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook);
+// With kAllocOptions. False: nothing was written, and nothing is to be taken back.
+bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook);
+
+inline bool has_alloc_options() { return __builtin_expect(process.alloc_options != 0, 0); }
+
+// Must be inlined into the hook, as the next one: they look at the hook's own frame.
+__attribute__((always_inline)) inline void* told(void* block, size_t size, penna_alloc_family family) {
+  if (__builtin_expect(block == nullptr, 0)) return nullptr;
+  if (has_alloc_options()) return write_chosen_alloc(block, size, family, unwind::HookFrame::here());
+  return write_alloc(block, size, family, unwind::HookFrame::here());
+}
+
+__attribute__((always_inline)) inline bool tell_free(void* block, penna_alloc_family family) {
+  if (has_alloc_options()) return write_chosen_free(block, family, unwind::HookFrame::here());
+  write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, penna_now());
+  return true;
+}
+
+// The FREE of family realloc just before did not happen.
+void take_back_free(void* block);
+
+}  // namespace penna::agent

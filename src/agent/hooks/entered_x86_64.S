@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * penna_call_inside(function, a, b, c): calls function(a, b, c). When an exception comes through, its personality routine says so
+ * (entered_allocators.cc): a destructor would take libgcc.
+ * Invariant: a frame like others, for unwinders of every kind.
+ */
+        .text
+        .globl  penna_call_inside
+        .hidden penna_call_inside
+        .type   penna_call_inside, @function
+penna_call_inside:
+        .cfi_startproc
+        .cfi_personality 0x1b, penna_inside_personality
+        endbr64
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        mov     %rdi, %rax
+        mov     %rsi, %rdi
+        mov     %rdx, %rsi
+        mov     %rcx, %rdx
+        call    *%rax
+        pop     %rbp
+        .cfi_def_cfa rsp, 8
+        ret
+        .cfi_endproc
+.size penna_call_inside, . - penna_call_inside
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// record --sample-bytes=N: which blocks are recorded, and which of those are still there.
+//
+// Each thread counts the bytes that it allocates down to a point that is drawn anew each time, exponentially distributed with mean N: so
+// a block of s bytes is recorded with the probability 1 - exp(-s / N), whatever came before it, and stands for 1 / that many of its kind.
+// Frees must cost little, as nearly all are of blocks that are not recorded: one byte of a filter says so.
+// Invariant: a block whose allocation is recorded is in the set until its free is; async-signal-safe; no locks.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/state.h"
+
+namespace penna::agent {
+
+// Slow halves.
+bool draw_next_sample(size_t size);
+bool add_sample(const void* block);
+bool take_sample(const void* block);
+
+inline constexpr uint32_t kSampleFilterBits = 16;
+extern uint8_t sample_filter
+    [1 << kSampleFilterBits];  // how many of the set's blocks have this hash; 255: that many or more, for good
+
+inline uint64_t sample_hash(const void* block) { return reinterpret_cast<uintptr_t>(block) * 0x9e3779b97f4a7c15; }
+inline uint8_t* sample_filter_of(const void* block) {
+  return sample_filter + (sample_hash(block) >> (64 - kSampleFilterBits));
+}
+
+// Shall this new block be recorded? Without sampling: yes.
+__attribute__((always_inline)) inline bool sample_block(const void* block, size_t size) {
+  if (process.sample_bytes == 0) return true;
+  const int64_t left = thread.until_sample - static_cast<int64_t>(size);
+  thread.until_sample = left;
+  if (__builtin_expect(left >= 0 && static_cast<int64_t>(size) >= 0, 1)) return false;
+  return draw_next_sample(size) && add_sample(block);
+}
+
+// Shall the free of this block be recorded? It is no longer in the set then.
+__attribute__((always_inline)) inline bool forget_sample(const void* block) {
+  if (process.sample_bytes == 0) return true;
+  if (__builtin_expect(__atomic_load_n(sample_filter_of(block), __ATOMIC_RELAXED) == 0, 1)) return false;
+  return take_sample(block);
+}
+
+// The free that forget_sample() was asked for did not happen.
+inline void keep_sample(const void* block) { add_sample(block); }
+
+}  // namespace penna::agent
