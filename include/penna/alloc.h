@@ -11,7 +11,7 @@
  * have the same address. A block that lives in several pools, one inside the other, is told to each. Null blocks are not told.
  *
  * Nothing to link. While nobody records: one nop each, in front of which arguments are evaluated. Recorded: with the stack
- * of the caller. Signal-safe, thread-safe. C11 and C++20. Where the recorder cannot be (other processors than x86-64), or with
+ * of the function that says so. Both are statements. Signal-safe, thread-safe. C11 and C++20. Where the recorder cannot be (other processors than x86-64), or with
  * PENNA_DISABLE_POINTS: nothing but the arguments.
  */
 #ifndef PENNA_ALLOC_H
@@ -21,31 +21,37 @@
 
 #include "penna/point.h"
 
+/* Macros, so that stacks begin with who says this, and not with us. */
+#define penna_alloc(pool, block, size)                                                                                \
+  do {                                                                                                                \
+    const char* const penna_pool = (pool);                                                                            \
+    const void* const penna_block = (block);                                                                          \
+    const size_t penna_size = (size);                                                                                 \
+    PENNA_POOL_SITE(__COUNTER__, pool_alloc, "alloc", (const char*, const void*, size_t),                             \
+                    (penna_pool, penna_block, penna_size));                                                           \
+    (void)penna_size;                                                                                                 \
+  } while (0)
+#define penna_free(pool, block)                                                                                       \
+  do {                                                                                                                \
+    const char* const penna_pool = (pool);                                                                            \
+    const void* const penna_block = (block);                                                                          \
+    PENNA_POOL_SITE(__COUNTER__, pool_free, "free", (const char*, const void*), (penna_pool, penna_block));           \
+  } while (0)
+
+/* ---- Implementation ----------------------------------------------------------------------------------------------- */
+
 #if defined(PENNA_ARCH_HAS_POINTS) && defined(PENNA_ASM_AGENT_FUNCTION)
-#define PENNA_POOL_SITE(what, name, ...)                                                                              \
-  PENNA_IF_ARMED(what, ".Lpenna_state_" #what, "",                                                                    \
+#define PENNA_POOL_SITE(id, what, name, types, arguments) PENNA_POOL_SITE_(id, what, name, types, arguments)
+/* All sites of a file share one state: they are switched together. */
+#define PENNA_POOL_SITE_(id, what, name, types, arguments)                                                            \
+  PENNA_IF_ARMED(id, ".Lpenna_state_" #what, "",                                                                      \
                  PENNA_SITE_OPERANDS(PENNA_SITE_POOL, PENNA_NO_NUMBER, 0, "pool\0" name "\0" __FILE__)) {             \
     void* penna_function;                                                                                             \
     PENNA_ASM_AGENT_FUNCTION("penna_agent_" #what, penna_function);                                                   \
-    if (penna_function) __VA_ARGS__;                                                                                  \
+    if (penna_function) ((void(*) types)penna_function)arguments;                                                     \
   }
 #else
-#define PENNA_POOL_SITE(what, name, ...) (void)pool, (void)block
+#define PENNA_POOL_SITE(id, what, name, types, arguments) (void)penna_pool, (void)penna_block
 #endif
-
-/* Records have these names, too, as structs (event.h). */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-
-PENNA_INLINE void penna_alloc(const char* pool, const void* block, size_t size) {
-  PENNA_POOL_SITE(pool_alloc, "alloc", ((void (*)(const char*, const void*, size_t))penna_function)(pool, block, size));
-  (void)size;
-}
-
-PENNA_INLINE void penna_free(const char* pool, const void* block) {
-  PENNA_POOL_SITE(pool_free, "free", ((void (*)(const char*, const void*))penna_function)(pool, block));
-}
-
-#pragma GCC diagnostic pop
 
 #endif

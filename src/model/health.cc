@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "base/count_text.h"
@@ -111,6 +113,41 @@ void gather_stack_ends(HealthReport& report, const Recording& recording, Names& 
     report.no_rule_at_most |= complete && walks != 0;
   }
   report.no_rule_files.assign(files.begin(), files.end());
+}
+
+// Is the stack known up to where its thread began?
+bool is_complete(const Recording& recording, Names& names, uint32_t process, uint32_t stack) {
+  for (uint32_t id = stack; id != 0;) {
+    const auto node = recording.stack_node(process, id);
+    if (!node || node->cut) return false;
+    if (node->parent == 0)
+      return node->end == PENNA_STACK_COMPLETE ||
+             (node->end == PENNA_STACK_NO_RULE && names.is_entry(process, node->pc, node->generation));
+    id = node->parent;
+  }
+  return false;
+}
+
+// By the module of the innermost frame: whose allocations it concerns.
+void gather_module_stacks(HealthReport& report, const Recording& recording, const Allocations& heap, Names& names) {
+  std::map<std::string, ModuleStacks> modules;
+  for (const StackAllocations& stack : heap.stacks()) {
+    const auto node = stack.stack != 0 ? recording.stack_node(stack.process, stack.stack) : std::nullopt;
+    if (!node) {
+      modules["(unknown)"].unknown += stack.allocations;
+      continue;
+    }
+    const CodePlace place = names.map().locate_return(stack.process, node->pc, node->generation);
+    ModuleStacks& module = modules[place.known() ? names.map().file_name(place.module) : "generated code"];
+    (is_complete(recording, names, stack.process, stack.stack) ? module.complete : module.truncated) += stack.allocations;
+  }
+  for (auto& [file, module] : modules) {
+    report.module_stacks.push_back(module);
+    report.module_stacks.back().file = file;
+  }
+  std::stable_sort(report.module_stacks.begin(), report.module_stacks.end(), [](auto& a, auto& b) {
+    return a.truncated + a.unknown > b.truncated + b.unknown;
+  });
 }
 
 void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
@@ -300,6 +337,8 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   gather_file(report, recording, summary);
   gather_target(report, recording, summary);
   if (inputs.names != nullptr) gather_stack_ends(report, recording, *inputs.names);
+  if (inputs.names != nullptr && inputs.allocations != nullptr)
+    gather_module_stacks(report, recording, *inputs.allocations, *inputs.names);
   gather_analyses(report, inputs);
   report.refused_channels = recording.collector().refused_channels;
   report.event_cost_ps = recording.collector().event_cost_ps;

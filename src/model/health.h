@@ -33,6 +33,12 @@ struct HealthSentence {
   std::string text;  // cause, size, next step
 };
 
+// Of the allocations that a module asked for: how far their stacks are known.
+struct ModuleStacks {
+  std::string file;  // "(unknown)": those without a stack
+  uint64_t complete = 0, truncated = 0, unknown = 0;
+};
+
 struct HealthReport {
   // The file.
   bool finished = true;  // cleanly
@@ -52,6 +58,7 @@ struct HealthReport {
   bool no_rule_at_most = false;  // some of those without rule may have ended where the process began: complete
   std::vector<std::string> no_rule_files;  // where those ended that are short; by name, without names: empty
   uint64_t unstored_stacks = 0;            // the stack tree was full
+  std::vector<ModuleStacks> module_stacks;  // when there are allocations and names; most truncated and unknown first
   uint64_t sites_armed = 0, sites_refused = 0;
   uint64_t functions_patched = 0, functions_refused = 0;
   uint64_t values_lost = 0;

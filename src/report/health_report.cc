@@ -90,6 +90,19 @@ void add_analysis(const HealthReport& health, Counters& counters) {
   counters.add("points without site", health.points_without_site, "passes of a point that nobody described");
 }
 
+// How far the stacks of allocations are known, by the module that allocates.
+Table stacks_table(const HealthReport& health) {
+  Table table;
+  table.key = "module_stacks";
+  table.columns = {{"module", "ALLOCATIONS OF", CellKind::kText},
+                   {"complete", "COMPLETE", CellKind::kCount},
+                   {"truncated", "TRUNCATED", CellKind::kCount},
+                   {"unknown", "UNKNOWN", CellKind::kCount}};
+  for (const ModuleStacks& module : health.module_stacks)
+    table.add({module.file, number(module.complete), number(module.truncated), number(module.unknown)});
+  return table;
+}
+
 std::string cost_text(const HealthReport& health) {
   std::string text;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
@@ -118,6 +131,7 @@ Report health_report(const Recording& recording, const Summary& summary, const H
   add_file(health, counters);
   add_analysis(health, counters);
   report.tables.push_back(counters.take());
+  if (!health.module_stacks.empty()) report.tables.push_back(stacks_table(health));
   if (const std::string cost = cost_text(health); !cost.empty()) report.tail.push_back(cost);
   for (const HealthSentence& sentence : health.sentences)
     (sentence.severity == Severity::kNote ? report.tail : report.warnings).push_back(sentence.text);

@@ -160,6 +160,7 @@ CASES |= {
     'look_up_named': program('look_up', '{bin}/looked_up.so', kinds=BY_CALLS, silent=('locks', 'points'),
                              options=('--libcalls', '-F', 'plugin_*', '-F', 'strto*', '-A', 'plugin_work@arg1')),
     'passing': program('passing', kinds=BY_CALLS),
+    'freed_late': program('freed_late', '{bin}/plugin.so', silent=('locks', 'points')),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),
     'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),
     # The stack of every call of the program's own functions, from where their frames are just being made.

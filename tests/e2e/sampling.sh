@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --sample-bytes: few events; what each stands for adds up to the truth; frees are those of what was sampled. --free-stacks: where
+# blocks are freed.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+build_c sampled
+run penna record -o s.penna -k alloc --sample-bytes=64k -- ./sampled
+expect_eq 0 "$status" "status"
+expect_eq done "$out" "output"
+penna export csv s.penna >s.csv
+python3 - <<'PYTHON' || fail "the estimates are wrong"
+import csv, math
+MEAN = 65536
+weight = lambda size: size / -math.expm1(-size / MEAN)
+made, left, live, samples = {}, {}, {}, {}
+for row in csv.DictReader(open('s.csv')):
+    if row['kind'] == 'alloc':
+        where = next((f for f in row['stack'].replace('(', ';').split(';') if f.endswith('_blocks')), '')
+        made[where] = made.get(where, 0) + weight(int(row['size']))
+        samples[where] = samples.get(where, 0) + 1
+        live[row['address']] = where, weight(int(row['size']))
+    elif row['kind'] == 'free':
+        assert row['address'] in live, f'freed what is not sampled: {row}'
+        del live[row['address']]
+for where, bytes in live.values():
+    left[where] = left.get(where, 0) + bytes
+for where, truth in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_blocks', 100e6):
+    error = 5 / math.sqrt(samples[where])
+    assert abs(made[where] / truth - 1) < error, (where, made[where], truth, samples[where])
+    assert abs(left[where] / (truth / 2) - 1) < 2 * error, (where, left[where], truth / 2, samples[where])
+assert sum(samples.values()) < 10000, samples
+assert samples['large_blocks'] > 190, samples
+PYTHON
+run penna report s.penna health
+expect_match "$out" '^unmatched frees +0 '
+run penna info s.penna
+expect_contains "$out" "sample-bytes=65536"
+for wrong in 0 1 -4 k 12q 9999g; do
+  run penna record --sample-bytes="$wrong" -- true
+  expect_eq 125 "$status" "--sample-bytes=$wrong"
+  expect_contains "$err" "such as 512k"
+done
+run penna record -k calls --sample-bytes=512k -- true
+expect_contains "$err" "add alloc to -k"
+
+cat >frees.c <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) void take_back(void* block) { free(block); __asm__ volatile(""); }
+__attribute__((noinline)) void* grow(void* block) { block = realloc(block, 2000); __asm__ volatile(""); return block; }
+int main(void) { take_back(grow(malloc(1000))); return 0; }
+C
+build_c frees -fno-builtin
+run penna record -o f.penna -k alloc --free-stacks -- ./frees
+expect_eq 0 "$status" "frees"
+penna export csv f.penna >f.csv
+expect_match "$(grep ',free,' f.csv)" 'realloc,0x[0-9a-f]*,.*main;grow'
+expect_match "$(grep ',free,' f.csv)" 'free,0x[0-9a-f]*,.*main;take_back'
+run penna report f.penna health
+expect_match "$out" '^unmatched frees +0 '
+run penna record -f -o f.penna -k alloc -- ./frees
+penna export csv f.penna >f.csv
+expect_missing "$(grep ',free,' f.csv)" "take_back"
