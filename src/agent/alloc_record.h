@@ -27,17 +27,24 @@ void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, co
 // With kAllocOptions. False: nothing was written, and nothing is to be taken back.
 bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook);
 
+inline bool only_samples() { return process.alloc_options == kSampled; }
 inline bool has_alloc_options() { return __builtin_expect(process.alloc_options != 0, 0); }
 
 // Must be inlined into the hook, as the next one: they look at the hook's own frame.
 __attribute__((always_inline)) inline void* told(void* block, size_t size, penna_alloc_family family) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
-  if (has_alloc_options()) return write_chosen_alloc(block, size, family, unwind::HookFrame::here());
+  if (has_alloc_options()) {
+    if (only_samples() && passes_unsampled(size)) return block;
+    return write_chosen_alloc(block, size, family, unwind::HookFrame::here());
+  }
   return write_alloc(block, size, family, unwind::HookFrame::here());
 }
 
 __attribute__((always_inline)) inline bool tell_free(void* block, penna_alloc_family family) {
-  if (has_alloc_options()) return write_chosen_free(block, family, unwind::HookFrame::here());
+  if (has_alloc_options()) {
+    if (only_samples() && is_unsampled(block)) return false;
+    return write_chosen_free(block, family, unwind::HookFrame::here());
+  }
   write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, penna_now());
   return true;
 }

@@ -28,20 +28,27 @@ inline uint8_t* sample_filter_of(const void* block) {
   return sample_filter + (sample_hash(block) >> (64 - kSampleFilterBits));
 }
 
-// Shall this new block be recorded? Without sampling: yes.
-__attribute__((always_inline)) inline bool sample_block(const void* block, size_t size) {
-  if (process.sample_bytes == 0) return true;
+// The usual ways with sampling, for hooks to inline: neither this block nor its free is recorded.
+__attribute__((always_inline)) inline bool passes_unsampled(size_t size) {
   const int64_t left = thread.until_sample - static_cast<int64_t>(size);
+  if (__builtin_expect(left < 0 || static_cast<int64_t>(size) < 0, 0)) return false;
   thread.until_sample = left;
-  if (__builtin_expect(left >= 0 && static_cast<int64_t>(size) >= 0, 1)) return false;
-  return draw_next_sample(size) && add_sample(block);
+  return true;
+}
+__attribute__((always_inline)) inline bool is_unsampled(const void* block) {
+  return __builtin_expect(__atomic_load_n(sample_filter_of(block), __ATOMIC_RELAXED) == 0, 1);
+}
+
+// Shall this new block be recorded? Without sampling: yes.
+inline bool sample_block(const void* block, size_t size) {
+  if (process.sample_bytes == 0) return true;
+  return !passes_unsampled(size) && draw_next_sample(size) && add_sample(block);
 }
 
 // Shall the free of this block be recorded? It is no longer in the set then.
-__attribute__((always_inline)) inline bool forget_sample(const void* block) {
+inline bool forget_sample(const void* block) {
   if (process.sample_bytes == 0) return true;
-  if (__builtin_expect(__atomic_load_n(sample_filter_of(block), __ATOMIC_RELAXED) == 0, 1)) return false;
-  return take_sample(block);
+  return !is_unsampled(block) && take_sample(block);
 }
 
 // The free that forget_sample() was asked for did not happen.

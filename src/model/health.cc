@@ -139,15 +139,15 @@ void gather_module_stacks(HealthReport& report, const Recording& recording, cons
     }
     const CodePlace place = names.map().locate_return(stack.process, node->pc, node->generation);
     ModuleStacks& module = modules[place.known() ? names.map().file_name(place.module) : "generated code"];
-    (is_complete(recording, names, stack.process, stack.stack) ? module.complete : module.truncated) += stack.allocations;
+    (is_complete(recording, names, stack.process, stack.stack) ? module.complete : module.truncated) +=
+        stack.allocations;
   }
   for (auto& [file, module] : modules) {
     report.module_stacks.push_back(module);
     report.module_stacks.back().file = file;
   }
-  std::stable_sort(report.module_stacks.begin(), report.module_stacks.end(), [](auto& a, auto& b) {
-    return a.truncated + a.unknown > b.truncated + b.unknown;
-  });
+  std::stable_sort(report.module_stacks.begin(), report.module_stacks.end(),
+                   [](auto& a, auto& b) { return a.truncated + a.unknown > b.truncated + b.unknown; });
 }
 
 void gather_analyses(HealthReport& report, const HealthInputs& inputs) {

@@ -56,8 +56,8 @@ struct HealthReport {
   double blocked_ns = 0;
   std::array<uint64_t, 4> truncated_stacks{};  // by penna_stack_end; [0] is unused
   bool no_rule_at_most = false;  // some of those without rule may have ended where the process began: complete
-  std::vector<std::string> no_rule_files;  // where those ended that are short; by name, without names: empty
-  uint64_t unstored_stacks = 0;            // the stack tree was full
+  std::vector<std::string> no_rule_files;   // where those ended that are short; by name, without names: empty
+  uint64_t unstored_stacks = 0;             // the stack tree was full
   std::vector<ModuleStacks> module_stacks;  // when there are allocations and names; most truncated and unknown first
   uint64_t sites_armed = 0, sites_refused = 0;
   uint64_t functions_patched = 0, functions_refused = 0;

@@ -18,9 +18,15 @@ static void half_stays(int count, Allocate allocate) {
     if (i % 2 == 0) free(block);
   }
 }
-NOINLINE void small_blocks() { half_stays(1'000'000, [] { return malloc(48); }); }         // 48 MB
-NOINLINE void medium_blocks() { half_stays(40'000, [] { return calloc(1, 2'000); }); }     // 80 MB
-NOINLINE void large_blocks() { half_stays(200, [] { return realloc(nullptr, 500'000); }); }  // 100 MB
+NOINLINE void small_blocks() {
+  half_stays(1'000'000, [] { return malloc(48); });
+}  // 48 MB
+NOINLINE void medium_blocks() {
+  half_stays(40'000, [] { return calloc(1, 2'000); });
+}  // 80 MB
+NOINLINE void large_blocks() {
+  half_stays(200, [] { return realloc(nullptr, 500'000); });
+}  // 100 MB
 
 int main() {
   std::thread other(small_blocks);

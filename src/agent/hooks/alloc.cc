@@ -26,7 +26,7 @@ __attribute__((always_inline)) inline bool have_real() {
 // A real function that may be, or reach, one of an allocator that is entered (entered_allocators.cc): that is told here already.
 template <typename Call>
 __attribute__((always_inline)) inline auto inside(Call&& call) {
-  if (!has_alloc_options()) return call();
+  if (!has_alloc_options() || only_samples()) return call();
   const uint32_t before = thread.in_allocator;
   thread.in_allocator = 1;
   const auto result = call();
@@ -68,7 +68,7 @@ PENNA_EXPORT void free(void* block) {
     tell_free(block, PENNA_FAMILY_MALLOC);
   else if (!have_real())
     return;
-  if (!has_alloc_options()) return real.free(block);
+  if (!has_alloc_options() || only_samples()) return real.free(block);
   inside([=] { return real.free(block), 0; });
 }
 
