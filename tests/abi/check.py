@@ -29,6 +29,7 @@ def headers():
 def fields_of(body):
     """Names of the fields declared in a struct's body: `type a, b[3] __attribute__((...));`"""
     body = re.sub(r'/\*.*?\*/|//[^\n]*', '', body, flags=re.DOTALL)
+    body = re.sub(r'union \{|\}', '', body)  # one without a name: its fields are the struct's
     body = re.sub(r'__attribute__\s*\(\(.*?\)\)(?=[;,\s])', '', body)
     for declaration in filter(None, (part.strip() for part in body.split(';'))):
         names = re.sub(r'\[[^\]]*\]', '', declaration).split(',')
