@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "attach/allocator_functions.h"
 #include "attach/call_sites.h"
 #include "attach/detour.h"
 #include "attach/import_sites.h"
@@ -407,34 +408,6 @@ std::string symbol_of(const penna_patch_question& question) {
   return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
 }
 
-// Functions of these names, by any of the file's own symbol tables; first all names, for most files have none of them. Where malloc is
-// asked for and not there, operators that a program replaces are no allocator: they reach malloc, or a pool.
-std::map<std::string, DetourOffer> find_functions(const ElfFile& file, const std::set<std::string>& names) {
-  std::map<std::string, uint64_t> found;
-  SymbolTable table;
-  for (const ElfSection& section : file.sections()) {
-    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
-    Elf_Data* data = file.data(section);
-    GElf_Sym symbol;
-    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-      if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-      const char* name = file.string(section.link, symbol.st_name);
-      if (name != nullptr && names.count(name) != 0) found.try_emplace(name, symbol.st_value);
-    }
-  }
-  std::map<std::string, DetourOffer> functions;
-  if (found.empty() || (names.count("malloc") != 0 && found.count("malloc") == 0)) return functions;
-  for (const ElfSection& section : file.sections())
-    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
-  table.finish(file);
-  std::vector<FunctionRange> all;
-  for (const RawSymbol& symbol : table.functions())
-    if (symbol.kind == SymbolKind::kFunction) all.push_back({symbol.start, symbol.start + symbol.size});
-  const DetourFinder finder(file, std::move(all));
-  for (const auto& [name, start] : found) functions.emplace(name, finder.find_at(start));
-  return functions;
-}
-
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
 
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
@@ -464,7 +437,7 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
   if (is_new || build_id.empty()) {
     auto file = ElfFile::open(root + path);
     known->second.functions.clear();
-    if (file && file->build_id() == build_id) known->second.functions = find_functions(*file, names);
+    if (file && file->build_id() == build_id) known->second.functions = find_allocator(*file, names);
   }
   const std::map<std::string, DetourOffer>& functions = known->second.functions;
   // A library's malloc is not asked for: it is reached through ours.

@@ -190,6 +190,7 @@ class HeapCounter {
         insert(heap, alloc.address_family & PENNA_ADDRESS_MASK, alloc.size);
         break;
       }
+      case PENNA_KIND_FREE_STACK:
       case PENNA_KIND_FREE: {
         const uint64_t address = event.record.as<penna_free>().address_family & PENNA_ADDRESS_MASK;
         last_frees_[event.thread] = {address, remove(heap, address)};

@@ -49,6 +49,7 @@ void Allocations::operator()(const Event& event) {
       const auto payload = event.record.as<penna_alloc_large>();
       return allocated(event, payload.address_family, payload.size, payload.stack);
     }
+    case PENNA_KIND_FREE_STACK:  // begins as a FREE does
     case PENNA_KIND_FREE: return freed(event);
     case PENNA_KIND_REALLOC_FAILED: return take_back(event);
     default: return;

@@ -16,6 +16,7 @@
 #include "model/calls.h"
 #include "model/locks.h"
 #include "model/points.h"
+#include "model/sampling.h"
 
 namespace penna {
 namespace {
@@ -58,6 +59,7 @@ void add_health(HealthReport& report, const Health& health) {
 
 void gather_target(HealthReport& report, const Recording& recording, const Summary& summary) {
   report.lost = summary.lost;
+  report.sample_bytes = SampleScale(recording).mean();
   const std::vector<std::string>& options = recording.session().options;
   report.imported = std::find(options.begin(), options.end(), kImportedFromStream) != options.end();
   for (const RecordedThread& thread : recording.threads()) add_health(report, thread.health);
@@ -305,6 +307,11 @@ void say_analyses(const HealthReport& report, Sentences& say) {
   say.warning(report.too_deep_calls != 0,
               fmt::format("{} nested deeper than {}: they are only counted.",
                           plural_text(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
+  say.warning(
+      report.sample_bytes != 0,
+      fmt::format("Only a sample of the allocations was recorded, one in {} bytes: counts and bytes are of these "
+                  "alone.",
+                  count_text(report.sample_bytes)));
   say.note(report.unmatched_frees != 0,
            fmt::format("{} allocated before the recording began, or by means that are not recorded.",
                        plural_text(report.unmatched_frees, "freed block had been", "freed blocks had been")));

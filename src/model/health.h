@@ -71,6 +71,7 @@ struct HealthReport {
   std::vector<std::string> notes;                           // its own sentences
   // The analyses that were given.
   uint64_t stray_exits = 0, inherited_exits = 0, unwound_calls = 0, too_deep_calls = 0;
+  uint64_t sample_bytes = 0;  // of record --sample-bytes; 0: all allocations were recorded
   uint64_t unmatched_frees = 0, replaced_blocks = 0, allocations_without_stack = 0;
   uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0;
   uint64_t malformed_points = 0, points_without_site = 0;

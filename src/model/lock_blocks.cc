@@ -61,6 +61,7 @@ void LockBlocks::operator()(const Event& event) {
       const auto payload = event.record.as<penna_alloc_large>();
       return allocated(event, plain(payload.address_family), payload.size, payload.stack);
     }
+    case PENNA_KIND_FREE_STACK:
     case PENNA_KIND_FREE: {
       // Not those by realloc: it may fail, and what it moves is told as a new block.
       const uint64_t address_family = event.record.as<penna_free>().address_family;

@@ -33,6 +33,7 @@ assert samples['large_blocks'] > 190, samples
 PYTHON
 run penna report s.penna health
 expect_match "$out" '^unmatched frees +0 '
+expect_contains "$out" "Only a sample of the allocations was recorded, one in 65,536 bytes"
 run penna info s.penna
 expect_contains "$out" "sample-bytes=65536"
 for wrong in 0 1 -4 k 12q 9999g; do
@@ -57,6 +58,8 @@ expect_match "$(grep ',free,' f.csv)" 'realloc,0x[0-9a-f]*,.*main;grow'
 expect_match "$(grep ',free,' f.csv)" 'free,0x[0-9a-f]*,.*main;take_back'
 run penna report f.penna health
 expect_match "$out" '^unmatched frees +0 '
+run penna report f.penna leaks --format json
+expect_missing "$out" "grow"
 run penna record -f -o f.penna -k alloc -- ./frees
 penna export csv f.penna >f.csv
 expect_missing "$(grep ',free,' f.csv)" "take_back"

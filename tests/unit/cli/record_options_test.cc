@@ -69,6 +69,19 @@ TEST(ParseRecord, Kinds) {
   EXPECT_THAT(refused({"-k", "", "ls"}), HasSubstr("kind"));
 }
 
+TEST(ParseRecord, SamplesAndStacksOfFrees) {
+  EXPECT_EQ(parsed({"ls"}).sample_bytes, 0u);
+  EXPECT_FALSE(parsed({"ls"}).free_stacks);
+  EXPECT_EQ(parsed({"--sample-bytes=512k", "ls"}).sample_bytes, 512u << 10);
+  EXPECT_EQ(parsed({"--sample-bytes=4M", "ls"}).sample_bytes, 4u << 20);
+  EXPECT_EQ(parsed({"--sample-bytes=1024g", "ls"}).sample_bytes, uint64_t{1} << 40);
+  EXPECT_EQ(parsed({"--sample-bytes=1024", "ls"}).sample_bytes, 1024u);
+  EXPECT_TRUE(parsed({"--free-stacks", "ls"}).free_stacks);
+  for (const char* wrong : {"1023", "0", "-5", "k", "5kb", "1025g", "99999999999999999999", "16777216g"})
+    EXPECT_THAT(refused({"--sample-bytes", wrong, "ls"}), HasSubstr("such as 512k")) << wrong;
+  EXPECT_THAT(refused({"-k", "calls", "--free-stacks", "ls"}), HasSubstr("add alloc to -k"));
+}
+
 TEST(ParseRecord, OtherOptions) {
   const RecordOptions options =
       parsed({"--on-full=drop", "--pool", "16", "--stack-depth", "8", "-f", "-q", "-e", "db:*", "-e", "net:send", "x"});
