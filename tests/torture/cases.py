@@ -141,7 +141,7 @@ CASES |= {
     'points': program('points', silent=('locks',)),
     'locks': program('locks', silent=('points',)),
     'constructors': program('constructors'),
-    'own_malloc': program('own_malloc', silent=('alloc',)),
+    'own_malloc': program('own_malloc'),
     'small_stack': program('small_stack'),
 
     # --- Ways into functions and out of them.
