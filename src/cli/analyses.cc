@@ -3,6 +3,8 @@
 // are faster without.
 #include "cli/analyses.h"
 
+#include <algorithm>
+
 #include "cli/filter_options.h"
 #include "cli/progress.h"
 
@@ -45,6 +47,37 @@ struct Visitor {
   }
 };
 
+// Who looks on at allocations; null: nobody.
+AllocationObserver* observer_of(const Analyses& made) {
+  if (made.lifetimes) return made.lifetimes.get();
+  if (made.sizes) return made.sizes.get();
+  return made.history.get();
+}
+
+void add_allocations(const Recording& recording, const Summary& summary, uint32_t classes, const AllocationWish& wish,
+                     bool progress, Analyses& made) {
+  if ((classes & (kBlockLives | kBlockFreers)) != 0)
+    made.lifetimes = std::make_unique<BlockLifetimes>(recording, (classes & kBlockFreers) != 0);
+  if ((classes & kBlockSizes) != 0) made.sizes = std::make_unique<BlockSizes>();
+  if ((classes & kHeapHistory) != 0) {
+    const CallRules* rules = recording.call_rules().get();
+    made.history = std::make_unique<HeapHistory>(
+        rules == nullptr ? summary.first_time : std::max(summary.first_time, rules->begin),
+        rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end), recording.processes().size());
+  }
+  AllocationOptions options;
+  options.within = wish.within;
+  options.choice = wish.choice;
+  options.observer = observer_of(made);
+  if ((classes & kAllocByThread) != 0) options.context = [](const Event& event) { return event.thread; };
+  if ((classes & kAllocByCall) != 0)
+    options.context = [tree = made.tree.get()](const Event& event) { return tree->current(event.thread); };
+  made.allocations = std::make_unique<Allocations>(recording, std::move(options));
+  if (wish.choice == nullptr) return;
+  Progress line("reading", summary.events[PENNA_ALLOC], "events", progress);
+  learn_lifetimes(recording, *wish.choice, [&] { line.step(); });
+}
+
 // Patterns that met no function that was called: most likely mistyped.
 void add_filter_notes(const Recording& recording, HealthReport& health) {
   const CallRules* rules = recording.call_rules().get();
@@ -55,14 +88,14 @@ void add_filter_notes(const Recording& recording, HealthReport& health) {
 }  // namespace
 
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
-                 bool progress) {
+                 bool progress, const AllocationWish& wish) {
   Analyses made;
   if ((classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
   if ((classes & kCallTree) != 0) made.tree = std::make_unique<CallTree>(recording, map, false);
   for (const auto& [bit, by] :
        {std::pair{kCallsByThread, CallGroups::By::kThread}, {kCallsByModule, CallGroups::By::kModule}})
     if ((classes & bit) != 0) made.call_groups = std::make_unique<CallGroups>(recording, map, by);
-  if ((classes & kAllocEvents) != 0) made.allocations = std::make_unique<Allocations>(recording);
+  if ((classes & kAllocEvents) != 0) add_allocations(recording, summary, classes, wish, progress, made);
   if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording);
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
   if ((classes & kEventClasses) == 0) return made;
@@ -75,6 +108,8 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();
   if (made.call_groups) made.call_groups->finish();
+  if (made.allocations) made.allocations->finish();
+  if (made.sizes) made.sizes->add_live(*made.allocations);
   if (made.locks) made.locks->finish();
   if (made.locks && summary.events[PENNA_ALLOC] != 0) {
     made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);

@@ -6,11 +6,15 @@
 
 #include <memory>
 
+#include "model/allocation_choice.h"
 #include "model/allocations.h"
+#include "model/block_lifetimes.h"
+#include "model/block_sizes.h"
 #include "model/call_groups.h"
 #include "model/call_tree.h"
 #include "model/calls.h"
 #include "model/health.h"
+#include "model/heap_history.h"
 #include "model/lock_blocks.h"
 #include "model/locks.h"
 #include "model/names.h"
@@ -23,6 +27,10 @@ struct Analyses {
   std::unique_ptr<CallTree> tree;           // only for kCallTree
   std::unique_ptr<CallGroups> call_groups;  // only for kCallsByThread, kCallsByModule
   std::unique_ptr<Allocations> allocations;
+  // What else is seen of allocations: one of these at most.
+  std::unique_ptr<BlockLifetimes> lifetimes;  // only for kBlockLives, kBlockFreers
+  std::unique_ptr<BlockSizes> sizes;          // only for kBlockSizes
+  std::unique_ptr<HeapHistory> history;       // only for kHeapHistory
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
   std::unique_ptr<Points> points;
@@ -32,10 +40,20 @@ struct Analyses {
 // A bit of `classes` below: calls by the way that led to them.
 inline constexpr uint32_t kCallTree = 1u << 31;
 inline constexpr uint32_t kCallsByThread = 1u << 30, kCallsByModule = 1u << 29;
+// The thread, or the node of the call tree (together with kCallTree and kCallEvents), as the context of allocations.
+inline constexpr uint32_t kAllocByThread = 1u << 28, kAllocByCall = 1u << 27;
+inline constexpr uint32_t kBlockLives = 1u << 26, kBlockFreers = 1u << 25, kBlockSizes = 1u << 24,
+                          kHeapHistory = 1u << 23;
+
+// Which allocations count, and what is temporary.
+struct AllocationWish {
+  AllocationChoice* choice = nullptr;  // null: all
+  uint32_t within = 1;
+};
 
 // `classes`: bits of EventFilter::classes. `map` must outlive the result. Progress on stderr when `progress` is set.
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
-                 bool progress);
+                 bool progress, const AllocationWish& wish = {});
 
 // All that is known to be wrong, with what the analyses found.
 HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);

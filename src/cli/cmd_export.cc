@@ -166,14 +166,19 @@ std::vector<std::string> export_formats() {
 }
 
 void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where) {
-  parser.choice(
-      "--weight", weight,
-      {{"time", FoldedWeight::kTime},
-       {"calls", FoldedWeight::kCalls},
-       {"alloc-bytes", FoldedWeight::kAllocBytes},
-       {"allocs", FoldedWeight::kAllocs},
-       {"wait", FoldedWeight::kWait}},
-      fmt::format("{}: time of calls, their number, bytes or number of allocations, time waited; default time", where));
+  parser.choice("--weight", weight,
+                {{"time", FoldedWeight::kTime},
+                 {"calls", FoldedWeight::kCalls},
+                 {"alloc-bytes", FoldedWeight::kAllocBytes},
+                 {"allocs", FoldedWeight::kAllocs},
+                 {"live", FoldedWeight::kLive},
+                 {"peak", FoldedWeight::kPeak},
+                 {"temp", FoldedWeight::kTemp},
+                 {"wait", FoldedWeight::kWait}},
+                fmt::format("{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
+                            "at the peak, number of "
+                            "temporary ones; time waited; default time",
+                            where));
 }
 
 Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {

@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "report/flame.h"
+#include "report/frames.h"
 #include "report/overview.h"
 #include "report/reports.h"
 
@@ -27,6 +28,8 @@ struct Material {
   const Analyses& analyses;
   Names& names;
   const AllocationView& view;
+  const ReportOptions& options;
+  bool ascii;
 };
 
 struct NamedReport {
@@ -48,6 +51,19 @@ constexpr NamedReport kReports[] = {
      [](const Material& m) { return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"leaks", kAllocEvents,
      [](const Material& m) { return leaks_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
+    {"temp", kAllocEvents,
+     [](const Material& m) { return temp_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
+    {"peak", kAllocEvents,
+     [](const Material& m) { return peak_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
+    {"sizes", kAllocEvents | kBlockSizes,
+     [](const Material& m) { return sizes_report(*m.analyses.allocations, *m.analyses.sizes); }},
+    {"lifetimes", kAllocEvents | kBlockLives,
+     [](const Material& m) {
+       return lifetimes_report(m.recording, *m.analyses.allocations, *m.analyses.lifetimes, m.names, m.view,
+                               m.options.by == ReportBy::kFreer);
+     }},
+    {"heap", kAllocEvents | kHeapHistory,
+     [](const Material& m) { return heap_report(m.recording, *m.analyses.allocations, *m.analyses.history, m.ascii); }},
     {"locks", kLockEvents,
      [](const Material& m) {
        return locks_report(m.recording, *m.analyses.locks, m.names, m.analyses.lock_blocks.get());
@@ -68,7 +84,7 @@ constexpr NamedReport kOverview = {"", kEventClasses, [](const Material& m) {
                                      return overview_report(
                                          m.recording, m.summary,
                                          {m.analyses.calls.get(), m.analyses.allocations.get(), m.analyses.locks.get(),
-                                          m.analyses.lock_blocks.get(), m.analyses.points.get()},
+                                          m.analyses.lock_blocks.get(), m.analyses.points.get(), m.view.suppressor},
                                          m.names);
                                    }};
 
@@ -82,6 +98,9 @@ FlameUnit unit_of(FoldedWeight weight) {
     case FoldedWeight::kCalls: return {CellKind::kCount, "calls"};
     case FoldedWeight::kAllocBytes: return {CellKind::kBytes, "allocated"};
     case FoldedWeight::kAllocs: return {CellKind::kCount, "allocations"};
+    case FoldedWeight::kLive: return {CellKind::kBytes, "live at the end"};
+    case FoldedWeight::kPeak: return {CellKind::kBytes, "live at the peak"};
+    case FoldedWeight::kTemp: return {CellKind::kCount, "temporary allocations"};
     case FoldedWeight::kWait: return {CellKind::kDuration, "of waits"};
   }
   return {CellKind::kCount, ""};
@@ -127,15 +146,44 @@ void limit_stacks(Report& report, const ReportOptions& options) {
     if (table.details_key == "stack" && frames != 0) table.most_details = frames;
 }
 
-uint32_t by_of_calls(const ReportOptions& options) {
-  if (options.which != "calls") return 0;
-  return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
+// What a table must read more, for the rows that it is asked for.
+uint32_t classes_by(const ReportOptions& options) {
+  if (!options.by) return 0;
+  if (options.which == "calls")
+    return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
+  switch (*options.by) {
+    case ReportBy::kThread: return kAllocByThread;
+    case ReportBy::kCall: return kAllocByCall | kCallTree | kCallEvents;
+    case ReportBy::kFreer: return kBlockFreers;
+    default: return 0;
+  }
 }
 
-std::optional<GroupBy> by_of_stacks(const ReportOptions& options) {
-  if (options.by == ReportBy::kFunction) return GroupBy::kFunction;
-  if (options.by == ReportBy::kModule) return GroupBy::kModule;
-  return std::nullopt;
+std::optional<GroupBy> groups_of(const ReportOptions& options) {
+  if (!options.by) return std::nullopt;
+  switch (*options.by) {
+    case ReportBy::kFunction: return GroupBy::kFunction;
+    case ReportBy::kFile: return GroupBy::kFile;
+    case ReportBy::kModule: return GroupBy::kModule;
+    case ReportBy::kThread: return GroupBy::kThread;
+    case ReportBy::kCall: return GroupBy::kCall;
+    default: return std::nullopt;
+  }
+}
+
+// Null when all allocations count.
+std::unique_ptr<AllocationChoice> choice_of(const ReportOptions& options, const Recording& recording, Names& names) {
+  if (!options.allocations.any()) return nullptr;
+  return std::make_unique<AllocationChoice>(recording, names, allocation_limits(options.allocations, recording));
+}
+
+// A table of calls in which allocations happened needs some.
+Report without_calls(const Recording& recording) {
+  Report report;
+  report.head.push_back(fmt::format(
+      "No calls were recorded, in which allocations could be: penna record -k calls,alloc records both; {}.",
+      why_no_calls(recording)));
+  return report;
 }
 
 // The drawing is made of what penna export folded writes.
@@ -143,7 +191,8 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
   const Summary summary = summarize(recording);
-  const FoldedOptions folded{options.weight.value_or(FoldedWeight::kTime), false};
+  const std::unique_ptr<AllocationChoice> choice = choice_of(options, recording, names);
+  const FoldedOptions folded{options.weight.value_or(FoldedWeight::kTime), false, choice.get()};
   Flame flame;
   Analyses analyses;
   {
@@ -158,9 +207,10 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   FlameStyle style;
   style.width = options.width.value_or(terminal != 0 ? terminal : kFlameWidth);
   style.color = wants_color(options.table.color, output.fd());
-  style.ascii = !is_terminal(output.fd());
+  style.ascii = wants_ascii(options.ascii, output.fd());
   (void)flame.print(style, unit_of(folded.weight), output.sink());
   Report closing;
+  closing.tail = unmet_stacks(choice.get());
   closing.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(closing, options.table, output);
   return ok();
@@ -172,15 +222,23 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
-  const Analyses analyses =
-      analyse(recording, summary, names.map(), which.classes | by_of_calls(options), !options.input.no_progress);
+  const std::unique_ptr<AllocationChoice> choice = choice_of(options, recording, names);
+  const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
+  LeakSuppressor suppressor(recording, names, listed, true);
+  const Analyses analyses = analyse(recording, summary, names.map(), which.classes | classes_by(options),
+                                    !options.input.no_progress, {choice.get(), options.within.value_or(1)});
 
   Report report;
-  {
+  if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
+    report = without_calls(recording);
+  } else {
     Progress progress("naming", analyses.allocations ? analyses.allocations->stacks().size() : 0, "stacks",
                       !options.input.no_progress);
-    report = which.build({recording, summary, analyses, names, {by_of_stacks(options), [&] { progress.slow_step(); }}});
+    const AllocationView view{groups_of(options), [&] { progress.slow_step(); }, analyses.tree.get(),
+                              options.suppressions.none ? nullptr : &suppressor};
+    report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd())});
   }
+  for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);
   // After the rows: only now is it known which names were missing.
@@ -189,14 +247,44 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   return ok();
 }
 
+using Words = std::initializer_list<const char*>;
+bool is_one_of(const std::string& word, Words words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+constexpr Words kByTables = {"alloc", "leaks", "temp", "peak", "lifetimes"};
+constexpr Words kAllocTables = {"alloc", "leaks", "temp", "peak", "lifetimes", "sizes", "heap"};
+
 Result<> check_by(const ReportOptions& options) {
   if (!options.by) return ok();
-  const bool stacks = options.which == "alloc" || options.which == "leaks";
+  const bool stacks = is_one_of(options.which, kByTables);
   if (!stacks && options.which != "calls")
-    return Error{"--by is for the tables calls, alloc and leaks: name one of them"};
-  if (options.by == (stacks ? ReportBy::kThread : ReportBy::kStack))
-    return Error{fmt::format("{} cannot be shown --by {}", options.which, stacks ? "thread" : "stack")};
-  return ok();
+    return Error{fmt::format("--by is for the tables calls, {}: name one of them", fmt::join(kByTables, ", "))};
+  const ReportBy by = *options.by;
+  const bool possible = stacks ? by != ReportBy::kFreer || options.which == "lifetimes"
+                               : by == ReportBy::kFunction || by == ReportBy::kModule || by == ReportBy::kThread;
+  if (possible) return ok();
+  return Error{stacks ? fmt::format("--by freer is for lifetimes, not for {}", options.which)
+                      : "calls can be shown --by function, module or thread"};
+}
+
+// Options that the table would not look at.
+Result<> check_use(const ReportOptions& options) {
+  const bool flame = options.which == kFlame;
+  if ((options.weight || options.width) && !flame)
+    return Error{"--weight and --width are for flame: penna report flame"};
+  if (options.ascii && !flame && options.which != "heap") return Error{"--ascii is for heap and flame"};
+  if (options.within && !is_one_of(options.which, {"temp", "alloc"})) return Error{"--within is for temp and alloc"};
+  const bool suppresses = !options.suppressions.file.empty() || options.suppressions.none;
+  if (suppresses && !is_one_of(options.which, {"leaks", ""}))
+    return Error{"--suppressions and --no-suppressions are for leaks"};
+  const bool filters_flame = flame && classes_of(options.weight.value_or(FoldedWeight::kTime)) == kAllocEvents;
+  if (options.allocations.any() && !filters_flame && !is_one_of(options.which, kAllocTables))
+    return Error{
+        fmt::format("--size, --lifetime and --stack are for tables of allocations ({}), and for flame with a --weight "
+                    "of them",
+                    fmt::join(kAllocTables, ", "))};
+  return check_alloc_filter(options.allocations);
 }
 
 }  // namespace
@@ -220,17 +308,26 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   parser.choice("--by", options.by,
                 {{"function", ReportBy::kFunction},
                  {"stack", ReportBy::kStack},
+                 {"file", ReportBy::kFile},
                  {"module", ReportBy::kModule},
-                 {"thread", ReportBy::kThread}},
-                "a row for each: of calls function (default), module or thread; of alloc and leaks stack (default), "
-                "function or module");
+                 {"thread", ReportBy::kThread},
+                 {"call", ReportBy::kCall},
+                 {"freer", ReportBy::kFreer}},
+                "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
+                "lifetimes stack (default), function, file, module, thread, call (the recorded calls in which it was), "
+                "and of lifetimes freer (who freed what)");
+  add_alloc_filter_options(parser, options.allocations);
+  parser.number("--within", options.within, "N",
+                "temp, alloc: a block is temporary when its thread frees it before it allocates N more; default 1", 1,
+                AllocationOptions::kMostWithin);
+  add_suppression_options(parser, options.suppressions);
   add_weight_option(parser, options.weight, "flame");
+  parser.flag("--ascii", options.ascii, "heap, flame: draw with ASCII characters only");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));
   PENNA_TRY(check_by(options));
-  if ((options.weight || options.width) && options.which != kFlame)
-    return Error{"--weight and --width are for flame: penna report flame"};
+  PENNA_TRY(check_use(options));
   if (options.which == kFlame && options.table.format != Format::kTable)
     return Error{"flame is a drawing: penna export folded writes its numbers"};
   if (options.which.empty()) {

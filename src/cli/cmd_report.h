@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "cli/alloc_options.h"
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
 #include "export/folded_export.h"
-#include "model/allocation_groups.h"
 
 namespace penna {
 
 // What a row is for.
-enum class ReportBy { kFunction, kStack, kModule, kThread };
+enum class ReportBy { kFunction, kStack, kFile, kModule, kThread, kCall, kFreer };
 
 struct ReportOptions {
   InputOptions input;
@@ -22,6 +22,10 @@ struct ReportOptions {
   std::string which;                   // one of report_names(); empty: the summary
   std::optional<size_t> frames;        // of each stack, in text; 0: all; none: 10, in the summary 6
   std::optional<ReportBy> by;          // none: as the table is by itself
+  AllocFilterOptions allocations;      // of tables of allocations, and of flame
+  SuppressionOptions suppressions;     // of leaks
+  std::optional<uint32_t> within;      // of temp and alloc; none: 1
+  bool ascii = false;                  // of heap and flame
   std::optional<FoldedWeight> weight;  // of flame; none: time
   std::optional<size_t> width;         // of flame, in columns; none: the terminal's, or kFlameWidth
 };

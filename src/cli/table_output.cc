@@ -32,12 +32,14 @@ struct CsvCells {
 };
 
 void table_csv(const Table& table, CsvWriter& csv) {
-  for (const TableColumn& column : table.columns) csv.field(column.key);
+  for (const TableColumn& column : table.columns)
+    if (!column.text_only) csv.field(column.key);
   if (!table.details_key.empty()) csv.field(table.details_key);
   csv.end_row();
   CsvCells cells{csv};
   for (const TableRow& row : table.rows) {
-    for (size_t i = 0; i < row.cells.size(); ++i) write_cell(cells, row.cells[i], table.columns[i].kind);
+    for (size_t i = 0; i < row.cells.size(); ++i)
+      if (!table.columns[i].text_only) write_cell(cells, row.cells[i], table.columns[i].kind);
     if (!table.details_key.empty()) {
       std::string folded;
       for (const TableDetail& detail : row.details) folded += (folded.empty() ? "" : ";") + detail_text(detail);
@@ -50,6 +52,7 @@ void table_csv(const Table& table, CsvWriter& csv) {
 
 void row_json(const Table& table, const TableRow& row, JsonWriter& json) {
   for (size_t i = 0; i < row.cells.size(); ++i) {
+    if (table.columns[i].text_only) continue;
     json.key(table.columns[i].key);
     write_cell(json, row.cells[i], table.columns[i].kind);
   }

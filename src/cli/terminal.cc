@@ -23,6 +23,16 @@ size_t terminal_width(int fd) {
   return 80;
 }
 
+bool wants_ascii(bool asked, int fd) {
+  if (asked || !is_terminal(fd)) return true;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* locale = std::getenv(name);
+    if (locale == nullptr || *locale == '\0') continue;
+    return ::strcasestr(locale, "utf-8") == nullptr && ::strcasestr(locale, "utf8") == nullptr;
+  }
+  return true;
+}
+
 bool wants_color(ColorMode mode, int fd) {
   if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
   const char* no_color = std::getenv("NO_COLOR");

@@ -12,7 +12,9 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {"record", "[OPTIONS] [--] CMD...", "run a command and record it", record_verb},
-    {"report", "[REC] [TABLE]", "tables: calls, tree, flame, alloc, leaks, locks, waits, points, threads, health",
+    {"report", "[REC] [TABLE]",
+     "tables: calls, tree, flame, alloc, leaks, temp, peak, sizes, lifetimes, heap, locks, waits, points, threads, "
+     "health",
      report_verb},
     {"replay", "[REC]", "what happened in each thread, in order, nested as the calls were", replay_verb},
     {"graph", "FUNC [REC]", "who calls a function, and what it calls", graph_verb},

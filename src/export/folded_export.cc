@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "export/event_words.h"
+#include "model/allocations.h"
 #include "model/call_tree.h"
 #include "model/summary.h"
 
@@ -72,28 +73,33 @@ void write_calls(const Recording& recording, Names& names, const FoldedOptions& 
   }
 }
 
-uint64_t value_of(const Recording& recording, FoldedWeight weight, const TimelineLine& line) {
-  switch (line.kind) {
-    case LineKind::kAllocation: return weight == FoldedWeight::kAllocBytes ? line.size : 1;
-    case LineKind::kLockWait:
-    case LineKind::kConditionWait:
-      return static_cast<uint64_t>(
-          std::max<int64_t>(recording.time().duration_ns(line.begin, line.begin + line.duration), 0));
-    default: return 0;
+uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
+  switch (weight) {
+    case FoldedWeight::kAllocBytes: return stack.bytes;
+    case FoldedWeight::kAllocs: return stack.allocations;
+    case FoldedWeight::kLive: return stack.live_bytes;
+    case FoldedWeight::kPeak: return stack.peak_bytes;
+    default: return stack.temporary;
   }
+}
+
+uint64_t wait_of(const Recording& recording, const TimelineLine& line) {
+  if (line.kind != LineKind::kLockWait && line.kind != LineKind::kConditionWait) return 0;
+  return static_cast<uint64_t>(
+      std::max<int64_t>(recording.time().duration_ns(line.begin, line.begin + line.duration), 0));
 }
 
 // Sums by text: the same functions called from different places in them are one stack.
 class Stacks {
  public:
   Stacks(const Recording& recording, Names& names, const FoldedOptions& options)
-      : recording_(recording), words_(recording, names), roots_(recording), options_(options) {}
+      : words_(recording, names), roots_(recording), options_(options) {}
 
-  void add(const TimelineLine& line) {
-    const uint64_t value = value_of(recording_, options_.weight, line);
+  // `thread`: index.
+  void add(uint32_t process, uint32_t thread, uint32_t stack, uint64_t value) {
     if (value == 0) return;
-    auto [slot, added] = slots_[options_.threads ? line.thread : 0].try_emplace(pair_key(line.process, line.stack), 0);
-    if (added) slot.value() = slot_of(line);
+    auto [slot, added] = slots_[options_.threads ? thread : 0].try_emplace(pair_key(process, stack), 0);
+    if (added) slot.value() = slot_of(process, thread, stack);
     uint64_t& sum = sums_[slot->second];
     if (__builtin_add_overflow(sum, value, &sum)) sum = UINT64_MAX;
   }
@@ -105,9 +111,12 @@ class Stacks {
   }
 
  private:
-  uint32_t slot_of(const TimelineLine& line) {
-    const std::string stack = line.stack == 0 ? "[unknown]" : part_of_stack(words_.folded_stack(line));
-    const std::string text = options_.threads ? roots_.of(line.thread) + ";" + stack : stack;
+  uint32_t slot_of(uint32_t process, uint32_t thread, uint32_t id) {
+    TimelineLine line;
+    line.process = process;
+    line.stack = id;
+    const std::string stack = id == 0 ? "[unknown]" : part_of_stack(words_.folded_stack(line));
+    const std::string text = options_.threads ? roots_.of(thread) + ";" + stack : stack;
     const auto [found, added] = by_text_.try_emplace(text, static_cast<uint32_t>(sums_.size()));
     if (added) sums_.push_back(0);
     return found->second;
@@ -118,7 +127,6 @@ class Stacks {
     return text.empty() ? "[unknown]" : text;
   }
 
-  const Recording& recording_;
   EventWords words_;
   Roots roots_;
   const FoldedOptions& options_;
@@ -132,7 +140,10 @@ class Stacks {
 uint32_t classes_of(FoldedWeight weight) {
   switch (weight) {
     case FoldedWeight::kAllocBytes:
-    case FoldedWeight::kAllocs: return kAllocEvents;
+    case FoldedWeight::kAllocs:
+    case FoldedWeight::kLive:
+    case FoldedWeight::kPeak:
+    case FoldedWeight::kTemp: return kAllocEvents;
     case FoldedWeight::kWait: return kLockEvents;
     default: return kCallEvents;
   }
@@ -152,12 +163,27 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     tree.finish();
     report.folded = tree.folded();
     write_calls(recording, names, options, tree, out);
+  } else if (classes == kAllocEvents) {
+    AllocationOptions counted;
+    counted.choice = options.choice;
+    if (options.threads) counted.context = [](const Event& event) { return event.thread; };
+    if (options.choice != nullptr) learn_lifetimes(recording, *options.choice, [] {});
+    Allocations heap(recording, std::move(counted));
+    report.walk = for_each_event(recording, {.classes = classes}, [&](const Event& event) {
+      step(1);
+      heap(event);
+    });
+    heap.finish();
+    Stacks stacks(recording, names, options);
+    for (const StackAllocations& stack : heap.stacks())
+      stacks.add(stack.process, stack.context, stack.stack, weight_of(stack, options.weight));
+    stacks.write(out);
   } else {
     Stacks stacks(recording, names, options);
     for_each_line_by_thread(
         recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
         [&](const TimelineLine& line) {
-          stacks.add(line);
+          stacks.add(line.process, line.thread, line.stack, wait_of(recording, line));
           return true;
         });
     stacks.write(out);

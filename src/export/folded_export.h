@@ -2,26 +2,28 @@
 // penna export folded: stacks as "outer;inner;innermost NUMBER", one line for each that has a number of its own. For
 // flamegraph.pl, inferno, speedscope and every other tool that draws flame graphs.
 //
-// The number: of calls, nanoseconds of their own or how many they are; of allocations, their bytes or how many they are; of
-// locks and conditions, nanoseconds waited. A ';' in a name becomes ':', what was recorded without a stack is "[unknown]".
+// The number: of calls, nanoseconds of their own or how many they are; of allocations, their bytes, how many they are, the
+// bytes that were live at the end or at the peak of their process, or how many were temporary; of locks and conditions, nanoseconds waited. A ';' in a name becomes ':', what was recorded without a stack is "[unknown]".
 // Invariant: the sum of all numbers is what was recorded, but for rounding: no stack is left out for being small.
 #pragma once
 
 #include <functional>
 
 #include "export/text_sink.h"
+#include "model/allocation_choice.h"
 #include "model/events.h"
 #include "model/names.h"
 
 namespace penna {
 
-enum class FoldedWeight { kTime, kCalls, kAllocBytes, kAllocs, kWait };
+enum class FoldedWeight { kTime, kCalls, kAllocBytes, kAllocs, kLive, kPeak, kTemp, kWait };
 // The events that a weight is made of: a bit of EventFilter::classes.
 uint32_t classes_of(FoldedWeight weight);
 
 struct FoldedOptions {
   FoldedWeight weight = FoldedWeight::kTime;
-  bool threads = false;  // process and thread as the outermost two: "lua (pid 7);worker (tid 8);main 5"
+  bool threads = false;                // process and thread as the outermost two: "lua (pid 7);worker (tid 8);main 5"
+  AllocationChoice* choice = nullptr;  // of weights of allocations: which count; null: all
 };
 
 struct FoldedReport {

@@ -2,23 +2,29 @@
 // See allocation_groups.h.
 #include "model/allocation_groups.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "base/check.h"
 
 namespace penna {
 namespace {
 
-class Grouping {
+// By what the frames of stacks are.
+class FrameGroups {
  public:
-  Grouping(Names& names, GroupBy by) : names_(names), by_(by) {}
+  FrameGroups(Names& names, GroupBy by) : names_(names), by_(by) {}
 
-  void add(const StackAllocations& stack) {
+  // The group of its `self`.
+  uint32_t add(const StackAllocations& stack) {
     const NamedStack named = names_.stack(stack.process, stack.stack);
     ++stack_;
     const NameFrame* origin = names_.origin(stack.process, stack.stack);
-    groups_[group_of(origin)].self.add(stack);
-    if (origin == nullptr) return add_total(origin, stack);
-    for (const NameFrame* frame : named.frames) add_total(frame, stack);
+    const uint32_t own = group_of(origin);
+    groups_[own].self.add(stack);
+    if (origin == nullptr) add_total(origin, stack);
+    if (origin != nullptr)
+      for (const NameFrame* frame : named.frames) add_total(frame, stack);
+    return own;
   }
   std::vector<AllocationGroup> take() { return std::move(groups_); }
 
@@ -43,7 +49,11 @@ class Grouping {
   std::string key_of(const NameFrame* frame) const {
     if (frame == nullptr) return "";
     const std::string module = frame->module == kNoModule ? "" : names_.map().path(frame->module);
-    return by_ == GroupBy::kModule ? module + "\n" : module + "\n" + frame->function;
+    switch (by_) {
+      case GroupBy::kModule: return module + "\n";
+      case GroupBy::kFile: return frame->file.empty() ? module + "\n" : "\n" + frame->file;
+      default: return module + "\n" + frame->function;
+    }
   }
 
   Names& names_;
@@ -55,29 +65,62 @@ class Grouping {
   TextMap<uint32_t> by_name_;
 };
 
-}  // namespace
+// By context: groups in the order in which their contexts appear.
+class ContextGroups {
+ public:
+  uint32_t add(const StackAllocations& stack) {
+    auto [found, is_new] = by_context_.try_emplace(stack.context, static_cast<uint32_t>(groups_.size()));
+    if (is_new) groups_.emplace_back().context = stack.context;
+    groups_[found->second].self.add(stack);
+    return found->second;
+  }
+  std::vector<AllocationGroup> take() {
+    for (AllocationGroup& group : groups_) group.total = group.self;
+    return std::move(groups_);
+  }
 
-void AllocationSums::add(const StackAllocations& stack) {
-  allocations += stack.allocations;
-  bytes += stack.bytes;
-  temporary += stack.temporary;
-  live_blocks += stack.live_blocks;
-  live_bytes += stack.live_bytes;
-  peak_bytes += stack.peak_bytes;
+ private:
+  std::vector<AllocationGroup> groups_;
+  NumberMap<uint32_t> by_context_;
+};
+
+// The total of a call holds those of the calls that it made; parents stand before their children. What was allocated in no
+// recorded call (node 0) has no total but its own.
+std::vector<AllocationGroup> with_callees(std::vector<AllocationGroup> groups, const CallTree& tree) {
+  const std::vector<CallNode>& nodes = tree.nodes();
+  std::vector<AllocationSums> totals(nodes.size());
+  std::vector<bool> known(nodes.size());
+  for (const AllocationGroup& group : groups) {
+    totals[group.context].add(group.self);
+    known[group.context] = true;
+  }
+  for (size_t i = nodes.size(); i-- > 1;)
+    if (nodes[i].parent != 0) totals[nodes[i].parent].add(totals[i]);
+  for (AllocationGroup& group : groups) group.total = totals[group.context];
+  for (uint32_t i = 1; i < nodes.size(); ++i)
+    if (!known[i] && totals[i].allocations != 0) groups.push_back({nullptr, i, {}, totals[i]});
+  return groups;
 }
 
-std::vector<AllocationGroup> group_allocations(const Allocations& heap, Names& names, GroupBy by,
-                                               const std::function<void()>& step) {
-  Grouping grouping(names, by);
+}  // namespace
+
+AllocationGroups group_allocations(const Allocations& heap, Names& names, const Grouping& how) {
+  FrameGroups by_frame(names, how.by);
+  ContextGroups by_context;
+  const bool has_context = how.by == GroupBy::kThread || how.by == GroupBy::kCall;
+  AllocationGroups result;
   for (const StackAllocations& stack : heap.stacks()) {
-    grouping.add(stack);
-    step();
+    uint32_t group = AllocationGroups::kNone;
+    if (!how.keep || how.keep(stack)) group = has_context ? by_context.add(stack) : by_frame.add(stack);
+    result.of_slot.push_back(group);
+    how.step();
   }
-  std::vector<AllocationGroup> groups = grouping.take();
-  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
-    return a.self.bytes != b.self.bytes ? a.self.bytes > b.self.bytes : a.total.bytes > b.total.bytes;
-  });
-  return groups;
+  result.groups = has_context ? by_context.take() : by_frame.take();
+  if (how.by == GroupBy::kCall) {
+    PENNA_CHECK(how.tree != nullptr);
+    result.groups = with_callees(std::move(result.groups), *how.tree);
+  }
+  return result;
 }
 
 }  // namespace penna

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/allocation_choice.h"
+
 namespace penna {
 namespace {
 
@@ -32,8 +34,9 @@ void add_leak(Leak& leak, uint64_t address, const HeapBlock& block) {
 
 }  // namespace
 
-Allocations::Allocations(const Recording& recording)
-    : heaps_(recording),
+Allocations::Allocations(const Recording& recording, AllocationOptions options)
+    : options_(std::move(options)),
+      heaps_(recording),
       totals_(recording.processes().size()),
       peaks_(recording.processes().size()),
       threads_(recording.threads().size()) {}
@@ -56,15 +59,23 @@ void Allocations::operator()(const Event& event) {
   }
 }
 
-uint32_t Allocations::stack_slot(uint32_t process, uint32_t stack) {
-  auto [found, added] = slots_.try_emplace(pair_key(process, stack), static_cast<uint32_t>(stacks_.size()));
-  if (added) {
-    auto& one = stacks_.emplace_back();
-    one.process = process;
-    one.stack = stack;
-    seen_peak_.push_back(peaks_[process]);
+uint32_t Allocations::slot_of(const Event& event, uint32_t stack) {
+  auto [number, is_new] = numbers_.try_emplace(pair_key(event.process, stack), static_cast<uint32_t>(numbers_.size()));
+  uint32_t slot = number->second, context = 0;
+  if (options_.context) {
+    context = options_.context(event);
+    auto [found, added] = slots_.try_emplace(pair_key(slot, context), static_cast<uint32_t>(stacks_.size()));
+    slot = found->second;
+    is_new = added;
   }
-  return found->second;
+  if (is_new) {
+    auto& one = stacks_.emplace_back();
+    one.process = event.process;
+    one.stack = stack;
+    one.context = context;
+    seen_peak_.push_back(peaks_[event.process]);
+  }
+  return slot;
 }
 
 void Allocations::before_change(uint32_t slot) {
@@ -82,12 +93,15 @@ void Allocations::add_live(const Event& event, uint64_t address, const HeapBlock
     ++totals.replaced;
     remove_live(event.process, old);
   }
+  if (block.slot == kNoSlot) return;
   before_change(block.slot);
   StackAllocations& stack = stacks_[block.slot];
   ++stack.live_blocks;
   stack.live_bytes += block.size;
+  stack.own_peak_bytes = std::max(stack.own_peak_bytes, stack.live_bytes);
   ++totals.live_blocks;
   totals.live_bytes += block.size;
+  tell_live(event.process, event.time);
   if (totals.live_bytes <= totals.peak_bytes) return;
   totals.peak_bytes = totals.live_bytes;
   totals.peak_blocks = totals.live_blocks;
@@ -96,6 +110,7 @@ void Allocations::add_live(const Event& event, uint64_t address, const HeapBlock
 }
 
 void Allocations::remove_live(uint32_t process, const HeapBlock& block) {
+  if (block.slot == kNoSlot) return;
   before_change(block.slot);
   StackAllocations& stack = stacks_[block.slot];
   HeapTotals& totals = totals_[process];
@@ -105,22 +120,36 @@ void Allocations::remove_live(uint32_t process, const HeapBlock& block) {
   totals.live_bytes -= block.size;
 }
 
+void Allocations::tell_live(uint32_t process, uint64_t time) {
+  if (options_.observer != nullptr)
+    options_.observer->on_live(process, time, totals_[process].live_bytes, totals_[process].live_blocks);
+}
+
 void Allocations::allocated(const Event& event, uint64_t address_family, uint64_t size, uint32_t stack) {
-  const uint64_t address = address_of(address_family);
-  const uint32_t slot = stack_slot(event.process, stack);
-  add_live(event, address, {size, event.time, slot});
-  ++stacks_[slot].allocations;
-  stacks_[slot].bytes += size;
+  settle(event.thread);
+  LastOfThread& last = threads_[event.thread];
+  last.freed = Freed::kNothing;
   HeapTotals& totals = totals_[event.process];
+  HeapBlock block{size, event.time, kNoSlot, event.thread, last.allocations++};
+  const bool counts =
+      options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, stack, size);
+  if (counts) block.slot = slot_of(event, stack);
+  add_live(event, address_of(address_family), block);
+  if (!counts) {
+    ++totals.left_out;
+    return;
+  }
+  ++stacks_[block.slot].allocations;
+  stacks_[block.slot].bytes += size;
   ++totals.allocations;
   totals.bytes += size;
   ++totals.allocations_by_family[family_of(address_family)];
   totals.unknown_stacks += stack == 0;
-  threads_[event.thread].allocated = address;
-  threads_[event.thread].freed = Freed::kNothing;
+  if (options_.observer != nullptr) options_.observer->on_allocated(event, block);
 }
 
 void Allocations::freed(const Event& event) {
+  settle(event.thread);
   const auto payload = event.record.as<penna_free>();
   const uint64_t address = address_of(payload.address_family);
   const size_t family = family_of(payload.address_family);
@@ -130,13 +159,22 @@ void Allocations::freed(const Event& event) {
   last.freed_address = address;
   if (heaps_.erase(event.process, address, event.time, last.block)) {
     last.freed = Freed::kOwn;
+    last.freed_at = event.time;
+    last.is_told = last.block.slot == kNoSlot;
+    if (last.is_told) return;
     ++totals.frees;
     remove_live(event.process, last.block);
-    // What realloc moves lives on: it is not temporary.
-    if (last.allocated == address && family != PENNA_FAMILY_REALLOC) {
+    tell_live(event.process, event.time);
+    // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
+    if (family == PENNA_FAMILY_REALLOC) return;
+    if (last.block.thread == event.thread && last.allocations - last.block.sequence <= options_.within) {
+      StackAllocations& stack = stacks_[last.block.slot];
       ++totals.temporary;
-      ++stacks_[last.block.slot].temporary;
+      totals.temporary_bytes += last.block.size;
+      ++stack.temporary;
+      stack.temporary_bytes += last.block.size;
     }
+    settle(event.thread);
   } else if (heaps_.erase_inherited(event.process, address, event.time)) {
     last.freed = Freed::kInherited;
     ++totals.inherited_frees;
@@ -146,15 +184,28 @@ void Allocations::freed(const Event& event) {
   }
 }
 
+// The thread's last free has happened: nothing can take it back any more.
+void Allocations::settle(uint32_t thread) {
+  LastOfThread& last = threads_[thread];
+  if (last.is_told) return;
+  last.is_told = true;
+  if (options_.observer != nullptr) options_.observer->on_freed({last.block, thread, last.freed_at});
+}
+
+void Allocations::finish() {
+  for (uint32_t thread = 0; thread < threads_.size(); ++thread) settle(thread);
+}
+
 // The FREE of this thread just before, by realloc, did not happen. It can be missing (lost): then nothing was counted.
 void Allocations::take_back(const Event& event) {
   const uint64_t address = address_of(event.record.as<penna_free>().address_family);
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
   ++totals.failed_reallocs;
-  if (last.freed == Freed::kNothing || last.freed_address != address) return;
+  if (last.freed == Freed::kNothing || last.freed_address != address) return settle(event.thread);
   if (last.freed == Freed::kOwn) {
-    --totals.frees;
+    if (last.block.slot != kNoSlot) --totals.frees;
+    last.is_told = true;
     add_live(event, address, last.block);
   } else if (last.freed == Freed::kInherited) {
     --totals.inherited_frees;
@@ -177,6 +228,8 @@ HeapTotals Allocations::total() const {
       sum.frees_by_family[i] += one.frees_by_family[i];
     }
     sum.temporary += one.temporary;
+    sum.temporary_bytes += one.temporary_bytes;
+    sum.left_out += one.left_out;
     sum.live_blocks += one.live_blocks;
     sum.live_bytes += one.live_bytes;
     sum.inherited_frees += one.inherited_frees;
@@ -208,7 +261,8 @@ std::vector<Leak> Allocations::leaks(uint32_t process) const {
   std::vector<Leak> by_slot(stacks_.size());
   for (uint32_t i = 0; i < totals_.size(); ++i) {
     if (process != kNoIndex && process != i) continue;
-    for (const auto& [address, block] : heaps_.blocks(i)) add_leak(by_slot[block.slot], address, block);
+    for (const auto& [address, block] : heaps_.blocks(i))
+      if (block.slot != kNoSlot) add_leak(by_slot[block.slot], address, block);
   }
   std::vector<Leak> result;
   for (size_t slot = 0; slot < by_slot.size(); ++slot) {

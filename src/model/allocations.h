@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Allocations: what was allocated where, what is still there (leaks), and what there was at the peak.
 //
-// Usage:  Allocations heap(recording); for_each_event(recording, {.classes = kAllocEvents}, heap);
-// Events must come merged in time order: a block is often freed by another thread. Results are there at any moment.
+// Usage:  Allocations heap(recording); for_each_event(recording, {.classes = kAllocEvents}, heap); heap.finish();
+// Events must come merged in time order: a block is often freed by another thread. Results are there at any moment; an
+// observer has been told all only after finish().
 // Invariant: in each process, allocations - frees - replaced = live blocks, exactly, for the blocks that were seen.
-// Memory: O(live blocks + stacks), and for processes that fork, the addresses they freed since.
+// Memory: O(live blocks + stacks, each as often as there are contexts of it), and for processes that fork, the addresses
+// they freed since.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,15 +22,18 @@
 
 namespace penna {
 
-// Of one stack of one process. Live and peak are those of its process.
+// Of one stack of one process, in one context. Live and peak are those of its process.
 struct StackAllocations {
   uint32_t process = 0;
-  uint32_t stack = 0;  // 0 = unknown
+  uint32_t stack = 0;    // 0 = unknown
+  uint32_t context = 0;  // what AllocationOptions::context gave; else 0
   uint64_t allocations = 0;
   uint64_t bytes = 0;                        // asked for, over all allocations
   uint64_t live_blocks = 0, live_bytes = 0;  // now; at the end: the leaks
   uint64_t peak_blocks = 0, peak_bytes = 0;  // of it at the moment of the process's peak
-  uint64_t temporary = 0;  // freed by the same thread with no other allocation of it in between; not those that grew
+  uint64_t own_peak_bytes = 0;               // the most live bytes that it had itself, whenever that was
+  // Freed by the thread that allocated them, before it had made AllocationOptions::within more; not those that grew.
+  uint64_t temporary = 0, temporary_bytes = 0;
 };
 
 // The blocks of one stack that were never freed.
@@ -41,11 +47,43 @@ struct Leak {
   static constexpr size_t kExampleSizes = 4;
 };
 
+class AllocationChoice;
+
+// The end of a block.
+struct BlockEnd {
+  HeapBlock block;
+  uint32_t thread = 0;  // that freed it (index)
+  uint64_t time = 0;    // ticks
+};
+
+// Who looks on. Of blocks that the choice leaves out nothing is told.
+class AllocationObserver {
+ public:
+  virtual ~AllocationObserver() = default;
+  virtual void on_allocated(const Event&, const HeapBlock&) {}
+  virtual void on_freed(const BlockEnd&) {}  // once it is certain: a failed realloc frees nothing
+  // What a process has now. After each change.
+  virtual void on_live(uint32_t, uint64_t /* time */, uint64_t /* bytes */, uint64_t /* blocks */) {}
+};
+
+// What is counted, and how finely. All that it points to must outlive the Allocations.
+struct AllocationOptions {
+  static constexpr uint32_t kMostWithin = 1 << 16;
+  uint32_t within = 1;  // for temporary, 1 to kMostWithin
+  // What else tells allocations apart, besides their stack: a number, asked for at each. Empty: nothing.
+  std::function<uint32_t(const Event&)> context;
+  // Which allocations count; null: all. (Of all others only the blocks are followed, so that their frees are known.)
+  AllocationChoice* choice = nullptr;
+  AllocationObserver* observer = nullptr;
+};
+
 struct HeapTotals {
-  uint64_t allocations = 0, bytes = 0, frees = 0;  // frees: of blocks that were seen; failed reallocs taken back
+  uint64_t allocations = 0, bytes = 0,
+           frees = 0;  // that count. Frees: of blocks that were seen; failed reallocs taken back
   std::array<uint64_t, PENNA_FAMILY_COUNT + 1> allocations_by_family{};  // the last: of families not known here
   std::array<uint64_t, PENNA_FAMILY_COUNT + 1> frees_by_family{};        // of any block, seen or not
-  uint64_t temporary = 0;
+  uint64_t temporary = 0, temporary_bytes = 0;
+  uint64_t left_out = 0;  // allocations that do not count
   uint64_t live_blocks = 0, live_bytes = 0;
   uint64_t peak_blocks = 0, peak_bytes = 0, peak_time = 0;  // the most live bytes at one moment; the first such moment
   uint64_t inherited_frees = 0;                             // of blocks that were there when the process was forked
@@ -57,43 +95,60 @@ struct HeapTotals {
 
 class Allocations {
  public:
-  explicit Allocations(const Recording& recording);
+  explicit Allocations(const Recording& recording, AllocationOptions options = {});
   ~Allocations();
 
   void operator()(const Event& event);
+  void finish();  // no more events come
 
   std::span<const HeapTotals> processes() const { return totals_; }  // by process index
   // Sums over all processes; peak_* is that of the process with the largest peak.
   HeapTotals total() const;
-  // In order of first appearance.
+  // In order of first appearance: by slot, as HeapBlock::slot.
   std::vector<StackAllocations> stacks() const;
-  // What is live, most bytes first. `process`: kNoIndex = of all. Blocks inherited by a fork are their parent's.
+  uint32_t within() const { return options_.within; }
+  // What is live, most bytes first; a row for each slot. `process`: kNoIndex = of all. Blocks inherited by a fork are their
+  // parent's.
   std::vector<Leak> leaks(uint32_t process = kNoIndex) const;
+  // Each block that is live and counts: visit(process index, address, const HeapBlock&). In no order.
+  template <typename Visit>
+  void each_live(Visit&& visit) const {
+    for (uint32_t process = 0; process < totals_.size(); ++process)
+      for (const auto& [address, block] : heaps_.blocks(process))
+        if (block.slot != kNoSlot) visit(process, address, block);
+  }
 
  private:
-  // What a thread did last, to know temporary blocks and to take back the free of a realloc that failed.
+  static constexpr uint32_t kNoSlot = UINT32_MAX;  // of blocks that do not count
+  // What a thread did last, to take back the free of a realloc that failed.
   enum class Freed : uint8_t { kNothing, kOwn, kInherited, kUnmatched };
   struct LastOfThread {
-    uint64_t allocated = 0;  // address; 0 = none
+    uint64_t allocations = 0;  // of it, so far
     Freed freed = Freed::kNothing;
     uint64_t freed_address = 0;
-    HeapBlock block;  // kOwn: what it was
+    HeapBlock block;        // kOwn: what it was
+    uint64_t freed_at = 0;  // ticks
+    bool is_told = true;    // kOwn: to the observer
   };
   void allocated(const Event& event, uint64_t address_family, uint64_t size, uint32_t stack);
+  void settle(uint32_t thread);
+  void tell_live(uint32_t process, uint64_t time);
   void freed(const Event& event);
   void take_back(const Event& event);
-  uint32_t stack_slot(uint32_t process, uint32_t stack);
+  uint32_t slot_of(const Event& event, uint32_t stack);
   void before_change(uint32_t slot);
   void add_live(const Event& event, uint64_t address, const HeapBlock& block);
   void remove_live(uint32_t process, const HeapBlock& block);
 
+  AllocationOptions options_;
   HeapForest heaps_;
   std::vector<HeapTotals> totals_;  // by process
   std::vector<uint64_t> peaks_;     // by process: how many times its peak was exceeded
   std::vector<LastOfThread> threads_;
   std::vector<StackAllocations> stacks_;
   std::vector<uint64_t> seen_peak_;  // by slot of stacks_: up to which of peaks_ its peak_* is valid
-  NumberMap<uint32_t> slots_;        // process, stack -> slot
+  NumberMap<uint32_t> numbers_;      // process, stack -> a number; without contexts: its slot
+  NumberMap<uint32_t> slots_;        // that number, context -> slot
 };
 
 }  // namespace penna

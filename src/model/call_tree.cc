@@ -72,6 +72,13 @@ void CallTree::add(const Some& some) {
 template void CallTree::add(const Event& some);
 template void CallTree::add(const CallRun& some);
 
+uint32_t CallTree::current(uint32_t thread) const {
+  const auto& state = threads_[thread];
+  if (!state) return 0;
+  const auto& stack = state->matcher.stack();
+  return stack.empty() ? state->root : stack.back().tag;
+}
+
 void CallTree::finish() {
   for (auto& thread : threads_)
     if (thread) thread->finish(Observer{*this, *thread});

@@ -40,6 +40,9 @@ class CallTree {
   void operator()(const CallRun& run) { add(run); }
   void finish();
 
+  // The node of the innermost open call of a thread; its root when none is open.
+  uint32_t current(uint32_t thread) const;
+
   const std::vector<CallNode>& nodes() const { return nodes_; }
   std::vector<std::vector<uint32_t>> children() const;  // by node, most total time first
   const FunctionTable& functions() const { return functions_; }

@@ -18,9 +18,11 @@
 namespace penna {
 
 struct HeapBlock {
-  uint64_t size = 0;  // bytes asked for
-  uint64_t time = 0;  // ticks, of allocation
-  uint32_t slot = 0;  // the owner's: of its stack
+  uint64_t size = 0;      // bytes asked for
+  uint64_t time = 0;      // ticks, of allocation
+  uint32_t slot = 0;      // the owner's: of its stack
+  uint32_t thread = 0;    // that allocated it (index)
+  uint64_t sequence = 0;  // of allocations of that thread, from 0
 };
 
 class HeapForest {

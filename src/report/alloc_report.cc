@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// penna report alloc and leaks: what was allocated where, by stack, function or module, and what of it was never freed.
+// penna report alloc, leaks, temp and peak: what was allocated where, what of it was never freed, freed at once, or there when
+// the most was.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "report/alloc_rows.h"
 #include "report/frames.h"
-#include "report/reports.h"
 #include "report/units.h"
 
 namespace penna {
@@ -15,66 +15,98 @@ namespace {
 std::string counted(uint64_t value, const char* noun) { return plural_text(static_cast<int64_t>(value), noun); }
 std::string bytes(uint64_t value) { return bytes_text(static_cast<int64_t>(value)); }
 
-constexpr const char* kNothing = "No allocations were recorded.";
+// A column of sums. With rows that hold others (functions) the first one is called SELF, and there is a second one of the
+// totals, by these names.
+struct SumColumn {
+  std::string_view key, title;
+  CellKind kind;
+  Cell (*value)(const AllocationSums&);
+  std::string_view total_key, total_title;
+  bool total_shown = false;
+  bool in_groups = true;
+};
 
-// How many processes allocated: with more than one, rows name theirs.
-size_t busy_processes(const Allocations& heap) {
-  size_t count = 0;
-  for (const HeapTotals& totals : heap.processes()) count += totals.allocations != 0;
-  return count;
+constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
+
+const SumColumn kBytes = {
+    "bytes", "BYTES", CellKind::kBytes, [](const AllocationSums& s) { return number(s.bytes); }, "total_bytes",
+    "TOTAL", true};
+const SumColumn kCount = {"count",          "COUNT",
+                          CellKind::kCount, [](const AllocationSums& s) { return number(s.allocations); },
+                          "total_count",    "TOTAL COUNT"};
+const SumColumn kLive = {"live_bytes",       "LIVE",
+                         CellKind::kBytes,   [](const AllocationSums& s) { return number(s.live_bytes); },
+                         "total_live_bytes", "TOTAL LIVE"};
+const SumColumn kPeak = {"peak_bytes",       "PEAK",
+                         CellKind::kBytes,   [](const AllocationSums& s) { return number(s.peak_bytes); },
+                         "total_peak_bytes", "TOTAL PEAK"};
+const SumColumn kTemp = {"temp",           "TEMP",
+                         CellKind::kCount, [](const AllocationSums& s) { return number(s.temporary); },
+                         "total_temp",     "TOTAL TEMP"};
+Cell live_blocks(const AllocationSums& sums) { return number(sums.live_blocks); }
+
+SumColumn main_column(SumColumn column, std::string_view key, std::string_view title) {
+  column.key = key;
+  column.title = title;
+  column.total_title = "TOTAL";
+  column.total_shown = true;
+  return column;
 }
 
-TableColumn pid_column(const Allocations& heap) {
-  return {"pid", "PID", CellKind::kNumber, false, busy_processes(heap) < 2};
+std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<SumColumn>& columns, bool totals) {
+  std::vector<Cell> cells;
+  for (const SumColumn& column : columns) cells.push_back(column.value(row.self));
+  if (totals)
+    for (const SumColumn& column : columns) cells.push_back(column.value(row.total));
+  return cells;
 }
 
-Cell pid_of(const Recording& recording, uint32_t process) {
-  return int64_t{recording.processes()[process].process.pid};
+// The rows with something in the first column, most first.
+Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns) {
+  Table table;
+  const bool totals = rows.have_totals();
+  if (!rows.are_stacks()) std::erase_if(columns, [](const SumColumn& column) { return !column.in_groups; });
+  for (const SumColumn& column : columns) table.columns.push_back({column.key, column.title, column.kind});
+  if (totals) {
+    table.columns[0].key = table.columns[0].kind == CellKind::kBytes ? "self_bytes" : "self_count";
+    table.columns[0].title = "SELF";
+    table.order = kSorted;
+    for (const SumColumn& column : columns)
+      table.columns.push_back({column.total_key, column.total_title, column.kind, false, !column.total_shown});
+  }
+  rows.add_columns(table);
+  const auto is_empty = [](const Cell& cell) { return std::get<int64_t>(cell) == 0; };
+  for (uint32_t i = 0; i < rows.rows().size(); ++i) {
+    std::vector<Cell> cells = sum_cells(rows.rows()[i], columns, totals);
+    if (is_empty(cells[0]) && (!totals || is_empty(cells[columns.size()]))) {
+      // What allocated only blocks of 0 bytes is there all the same.
+      const AllocationSums& sums = totals ? rows.rows()[i].total : rows.rows()[i].self;
+      if (columns[0].kind != CellKind::kBytes || columns[0].value(sums) != kBytes.value(sums) || sums.allocations == 0)
+        continue;
+    }
+    rows.add_cells(i, cells);
+    table.add(std::move(cells), i);
+  }
+  const size_t total_column = totals ? columns.size() : 0;
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
+    return a.cells[0] != b.cells[0] ? a.cells[0] > b.cells[0] : a.cells[total_column] > b.cells[total_column];
+  });
+  rows.complete(table);
+  return table;
 }
 
 std::string peak_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   std::string text = fmt::format("{} in {} at the peak", bytes(total.peak_bytes), counted(total.peak_blocks, "block"));
   if (busy_processes(heap) > 1) text += " of the largest process";
-  if (!recording.clocks().empty() && total.peak_time > recording.clocks()[0].ticks)
-    text += fmt::format(" after {}",
-                        duration_text(recording.time().duration_ns(recording.clocks()[0].ticks, total.peak_time)));
+  const uint64_t start = summarize(recording).first_time;
+  if (total.peak_time > start)
+    text += fmt::format(" after {}", duration_text(recording.time().duration_ns(start, total.peak_time)));
   return text;
 }
 
-// A row for each stack, most bytes first.
-Table alloc_by_stack(const Recording& recording, const Allocations& heap, Names& names) {
-  Table table;
-  table.details_key = "stack";
-  table.details_in_row = true;
-  table.columns = {{"bytes", "BYTES", CellKind::kBytes},
-                   {"count", "COUNT", CellKind::kCount},
-                   {"live_bytes", "LIVE", CellKind::kBytes},
-                   {"live_blocks", "BLOCKS", CellKind::kCount},
-                   {"peak_bytes", "PEAK", CellKind::kBytes},
-                   {"temp", "TEMP", CellKind::kCount},
-                   pid_column(heap)};
-  add_place_columns(table, "STACK");
-  const auto kept = std::make_shared<const std::vector<StackAllocations>>(heap.stacks());
-  const std::vector<StackAllocations>& stacks = *kept;
-  for (uint32_t i = 0; i < stacks.size(); ++i) {
-    const StackAllocations& stack = stacks[i];
-    std::vector<Cell> cells = {
-        number(stack.bytes),      number(stack.allocations), number(stack.live_bytes),        number(stack.live_blocks),
-        number(stack.peak_bytes), number(stack.temporary),   pid_of(recording, stack.process)};
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
-    return stacks[a.source].bytes > stacks[b.source].bytes;
-  });
-  table.complete = [kept, &names](TableRow& row) {
-    set_stack(row, (*kept)[row.source].process, (*kept)[row.source].stack, names);
-  };
-  return table;
-}
-
-Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names& names) {
+// Without suppressions: more can be said of a stack than its sums.
+Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   Table table;
   table.details_key = "stack";
   table.details_in_row = true;
@@ -84,19 +116,20 @@ Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names&
                    {"first_ns", "FIRST", CellKind::kDuration, false, true},
                    {"last_ns", "LAST", CellKind::kDuration, false, true},
                    {"example", "EXAMPLE", CellKind::kAddress, false, true},
-                   pid_column(heap)};
+                   {"pid", "PID", CellKind::kNumber, false, busy_processes(heap) < 2}};
   add_place_columns(table, "STACK");
   const auto leaks = std::make_shared<const std::vector<Leak>>(heap.leaks());
-  const uint64_t begin = recording.clocks().empty() ? 0 : recording.clocks()[0].ticks;
+  const uint64_t begin = summarize(recording).first_time;
   for (uint32_t i = 0; i < leaks->size(); ++i) {
     const Leak& leak = (*leaks)[i];
+    if (view.suppressor != nullptr && view.suppressor->suppresses(leak.process, leak.stack)) continue;
     std::vector<Cell> cells = {number(leak.bytes),
                                number(leak.blocks),
                                leak.sizes.empty() ? Cell{} : number(leak.sizes.front()),
                                recording.time().duration_ns(begin, leak.first_time),
                                recording.time().duration_ns(begin, leak.last_time),
                                static_cast<int64_t>(leak.example),
-                               pid_of(recording, leak.process)};
+                               int64_t{recording.processes()[leak.process].process.pid}};
     add_place_cells(cells);
     table.add(std::move(cells), i);
   }
@@ -106,117 +139,128 @@ Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names&
   return table;
 }
 
-// A row with the numbers of a group, and what the group is.
-void add_group(Table& table, GroupBy by, const AllocationGroup& group, const Names& names, std::vector<Cell> cells) {
-  const NameFrame* frame = group.frame;
-  if (by == GroupBy::kModule) {
-    const bool known = frame != nullptr && frame->module != kNoModule;
-    cells.push_back(known ? names.map().path(frame->module) : std::string("[unknown]"));
-    table.add(std::move(cells));
-    return;
-  }
-  add_place_cells(cells);
-  TableRow& row = table.add(std::move(cells));
-  if (frame == nullptr) {
-    row.details = {{std::string("(") + stack_end_text(StackEnd::kUnknown) + ")", ""}};
-    return;
-  }
-  NameFrame function = *frame;  // not one call in it, so without the line; inlined or not
-  function.line = 0;
-  function.inlined = false;
-  set_function(row, function, names.map());
+Report report_of(const char* key, std::string head, Table table) {
+  Report report;
+  report.head.push_back(std::move(head));
+  table.key = key;
+  report.tables.push_back(std::move(table));
+  return report;
 }
 
-void add_group_columns(Table& table, GroupBy by) {
-  table.details_in_row = true;
-  table.order = "sorted by SELF; --sort total: with what it called";
-  if (by == GroupBy::kModule) {
-    table.columns.push_back({"module", "MODULE", CellKind::kText, true});
-  } else {
-    add_place_columns(table, "FUNCTION");
-  }
+Report without_table(std::string head) {
+  Report report;
+  report.head.push_back(std::move(head));
+  return report;
 }
 
-Table alloc_by_group(const Allocations& heap, Names& names, const AllocationView& view) {
-  Table table;
-  table.columns = {{"self_bytes", "SELF", CellKind::kBytes},
-                   {"count", "COUNT", CellKind::kCount},
-                   {"live_bytes", "LIVE", CellKind::kBytes},
-                   {"peak_bytes", "PEAK", CellKind::kBytes},
-                   {"temp", "TEMP", CellKind::kCount},
-                   {"total_bytes", "TOTAL", CellKind::kBytes},
-                   {"total_count", "TOTAL COUNT", CellKind::kCount, false, true},
-                   {"total_live_bytes", "TOTAL LIVE", CellKind::kBytes, false, true},
-                   {"total_peak_bytes", "TOTAL PEAK", CellKind::kBytes, false, true},
-                   {"total_temp", "TOTAL TEMP", CellKind::kCount, false, true}};
-  add_group_columns(table, *view.by);
-  for (const AllocationGroup& group : group_allocations(heap, names, *view.by, view.step)) {
-    const AllocationSums &self = group.self, &total = group.total;
-    add_group(table, *view.by, group, names,
-              {number(self.bytes), number(self.allocations), number(self.live_bytes), number(self.peak_bytes),
-               number(self.temporary), number(total.bytes), number(total.allocations), number(total.live_bytes),
-               number(total.peak_bytes), number(total.temporary)});
-  }
-  return table;
-}
-
-Table leaks_by_group(const Allocations& heap, Names& names, const AllocationView& view) {
-  Table table;
-  table.columns = {{"self_bytes", "SELF", CellKind::kBytes},
-                   {"blocks", "BLOCKS", CellKind::kCount},
-                   {"total_bytes", "TOTAL", CellKind::kBytes},
-                   {"total_blocks", "TOTAL BLOCKS", CellKind::kCount}};
-  add_group_columns(table, *view.by);
-  std::vector<AllocationGroup> groups = group_allocations(heap, names, *view.by, view.step);
-  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
-    return a.self.live_bytes != b.self.live_bytes ? a.self.live_bytes > b.self.live_bytes
-                                                  : a.total.live_bytes > b.total.live_bytes;
-  });
-  for (const AllocationGroup& group : groups) {
-    if (group.total.live_blocks == 0 && group.self.live_blocks == 0) continue;
-    add_group(table, *view.by, group, names,
-              {number(group.self.live_bytes), number(group.self.live_blocks), number(group.total.live_bytes),
-               number(group.total.live_blocks)});
-  }
-  return table;
+std::string temporary_text(const Allocations& heap) {
+  if (heap.within() == 1) return "freed by their thread before it allocated anything else";
+  return fmt::format("freed by their thread before it had allocated {} more blocks", heap.within());
 }
 
 }  // namespace
 
-Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
-  Report report;
+std::string no_allocations_text(const Allocations& heap) {
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) {
-    report.head.push_back(kNothing);
-    return report;
-  }
-  report.head.push_back(fmt::format("{} of {} in all, {} temporary; {}; {} in {} live at the end",
-                                    counted(total.allocations, "allocation"), bytes(total.bytes),
-                                    count_text(static_cast<int64_t>(total.temporary)), peak_text(recording, heap),
-                                    bytes(total.live_bytes), counted(total.live_blocks, "block")));
-  report.tables.push_back(view.by ? alloc_by_group(heap, names, view) : alloc_by_stack(recording, heap, names));
-  report.tables[0].key = "alloc";
-  return report;
+  if (total.left_out == 0) return "No allocations were recorded.";
+  return fmt::format("The filters leave out all {}.", counted(total.left_out, "allocation"));
+}
+
+AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor) {
+  AllocationSums left;
+  for (const StackAllocations& stack : heap.stacks())
+    if (stack.live_blocks != 0 && (suppressor == nullptr || !suppressor->suppresses(stack.process, stack.stack)))
+      left.add(stack);
+  return left;
+}
+
+Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const HeapTotals total = heap.total();
+  if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  std::string head = fmt::format("{} of {} in all, {} temporary; {}; {} in {} live at the end",
+                                 counted(total.allocations, "allocation"), bytes(total.bytes),
+                                 count_text(static_cast<int64_t>(total.temporary)), peak_text(recording, heap),
+                                 bytes(total.live_bytes), counted(total.live_blocks, "block"));
+  if (total.unmatched_frees != 0)
+    head += fmt::format("; {} of blocks whose allocation was not recorded", counted(total.unmatched_frees, "free"));
+  SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
+  blocks.in_groups = false;
+  const auto rows = AllocationRows::make(recording, heap, names, view, false);
+  return report_of("alloc", std::move(head), sums_table(*rows, {kBytes, kCount, kLive, blocks, kPeak, kTemp}));
 }
 
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
-  Report report;
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) {
-    report.head.push_back(kNothing);
+  if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  const AllocationSums left = leaked(heap, view.suppressor);
+  std::string suppressed;
+  if (left.live_blocks != total.live_blocks)
+    suppressed =
+        fmt::format("{} of {} suppressed: --no-suppressions shows them",
+                    counted(total.live_blocks - left.live_blocks, "block"), bytes(total.live_bytes - left.live_bytes));
+  if (left.live_blocks == 0) {
+    Report report = without_table(suppressed.empty() ? fmt::format("Nothing leaked: all {} were freed.",
+                                                                   counted(total.allocations, "recorded block"))
+                                                     : fmt::format("Nothing leaked but {}.", suppressed));
     return report;
   }
-  if (total.live_blocks == 0) {
-    report.head.push_back(
-        fmt::format("Nothing leaked: all {} were freed.", counted(total.allocations, "recorded block")));
-    return report;
+  Report report = report_of(
+      "leaks",
+      fmt::format("{} in {} not freed at the end, of {} in {}", bytes(left.live_bytes),
+                  counted(left.live_blocks, "block"), bytes(total.bytes), counted(total.allocations, "allocation")),
+      {});
+  if (!suppressed.empty()) report.head.push_back(suppressed);
+  if (view.by) {
+    SumColumn blocks = {"blocks", "BLOCKS", CellKind::kCount, live_blocks, "total_blocks", "TOTAL BLOCKS", true};
+    SumColumn main = main_column(kLive, "leaked_bytes", "LEAKED");
+    main.total_key = "total_bytes";
+    report.tables[0] = sums_table(*AllocationRows::make(recording, heap, names, view, true), {main, blocks});
+  } else {
+    report.tables[0] = leaks_by_stack(recording, heap, names, view);
   }
-  report.head.push_back(fmt::format("{} in {} not freed at the end, of {} in {}", bytes(total.live_bytes),
-                                    counted(total.live_blocks, "block"), bytes(total.bytes),
-                                    counted(total.allocations, "allocation")));
-  report.tables.push_back(view.by ? leaks_by_group(heap, names, view) : leaks_by_stack(recording, heap, names));
   report.tables[0].key = "leaks";
   return report;
+}
+
+Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const HeapTotals total = heap.total();
+  if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  std::string head =
+      fmt::format("{} of {} temporary, {} of them: {}", count_text(static_cast<int64_t>(total.temporary)),
+                  counted(total.allocations, "allocation"), bytes(total.temporary_bytes), temporary_text(heap));
+  const SumColumn data = {"temp_bytes",       "BYTES",
+                          CellKind::kBytes,   [](const AllocationSums& s) { return number(s.temporary_bytes); },
+                          "total_temp_bytes", "TOTAL BYTES"};
+  const SumColumn share = {
+      "percent",
+      "OF ITS OWN",
+      CellKind::kPercent,
+      [](const AllocationSums& s) {
+        return s.allocations == 0 ? Cell{}
+                                  : Cell{100 * static_cast<double>(s.temporary) / static_cast<double>(s.allocations)};
+      },
+      "total_percent",
+      "OF ITS TOTAL"};
+  const auto rows = AllocationRows::make(recording, heap, names, view, false);
+  return report_of("temp", std::move(head),
+                   sums_table(*rows, {main_column(kTemp, "temp", "TEMP"), data, share, kCount}));
+}
+
+Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  if (heap.total().allocations == 0) return without_table(no_allocations_text(heap));
+  const SumColumn blocks = {"peak_blocks",       "BLOCKS",
+                            CellKind::kCount,    [](const AllocationSums& s) { return number(s.peak_blocks); },
+                            "total_peak_blocks", "TOTAL BLOCKS"};
+  SumColumn own = {"own_peak_bytes",
+                   "OWN PEAK",
+                   CellKind::kBytes,
+                   [](const AllocationSums& s) { return number(s.own_peak_bytes); },
+                   "",
+                   ""};
+  own.in_groups = false;
+  const auto rows = AllocationRows::make(recording, heap, names, view, false);
+  return report_of("peak", peak_text(recording, heap),
+                   sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}));
 }
 
 }  // namespace penna

@@ -34,7 +34,9 @@ Report overview_report(const Recording& recording, const Summary& summary, const
   if (inputs.calls != nullptr) append(report, calls_report(recording, *inputs.calls, names), "Calls");
   if (inputs.allocations != nullptr) {
     append(report, alloc_report(recording, *inputs.allocations, names), "Allocations");
-    append(report, leaks_report(recording, *inputs.allocations, names), "Leaks");
+    AllocationView view;
+    view.suppressor = inputs.suppressor;
+    append(report, leaks_report(recording, *inputs.allocations, names, view), "Leaks");
   }
   if (inputs.locks != nullptr)
     append(report, locks_report(recording, *inputs.locks, names, inputs.lock_blocks), "Locks");

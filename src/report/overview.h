@@ -13,6 +13,7 @@ struct OverviewInputs {
   const Locks* locks = nullptr;
   const LockBlocks* lock_blocks = nullptr;
   const Points* points = nullptr;
+  LeakSuppressor* suppressor = nullptr;
 };
 Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names);
 

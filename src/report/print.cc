@@ -191,6 +191,7 @@ bool print_table(const Table& table, const TextStyle& style, const TextSink& sin
   std::string title = tinted(printable(table.title), Tint::kBold, style);
   if (!table.order.empty()) title += (title.empty() ? "" : ", ") + tinted(table.order, Tint::kDim, style);
   if (!title.empty() && !sink(title + "\n")) return false;
+  if (table.draw) return table.draw(style, sink);
   const Layout layout = lay_out(table, style);
   const bool titled =
       std::any_of(layout.columns.begin(), layout.columns.end(), [](auto* column) { return !column->title.empty(); });

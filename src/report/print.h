@@ -12,14 +12,6 @@
 
 namespace penna {
 
-// Takes the next piece of text. False: nobody can take more, stop.
-using TextSink = std::function<bool(std::string_view)>;
-
-struct TextStyle {
-  bool color = false;
-  size_t width = 0;  // columns of the terminal; 0: no terminal, nothing is cut
-};
-
 // Each gives false when the sink did.
 bool print_report(const Report& report, const TextStyle& style, const TextSink& sink);
 bool print_table(const Table& table, const TextStyle& style, const TextSink& sink);

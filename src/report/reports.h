@@ -10,16 +10,20 @@
 
 #include "model/allocation_groups.h"
 #include "model/allocations.h"
+#include "model/block_lifetimes.h"
+#include "model/block_sizes.h"
 #include "model/call_graph.h"
 #include "model/call_groups.h"
 #include "model/call_tree.h"
 #include "model/calls.h"
 #include "model/health.h"
+#include "model/heap_history.h"
 #include "model/lock_blocks.h"
 #include "model/locks.h"
 #include "model/names.h"
 #include "model/points.h"
 #include "model/summary.h"
+#include "model/suppressions.h"
 #include "report/table.h"
 
 namespace penna {
@@ -33,13 +37,28 @@ Report graph_report(const Recording& recording, const CallGraph& graph, Names& n
 Report calls_report(const Recording& recording, const Calls& calls, Names& names);
 // The same with a row for each thread or module.
 Report calls_report(const Recording& recording, const Calls& calls, const CallGroups& groups, Names& names);
-// A row for each stack, or for each function or module.
+// What the rows of a report about allocations are, and which leaks are no news.
 struct AllocationView {
-  std::optional<GroupBy> by;           // none: by stack
-  std::function<void()> step = [] {};  // called on the way through all stacks, as groups need all their names
+  std::optional<GroupBy> by = std::nullopt;  // none: by stack
+  std::function<void()> step = [] {};        // called on the way through all stacks, as groups need all their names
+  const CallTree* tree = nullptr;            // for GroupBy::kCall: the contexts of the allocations are its nodes
+  LeakSuppressor* suppressor = nullptr;      // null: all leaks are news
 };
 Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
+Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
+// At the peak of each process.
+Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
+// `freed_by`: rows for who freed what, instead of those of the view.
+Report lifetimes_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
+                        const AllocationView& view, bool freed_by);
+Report sizes_report(const Allocations& heap, const BlockSizes& sizes);
+// A row for each point in time; in text they are drawn (heap_chart.h), `ascii` or not.
+Report heap_report(const Recording& recording, const Allocations& heap, const HeapHistory& history, bool ascii);
+// Why such a report is empty.
+std::string no_allocations_text(const Allocations& heap);
+// What was not freed, but for what is suppressed (live_*).
+AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor);
 // Locks, then the waits of those that were waited for, then condition variables. `blocks`: where locks without a name
 // lie; may be null, and then they are called by their address.
 Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks = nullptr);

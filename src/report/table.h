@@ -16,6 +16,14 @@
 
 namespace penna {
 
+// Takes the next piece of text. False: nobody can take more, stop.
+using TextSink = std::function<bool(std::string_view)>;
+
+struct TextStyle {
+  bool color = false;
+  size_t width = 0;  // columns of the terminal; 0: no terminal, nothing is cut
+};
+
 enum class CellKind : uint8_t {
   kCount,
   kNumber,  // a whole number that is no amount: a pid
@@ -35,6 +43,7 @@ struct TableColumn {
   CellKind kind = CellKind::kText;
   bool cut = false;           // of a text column: on a terminal its cells may be cut to fit
   bool machine_only = false;  // in CSV and JSON, and to sort by; not in text
+  bool text_only = false;     // the other way round: a drawing
 };
 
 // Empty (nothing is known: "-", "", null), a whole number (count, bytes, nanoseconds, address as its bits), a fraction
@@ -64,6 +73,8 @@ struct Table {
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
   uint64_t rows_left_out = 0;  // by select_rows(), told below the table
+  // In text, draws the table in place of its rows; false when the sink did.
+  std::function<bool(const TextStyle&, const TextSink&)> draw;
   // Fills the text cells and details of a row. Looking up names is slow: only for the rows that are shown.
   std::function<void(TableRow&)> complete;
 

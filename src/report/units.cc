@@ -40,6 +40,17 @@ std::string scaled(uint64_t value, const Unit (&units)[kCount], const char* base
   return std::to_string(value) + " " + base;
 }
 
+// A number and one of the units.
+template <size_t kCount>
+std::optional<int64_t> parse_with(std::string_view text, const Unit (&units)[kCount]) {
+  const size_t end = text.find_last_of("0123456789.") + 1;  // 0 without any
+  const std::string_view unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
+  const std::optional<double> value = parse_number(text.substr(0, end));
+  for (const Unit& known : units)
+    if (value && unit == known.name && *value * known.size < 9.2e18) return std::llround(*value * known.size);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string bytes_text(int64_t bytes) {
@@ -80,12 +91,15 @@ std::optional<double> parse_number(std::string_view text) {
 
 std::optional<int64_t> parse_duration(std::string_view text) {
   static constexpr Unit kUnits[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}, {6e10, "min"}, {3.6e12, "h"}};
-  const size_t end = text.find_last_of("0123456789.") + 1;  // 0 without any
-  const std::string_view unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
-  const std::optional<double> value = parse_number(text.substr(0, end));
-  for (const Unit& known : kUnits)
-    if (value && unit == known.name && *value * known.size < 9.2e18) return std::llround(*value * known.size);
-  return std::nullopt;
+  return parse_with(text, kUnits);
+}
+
+std::optional<int64_t> parse_bytes(std::string_view text) {
+  constexpr double kKi = 1024, kMi = kKi * kKi, kGi = kMi * kKi, kTi = kGi * kKi;
+  static constexpr Unit kUnits[] = {{1, ""},      {1, "B"},     {1e3, "kB"},  {1e6, "MB"},  {1e9, "GB"},
+                                    {1e12, "TB"}, {kKi, "KiB"}, {kMi, "MiB"}, {kGi, "GiB"}, {kTi, "TiB"},
+                                    {kKi, "k"},   {kKi, "K"},   {kMi, "M"},   {kGi, "G"},   {kTi, "T"}};
+  return parse_with(text, kUnits);
 }
 
 std::string address_text(uint64_t value) { return fmt::format("{:#x}", value); }

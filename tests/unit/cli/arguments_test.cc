@@ -45,8 +45,8 @@ TEST(ParseReport, RecordingAndTableInEitherOrder) {
 }
 
 TEST(ParseReport, EveryTableHasAName) {
-  EXPECT_THAT(report_names(),
-              ElementsAre("calls", "tree", "flame", "alloc", "leaks", "locks", "waits", "points", "threads", "health"));
+  EXPECT_THAT(report_names(), ElementsAre("calls", "tree", "flame", "alloc", "leaks", "temp", "peak", "sizes",
+                                          "lifetimes", "heap", "locks", "waits", "points", "threads", "health"));
   for (const std::string& name : report_names()) EXPECT_EQ(parsed(parse_report, {name}).which, name);
 }
 
@@ -70,15 +70,38 @@ TEST(ParseReport, Views) {
   EXPECT_EQ(parsed(parse_report, {"--by=module", "leaks", "a.penna"}).by, ReportBy::kModule);
   EXPECT_EQ(parsed(parse_report, {"leaks", "--by", "stack"}).by, ReportBy::kStack);
   EXPECT_EQ(parsed(parse_report, {"calls", "--by", "thread"}).by, ReportBy::kThread);
+  EXPECT_EQ(parsed(parse_report, {"peak", "--by", "call"}).by, ReportBy::kCall);
+  EXPECT_EQ(parsed(parse_report, {"lifetimes", "--by", "freer"}).by, ReportBy::kFreer);
   EXPECT_EQ(refused(parse_report, {"--by", "function"}),
-            "--by is for the tables calls, alloc and leaks: name one of them");
-  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "thread"}), "alloc cannot be shown --by thread");
-  EXPECT_EQ(refused(parse_report, {"calls", "--by", "stack"}), "calls cannot be shown --by stack");
+            "--by is for the tables calls, alloc, leaks, temp, peak, lifetimes: name one of them");
+  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "freer"}), "--by freer is for lifetimes, not for alloc");
+  EXPECT_EQ(refused(parse_report, {"calls", "--by", "stack"}), "calls can be shown --by function, module or thread");
   EXPECT_EQ(parsed(parse_report, {"flame", "--width", "80", "--weight=wait"}).width, 80u);
   EXPECT_EQ(parsed(parse_report, {"flame", "--weight=wait"}).weight, FoldedWeight::kWait);
   EXPECT_EQ(refused(parse_report, {"calls", "--width", "80"}),
             "--weight and --width are for flame: penna report flame");
   EXPECT_EQ(refused(parse_report, {"flame", "--json"}), "flame is a drawing: penna export folded writes its numbers");
+}
+
+TEST(ParseReport, OptionsOfAllocations) {
+  const ReportOptions options =
+      parsed(parse_report, {"temp", "--within", "3", "--size", "64..4k", "--lifetime=1ms..", "--stack", "pay"});
+  EXPECT_EQ(options.within, 3u);
+  EXPECT_EQ(options.allocations.size, "64..4k");
+  EXPECT_EQ(options.allocations.lifetime, "1ms..");
+  EXPECT_THAT(options.allocations.stacks, ElementsAre("pay"));
+  EXPECT_TRUE(parsed(parse_report, {"leaks", "--no-suppressions"}).suppressions.none);
+  EXPECT_TRUE(parsed(parse_report, {"flame", "--weight", "live", "--size", "1"}).allocations.any());
+  EXPECT_THAT(refused(parse_report, {"flame", "--size", "1"}), HasSubstr("--size, --lifetime and --stack are for"));
+  EXPECT_THAT(refused(parse_report, {"calls", "--stack", "a"}), HasSubstr("--size, --lifetime and --stack are for"));
+  EXPECT_EQ(refused(parse_report, {"peak", "--within", "3"}), "--within is for temp and alloc");
+  EXPECT_EQ(refused(parse_report, {"alloc", "--no-suppressions"}),
+            "--suppressions and --no-suppressions are for leaks");
+  EXPECT_EQ(refused(parse_report, {"alloc", "--ascii"}), "--ascii is for heap and flame");
+  for (const char* wrong : {"x", "..", "5..4", "1k..x", "-1"})
+    EXPECT_THAT(refused(parse_report, {"alloc", "--size", wrong}), HasSubstr("--size is a number of bytes")) << wrong;
+  for (const char* wrong : {"5", "..", "1ms..1us"})
+    EXPECT_THAT(refused(parse_report, {"alloc", "--lifetime", wrong}), HasSubstr("--lifetime is a time")) << wrong;
 }
 
 TEST(ParseReport, SymbolOptions) {

@@ -70,7 +70,7 @@ class Groups : public testing::Test {
     for_each_event(recording, {.classes = kAllocEvents}, heap);
     std::map<std::string, Numbers> result;
     uint64_t self = 0, steps = 0;
-    for (const AllocationGroup& group : group_allocations(heap, names, by, [&] { ++steps; })) {
+    for (const AllocationGroup& group : group_allocations(heap, names, {by, nullptr, [&] { ++steps; }, {}}).groups) {
       const NameFrame* frame = group.frame;
       const std::string name = frame == nullptr             ? "?"
                                : by == GroupBy::kFunction   ? frame->function
@@ -133,10 +133,11 @@ TEST_F(Groups, FunctionsOfOneNameInTwoFilesAreTwo) {
   Names names(recording, symbols);
   Allocations heap(recording);
   for_each_event(recording, {.classes = kAllocEvents}, heap);
-  const auto groups = group_allocations(heap, names, GroupBy::kFunction, [] {});
-  ASSERT_EQ(groups.size(), 2u);
-  EXPECT_EQ(groups[0].self.bytes, 100u);  // most first
-  EXPECT_EQ(names.map().file_name(groups[0].frame->module), "libfoo.so");
+  const AllocationGroups made = group_allocations(heap, names, {});
+  ASSERT_EQ(made.groups.size(), 2u);
+  EXPECT_EQ(made.groups[1].self.bytes, 100u);
+  EXPECT_EQ(names.map().file_name(made.groups[1].frame->module), "libfoo.so");
+  EXPECT_THAT(made.of_slot, testing::ElementsAre(0, 1));
 }
 
 TEST_F(Groups, ByModule) {

@@ -67,6 +67,16 @@ TEST(Units, DurationsAsUsersWriteThem) {
     EXPECT_EQ(parse_duration(wrong), std::nullopt) << wrong;
 }
 
+TEST(Units, BytesAsUsersWriteThem) {
+  EXPECT_EQ(parse_bytes("64"), 64);
+  EXPECT_EQ(parse_bytes("64 B"), 64);
+  EXPECT_EQ(parse_bytes("1.5kB"), 1500);
+  EXPECT_EQ(parse_bytes("4k"), 4096);
+  EXPECT_EQ(parse_bytes("64MiB"), 64 << 20);
+  for (const char* wrong : {"", "k", "-1", "4 q", "4kk", "99999999999TB"})
+    EXPECT_EQ(parse_bytes(wrong), std::nullopt) << wrong;
+}
+
 TEST(Units, TimestampsHaveNineDigits) {
   EXPECT_EQ(timestamp_text(12'000'345'678), "12.000345678");
   EXPECT_EQ(timestamp_text(-5), "-0.000000005");

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// See alloc_options.h.
+#include "cli/alloc_options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/file.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kMostListBytes = 1 << 20;
+
+uint64_t ticks(uint64_t ns, const Recording& recording) {
+  const double value = static_cast<double>(ns) / recording.time().ns_per_tick();
+  return value < 1.8e19 ? static_cast<uint64_t>(value) : UINT64_MAX;
+}
+
+}  // namespace
+
+std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t> (*parse)(std::string_view)) {
+  const size_t dots = text.find("..");
+  const std::string_view low = text.substr(0, dots);
+  const std::string_view high = dots == text.npos ? std::string_view() : text.substr(dots + 2);
+  if (low.empty() && high.empty()) return std::nullopt;
+  Bounds bounds;
+  for (const auto& [words, bound] : {std::pair{low, &bounds.low}, {high, &bounds.high}}) {
+    if (words.empty()) continue;
+    const auto value = parse(words);
+    if (!value) return std::nullopt;
+    *bound = static_cast<uint64_t>(*value);
+  }
+  if (bounds.low && bounds.high && *bounds.low > *bounds.high) return std::nullopt;
+  return bounds;
+}
+
+void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options) {
+  parser.text("--size", options.size, "MIN..MAX", "only allocations of so many bytes: 64, 64.., ..4k, 1k..1M");
+  parser.text("--lifetime", options.lifetime, "MIN..MAX",
+              "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever");
+  parser.texts("--stack", options.stacks, "PATTERN",
+               "only allocations with such a function in their stack, as of -F; may be repeated");
+}
+
+Result<> check_alloc_filter(const AllocFilterOptions& options) {
+  if (!options.size.empty() && !parse_bounds(options.size, parse_bytes))
+    return Error{fmt::format("--size is a number of bytes or a range of them, as 64, 64.., ..4k or 1k..1M, not '{}'",
+                             options.size)};
+  if (!options.lifetime.empty() && !parse_bounds(options.lifetime, parse_duration))
+    return Error{
+        fmt::format("--lifetime is a time with its unit or a range of them, as 1ms.., ..10us or 1us..1ms, not '{}'",
+                    options.lifetime)};
+  for (const std::string& pattern : options.stacks)
+    if (pattern.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
+  return ok();
+}
+
+AllocationLimits allocation_limits(const AllocFilterOptions& options, const Recording& recording) {
+  AllocationLimits limits;
+  if (const auto size = parse_bounds(options.size, parse_bytes)) {
+    limits.min_size = size->low.value_or(limits.min_size);
+    limits.max_size = size->high.value_or(limits.max_size);
+  }
+  if (const auto life = parse_bounds(options.lifetime, parse_duration)) {
+    if (life->low) limits.min_ticks = ticks(*life->low, recording);
+    if (life->high) limits.max_ticks = ticks(*life->high, recording);
+  }
+  limits.stacks = {options.stacks.begin(), options.stacks.end()};
+  return limits;
+}
+
+std::vector<std::string> unmet_stacks(const AllocationChoice* choice) {
+  std::vector<std::string> sentences;
+  if (choice == nullptr) return sentences;
+  for (const std::string& pattern : choice->unmet())
+    sentences.push_back(fmt::format(
+        "--stack '{}' met no function that allocates: 'penna report alloc --by function -n 0' lists them", pattern));
+  return sentences;
+}
+
+void add_suppression_options(OptionParser& parser, SuppressionOptions& options) {
+  parser.text("--suppressions", options.file, "FILE",
+              "leaks that are no news, as of LeakSanitizer: lines leak:PATTERN, of a function, source file or module");
+  parser.flag("--no-suppressions", options.none,
+              "also leaks that are no news, as what the C and C++ libraries never free");
+}
+
+Result<Suppressions> read_suppressions(const SuppressionOptions& options) {
+  Suppressions list;
+  if (options.file.empty() || options.none) return list;
+  const Result<std::string> text = read_file(options.file, kMostListBytes + 1);
+  if (!text) return text.error();
+  if (text->size() > kMostListBytes)
+    return Error{fmt::format("{} is larger than a list of suppressions", options.file)};
+  if (const Result<> added = list.add(*text); !added)
+    return Error{fmt::format("{}: {}", options.file, added.error().text)};
+  return list;
+}
+
+}  // namespace penna

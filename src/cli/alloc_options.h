@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The options that say which allocations count, and which leaks are no news: the same for report, diff, check and export.
+//
+// Invariant: what check_alloc_filter() accepts can be made limits of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+#include "model/allocation_choice.h"
+#include "model/suppressions.h"
+
+namespace penna {
+
+struct AllocFilterOptions {
+  std::string size, lifetime;       // "64..4k", "1ms.."; empty: all
+  std::vector<std::string> stacks;  // patterns of functions
+  bool any() const { return !size.empty() || !lifetime.empty() || !stacks.empty(); }
+};
+void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options);
+Result<> check_alloc_filter(const AllocFilterOptions& options);
+AllocationLimits allocation_limits(const AllocFilterOptions& options, const Recording& recording);
+// That patterns met no function, a sentence each.
+std::vector<std::string> unmet_stacks(const AllocationChoice* choice);
+
+struct SuppressionOptions {
+  std::string file;   // empty: only what the libraries keep
+  bool none = false;  // all leaks are shown
+};
+void add_suppression_options(OptionParser& parser, SuppressionOptions& options);
+Result<Suppressions> read_suppressions(const SuppressionOptions& options);
+
+// "64", "64..", "..4k", "64..4k" by `parse`; both ends belong to it.
+struct Bounds {
+  std::optional<uint64_t> low, high;
+};
+std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t> (*parse)(std::string_view));
+
+}  // namespace penna

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// BlockLifetimes: how long the blocks of each slot of Allocations lived, and which threads freed them.
+//
+// Usage: as AllocationOptions::observer; complete after Allocations::finish().
+// Invariant: lives hold each free that is certain once; what is never freed is not in them.
+// Memory: a distribution for each slot with a freed block, and for each pair of slot and freeing thread.
+#pragma once
+
+#include <vector>
+
+#include "model/allocations.h"
+#include "model/distribution.h"
+
+namespace penna {
+
+struct FreedBy {
+  uint32_t slot = 0;
+  uint32_t thread = 0;  // index: of who freed
+  uint64_t blocks = 0, bytes = 0;
+  Distribution lives;  // ticks
+};
+
+class BlockLifetimes : public AllocationObserver {
+ public:
+  struct OfSlot {
+    Distribution lives;      // ticks
+    uint64_t elsewhere = 0;  // freed by another thread than allocated them
+    void merge(const OfSlot& other) {
+      lives.merge(other.lives);
+      elsewhere += other.elsewhere;
+    }
+  };
+  // Freed blocks that lived from `ns` (a power of ten, or 0) to below the next power of ten.
+  struct Decade {
+    int64_t ns = 0;
+    uint64_t blocks = 0, bytes = 0;
+  };
+
+  // `by_thread`: freed_by() is wanted.
+  BlockLifetimes(const Recording& recording, bool by_thread);
+
+  void on_freed(const BlockEnd& end) override;
+
+  const OfSlot& of_slot(uint32_t slot) const { return slot < slots_.size() ? slots_[slot] : none_; }
+  const std::vector<Decade>& decades() const { return decades_; }     // rising, with those in which none died
+  const std::vector<FreedBy>& freed_by() const { return freed_by_; }  // in order of first appearance
+
+ private:
+  bool by_thread_;
+  OfSlot none_;
+  std::vector<OfSlot> slots_;
+  std::vector<Decade> decades_;
+  std::vector<uint64_t> decade_ticks_;  // where each ends
+  std::vector<FreedBy> freed_by_;
+  NumberMap<uint32_t> numbers_;  // slot, thread -> index of freed_by_
+};
+
+}  // namespace penna
