@@ -2,6 +2,7 @@
 // penna diff: the calls of two recordings side by side.
 #pragma once
 
+#include "cli/alloc_options.h"
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
@@ -9,12 +10,19 @@
 
 namespace penna {
 
+enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks };
+
 struct DiffOptions {
   InputOptions input;  // how names are looked up, in both
   TableOptions table;
   std::string a, b;
-  QuietLimit quiet;
+  std::optional<DiffOf> of;         // none: calls, or where one has none, allocations
+  std::string min_delta;            // what is noise; empty: 1 %
+  AllocFilterOptions allocations;   // which of them count
+  SuppressionOptions suppressions;  // of leaks
 };
+// "5%", or a time or number of bytes.
+Result<QuietLimit> parse_quiet(const std::string& text, DiffOf of);
 
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments);
 int cmd_diff(const DiffOptions& options);

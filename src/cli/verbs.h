@@ -27,6 +27,7 @@ int report_verb(const Arguments&);
 int replay_verb(const Arguments&);
 int graph_verb(const Arguments&);
 int diff_verb(const Arguments&);
+int check_verb(const Arguments&);
 int info_verb(const Arguments&);
 int list_verb(const Arguments&);
 int lint_verb(const Arguments&);

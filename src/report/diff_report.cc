@@ -27,7 +27,7 @@ struct Pair {
 
 bool is_quiet(const Pair& pair, const QuietLimit& limit) {
   const int64_t change = std::abs(pair.total_change());
-  if (limit.ns != 0) return change < limit.ns;
+  if (limit.absolute != 0) return change < limit.absolute;
   if (pair.a == nullptr || pair.b == nullptr || pair.a->calls != pair.b->calls) return false;
   const auto larger = static_cast<double>(std::max(pair.a->total_ns, pair.b->total_ns));
   return static_cast<double>(change) < larger * limit.percent / 100;
@@ -109,8 +109,9 @@ Report diff_report(const CallsByName& a, const CallsByName& b, const QuietLimit&
   if (still != 0)
     report.head.push_back(fmt::format(
         "{} {} {}", plural_text(static_cast<int64_t>(still), "function"), still == 1 ? "has" : "have",
-        quiet.ns != 0 ? fmt::format("changed by less than {}", duration_text(quiet.ns))
-                      : fmt::format("as many calls in both and changed by less than {}", percent_text(quiet.percent))));
+        quiet.absolute != 0
+            ? fmt::format("changed by less than {}", duration_text(quiet.absolute))
+            : fmt::format("as many calls in both and changed by less than {}", percent_text(quiet.percent))));
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
   return report;
 }

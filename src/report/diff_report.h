@@ -30,8 +30,8 @@ CallsByName calls_by_name(const Recording& recording, const Calls& calls, Names&
 
 // What counts as noise: a row is quiet when its total changed by less. Both 0: nothing is.
 struct QuietLimit {
-  double percent = 1;  // of the larger of both totals, as long as the number of calls is the same
-  int64_t ns = 0;      // when not 0, instead of the percentage
+  double percent = 1;    // of the larger of both totals, as long as the number of calls is the same
+  int64_t absolute = 0;  // when not 0, instead of the percentage: nanoseconds, or bytes of allocations
 };
 
 Report diff_report(const CallsByName& a, const CallsByName& b, const QuietLimit& quiet);

@@ -174,6 +174,8 @@ std::string cell_text(const Cell& cell, CellKind kind) {
     case CellKind::kBytes: return bytes_text(value);
     case CellKind::kDuration: return duration_text(value);
     case CellKind::kChange: return change_text(value);
+    case CellKind::kBytesChange: return (value > 0 ? "+" : "") + bytes_text(value);
+    case CellKind::kCountChange: return (value > 0 ? "+" : "") + count_text(value);
     case CellKind::kAddress: return address_text(static_cast<uint64_t>(value));
     case CellKind::kNumber: return std::to_string(value);
     case CellKind::kPercent: return percent_text(static_cast<double>(value));

@@ -31,6 +31,8 @@ enum class CellKind : uint8_t {
   kDuration,  // nanoseconds
   kPercent,
   kChange,  // nanoseconds, with a sign
+  kBytesChange,
+  kCountChange,
   kPercentChange,
   kAddress,
   kText,

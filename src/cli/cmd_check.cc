@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// See cmd_check.h.
+#include "cli/cmd_check.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "cli/analyses.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "model/checks.h"
+#include "report/check_report.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// "parse*=0"
+Result<CallLimit> parse_call_limit(const std::string& text) {
+  const size_t sign = text.rfind('=');
+  uint64_t allowed = 0;
+  const char* end = text.data() + text.size();
+  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size() ||
+      std::from_chars(text.data() + sign + 1, end, allowed).ptr != end)
+    return Error{fmt::format("--max-allocs is a function and a number, as 'parse*=0', not '{}'", text)};
+  return CallLimit{FunctionPattern(text.substr(0, sign)), allowed};
+}
+
+Result<> check_bytes(const char* option, const std::string& text) {
+  if (text.empty() || parse_bytes(text)) return ok();
+  return Error{fmt::format("{} is a number of bytes, as 0, 64k or 1.5MB, not '{}'", option, text)};
+}
+
+std::string quoted(const std::string& text) {
+  return text.find_first_of("* ?[]()<>&$") == std::string::npos ? text : "'" + text + "'";
+}
+
+Verdict called(Verdict verdict, std::string limit) {
+  verdict.limit = std::move(limit);
+  return verdict;
+}
+
+// What was lost may have broken any limit.
+Verdict check_lost(const Summary& summary) {
+  Verdict verdict;
+  verdict.limit = "lost allocation events";
+  verdict.found = summary.lost[PENNA_ALLOC];
+  return verdict;
+}
+
+std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
+                           const Analyses& analyses, const Suppressions& listed, Names& names) {
+  const Allocations& heap = *analyses.allocations;
+  LeakSuppressor suppressor(recording, names, listed, true);
+  LeakSuppressor* suppress = options.suppressions.none ? nullptr : &suppressor;
+  std::vector<Verdict> verdicts = {check_lost(summary)};
+  if (!options.max_leak.empty())
+    verdicts.push_back(
+        called(check_leak(heap, suppress, Verdict::Unit::kBytes, static_cast<uint64_t>(*parse_bytes(options.max_leak))),
+               "--max-leak " + options.max_leak));
+  if (options.max_leak_blocks)
+    verdicts.push_back(called(check_leak(heap, suppress, Verdict::Unit::kCount, *options.max_leak_blocks),
+                              fmt::format("--max-leak-blocks {}", *options.max_leak_blocks)));
+  if (!options.max_peak.empty())
+    verdicts.push_back(called(check_peak(heap, static_cast<uint64_t>(*parse_bytes(options.max_peak))),
+                              "--max-peak " + options.max_peak));
+  std::vector<CallLimit> limits;
+  for (const std::string& text : options.max_allocs) limits.push_back(*parse_call_limit(text));
+  std::vector<Verdict> of_calls = check_allocations(recording, heap, names, analyses.tree.get(), limits);
+  for (size_t i = 0; i < of_calls.size(); ++i)
+    verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i])));
+  return verdicts;
+}
+
+// The exit status.
+Result<int> show(const Recording& recording, const CheckOptions& options, Output& output) {
+  if ((recording.session().classes & kAllocEvents) == 0)
+    return Error{"no allocations were recorded, on which the limits are: record with -k alloc"};
+  const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
+  const Summary summary = summarize(recording);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  Names names(recording, *symbols);
+  std::unique_ptr<AllocationChoice> choice;
+  if (options.allocations.any())
+    choice = std::make_unique<AllocationChoice>(recording, names, allocation_limits(options.allocations, recording));
+  const bool by_call = !options.max_allocs.empty() && summary.events[PENNA_CALLS] != 0;
+  const uint32_t classes = kAllocEvents | (by_call ? kCallEvents | kCallTree | kAllocByCall : 0);
+  const Analyses analyses =
+      analyse(recording, summary, names.map(), classes, !options.input.no_progress, {choice.get(), 1});
+  const std::vector<Verdict> verdicts = judge(options, recording, summary, analyses, listed, names);
+  Report report = check_report(recording, verdicts, names);
+  Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says
+  report.tables.erase(report.tables.begin());
+  PENNA_TRY(select_report_rows(report, options.table));
+  report.tables.insert(report.tables.begin(), std::move(limits));
+  constexpr size_t kFrames = 10;
+  for (Table& table : report.tables)
+    if (const size_t frames = options.frames.value_or(kFrames); frames != 0) table.most_details = frames;
+  for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
+  report.warnings = health_warnings(examine(recording, summary, analyses, names));
+  write_report(report, options.table, output);
+  bool broken = false;
+  for (const Verdict& verdict : verdicts) broken |= verdict.is_broken();
+  return broken ? CheckOptions::kBroken : 0;
+}
+
+}  // namespace
+
+Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
+  Parsed<CheckOptions> parsed;
+  CheckOptions& options = parsed.options;
+  std::vector<std::string> words;
+  OptionParser parser(
+      "Checks limits on the allocations of a recording. Exits with 0 when all are kept, 1 when one is broken (and "
+      "shows "
+      "the stacks that broke it), 2 when they cannot be checked.",
+      "penna check");
+  parser.words("REC", words, "the recording");
+  parser.text("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB");
+  parser.number("--max-leak-blocks", options.max_leak_blocks, "N", "never freed, in blocks");
+  parser.text("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process");
+  parser.texts("--max-allocs", options.max_allocs, "PATTERN=N",
+               "allocations inside functions of this name, by stack or by recorded calls: 'parse*=0'; may be repeated");
+  add_suppression_options(parser, options.suppressions);
+  add_alloc_filter_options(parser, options.allocations);
+  parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
+  add_input_options(parser, options.input);
+  add_table_options(parser, options.table, true);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  if (words.size() > 1) return Error{fmt::format("'{}' is one word too many: give one recording", words[1])};
+  if (!words.empty()) options.input.recording = words[0];
+  if (options.max_leak.empty() && options.max_peak.empty() && !options.max_leak_blocks && options.max_allocs.empty())
+    return Error{"there is nothing to check: give a limit, as --max-leak 0"};
+  PENNA_TRY(check_bytes("--max-leak", options.max_leak));
+  PENNA_TRY(check_bytes("--max-peak", options.max_peak));
+  for (const std::string& text : options.max_allocs) PENNA_TRY(parse_call_limit(text));
+  if (options.max_allocs.size() > kMostCallLimits)
+    return Error{fmt::format("there are more than {} --max-allocs", kMostCallLimits)};
+  PENNA_TRY(check_alloc_filter(options.allocations));
+  return parsed;
+}
+
+int cmd_check(const CheckOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  Output output;
+  const Result<int> status = show(*recording, options, output);
+  if (!status) return fail("check: " + status.error().text);
+  const int written = finish_output(output);
+  return written != 0 ? written : *status;
+}
+
+// As tests expect it: what the tool could not do is not what the limits say, but no status of its own either.
+int check_verb(const Arguments& arguments) {
+  const int status = run_parsed("check", parse_check(arguments), cmd_check);
+  return status == kOurFailure ? CheckOptions::kCannot : status;
+}
+
+}  // namespace penna

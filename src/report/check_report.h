@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// penna check: limits and what was found, and for each that is broken the stacks that are to blame.
+// Invariant: the first table has a row for every verdict.
+#pragma once
+
+#include <vector>
+
+#include "model/checks.h"
+#include "report/table.h"
+
+namespace penna {
+
+Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names);
+
+}  // namespace penna

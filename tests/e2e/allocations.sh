@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What is asked of allocations: a leak with its line and nothing else, the same numbers in all tables, limits, suppressions.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# A leaking program of 10 lines. It prints, so that libc and libstdc++ keep something, too.
+cat >leaking.cc <<'PROGRAM'
+#include <cstdio>
+#include <string>
+#include <thread>
+static void* lost;
+__attribute__((noipa)) void lose(int n) { lost = malloc(n); }
+int main() {
+  lose(123);
+  lost = nullptr;
+  std::thread([] { printf("%s\n", std::string(100, 'x').c_str()); }).join();
+}
+PROGRAM
+build_c leaking
+run penna record -q -k alloc -o leaking.penna -- ./leaking
+expect_eq 0 "$status" "status of ./leaking"
+run penna report leaks leaking.penna
+expect_match "$out" '^123 B in 1 block not freed at the end'
+expect_match "$out" '^ +123 B +1 +123 B +lose\(int\) \(leaking.cc:5\) \[leaking\]$'
+expect_match "$out" '^ +main \(leaking.cc:7\) \[leaking\]$'
+expect_match "$out" 'blocks? of .* suppressed: --no-suppressions shows them'
+expect_eq 1 "$(penna report leaks leaking.penna --json | /usr/bin/python3 -c 'import json,sys; print(len(json.load(sys.stdin)["leaks"]))')" "leaks"
+run penna report leaks leaking.penna --no-suppressions
+expect_contains "$out" "_IO_file_doallocate"
+expect_missing "$out" "suppressed"
+echo 'leak:^lose' >known.txt
+run penna report leaks leaking.penna --suppressions known.txt
+expect_match "$out" '^Nothing leaked but [0-9]+ blocks of .* suppressed'
+echo 'lose' >wrong.txt
+run penna report leaks leaking.penna --suppressions wrong.txt
+expect_eq 125 "$status" "status with a wrong list"
+expect_contains "$err" "wrong.txt: line 1 is no suppression"
+
+# A program that says itself what it does.
+cat >busy.cc <<'PROGRAM'
+#include <cstdlib>
+#include <thread>
+#include <vector>
+static void* blocks[1000];
+static void* volatile sink;
+__attribute__((noipa)) void fill(int n) { for (int i = 0; i < n; i++) blocks[i] = malloc(100); }
+__attribute__((noipa)) void empty(int n) { for (int i = 0; i < n; i++) free(blocks[i]); }
+__attribute__((noipa)) void churn(int n) { for (int i = 0; i < n; i++) { sink = malloc(5000); free(sink); } }
+__attribute__((noipa)) void quiet() {}
+int main(int argc, char**) {
+  fill(1000);
+  std::thread(empty, 600).join();
+  churn(argc == 1 ? 50 : 70);
+  quiet();
+}
+PROGRAM
+build_c busy -finstrument-functions -finstrument-functions-exclude-file-list=/usr
+penna record -q -k calls,alloc -o busy.penna -- ./busy
+for table in alloc peak temp lifetimes sizes heap leaks; do penna report $table busy.penna --json >$table.json; done
+for by in thread call function file module; do penna report alloc busy.penna --by $by --json >by_$by.json; done
+penna report lifetimes busy.penna --by freer --json >freer.json
+penna report alloc busy.penna --stack fill --json >fill.json
+penna report alloc busy.penna --size 5000..5000 --json >large.json
+penna report alloc busy.penna --lifetime 1000h.. --json >forever.json
+for weight in alloc-bytes allocs live peak temp; do penna export folded busy.penna --weight $weight -o $weight.folded; done
+/usr/bin/python3 - <<'CHECK' || fail "the tables of allocations contradict each other or the program"
+import json
+def rows(name, table=None):
+    whole = json.load(open(name + '.json'))
+    return whole[table or name]
+def of(name, key, function, table=None):
+    return sum(row[key] for row in rows(name, table) if row['function'].startswith(function))
+alloc = rows('alloc')
+count, data = sum(r['count'] for r in alloc), sum(r['bytes'] for r in alloc)
+assert of('alloc', 'count', 'fill') == 1000 and of('alloc', 'live_blocks', 'fill') == 400
+assert of('temp', 'temp', 'churn') == 50 and of('temp', 'temp_bytes', 'churn') == 250000
+assert of('peak', 'peak_blocks', 'fill') == 1000 and of('peak', 'own_peak_bytes', 'churn') == 5000
+assert of('lifetimes', 'freed', 'fill') == 600 == of('lifetimes', 'elsewhere', 'fill')
+assert sum(r['freed'] for r in rows('freer', 'lifetimes') if r['function'].startswith('fill')) == 600
+assert sum(r['count'] for r in rows('sizes')) == count == sum(r['count'] for r in rows('sizes', 'frequent'))
+assert next(r for r in rows('sizes', 'frequent') if r['size_bytes'] == 100)['live_blocks'] >= 400
+heap = rows('heap')
+assert max(r['max_bytes'] for r in heap) == sum(r['peak_bytes'] for r in rows('peak'))
+assert heap[-1]['live_blocks'] == sum(r['live_blocks'] for r in alloc)
+for by in 'thread', 'call', 'function', 'file', 'module':
+    key = 'bytes' if by == 'thread' else 'self_bytes'
+    assert sum(r[key] for r in rows('by_' + by, 'alloc')) == data, by
+call = {tuple(f.split('(')[0] for f in r['stack']): r for r in rows('by_call', 'alloc')}
+assert call[('fill', 'main')]['count'] == 1000 and call[('main',)]['total_count'] >= 1050
+assert sum(r['count'] for r in rows('fill', 'alloc')) == 1000
+assert sum(r['count'] for r in rows('large', 'alloc')) == 50
+assert sum(r['count'] for r in rows('forever', 'alloc')) == heap[-1]['live_blocks']
+def folded(name): return sum(int(line.rsplit(' ', 1)[1]) for line in open(name + '.folded'))
+assert folded('alloc-bytes') == data and folded('allocs') == count
+assert folded('live') == sum(r['live_bytes'] for r in alloc) and folded('peak') == sum(r['peak_bytes'] for r in alloc)
+assert folded('temp') == sum(r['temp'] for r in alloc)
+CHECK
+run penna report alloc leaking.penna --by call
+expect_contains "$out" "penna record -k calls,alloc records both"
+run penna report alloc busy.penna --stack fil
+expect_contains "$out" "--stack 'fil' met no function"
+
+# Limits.
+run penna check busy.penna --max-leak 40000 --max-leak-blocks 400 --max-allocs quiet=0 --max-allocs 'churn*=50'
+expect_eq 0 "$status" "limits that are kept"
+expect_contains "$out" "5 limits kept."
+run penna check busy.penna --max-leak 39999
+expect_eq 1 "$status" "a limit that is broken"
+expect_match "$out" '^ *40.0 kB +40.0 kB +broken +--max-leak 39999$'
+expect_contains "$out" "fill(int) (busy.cc:6)"
+run penna check busy.penna --max-allocs main=1000
+expect_eq 1 "$status" "too many allocations"
+run penna check busy.penna --max-allocs nobody=0
+expect_eq 0 "$status" "a name that met nothing"
+expect_contains "$out" "no function of this name was called"
+for wrong in "" "--max-leak x" "--max-allocs nobody" "--no-such"; do
+  # shellcheck disable=SC2086
+  run penna check busy.penna $wrong
+  expect_eq 2 "$status" "status of check $wrong"
+done
+penna record -q -k calls -o calls.penna -- ./busy
+run penna check calls.penna --max-leak 0
+expect_eq 2 "$status" "without allocations"
+expect_contains "$err" "record with -k alloc"
+
+# Two runs, of which one allocates more.
+penna record -q -k alloc -o a.penna -- ./busy
+penna record -q -k alloc -o b.penna -- ./busy more
+run penna diff a.penna b.penna
+expect_match "$out" '^ +50 +70 +250 kB +350 kB +\+100 kB +\+40.0 % +\+20 +churn\(int\) \[busy\]$'
+penna diff --leaks a.penna b.penna --json >diff.json
+/usr/bin/python3 -c 'import json; assert all(r["quiet"] for r in json.load(open("diff.json"))["leaks"])' || fail "the leaks are the same"
