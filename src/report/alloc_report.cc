@@ -61,8 +61,9 @@ std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<Su
   return cells;
 }
 
-// The rows with something in the first column, most first.
-Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns) {
+// The rows with something in the first column, most first. `second`: of stacks, a column that is looked at where there is
+// nothing in the first; 0: none.
+Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t second = 0) {
   Table table;
   const bool totals = rows.have_totals();
   if (!rows.are_stacks()) std::erase_if(columns, [](const SumColumn& column) { return !column.in_groups; });
@@ -75,10 +76,11 @@ Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns) {
       table.columns.push_back({column.total_key, column.total_title, column.kind, false, !column.total_shown});
   }
   rows.add_columns(table);
+  const size_t other_column = totals ? columns.size() : rows.are_stacks() ? second : 0;
   const auto is_empty = [](const Cell& cell) { return std::get<int64_t>(cell) == 0; };
   for (uint32_t i = 0; i < rows.rows().size(); ++i) {
     std::vector<Cell> cells = sum_cells(rows.rows()[i], columns, totals);
-    if (is_empty(cells[0]) && (!totals || is_empty(cells[columns.size()]))) {
+    if (is_empty(cells[0]) && is_empty(cells[other_column])) {
       // What allocated only blocks of 0 bytes is there all the same.
       const AllocationSums& sums = totals ? rows.rows()[i].total : rows.rows()[i].self;
       if (columns[0].kind != CellKind::kBytes || columns[0].value(sums) != kBytes.value(sums) || sums.allocations == 0)
@@ -87,9 +89,8 @@ Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns) {
     rows.add_cells(i, cells);
     table.add(std::move(cells), i);
   }
-  const size_t total_column = totals ? columns.size() : 0;
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
-    return a.cells[0] != b.cells[0] ? a.cells[0] > b.cells[0] : a.cells[total_column] > b.cells[total_column];
+    return a.cells[0] != b.cells[0] ? a.cells[0] > b.cells[0] : a.cells[other_column] > b.cells[other_column];
   });
   rows.complete(table);
   return table;
@@ -260,7 +261,7 @@ Report peak_report(const Recording& recording, const Allocations& heap, Names& n
   own.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
   return report_of("peak", peak_text(recording, heap),
-                   sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}));
+                   sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
 }
 
 }  // namespace penna

@@ -8,7 +8,7 @@ cat >leaking.cc <<'PROGRAM'
 #include <cstdio>
 #include <string>
 #include <thread>
-static void* lost;
+static void* volatile lost;
 __attribute__((noipa)) void lose(int n) { lost = malloc(n); }
 int main() {
   lose(123);
@@ -85,7 +85,7 @@ assert heap[-1]['live_blocks'] == sum(r['live_blocks'] for r in alloc)
 for by in 'thread', 'call', 'function', 'file', 'module':
     key = 'bytes' if by == 'thread' else 'self_bytes'
     assert sum(r[key] for r in rows('by_' + by, 'alloc')) == data, by
-call = {tuple(f.split('(')[0] for f in r['stack']): r for r in rows('by_call', 'alloc')}
+call = {tuple(f.split('(')[0].strip() for f in r['stack']): r for r in rows('by_call', 'alloc')}
 assert call[('fill', 'main')]['count'] == 1000 and call[('main',)]['total_count'] >= 1050
 assert sum(r['count'] for r in rows('fill', 'alloc')) == 1000
 assert sum(r['count'] for r in rows('large', 'alloc')) == 50
