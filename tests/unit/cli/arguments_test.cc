@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/cmd_check.h"
+#include "cli/cmd_diff.h"
 #include "cli/cmd_export.h"
 #include "cli/cmd_info.h"
 #include "cli/cmd_lint.h"
@@ -113,6 +115,32 @@ TEST(ParseReport, SymbolOptions) {
   EXPECT_EQ(symbol_options(options.input).search.debuginfod_urls, "");
   EXPECT_EQ(symbol_options(parsed(parse_report, {"--debuginfod=http://x"}).input).search.debuginfod_urls, "http://x");
   EXPECT_EQ(parsed(parse_report, {"calls", "--debuginfod"}).input.debuginfod, "default");
+}
+
+TEST(ParseCheck, LimitsAreNeededAndUnderstood) {
+  const CheckOptions options = parsed(parse_check, {"a.penna", "--max-leak=64k", "--max-leak-blocks", "3",
+                                                    "--max-allocs", "a=b=2", "--max-peak", "1MB"});
+  EXPECT_EQ(options.input.recording, "a.penna");
+  EXPECT_EQ(options.max_leak, "64k");
+  EXPECT_EQ(options.max_leak_blocks, 3u);
+  EXPECT_THAT(options.max_allocs, ElementsAre("a=b=2"));
+  EXPECT_EQ(refused(parse_check, {"a.penna"}), "there is nothing to check: give a limit, as --max-leak 0");
+  EXPECT_EQ(refused(parse_check, {"--max-peak", "much"}),
+            "--max-peak is a number of bytes, as 0, 64k or 1.5MB, not 'much'");
+  for (const char* wrong : {"parse", "=0", "parse=", "parse=-1", "parse=1x"})
+    EXPECT_THAT(refused(parse_check, {"--max-allocs", wrong}), HasSubstr("--max-allocs is a function and a number"));
+}
+
+TEST(ParseDiff, WhatIsComparedAndWhatIsNoise) {
+  EXPECT_EQ(parsed(parse_diff, {"a", "b"}).of, std::nullopt);
+  EXPECT_EQ(parsed(parse_diff, {"--leaks", "a", "b"}).of, DiffOf::kLeaks);
+  EXPECT_EQ(parsed(parse_diff, {"--alloc", "a", "b", "--min-delta", "4k"}).min_delta, "4k");
+  EXPECT_EQ(parse_quiet("4k", DiffOf::kAlloc)->absolute, 4096);
+  EXPECT_EQ(parse_quiet("4us", DiffOf::kCalls)->absolute, 4000);
+  EXPECT_EQ(parse_quiet("5%", DiffOf::kLeaks)->percent, 5);
+  EXPECT_THAT(refused(parse_diff, {"--alloc", "a", "b", "--min-delta", "4us"}), HasSubstr("a number of bytes"));
+  EXPECT_THAT(refused(parse_diff, {"--of", "calls", "a", "b", "--min-delta", "4k"}),
+              HasSubstr("--min-delta is a time"));
 }
 
 TEST(ParseReport, WrongUse) {
