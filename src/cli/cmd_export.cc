@@ -10,9 +10,8 @@
 
 #include "base/count_text.h"
 #include "base/say.h"
-#include "cli/analyses.h"
+#include "cli/export_heap.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "export/chrome_export.h"
@@ -27,15 +26,6 @@
 
 namespace penna {
 namespace {
-
-// What all formats need, and what they leave behind.
-struct ExportWork {
-  const ExportOptions& options;
-  const Recording& recording;
-  Names& names;
-  Analyses& analyses;
-  Progress& progress;
-};
 
 // Writers into a file: false when it refused.
 template <auto kExport>
@@ -96,6 +86,8 @@ struct ExportFormat {
   // One of both: into a file, or into an empty directory.
   bool (*write)(ExportWork&, const TextSink&);
   int (*write_directory)(ExportWork&);
+  int passes = 1;
+  bool of_one_process() const { return passes > 1; }
 };
 constexpr ExportFormat kFormats[] = {
     {"csv", "one line for each event, in time order", kEventClasses, write_with<export_csv>, nullptr},
@@ -109,7 +101,20 @@ constexpr ExportFormat kFormats[] = {
      write_with<export_speedscope>, nullptr},
     {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr,
      write_ctf},
+    {"heaptrack", "allocations of a process, for heaptrack_print and heaptrack_gui", kAllocEvents, write_heaptrack,
+     nullptr, 2},
+    {"massif", "live bytes of a process over time, for ms_print and massif-visualizer", kAllocEvents, write_massif,
+     nullptr, 3},
+    {"pprof", "allocations as profile.proto, compressed by gzip, for go tool pprof", kAllocEvents, write_pprof,
+     nullptr},
     {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace}};
+
+std::string of_one_process() {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : kFormats)
+    if (format.of_one_process()) names.push_back(format.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 const ExportFormat* find_format(const std::string& name) {
   for (const ExportFormat& format : kFormats)
@@ -191,10 +196,14 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   OptionParser parser(about, "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   add_input_options(parser, options.input);
-  parser.text("-o,--output", options.output, "OUT",
-              "the file, default standard output; of ctf and uftrace the directory");
+  parser.text(
+      "-o,--output", options.output, "OUT",
+      "the file, default standard output; of ctf and uftrace the directory. heaptrack and massif are compressed when "
+      "it ends in .gz or .zst");
   std::optional<FoldedWeight> weight;
   add_weight_option(parser, weight, "folded");
+  parser.number("--pid", options.pid, "PID",
+                fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
@@ -213,6 +222,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
   if ((weight || options.folded.threads) && options.format != "folded")
     return Error{"--weight and --threads are for the format folded"};
+  if (options.pid && !find_format(options.format)->of_one_process())
+    return Error{fmt::format("--pid is for {}", of_one_process())};
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
   return parsed;
 }
@@ -233,7 +244,7 @@ int cmd_export(const ExportOptions& options) {
   Analyses analyses;
   int status = 0;
   {
-    Progress progress("exporting", summary.total_events(), "events",
+    Progress progress("exporting", summary.total_events() * (format.passes), "events",
                       !options.input.no_progress && (is_directory || !is_terminal(output->fd())));
     ExportWork work{options, *recording, names, analyses, progress};
     status = is_directory ? format.write_directory(work) : write_file(format, *output, work);

@@ -12,7 +12,8 @@ struct ExportOptions {
   InputOptions input;
   std::string format;  // one of export_formats()
   FoldedOptions folded;
-  std::string output;  // empty or "-": standard output; of ctf and uftrace a directory
+  std::optional<uint32_t> pid;  // of formats of one process
+  std::string output;           // empty or "-": standard output; of ctf and uftrace a directory
 };
 
 // --weight, of a format or table.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The formats of penna export that are about allocations: of one process, with totals that are known before the first line.
+//
+// Invariant: what a format leaves out (other processes, what it cannot express) is said in a sentence.
+#pragma once
+
+#include "cli/analyses.h"
+#include "cli/cmd_export.h"
+#include "cli/progress.h"
+#include "export/text_sink.h"
+
+namespace penna {
+
+// What all formats need, and what they leave behind.
+struct ExportWork {
+  const ExportOptions& options;
+  const Recording& recording;
+  Names& names;
+  Analyses& analyses;
+  Progress& progress;
+};
+
+// Writers into a file, compressed when its name ends in .gz or .zst; pprof always is.
+bool write_heaptrack(ExportWork& work, const TextSink& sink);
+bool write_massif(ExportWork& work, const TextSink& sink);
+bool write_pprof(ExportWork& work, const TextSink& sink);
+
+}  // namespace penna

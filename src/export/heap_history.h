@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// HeapHistory: the allocations and frees of one process as changes that are true by themselves: each free names its block.
+//
+// Why: formats of heap profilers tell the story of one process, in time order, and know neither a free of nothing nor a realloc
+// that failed. Two passes: what the first has summed up (which process, its peak) a writer needs before its first line.
+// Invariant: summed up over its changes, a process has the totals that Allocations has of it.
+// Memory: Allocations', and the live blocks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "model/allocations.h"
+#include "model/events.h"
+#include "model/hash.h"
+
+namespace penna {
+
+struct HeapChange {
+  bool is_free = false;
+  bool temporary = false;  // a free: as StackAllocations::temporary
+  uint32_t thread = 0;     // index
+  uint32_t family = 0;     // penna_alloc_family, of the function that was called; may be unknown
+  uint32_t stack = 0;      // of the allocation, also at its free
+  uint64_t time = 0;       // ticks
+  uint64_t begin = 0;      // ticks, of the allocation
+  uint64_t address = 0;
+  uint64_t size = 0;  // bytes asked for
+};
+
+class HeapHistory {
+ public:
+  // The first pass, over all processes. `step` is called for each event of both passes.
+  HeapHistory(const Recording& recording, std::function<void()> step);
+
+  const Allocations& allocations() const { return allocations_; }
+  const WalkReport& walk() const { return walk_; }
+  size_t busy_processes() const;  // that have allocated
+  // The one of this pid that allocated most, or of all; nothing when none did.
+  std::optional<uint32_t> choose(std::optional<uint32_t> pid) const;
+
+  // The second pass: the changes of one process. on_change(const HeapChange&) -> bool: false = no more.
+  template <typename OnChange>
+  void for_each(uint32_t process, OnChange&& on_change);
+
+ private:
+  struct Block {
+    uint64_t size, begin;
+    uint32_t stack;
+  };
+  // The second pass's state.
+  struct Pass {
+    NumberMap<Block> live;     // by address
+    NumberMap<uint64_t> last;  // by thread: the address that it allocated last
+  };
+  // A block of the process that is live at its event; false when there is none.
+  static bool take(Pass& pass, uint64_t address, HeapChange& change);
+  void note_failed(const Event& event);
+  bool will_fail(const Event& free) const;
+
+  const Recording& recording_;
+  std::function<void()> step_;
+  Allocations allocations_;
+  WalkReport walk_;
+  // Frees by a realloc that failed: by thread, their times.
+  struct LastRealloc {
+    uint64_t time = 0, address = 0;
+  };
+  std::vector<LastRealloc> last_realloc_;  // by thread
+  NumberMap<std::vector<uint64_t>> failed_;
+};
+
+template <typename OnChange>
+void HeapHistory::for_each(uint32_t process, OnChange&& on_change) {
+  Pass pass;
+  for_each_event(recording_, {.classes = kAllocEvents, .process = process}, [&](const Event& event) {
+    step_();
+    HeapChange change;
+    change.thread = event.thread;
+    change.time = change.begin = event.time;
+    uint64_t address_family = 0;
+    if (event.record.kind == PENNA_KIND_ALLOC) {
+      const auto payload = event.record.as<penna_alloc>();
+      address_family = payload.address_family;
+      change.size = payload.size;
+      change.stack = payload.stack;
+    } else if (event.record.kind == PENNA_KIND_ALLOC_LARGE) {
+      const auto payload = event.record.as<penna_alloc_large>();
+      address_family = payload.address_family;
+      change.size = payload.size;
+      change.stack = payload.stack;
+    } else if (event.record.kind == PENNA_KIND_FREE) {
+      address_family = event.record.as<penna_free>().address_family;
+      change.is_free = true;
+    } else {
+      return true;
+    }
+    change.address = address_family & PENNA_ADDRESS_MASK;
+    change.family = static_cast<uint32_t>(address_family >> 56);
+    if (change.is_free) {
+      if (will_fail(event) || !take(pass, change.address, change)) return true;
+      const auto last = pass.last.find(event.thread);
+      change.temporary =
+          change.family != PENNA_FAMILY_REALLOC && last != pass.last.end() && last->second == change.address;
+      return static_cast<bool>(on_change(change));
+    }
+    // Live already: its free was not recorded.
+    HeapChange missed = change;
+    missed.is_free = true;
+    if (take(pass, change.address, missed) && !on_change(missed)) return false;
+    pass.live.insert_or_assign(change.address, Block{change.size, change.time, change.stack});
+    pass.last.insert_or_assign(event.thread, change.address);
+    return static_cast<bool>(on_change(change));
+  });
+}
+
+}  // namespace penna

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// See heaptrack_export.h.
+#include "export/heaptrack_export.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "model/summary.h"
+
+namespace penna {
+namespace {
+
+constexpr uint64_t kNoNumber = UINT64_MAX;
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// What is said once and then has a number: strings, addresses, nodes.
+class HeaptrackNames {
+ public:
+  HeaptrackNames(const Recording& recording, Names& names, uint32_t process, TextBuffer& out)
+      : recording_(recording), names_(names), process_(process), out_(out) {}
+
+  // The number of a stack's innermost node.
+  uint64_t trace(uint32_t stack) {
+    std::vector<std::pair<uint32_t, StackNode>> missing;  // innermost first
+    uint64_t number = 0;
+    for (uint32_t id = stack;;) {
+      if (const auto known = traces_.find(id); known != traces_.end()) {
+        number = known->second;
+        break;
+      }
+      const auto node = recording_.stack_node(process_, id);
+      if (!node) break;
+      missing.emplace_back(id, *node);
+      if (node->cut) break;
+      id = node->parent;
+    }
+    for (auto one = missing.rbegin(); one != missing.rend(); ++one) {
+      const uint64_t ip = address(one->second);
+      out_.format("t {:x} {:x}\n", ip, number);
+      number = ++traces_said_;
+      traces_.try_emplace(one->first, number);
+    }
+    return number != 0 ? number : unknown();
+  }
+
+ private:
+  uint64_t string(const std::string& text) {
+    if (text.empty()) return 0;
+    const auto [found, added] = strings_.try_emplace(text, strings_.size() + 1);
+    if (added) out_.format("s {:x} {}\n", text.size(), text);
+    return found->second;
+  }
+  uint64_t address(const StackNode& node) {
+    auto [found, added] = addresses_[node.generation].try_emplace(node.pc, 0);
+    if (!added) return found->second;
+    const NameFrames& frames = names_.frame(process_, node.pc, node.generation);
+    const ModuleId module = frames.back().module;
+    std::string line =
+        fmt::format("i {:x} {:x}", node.pc, module == kNoModule ? 0 : string(one_line(names_.map().path(module))));
+    for (const NameFrame& frame : frames) {
+      if (!frame.named && frames.size() == 1) break;  // heaptrack shows the address itself
+      line += fmt::format(" {:x}", string(one_line(frame.function)));
+      // A function without a file has no line either: all three, or heaptrack takes the next for it.
+      line += fmt::format(" {:x} {:x}", string(one_line(frame.file)), frame.file.empty() ? 0 : frame.line);
+    }
+    out_.text(line + "\n");
+    return addresses_[node.generation][node.pc] = ++addresses_said_;
+  }
+  // What was recorded without a stack.
+  uint64_t unknown() {
+    if (unknown_ != 0) return unknown_;
+    const uint64_t name = string("[no stack was recorded]");
+    out_.format("i 0 0 {:x} 0 0\n", name);
+    out_.format("t {:x} 0\n", ++addresses_said_);
+    return unknown_ = ++traces_said_;
+  }
+
+  const Recording& recording_;
+  Names& names_;
+  uint32_t process_;
+  TextBuffer& out_;
+  TextMap<uint64_t> strings_;
+  NumberMap<NumberMap<uint64_t>> addresses_;  // by generation, by return address
+  NumberMap<uint64_t> traces_;                // by node
+  uint64_t addresses_said_ = 0, traces_said_ = 0, unknown_ = 0;
+};
+
+class HeaptrackExport {
+ public:
+  HeaptrackExport(const Recording& recording, Names& names, uint32_t process, const TextSink& sink)
+      : recording_(recording), out_(sink), names_(recording, names, process, out_) {}
+
+  void begin(const ProcessSummary& process) {
+    begin_ = process.first_time;
+    std::string command;
+    for (const std::string& word : process.command) command += (command.empty() ? "" : " ") + word;
+    out_.text("v 10400 3\n");
+    out_.text("X " + one_line(command.empty() ? process.name : command) + "\n");
+    const uint32_t page = recording_.session().page_size;
+    out_.format("I {:x} 0\n", page == 0 ? 4096 : page);
+    // Number 0 is never used: a heaptrack that has just seen a free takes the next one of number 0 for temporary.
+    out_.text("a 0 0\n");
+  }
+
+  bool change(const HeapChange& change) {
+    const uint64_t block = number(change.size, change.stack);
+    const uint64_t ms = milliseconds(change.time);
+    if (change.is_free) {
+      if (change.temporary && block_of_last_ == block && change.address == last_address_) {
+        temporary_ = true;  // in front of all that waits
+        return out_.ok();
+      }
+      if (ms > waiting_ms_) frees_.push_back({kNoNumber, waiting_ms_ = ms, false});
+      frees_.push_back({block, ms, change.temporary});
+      return out_.ok();
+    }
+    write_frees();
+    stamp(ms);
+    out_.format("+ {:x}\n", last_ = block_of_last_ = block);
+    last_address_ = change.address;
+    return out_.ok();
+  }
+
+  HeaptrackReport finish(uint64_t end) {
+    write_frees();
+    stamp(milliseconds(end));
+    out_.flush();
+    return report_;
+  }
+
+ private:
+  struct Free {
+    uint64_t block;  // kNoNumber: time has gone on to `ms`
+    uint64_t ms;
+    bool temporary;
+  };
+
+  uint64_t milliseconds(uint64_t ticks) const {
+    return static_cast<uint64_t>(std::max<int64_t>(recording_.time().duration_ns(begin_, ticks), 0)) / 1'000'000;
+  }
+  void stamp(uint64_t ms) {
+    if (ms > ms_) out_.format("c {:x}\n", ms_ = ms);
+    waiting_ms_ = ms_;
+  }
+  uint64_t number(uint64_t size, uint32_t stack) {
+    auto [found, added] = blocks_[stack].try_emplace(size, 0);
+    if (added) {
+      const uint64_t trace = names_.trace(stack);  // may say more
+      out_.format("a {:x} {:x}\n", size, trace);
+      blocks_[stack][size] = blocks_said_++;
+      traces_of_.push_back({size, trace});
+      return blocks_said_ - 1;
+    }
+    return found->second;
+  }
+  // Another number of the same meaning.
+  uint64_t twin(uint64_t block) {
+    auto [found, added] = twins_.try_emplace(block, blocks_said_);
+    if (added) {
+      const Said said = traces_of_[block - 1];
+      out_.format("a {:x} {:x}\n", said.size, said.trace);
+      traces_of_.push_back(said);
+      return blocks_said_++;
+    }
+    return found->second;
+  }
+  void write_free(uint64_t block, bool temporary) {
+    const bool is_last = last_ == block;
+    if (is_last != temporary) {
+      if (is_last) {
+        block = twin(block);
+      } else {
+        ++report_.not_temporary;
+      }
+    }
+    out_.format("- {:x}\n", block);
+    last_ = kNoNumber;
+  }
+  void write_frees() {
+    if (temporary_) write_free(block_of_last_, true);
+    temporary_ = false;
+    for (const Free& one : frees_) one.block == kNoNumber ? stamp(one.ms) : write_free(one.block, one.temporary);
+    frees_.clear();
+    last_address_ = 0;
+  }
+
+  struct Said {
+    uint64_t size, trace;
+  };
+  const Recording& recording_;
+  TextBuffer out_;
+  HeaptrackNames names_;
+  uint64_t begin_ = 0;                     // ticks
+  NumberMap<NumberMap<uint64_t>> blocks_;  // by stack, by size
+  NumberMap<uint64_t> twins_;              // by block
+  std::vector<Said> traces_of_;            // by block - 1
+  uint64_t blocks_said_ = 1;
+  std::vector<Free> frees_;  // since the last allocation
+  uint64_t waiting_ms_ = 0;  // where time is behind them
+  uint64_t ms_ = 0;          // where time is in the file
+  bool temporary_ = false;   // the last allocation was freed by its thread: comes first
+  uint64_t block_of_last_ = kNoNumber, last_address_ = 0;
+  uint64_t last_ = kNoNumber;  // what heaptrack remembers: the block of a + that is the line before
+  HeaptrackReport report_;
+};
+
+}  // namespace
+
+HeaptrackReport export_heaptrack(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+                                 const TextSink& sink) {
+  const Summary summary = summarize(recording);
+  HeaptrackExport out(recording, names, process, sink);
+  out.begin(summary.processes[process]);
+  history.for_each(process, [&](const HeapChange& change) { return out.change(change); });
+  return out.finish(summary.processes[process].last_time);
+}
+
+}  // namespace penna

@@ -1,0 +1,216 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""heap.py PENNA: heap profiles that penna exports, read by heaptrack_print, ms_print and protobuf's decoder: their sums are
+those of penna report alloc, in all and for each stack."""
+import collections
+import json
+import re
+import subprocess
+import sys
+
+from clients import HERE, Workspace, expect, finish, run
+
+PENNA = sys.argv[1]
+
+# Of profile.proto what may be in the file.
+PROFILE = '''
+syntax = "proto3";
+message Profile {
+  repeated ValueType sample_type = 1;
+  repeated Sample sample = 2;
+  repeated Mapping mapping = 3;
+  repeated Location location = 4;
+  repeated Function function = 5;
+  repeated string string_table = 6;
+  int64 time_nanos = 9;
+  int64 duration_nanos = 10;
+  repeated int64 comment = 13;
+  int64 default_sample_type = 14;
+}
+message ValueType { int64 type = 1; int64 unit = 2; }
+message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; repeated Label label = 3; }
+message Label { int64 key = 1; int64 num = 3; }
+message Mapping {
+  uint64 id = 1; uint64 memory_start = 2; uint64 memory_limit = 3; int64 filename = 5; int64 build_id = 6;
+  bool has_functions = 7; bool has_filenames = 8; bool has_line_numbers = 9; bool has_inline_frames = 10;
+}
+message Location { uint64 id = 1; uint64 mapping_id = 2; uint64 address = 3; repeated Line line = 4; }
+message Line { uint64 function_id = 1; int64 line = 2; }
+message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 filename = 4; }
+'''
+
+
+def report(recording, pid):
+    """{functions, innermost first: (allocations, bytes, live blocks, live bytes, peak, temporary)} of a process."""
+    rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--json'))['alloc']
+    keys = ('count', 'bytes', 'live_blocks', 'live_bytes', 'peak_bytes', 'temp')
+    stacks = collections.defaultdict(lambda: [0] * len(keys))
+    for row in rows:
+        if row.get('pid', pid) == pid:
+            names = tuple(re.sub(r' (\([^)]*:\d+\) )?\[[^]]*\]$', '', frame) for frame in row['stack'])
+            stacks[names] = [a + row[key] for a, key in zip(stacks[names], keys)]
+    return stacks
+
+
+def total(stacks, index):
+    return sum(values[index] for values in stacks.values())
+
+
+def of_program(stacks, index):
+    """Sums over stacks of the program's own, by its functions from the innermost to main."""
+    sums = collections.Counter()
+    for names, values in stacks.items():
+        if 'main' in names or 'work' in names:
+            sums[own_part(names)] += values[index]
+    return +sums
+
+
+def own_part(names):
+    end = names.index('main') if 'main' in names else names.index('work')
+    return tuple(sorted(names[:end + 1]))  # heaptrack puts inlined functions elsewhere
+
+
+def check_heaptrack(space, recording, stacks, label, ending='', one_thread=True, extra=()):
+    path = space.path / f'heap.heaptrack{ending}'
+    said = subprocess.run([PENNA, 'export', 'heaptrack', recording, '-o', path, *extra], capture_output=True, text=True)
+    expect(said.returncode == 0, f'{label}: {said.stderr}')
+    uncounted = re.search(r'heaptrack counts ([\d,]+) fewer', said.stderr)
+    uncounted = int(uncounted.group(1).replace(',', '')) if uncounted else 0
+    expect(one_thread <= (uncounted == 0), f'{label}: of one thread every temporary block is known: {said.stderr}')
+    for cost, index in (('allocations', 0), ('leaked', 3), ('peak', 4), ('temporary', 5)):
+        flames = space.path / 'flames'
+        # The histogram aside, it says numbers to the byte only in the flame graph.
+        told = run('heaptrack_print', '-f', path, '-a0', '-p0', '-T0', '--disable-builtin-suppressions', '-F', flames,
+                   '--flamegraph-cost-type', cost)
+        theirs = collections.Counter()
+        in_all = 0
+        for line in flames.read_text().splitlines():
+            frames, number = line.rsplit(' ', 1)
+            in_all += int(number)
+            names = tuple(re.sub(r' \([^)]*\)$', '', frame) for frame in frames.strip(';').split(';'))[::-1]
+            if 'main' in names or 'work' in names:
+                theirs[own_part(names)] += int(number)
+        missed = uncounted if cost == 'temporary' else 0
+        expect(in_all + missed == total(stacks, index), f'{label}: heaptrack sums up {cost} to {in_all} + {missed}, we to {total(stacks, index)}')
+        if not missed:
+            expect(+theirs == of_program(stacks, index), f'{label}: {cost} by stack\n{+theirs}\n{of_program(stacks, index)}')
+    calls = re.search(r'calls to allocation functions: (\d+)', told)
+    expect(calls and int(calls.group(1)) == total(stacks, 0), f'{label}: {told}')
+    return uncounted
+
+
+def check_massif(space, recording, stacks, label, extra=()):
+    path = space.path / 'heap.massif'
+    run(PENNA, 'export', 'massif', recording, '-o', path, *extra)
+    said = run('ms_print', '--threshold=0', path)
+    rows = [[int(word.replace(',', '')) for word in line.split()] for line in said.splitlines()
+            if re.fullmatch(r'\s*\d+(\s+[\d,]+){5}', line)]
+    peak = max(row[2] for row in rows)
+    expect(peak == total(stacks, 4), f'{label}: ms_print says a peak of {peak}, not {total(stacks, 4)}')
+    expect(rows[-1][2] == total(stacks, 3), f'{label}: ms_print says {rows[-1][2]} at the end, not {total(stacks, 3)}')
+    expect([row[0] for row in rows] == list(range(62)), f'{label}: snapshots {[row[0] for row in rows]}')
+    expect([row[1] for row in rows] == sorted(row[1] for row in rows), f'{label}: time goes back')
+    expect(re.search(r'Detailed snapshots: \[.*\d+ \(peak\)', said), f'{label}: no peak is marked')
+    # The tree of the peak: its first line is the whole, each node holds no less than its children.
+    text = path.read_text()
+    tree = text[text.index('heap_tree=peak'):].split('#---')[0].splitlines()[1:]
+    expect(int(tree[0].split()[1]) == peak, f'{label}: the tree of the peak holds {tree[0]}')
+    least = peak / 100
+    for at, line in enumerate(tree):
+        depth = len(line) - len(line.lstrip())
+        number, count = int(line.split()[1]), int(re.match(r'\s*n(\d+):', line).group(1))
+        children = []
+        for below in tree[at + 1:]:
+            deeper = len(below) - len(below.lstrip())
+            if deeper <= depth:
+                break
+            if deeper == depth + 1:
+                children.append(below)
+        expect(len(children) == count and sum(int(c.split()[1]) for c in children) <= number, f'{label}: {line} {children}')
+        small = 'below massif' in line
+        expect(at == 0 or small or number >= least, f'{label}: {line} is below the threshold')
+    largest = max(((names, values[4]) for names, values in stacks.items()), key=lambda one: one[1])[0]
+    expect(any(f': {largest[0]} (' in line for line in tree), f'{label}: {largest[0]} is not in the tree')
+
+
+def check_pprof(space, recording, pids, label):
+    path = space.path / 'heap.pb.gz'
+    run(PENNA, 'export', 'pprof', recording, '-o', path)
+    (space.path / 'profile.proto').write_text(PROFILE)
+    run('protoc', '--python_out=.', 'profile.proto', cwd=space.path)
+    if str(space.path) not in sys.path:
+        sys.path.insert(0, str(space.path))
+    import gzip
+    import profile_pb2
+    profile = profile_pb2.Profile()
+    profile.ParseFromString(gzip.decompress(path.read_bytes()))
+    size = profile.ByteSize()
+    profile.DiscardUnknownFields()
+    expect(size == profile.ByteSize(), f'{label}: fields of other numbers')
+    strings = profile.string_table
+    expect(strings[0] == '', f'{label}: the first string')
+    expect([(strings[t.type], strings[t.unit]) for t in profile.sample_type] ==
+           [('alloc_objects', 'count'), ('alloc_space', 'bytes'), ('inuse_objects', 'count'), ('inuse_space', 'bytes')],
+           f'{label}: {profile.sample_type}')
+    functions = {f.id: strings[f.name] for f in profile.function}
+    locations = {l.id: l for l in profile.location}
+    mappings = {m.id: m for m in profile.mapping}
+    for location in profile.location:
+        if location.mapping_id:
+            mapping = mappings[location.mapping_id]
+            expect(mapping.memory_start <= location.address < mapping.memory_limit, f'{label}: {location} {mapping}')
+    for pid in pids:
+        theirs = collections.defaultdict(lambda: [0] * 4)
+        for sample in profile.sample:
+            labels = {strings[l.key]: l.num for l in sample.label}
+            expect(('pid' in labels) == (len(pids) > 1), f'{label}: {labels}')
+            if labels.get('pid', pid) == pid:
+                names = tuple(functions[line.function_id] for id in sample.location_id for line in locations[id].line)
+                names = () if names == ('[no stack was recorded]',) else names
+                theirs[names] = [a + b for a, b in zip(theirs[names], sample.value)]
+        ours = {names: values[:4] for names, values in report(recording, pid).items()}
+        expect(theirs == ours, f'{label}: pprof of {pid}\n{dict(theirs)}\n{ours}')
+    expect(any(len(l.line) > 1 and functions[l.line[0].function_id] == 'inlined' for l in profile.location),
+           f'{label}: no location holds an inlined function')
+
+
+def pids_of(recording):
+    rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--json'))['alloc']
+    return list(dict.fromkeys(row['pid'] for row in rows))
+
+
+def main():
+    with Workspace() as space:
+        program = space.build('gcc', 'c', ['-D_GNU_SOURCE', '-O1', '-g', '-Wno-use-after-free', '-Wno-pedantic', '-pthread'], 'heap',
+                              [HERE / 'heap.c'])
+        one, many, forked = (space.path / f'{name}.penna' for name in ('one', 'many', 'forked'))
+        run(PENNA, 'record', '-q', '-k', 'alloc', '-o', one, '--', program)
+        run(PENNA, 'record', '-q', '-k', 'alloc', '-o', many, '--', program, '8')
+        run(PENNA, 'record', '-q', '-k', 'alloc', '-o', forked, '--', program, '1', 'fork')
+
+        stacks = report(one, pids_of(one)[0])
+        expect(total(stacks, 5) == 20 * (10 + 10 + 4), f'temporary blocks: {total(stacks, 5)}')
+        expect(total(stacks, 3) >= 20 * 333, f'leaked: {total(stacks, 3)}')
+        for ending in ('', '.gz', '.zst'):
+            check_heaptrack(space, one, stacks, f'one thread{ending}', ending)
+        check_massif(space, one, stacks, 'one thread')
+        check_pprof(space, one, pids_of(one), 'one thread')
+
+        stacks = report(many, pids_of(many)[0])
+        check_heaptrack(space, many, stacks, 'eight threads', one_thread=False)
+        check_massif(space, many, stacks, 'eight threads')
+        check_pprof(space, many, pids_of(many), 'eight threads')
+
+        pids = pids_of(forked)
+        expect(len(pids) == 2, f'processes that allocate: {pids}')
+        for pid in pids:
+            stacks = report(forked, pid)
+            check_heaptrack(space, forked, stacks, f'forked {pid}', extra=('--pid', str(pid)))
+            check_massif(space, forked, stacks, f'forked {pid}', extra=('--pid', str(pid)))
+        check_pprof(space, forked, pids, 'forked')
+        said = subprocess.run([PENNA, 'export', 'massif', forked, '-o', '/dev/null'], capture_output=True, text=True).stderr
+        expect(f'2 processes have allocated, and this is the one that allocated most, {pids[0]}' in said, said)
+    finish()
+
+
+main()
