@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "export/csv_writer.h"
 #include "export/event_words.h"
 #include "model/summary.h"
@@ -25,6 +27,37 @@ std::string escaped(const std::string& word, bool is_name) {
   return text;
 }
 
+// What is allocated, so that a free can say what it ends.
+class LiveBlocks {
+ public:
+  struct Block {
+    uint64_t size, begin;
+  };
+  // The block that a line frees.
+  std::optional<Block> change(const TimelineLine& line) {
+    if (line.kind == LineKind::kAllocation) {
+      live_[line.process].insert_or_assign(line.address, Block{line.size, line.time});
+    } else if (line.kind == LineKind::kFree) {
+      auto& live = live_[line.process];
+      const auto found = live.find(line.address);
+      if (found == live.end()) return std::nullopt;
+      const Block block = found->second;
+      if (line.family == PENNA_FAMILY_REALLOC) may_fail_.insert_or_assign(line.thread, block);
+      live.erase(found);
+      return block;
+    } else if (line.kind == LineKind::kReallocFailed) {
+      // The free that its thread told of just before did not happen.
+      if (const auto block = may_fail_.find(line.thread); block != may_fail_.end())
+        live_[line.process].try_emplace(line.address, block->second);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  NumberMap<NumberMap<Block>> live_;  // by process, by address
+  NumberMap<Block> may_fail_;         // by thread: what realloc has freed last
+};
+
 class CsvExport {
  public:
   CsvExport(const Recording& recording, Names& names, const TextSink& sink)
@@ -38,6 +71,7 @@ class CsvExport {
   }
 
   bool line(const TimelineLine& line) {
+    const std::optional<LiveBlocks::Block> freed = blocks_.change(line);
     csv_.field(words_.time_ns(line.time));
     csv_.field(recording_.processes()[line.process].process.pid);
     csv_.field(recording_.threads()[line.thread].tid);
@@ -45,8 +79,12 @@ class CsvExport {
     csv_.field(words_.name(line));
     const uint64_t address = words_.address(line);
     address == 0 ? csv_.empty() : csv_.address(address);
-    size(line);
-    has_wait_or_hold(line) ? csv_.field(words_.duration_ns(line)) : csv_.empty();
+    freed ? csv_.field(freed->size) : size(line);
+    if (freed) {
+      csv_.field(recording_.time().duration_ns(freed->begin, line.time));
+    } else {
+      has_wait_or_hold(line) ? csv_.field(words_.duration_ns(line)) : csv_.empty();
+    }
     csv_.field(words_.folded_stack(line));
     csv_.field(csv_arguments(line, words_));
     csv_.end_row();
@@ -64,6 +102,7 @@ class CsvExport {
   const Recording& recording_;
   EventWords words_;
   CsvWriter csv_;
+  LiveBlocks blocks_;
 };
 
 }  // namespace

@@ -7,13 +7,14 @@
 //                thread_name, lost, blocked
 //   name         of the function, lock, condition variable, point or span; for alloc and free the function that was called
 //   address      of the function, block, lock or condition variable, in hexadecimal
-//   size         bytes of an allocation; events lost
-//   duration_ns  of a wait, which ended at time_ns, or of a hold, at its unlock
+//   size         bytes of an allocation, also at its free; events lost
+//   duration_ns  of a wait, which ended at time_ns, of a hold, at its unlock, or of a block's life, at its free
 //   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
 //   arguments    name=value of a point or of a span_begin, joined by ';' (\; \\ \n stand for a semicolon, a backslash, a new line, and in a
 //                name \= for an equals sign);
 //                of a wait the holder (holder_tid) and how it ended (end)
-// Invariant: as many lines as events, and a header line.
+// A free whose allocation was not recorded has neither size nor duration.
+// Invariant: as many lines as events, and a header line. Memory: the live blocks.
 #pragma once
 
 #include <functional>

@@ -89,9 +89,9 @@ std::string EventWords::name(const TimelineLine& line) {
 
 uint64_t EventWords::address(const TimelineLine& line) const { return line.pc != 0 ? line.pc : line.address; }
 
-std::string EventWords::folded_stack(const TimelineLine& line) {
-  if (line.stack == 0) return "";
-  const NamedStack stack = names_.stack(line.process, line.stack);
+std::string EventWords::folded_stack(uint32_t process, uint32_t id) {
+  if (id == 0) return "";
+  const NamedStack stack = names_.stack(process, id);
   std::string text;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
     if (!text.empty()) text += ';';

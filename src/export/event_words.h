@@ -66,7 +66,8 @@ class EventWords {
   std::string name(const TimelineLine& line);
   uint64_t address(const TimelineLine& line) const;
   // Outermost function first, joined by ';'; a ';' inside a name becomes ':'. Empty without a stack.
-  std::string folded_stack(const TimelineLine& line);
+  std::string folded_stack(uint32_t process, uint32_t stack);
+  std::string folded_stack(const TimelineLine& line) { return folded_stack(line.process, line.stack); }
 
   // visit(name, value, text): of a point or a span its arguments; of a call its arguments and results, where they are known; of a wait its holder and how it ended, as text.
   template <typename Visit>

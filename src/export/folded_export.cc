@@ -112,10 +112,7 @@ class Stacks {
 
  private:
   uint32_t slot_of(uint32_t process, uint32_t thread, uint32_t id) {
-    TimelineLine line;
-    line.process = process;
-    line.stack = id;
-    const std::string stack = id == 0 ? "[unknown]" : part_of_stack(words_.folded_stack(line));
+    const std::string stack = part_of_stack(words_.folded_stack(process, id));
     const std::string text = options_.threads ? roots_.of(thread) + ";" + stack : stack;
     const auto [found, added] = by_text_.try_emplace(text, static_cast<uint32_t>(sums_.size()));
     if (added) sums_.push_back(0);

@@ -3,6 +3,8 @@
 """heap.py PENNA: heap profiles that penna exports, read by heaptrack_print, ms_print and protobuf's decoder: their sums are
 those of penna report alloc, in all and for each stack."""
 import collections
+import csv
+import io
 import json
 import re
 import subprocess
@@ -174,6 +176,38 @@ def check_pprof(space, recording, pids, label):
            f'{label}: no location holds an inlined function')
 
 
+def check_folded(recording, stacks, label):
+    for weight, index in (('allocs', 0), ('alloc-bytes', 1), ('live', 3), ('peak', 4), ('temp', 5)):
+        theirs = collections.Counter()
+        for line in run(PENNA, 'export', 'folded', recording, '--weight', weight).splitlines():
+            frames, number = line.rsplit(' ', 1)
+            theirs[tuple(frames.split(';'))[::-1] if frames != '[unknown]' else ()] += int(number)
+        ours = {names: values[index] for names, values in stacks.items() if values[index]}
+        expect(theirs == ours, f'{label}: folded {weight}\n{theirs}\n{ours}')
+
+
+def check_csv(recording, stacks, label):
+    """Each block's own story adds up: what is freed says its size and its life."""
+    rows = list(csv.DictReader(io.StringIO(run(PENNA, 'export', 'csv', recording))))
+    live, last_realloc, found = {}, {}, collections.Counter()
+    for row in rows:
+        where, tid, time = row['address'], row['tid'], int(row['time_ns'])
+        if row['kind'] == 'alloc':
+            live[where] = (int(row['size']), time)
+            found['count'] += 1
+        elif row['kind'] == 'free' and row['size']:
+            size, begin = live.pop(where)
+            last_realloc[tid] = (size, begin)
+            expect((int(row['size']), int(row['duration_ns'])) == (size, time - begin), f'{label}: {row}')
+            found['freed'] += 1
+        elif row['kind'] == 'realloc_failed':
+            live[where] = last_realloc[tid]
+            found['failed'] += 1
+    expect(found['count'] == total(stacks, 0), f'{label}: {found}')
+    expect(sum(size for size, _ in live.values()) == total(stacks, 3), f'{label}: live by the CSV')
+    expect(found['failed'] > 0, f'{label}: no realloc failed')
+
+
 def pids_of(recording):
     rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--json'))['alloc']
     return list(dict.fromkeys(row['pid'] for row in rows))
@@ -195,11 +229,14 @@ def main():
             check_heaptrack(space, one, stacks, f'one thread{ending}', ending)
         check_massif(space, one, stacks, 'one thread')
         check_pprof(space, one, pids_of(one), 'one thread')
+        check_folded(one, stacks, 'one thread')
+        check_csv(one, stacks, 'one thread')
 
         stacks = report(many, pids_of(many)[0])
         check_heaptrack(space, many, stacks, 'eight threads', one_thread=False)
         check_massif(space, many, stacks, 'eight threads')
         check_pprof(space, many, pids_of(many), 'eight threads')
+        check_folded(many, stacks, 'eight threads')
 
         pids = pids_of(forked)
         expect(len(pids) == 2, f'processes that allocate: {pids}')

@@ -41,7 +41,7 @@ constexpr const char* kSampleCsv = R"(time_ns,pid,tid,kind,name,address,size,dur
 1000,100,1001,enter,work(int),0x100100,,,,
 1100,100,1001,alloc,malloc,0x500000,1000,,main;work(int),
 1200,100,1001,alloc,calloc,0x510000,64,,main;work(int);grow;helper,
-1300,100,1001,free,free,0x510000,,,,
+1300,100,1001,free,free,0x510000,64,100,,
 1400,100,1001,point,db:query,,,,,rows=7;table=us\;er
 3000,100,1001,exit,work(int),0x100100,,,,
 3100,100,1001,unlock,counter_lock,0x108000,,3000,,
