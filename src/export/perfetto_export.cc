@@ -9,6 +9,7 @@
 
 #include "export/call_frames.h"
 #include "export/event_words.h"
+#include "export/perfetto_heap.h"
 #include "export/utf8.h"
 #include "model/summary.h"
 
@@ -24,6 +25,7 @@ enum TracePacket : uint32_t {
   kTrackEvent = 11,
   kInternedData = 12,
   kSequenceFlags = 13,
+  kProfilePacket = 37,
   kTrackDescriptor = 60,
 };
 enum ClockSnapshot : uint32_t { kClocks = 1, kPrimaryClock = 2 };
@@ -46,7 +48,7 @@ enum DebugAnnotation : uint32_t { kBool = 2, kUint = 3, kInt = 4, kDouble = 5, k
 // Values.
 enum EventType : int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3 };
 constexpr uint32_t kStateCleared = 1, kNeedsState = 2;  // sequence flags
-constexpr uint32_t kRealtimeClock = 1, kMonotonicClock = 3;
+constexpr uint32_t kRealtimeClock = 1, kMonotonicClock = 3, kCoarseClock = 4;
 constexpr uint32_t kOnlySequence = 1;
 
 // In the order of their iids, from 1.
@@ -58,6 +60,7 @@ class PerfettoExport {
   PerfettoExport(const Recording& recording, Names& names, const TextSink& sink)
       : recording_(recording),
         summary_(summarize(recording)),
+        names_of_code_(names),
         words_(recording, names),
         frames_(recording, names),
         out_(sink) {}
@@ -87,10 +90,24 @@ class PerfettoExport {
     }
     return out_.ok();
   }
+  void heaps(const Allocations& heap) {
+    write_perfetto_heaps(recording_, summary_, names_of_code_, heap,
+                         [&](uint64_t time, const std::string& interned, const std::string& profile) {
+                           packet([&](Message& packet) {
+                             packet.add_uint64(kTimestamp, monotonic(time));
+                             packet.add_message(kInternedData, interned);
+                             packet.add_message(kProfilePacket, profile);
+                           });
+                           return out_.ok();
+                         });
+  }
   bool finish() { return out_.flush(); }
 
  private:
   using Message = protozero::pbf_writer;
+  uint64_t monotonic(uint64_t ticks) const {
+    return static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(ticks), 0));
+  }
   enum class Say { kNothing, kArguments, kEnd };
 
   // Tracks: 1 for the first process, then the threads.
@@ -120,6 +137,7 @@ class PerfettoExport {
       };
       Message snapshot(packet, kClockSnapshot);
       add(snapshot, kMonotonicClock, recording_.time().monotonic_ns(at));
+      add(snapshot, kCoarseClock, recording_.time().monotonic_ns(at));  // that of heap profiles
       add(snapshot, kRealtimeClock, recording_.time().realtime_ns(at));
       snapshot.add_uint32(kPrimaryClock, kMonotonicClock);
     });
@@ -173,7 +191,7 @@ class PerfettoExport {
   void event(const TimelineLine& line, uint64_t time, EventType type, Category category, const Name& name,
              Say say = Say::kNothing) {
     packet([&](Message& packet) {
-      packet.add_uint64(kTimestamp, static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(time), 0)));
+      packet.add_uint64(kTimestamp, monotonic(time));
       Message event(packet, kTrackEvent);
       event.add_enum(kEventType, type);
       event.add_uint64(kEventTrack, thread_uuid(line.thread));
@@ -225,6 +243,7 @@ class PerfettoExport {
 
   const Recording& recording_;
   Summary summary_;
+  Names& names_of_code_;
   EventWords words_;
   CallFrames frames_;
   TextBuffer out_;
@@ -242,6 +261,11 @@ bool export_perfetto(const Recording& recording, Names& names, const TextSink& s
   out.begin();
   for_each_line_by_thread(recording, TimelineOptions{.fold_leaves = false}, step, walk,
                           [&](const TimelineLine& line) { return out.line(line); });
+  if (summarize(recording).events[PENNA_ALLOC] != 0 && !walk->stopped) {
+    Allocations heap(recording);
+    walk->add(for_each_event(recording, {.classes = kAllocEvents}, heap));
+    out.heaps(heap);
+  }
   return out.finish();
 }
 

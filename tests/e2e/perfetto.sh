@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna export perfetto: protobuf's own decoder reads it, every event is that of the CSV, and no field is unknown to it.
+# penna export perfetto: protobuf's own decoder reads it, every event is that of the CSV, heap profiles are its sums, and no field is
+# unknown to it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need protobuf-compiler python3-protobuf
 cat >app.cc <<'PROGRAM'
 #include <setjmp.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <sys/wait.h>
 #include <mutex>
@@ -12,6 +14,7 @@ cat >app.cc <<'PROGRAM'
 #include <thread>
 #include "penna/point.h"
 static jmp_buf back;
+static void* volatile kept;
 static std::mutex lock;
 __attribute__((noipa)) void jump() { longjmp(back, 1); }
 __attribute__((noipa)) void jumper() { if (setjmp(back) == 0) jump(); }
@@ -21,6 +24,8 @@ __attribute__((noipa)) void spanned(int number) {
   PENNA_SPAN(app, job, number, text);
   PENNA_EVENT(app, values, -7, 7u, 1.5, true, &lock);
   fib(5);
+  free(malloc(10 * number + 1));
+  kept = malloc(1000);
 }
 __attribute__((noipa)) void waiter() { std::lock_guard<std::mutex> hold(lock); }
 int main() {
@@ -55,6 +60,7 @@ message TracePacket {
   optional TrackEvent track_event = 11;
   optional InternedData interned_data = 12;
   optional uint32 sequence_flags = 13;
+  optional ProfilePacket profile_packet = 37;
   optional TrackDescriptor track_descriptor = 60;
 }
 message ClockSnapshot {
@@ -71,7 +77,34 @@ message TrackDescriptor {
   optional uint64 parent_uuid = 5;
 }
 message Name { optional uint64 iid = 1; optional string name = 2; }
-message InternedData { repeated Name event_categories = 1; repeated Name event_names = 2; }
+message InternedString { optional uint64 iid = 1; optional bytes str = 2; }
+message Mapping {
+  optional uint64 iid = 1; optional uint64 build_id = 2; optional uint64 start = 4; optional uint64 end = 5;
+  optional uint64 load_bias = 6; repeated uint64 path_string_ids = 7;
+}
+message Frame {
+  optional uint64 iid = 1; optional uint64 function_name_id = 2; optional uint64 mapping_id = 3; optional uint64 rel_pc = 4;
+}
+message Callstack { optional uint64 iid = 1; repeated uint64 frame_ids = 2; }
+message InternedData {
+  repeated Name event_categories = 1;
+  repeated Name event_names = 2;
+  repeated InternedString function_names = 5;
+  repeated Frame frames = 6;
+  repeated Callstack callstacks = 7;
+  repeated InternedString build_ids = 16;
+  repeated InternedString mapping_paths = 17;
+  repeated Mapping mappings = 19;
+}
+message HeapSample {
+  optional uint64 callstack_id = 1; optional uint64 self_allocated = 2; optional uint64 self_freed = 3;
+  optional uint64 alloc_count = 5; optional uint64 free_count = 6;
+}
+message ProcessHeapSamples {
+  optional uint64 pid = 1; repeated HeapSample samples = 2; optional bool from_startup = 3; optional uint64 timestamp = 9;
+  optional string heap_name = 11;
+}
+message ProfilePacket { repeated ProcessHeapSamples process_dumps = 5; optional bool continued = 6; optional uint64 index = 7; }
 message DebugAnnotation {
   oneof value {
     bool bool_value = 2;
@@ -111,7 +144,7 @@ packets = trace.packet
 assert packets[0].sequence_flags == 1 and all(p.sequence_flags == 2 for p in packets[1:])
 assert {p.trusted_packet_sequence_id for p in packets} == {1}
 clock = packets[0].clock_snapshot
-assert clock.primary_trace_clock == 3 and {c.clock_id for c in clock.clocks} == {1, 3}
+assert clock.primary_trace_clock == 3 and {c.clock_id for c in clock.clocks} == {1, 3, 4}
 zero = next(c.timestamp for c in clock.clocks if c.clock_id == 3)
 
 categories, names, tracks, processes = {}, {}, {}, {}
@@ -160,6 +193,38 @@ for thread in sorted({(int(r['pid']), int(r['tid'])) for r in rows}):
     texts = [r['arguments'] for r in own if r['kind'] in ('point', 'span_begin')]
     assert [list(v) for v in arguments] == [[a.split('=')[0] for a in t.split(';')] for t in texts], (arguments, texts)
 
+# Heap profiles: allocated, freed and their numbers by stack are those of the CSV, whose stacks are folded names.
+tables = collections.defaultdict(dict)
+dumps, packets_of_heap = collections.defaultdict(lambda: collections.defaultdict(lambda: [0] * 4)), []
+for packet in packets:
+    for table in ('function_names', 'build_ids', 'mapping_paths', 'mappings', 'frames', 'callstacks'):
+        for entry in getattr(packet.interned_data, table):
+            assert entry.iid not in tables[table]
+            tables[table][entry.iid] = entry
+    if not packet.HasField('profile_packet'): continue
+    packets_of_heap.append(packet.profile_packet)
+    for dump in packet.profile_packet.process_dumps:
+        assert dump.timestamp == packet.timestamp and dump.heap_name == 'malloc'
+        for sample in dump.samples:
+            frames = [tables['frames'][f] for f in tables['callstacks'][sample.callstack_id].frame_ids]
+            for frame in frames: assert tables['mapping_paths'][tables['mappings'][frame.mapping_id].path_string_ids[0]].str
+            stack = ';'.join(tables['function_names'][f.function_name_id].str.decode().replace(';', ':') for f in frames)
+            of = dumps[dump.pid]['' if stack == '[no stack was recorded]' else stack]
+            for i, value in enumerate((sample.self_allocated, sample.self_freed, sample.alloc_count, sample.free_count)): of[i] += value
+assert [p.index for p in packets_of_heap] == list(range(len(packets_of_heap)))
+assert [p.continued for p in packets_of_heap] == [True] * (len(packets_of_heap) - 1) + [False] * bool(packets_of_heap)
+wanted, live = collections.defaultdict(lambda: collections.defaultdict(lambda: [0] * 4)), {}
+for row in rows:
+    where = (row['pid'], row['address'])
+    if row['kind'] == 'alloc':
+        live[where] = of = wanted[int(row['pid'])][row['stack']]
+        of[0] += int(row['size'])
+        of[2] += 1
+    elif row['kind'] == 'free' and row['size']:
+        live[where][1] += int(row['size'])
+        live[where][3] += 1
+assert dumps == wanted, (dumps, wanted)
+
 everything = [e for of in events.values() for e in of]
 print(len(everything), 'events,', len(names), 'names')
 if len(sys.argv) > 3:
@@ -172,6 +237,7 @@ if len(sys.argv) > 3:
     assert list(job.values()) == [0, 'tex\ufffd"t'], job
     assert any(v.get('end', '').startswith('left by') for *_, v in everything), 'longjmp'
     assert any(v.get('end') == 'not left at the end' for *_, v in everything), 'main'
+    assert max(stacks[0] - stacks[1] for of in dumps.values() for stacks in of.values()) >= 3000, dumps
 PYTHON
 /usr/bin/python3 check.py app.pftrace app.csv all || fail "the perfetto trace is not what the CSV says"
 
