@@ -1,5 +1,6 @@
 penna_fuzz_target(channel_fuzz LIBS penna_collect)
 penna_fuzz_target(stream_fuzz LIBS penna_collect)
+penna_fuzz_target(rtrace_fuzz LIBS penna_collect)
 penna_fuzz_target(recording_fuzz LIBS penna_recording)
 penna_fuzz_target(where_fuzz LIBS penna_recording)
 penna_fuzz_target(elf_fuzz LIBS penna_attach)

@@ -44,7 +44,7 @@ bool write_folded(ExportWork& work, const TextSink& sink) {
   return true;
 }
 
-// Writers into a directory give an exit status.
+// Writers into a directory or into files of their own give an exit status.
 int write_ctf(ExportWork& work) {
   const std::string& directory = work.options.output;
   Result<Output> stream = Output::create(directory + "/events");
@@ -83,11 +83,12 @@ struct ExportFormat {
   const char* name;
   const char* about;
   uint32_t classes;  // the events that it is made of
-  // One of both: into a file, or into an empty directory.
+  // One of both: into a file, or elsewhere.
   bool (*write)(ExportWork&, const TextSink&);
-  int (*write_directory)(ExportWork&);
-  int passes = 1;
+  int (*write_elsewhere)(ExportWork&);
+  int passes = 1;  // over the events
   bool of_one_process() const { return passes > 1; }
+  enum class Into { kFile, kDirectory, kFiles } into = Into::kFile;  // kDirectory: an empty one
 };
 constexpr ExportFormat kFormats[] = {
     {"csv", "one line for each event, in time order", kEventClasses, write_with<export_csv>, nullptr},
@@ -99,15 +100,20 @@ constexpr ExportFormat kFormats[] = {
      nullptr},
     {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents,
      write_with<export_speedscope>, nullptr},
-    {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr,
-     write_ctf},
+    {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr, write_ctf,
+     1, ExportFormat::Into::kDirectory},
     {"heaptrack", "allocations of a process, for heaptrack_print and heaptrack_gui", kAllocEvents, write_heaptrack,
      nullptr, 2},
     {"massif", "live bytes of a process over time, for ms_print and massif-visualizer", kAllocEvents, write_massif,
      nullptr, 3},
+    {"rtrace", "allocations and frees of a process as text, for tools of functracer and sp-rtrace", kAllocEvents,
+     write_rtrace, nullptr, 2},
+    {"libleaks", "blocks of a process that were not freed: OUT.N.map and OUT.N.trace, as functracer wrote them",
+     kAllocEvents, nullptr, write_libleaks, 2, ExportFormat::Into::kFiles},
     {"pprof", "allocations as profile.proto, compressed by gzip, for go tool pprof", kAllocEvents, write_pprof,
      nullptr},
-    {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace}};
+    {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace, 1,
+     ExportFormat::Into::kDirectory}};
 
 std::string of_one_process() {
   std::vector<std::string> names;
@@ -196,10 +202,10 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   OptionParser parser(about, "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   add_input_options(parser, options.input);
-  parser.text(
-      "-o,--output", options.output, "OUT",
-      "the file, default standard output; of ctf and uftrace the directory. heaptrack and massif are compressed when "
-      "it ends in .gz or .zst");
+  parser.text("-o,--output", options.output, "OUT",
+              "the file, default standard output; of ctf and uftrace the directory, of libleaks "
+              "how the names of its files begin, default allocs-PID. heaptrack, massif and rtrace are compressed when "
+              "it ends in .gz or .zst");
   std::optional<FoldedWeight> weight;
   add_weight_option(parser, weight, "folded");
   parser.number("--pid", options.pid, "PID",
@@ -232,8 +238,9 @@ int cmd_export(const ExportOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
   const ExportFormat& format = *find_format(options.format);
-  const bool is_directory = format.write == nullptr;
-  Result<Output> output = is_directory ? Output() : open_output(options, recording->path());
+  const bool is_file = format.into == ExportFormat::Into::kFile;
+  const bool is_directory = format.into == ExportFormat::Into::kDirectory;
+  Result<Output> output = is_file ? open_output(options, recording->path()) : Output();
   if (!output) return fail(output.error().text);
   if (const Result<> made = is_directory ? make_directory(options.output, format.name) : ok(); !made)
     return fail(made.error().text);
@@ -245,9 +252,9 @@ int cmd_export(const ExportOptions& options) {
   int status = 0;
   {
     Progress progress("exporting", summary.total_events() * (format.passes), "events",
-                      !options.input.no_progress && (is_directory || !is_terminal(output->fd())));
+                      !options.input.no_progress && (!is_file || !is_terminal(output->fd())));
     ExportWork work{options, *recording, names, analyses, progress};
-    status = is_directory ? format.write_directory(work) : write_file(format, *output, work);
+    status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
   if (status != 0) return status;
   if (const std::string missing = what_is_missing(format, options, summary); !missing.empty()) say(missing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h.
+// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h, or of a trace of functracer.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace penna {
 
 struct ImportOptions {
-  std::string stream;
+  enum class Format { kStream, kRtrace } format = Format::kStream;
+  std::string input;
   std::string output;  // empty: NAME.penna here
   bool force = false;
 };

@@ -4,34 +4,53 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include "base/count_text.h"
 #include "base/say.h"
+#include "cli/output.h"
 #include "export/compressed_sink.h"
 #include "export/heaptrack_export.h"
+#include "export/libleaks_export.h"
 #include "export/massif_export.h"
 #include "export/pprof_export.h"
+#include "export/rtrace_export.h"
 
 namespace penna {
 namespace {
 
-// `write(history, process, names, sink)` for the process that was chosen; an empty file when there is none, which is said elsewhere.
+// The process that was chosen; what is not shown is said. Nothing when there is none.
+std::optional<uint32_t> choose_process(ExportWork& work, const HeapHistory& history) {
+  work.analyses.walk = history.walk();
+  const std::optional<uint32_t> process = history.choose(work.options.pid);
+  if (!process && work.options.pid && history.busy_processes() != 0)
+    say(fmt::format("process {} has not allocated anything: penna report threads shows those that are recorded",
+                    *work.options.pid));
+  if (process && history.busy_processes() > 1 && !work.options.pid)
+    say(fmt::format("{} processes have allocated, and this is the one that allocated most, {}: --pid chooses another",
+                    history.busy_processes(), work.recording.processes()[*process].process.pid));
+  return process;
+}
+
+// `write(history, process, sink)`; an empty file when there is no process.
 template <typename Write>
 bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
   HeapHistory history(work.recording, [&] { work.progress.step(); });
-  work.analyses.walk = history.walk();
-  const std::optional<uint32_t> process = history.choose(work.options.pid);
-  if (!process) {
-    if (work.options.pid && history.busy_processes() != 0)
-      say(fmt::format("process {} has not allocated anything: penna report processes shows those that are recorded",
-                      *work.options.pid));
-    return true;
-  }
+  const std::optional<uint32_t> process = choose_process(work, history);
+  if (!process) return true;
   CompressedSink packed(compression_of(work.options.output), sink);
   write(history, *process, packed.sink());
-  if (history.busy_processes() > 1 && !work.options.pid)
-    say(fmt::format("{} processes have allocated, and this is the one that allocated most, {}: --pid chooses another",
-                    history.busy_processes(), work.recording.processes()[*process].process.pid));
   return packed.finish();
+}
+
+// "allocs-7.3": the first of which there is neither file yet.
+std::string unused_name(const std::string& prefix) {
+  for (uint64_t number = 0;; ++number) {
+    const std::string name = fmt::format("{}.{}", prefix, number);
+    std::error_code unknown;
+    if (!std::filesystem::exists(name + ".map", unknown) && !std::filesystem::exists(name + ".trace", unknown))
+      return name;
+  }
 }
 
 }  // namespace
@@ -49,6 +68,29 @@ bool write_massif(ExportWork& work, const TextSink& sink) {
   return write_of_process(work, sink, [&](HeapHistory& history, uint32_t process, const TextSink& to) {
     export_massif(work.recording, work.names, history, process, to);
   });
+}
+
+bool write_rtrace(ExportWork& work, const TextSink& sink) {
+  return write_of_process(work, sink, [&](HeapHistory& history, uint32_t process, const TextSink& to) {
+    export_rtrace(work.recording, work.names, history, process, to);
+  });
+}
+
+int write_libleaks(ExportWork& work) {
+  HeapHistory history(work.recording, [&] { work.progress.step(); });
+  const std::optional<uint32_t> process = choose_process(work, history);
+  if (!process) return 0;
+  const std::string prefix = work.options.output.empty()
+                                 ? fmt::format("allocs-{}", work.recording.processes()[*process].process.pid)
+                                 : work.options.output;
+  const std::string name = unused_name(prefix);
+  Result<Output> map = Output::create(name + ".map");
+  Result<Output> trace = Output::create(name + ".trace");
+  if (!map || !trace) return fail(map ? trace.error().text : map.error().text);
+  export_libleaks_map(work.recording, *process, map->sink());
+  export_libleaks_trace(work.recording, work.names, history, *process, trace->sink());
+  const int status = finish_output(*map);
+  return status != 0 ? status : finish_output(*trace);
 }
 
 bool write_pprof(ExportWork& work, const TextSink& sink) {

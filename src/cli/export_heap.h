@@ -24,5 +24,9 @@ struct ExportWork {
 bool write_heaptrack(ExportWork& work, const TextSink& sink);
 bool write_massif(ExportWork& work, const TextSink& sink);
 bool write_pprof(ExportWork& work, const TextSink& sink);
+bool write_rtrace(ExportWork& work, const TextSink& sink);
+// Writes OUT.N.map and OUT.N.trace with the first N for which there is neither; OUT is allocs-PID when none was named. Gives an
+// exit status.
+int write_libleaks(ExportWork& work);
 
 }  // namespace penna

@@ -8,13 +8,6 @@
 #include <cstring>
 
 namespace penna {
-namespace {
-
-// More threads than any source has: their units go on under one of them. Bounds the number of open chunks.
-constexpr size_t kMaxThreads = 1 << 16;
-
-}  // namespace
-
 Result<StreamImport> StreamImport::open(std::span<const uint8_t> stream) {
   penna_stream_header header;
   if (stream.size() < sizeof header) return Error{"it is too short to be a stream of penna/stream.h"};
@@ -58,25 +51,25 @@ StreamSummary StreamImport::write(RecordingWriter& writer, const Session& sessio
     (is_end ? summary_.cut_bytes : summary_.damaged_bytes) += next - at;
     at = next;
   }
-  for (auto& [thread, builder] : builders_) flush(writer, thread, builder);
+  chunks_.finish(writer);
 
-  Health& health = sink_.health(0);
+  Health& health = sink_->health(0);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] = summary_.lost[i];
   if (summary_.damaged_bytes != 0) ++health.damaged;
   if (summary_.cut_bytes != 0) ++health.torn;
-  sink_.write_health(writer);
+  sink_->write_health(writer);
   ProcessEnd end;
   end.end_ticks = now_;
   end.how = EndKind::kStopped;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) end.counters.lost[i] = summary_.lost[i];
   (void)writer.write_process_end(end);
   CollectorHealth collector;
-  collector.chunks = sink_.counts().chunks;
-  collector.raw_bytes = sink_.counts().raw_bytes;
+  collector.chunks = sink_->counts().chunks;
+  collector.raw_bytes = sink_->counts().raw_bytes;
   collector.processes = 1;
   (void)writer.write_collector(collector);
-  summary_.threads = builders_.size();
-  summary_.events = sink_.counts().stored;
+  summary_.threads = chunks_.threads();
+  summary_.events = sink_->counts().stored;
   return summary_;
 }
 
@@ -89,14 +82,6 @@ size_t StreamImport::unit_at(size_t at) const {
   bool sound = prefix >> 32 == PENNA_UNIT_MARK && penna_header_tag(header) == PENNA_TAG_FULL && kind > PENNA_KIND_PAD &&
                bytes >= 16u + kPayloadBytes[kind] && bytes <= stream_.size() - at;
   return sound ? bytes : 0;
-}
-
-StreamImport::Builder& StreamImport::builder_for(uint32_t thread) {
-  auto found = builders_.find(thread);
-  if (found == builders_.end() && builders_.size() >= kMaxThreads) found = builders_.begin();
-  Builder& builder = found == builders_.end() ? builders_[thread] : found->second;
-  if (builder.serial == 0) builder.serial = static_cast<uint32_t>(builders_.size());
-  return builder;
 }
 
 void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) {
@@ -113,15 +98,7 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
     for (int i = 0; i < PENNA_CLASS_COUNT; ++i) summary_.lost[i] += lost.count[i];
     if (thread == 0) return;
   }
-  Builder& builder = builder_for(thread);
-  if (builder.chunk.size() + record.size() > PENNA_CHUNK_BYTES) flush(writer, thread, builder);
-  if (builder.chunk.empty()) {
-    builder.chunk.resize(sizeof(penna_chunk));
-    builder.first = builder.last = time;
-  }
-  builder.first = std::min(builder.first, time);
-  builder.last = std::max(builder.last, time);
-  builder.chunk.insert(builder.chunk.end(), record.begin(), record.end());
+  chunks_.add(writer, thread, record, time);
 }
 
 // What describes is written at once: its time is when the ring was read, which is later than what it describes, so it
@@ -132,29 +109,12 @@ bool StreamImport::describes(RecordingWriter& writer, uint32_t thread, const Rec
   } else if (record.kind == PENNA_KIND_MODULE) {
     if (auto module = decode_module(record)) (void)writer.write_modules(0, {&*module, 1});
   } else if (record.kind == PENNA_KIND_THREAD) {
-    Thread named{builder_for(thread).serial, thread, decode_thread_name(record), 0};
+    Thread named{chunks_.serial(thread), thread, decode_thread_name(record), 0};
     (void)writer.write_threads(0, {&named, 1});
   } else {
     return false;
   }
   return true;
-}
-
-void StreamImport::flush(RecordingWriter& writer, uint32_t thread, Builder& builder) {
-  if (builder.chunk.empty()) return;
-  penna_chunk header{};
-  header.ctf_magic = PENNA_CTF_MAGIC;
-  header.time_begin = builder.first;
-  header.time_end = builder.last;
-  header.content_bits = builder.chunk.size() * 8;
-  header.packet_bits = uint64_t{PENNA_CHUNK_BYTES} * 8;
-  header.tid = thread;
-  header.thread_serial = builder.serial;
-  header.sequence = builder.sequence++;
-  std::memcpy(builder.chunk.data(), &header, sizeof header);
-  ChunkSummary summary = sink_.scan(builder.chunk);
-  sink_.store(writer, builder.chunk, summary);
-  builder.chunk = {};
 }
 
 }  // namespace penna

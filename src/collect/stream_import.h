@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 // StreamImport: a stream of units (penna/stream.h), from a kernel or firmware, becomes chunks of a recording.
 //
-// Why chunks: a recording knows nothing else. The units of each thread are put one behind the other, as if the thread had
-// filled its chunks itself.
 // Invariant: the bytes are untrusted. Whatever they hold, time and memory are linear in their number, every unit goes
 // into the recording once, and what is no unit is counted as damage.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "base/result.h"
+#include "collect/chunk_builder.h"
 #include "collect/chunk_sink.h"
 #include "penna/stream.h"
 
@@ -38,27 +36,17 @@ class StreamImport {
   StreamSummary write(RecordingWriter& writer, const Session& session);
 
  private:
-  // What one thread has written so far, and which is not yet in the recording.
-  struct Builder {
-    std::vector<uint8_t> chunk;
-    uint32_t serial = 0;
-    uint64_t sequence = 0;
-    uint64_t first = 0, last = 0;  // times
-  };
-
   StreamImport(std::span<const uint8_t> stream, const penna_stream_header& header);
   // The record of the unit at `at`; 0 when there is none, else the bytes of the unit.
   size_t unit_at(size_t at) const;
   void take(RecordingWriter& writer, std::span<const uint8_t> unit);
   bool describes(RecordingWriter& writer, uint32_t thread, const Record& record);
-  Builder& builder_for(uint32_t thread);
-  void flush(RecordingWriter& writer, uint32_t thread, Builder& builder);
 
   std::span<const uint8_t> stream_;
   penna_stream_header header_;
-  ChunkSink sink_{0};
-  std::map<uint32_t, Builder> builders_;  // by thread
-  uint64_t now_;                          // time of the latest record so far
+  std::unique_ptr<ChunkSink> sink_ = std::make_unique<ChunkSink>(0);
+  ChunkBuilder chunks_{*sink_};
+  uint64_t now_;  // time of the latest record so far
   StreamSummary summary_;
 };
 

@@ -50,6 +50,16 @@ std::string wait_end_name(uint32_t end) {
   }
 }
 
+std::string allocation_function(uint32_t family, bool is_free) {
+  switch (family) {
+    case PENNA_FAMILY_REALLOC: return "realloc";
+    case PENNA_FAMILY_MALLOC: return is_free ? "free" : "malloc";
+    case PENNA_FAMILY_CALLOC: return is_free ? "free" : "calloc";
+    case PENNA_FAMILY_ALIGNED: return is_free ? "free" : "aligned_alloc";
+    default: return is_free ? "free" : "unknown";
+  }
+}
+
 uint64_t lost_events(const TimelineLine& line) {
   uint64_t sum = 0;
   const auto lost = line.record->as<penna_lost>();
@@ -61,7 +71,6 @@ EventWords::EventWords(const Recording& recording, Names& names)
     : recording_(recording), names_(names), begin_(summarize(recording).first_time) {}
 
 std::string EventWords::name(const TimelineLine& line) {
-  static constexpr const char* kFamilies[PENNA_FAMILY_COUNT] = {"malloc", "calloc", "realloc", "aligned_alloc"};
   static constexpr const char* kMaps[] = {"mmap", "mremap", "brk"};
   switch (line.kind) {
     case LineKind::kEnter:
@@ -70,8 +79,8 @@ std::string EventWords::name(const TimelineLine& line) {
     case LineKind::kStrayExit:
       return line.site != 0 ? site_name(recording_.site(line.process, line.site), line.site)
                             : names_.function_name(line.process, line.pc, line.time);
-    case LineKind::kAllocation: return line.family < PENNA_FAMILY_COUNT ? kFamilies[line.family] : "unknown";
-    case LineKind::kFree: return line.family == PENNA_FAMILY_REALLOC ? "realloc" : "free";
+    case LineKind::kAllocation: return allocation_function(line.family, false);
+    case LineKind::kFree: return allocation_function(line.family, true);
     case LineKind::kReallocFailed: return "realloc";
     case LineKind::kMap: return line.family < std::size(kMaps) ? kMaps[line.family] : "unknown";
     case LineKind::kUnmap: return "munmap";

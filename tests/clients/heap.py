@@ -208,6 +208,78 @@ def check_csv(recording, stacks, label):
     expect(found['failed'] > 0, f'{label}: no realloc failed')
 
 
+def check_rtrace(space, recording, stacks, label, threads=1):
+    """The text by its grammar: each free behind the allocation of its block, what is left is live. It comes back whole."""
+    path, again = space.path / 'heap.rtrace', space.path / 'again.rtrace'
+    run(PENNA, 'export', 'rtrace', recording, '-o', path)
+    text = path.read_text()
+    header, kinds, *rest = text.splitlines()
+    expect(re.fullmatch(r'version=2\.0, arch=x86_64, timestamp=\d+\.\d+\.\d{4} \d\d:\d\d:\d\d, process=\S+, pid=\d+, '
+                        r'backtrace depth=256, origin=penna \S+,', header), f'{label}: {header}')
+    expect(kinds == '<1> : memory (memory allocation in bytes)', f'{label}: {kinds}')
+    live, tids, functions, number, in_event, times = {}, set(), collections.Counter(), 0, False, []
+    frames = collections.Counter()
+    for line in rest:
+        event = re.fullmatch(r'(\d+)\. \[(\d\d:\d\d:\d\d\.\d{3})\] (\w+)\((?:(\d+)\) = (0x[0-9a-f]+)|(0x[0-9a-f]+)\))', line)
+        if event:
+            expect(int(event[1]) == number, f'{label}: {line} is number {number}')
+            number, in_event = number + 1, True
+            times.append(event[2])
+            functions[event[3]] += 1
+            if event[4]:
+                expect(event[5] not in live, f'{label}: {line}')
+                live[event[5]] = int(event[4])
+            elif live.pop(event[6], None) is None:
+                expect(False, f'{label}: {line} frees nothing')
+        elif line.startswith('\t'):
+            expect(in_event and re.match(r'\t(\$tid = \d+$|0x[0-9a-f]+( (in|from) |$))', line), f'{label}: {line}')
+            if line.startswith('\t$tid'):
+                tids.add(line)
+            else:
+                frames[line.split(' in ')[-1].split(' ')[0]] += 1
+        elif line == '':
+            in_event = False
+        else:
+            expect(re.match(r': .+ => 0x[0-9a-f]+-0x[0-9a-f]+$|# ', line), f'{label}: {line}')
+    expect(times == sorted(times), f'{label}: time goes back')
+    expect(sum(live.values()) == total(stacks, 3), f'{label}: live by rtrace: {sum(live.values())}')
+    expect(functions['malloc'] + functions['calloc'] + functions['aligned_alloc'] > 0 and functions['realloc'] > 0 and
+           functions['free'] > 0, f'{label}: {functions}')
+    expect(frames['inlined'] > 0 and frames['main'] > 0, f'{label}: {frames}')
+    expect(len(tids) == (threads if threads > 1 else 0), f'{label}: {tids}')
+
+    back = space.path / 'back.penna'
+    said = subprocess.run([PENNA, 'import', 'rtrace', path, '-f', '-o', back], capture_output=True, text=True)
+    expect(said.returncode == 0 and 'damaged' not in said.stderr, f'{label}: {said.stderr}')
+    run(PENNA, 'export', 'rtrace', back, '-o', again)
+    strip = lambda t: [line for line in t.splitlines() if not line.startswith('#')]
+    expect(strip(again.read_text()) == strip(text), f'{label}: read back, the trace is another')
+    ours = report(back, pids_of(back)[0])
+    expect(all(total(ours, i) == total(stacks, i) for i in range(6)), f'{label}: what was read back sums up to other numbers')
+    expect(threads > 1 or ours == stacks, f'{label}: the report of what was read back')
+
+
+def check_libleaks(space, recording, stacks, pid, label):
+    for number in range(2):  # never overwrites
+        run(PENNA, 'export', 'libleaks', recording, cwd=space.path)
+        trace = (space.path / f'allocs-{pid}.{number}.trace').read_text()
+        maps = (space.path / f'allocs-{pid}.{number}.map').read_text()
+    lines = trace.splitlines()
+    blocks = [re.fullmatch(r'(\d+)\. block at 0x([0-9a-f]+) with size (\d+)', line) for line in lines[1:]]
+    frames = [line for line, block in zip(lines[1:], blocks) if not block]
+    blocks = [block for block in blocks if block]
+    expect(lines[0] == f'information about {len(blocks)} allocations', f'{label}: {lines[0]}')
+    expect([int(block[1]) for block in blocks] == list(range(len(blocks))), f'{label}: numbers of blocks')
+    expect(sum(int(block[3]) for block in blocks) == total(stacks, 3) and len(blocks) == total(stacks, 2),
+           f'{label}: {len(blocks)} blocks')
+    expect(all(re.fullmatch(r'   (\S.* )?\[0x[0-9a-f]+\]', line) for line in frames), f'{label}: {frames[:5]}')
+    expect('   leak [0x' in trace and '   main [0x' in trace, f'{label}: names')
+    ranges = [re.fullmatch(r'([0-9a-f]+)-([0-9a-f]+) r-xp 00000000 00:00 0 +(/\S+|\S*)', line) for line in maps.splitlines()]
+    expect(all(ranges) and any(r[3].endswith('/heap') for r in ranges), f'{label}: {maps}')
+    places = [int(line.split('[0x')[1].rstrip(']'), 16) for line in frames]
+    expect(all(any(int(r[1], 16) <= place < int(r[2], 16) for r in ranges) for place in places), f'{label}: a frame in no file')
+
+
 def pids_of(recording):
     rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--json'))['alloc']
     return list(dict.fromkeys(row['pid'] for row in rows))
@@ -231,12 +303,15 @@ def main():
         check_pprof(space, one, pids_of(one), 'one thread')
         check_folded(one, stacks, 'one thread')
         check_csv(one, stacks, 'one thread')
+        check_rtrace(space, one, stacks, 'one thread')
+        check_libleaks(space, one, stacks, pids_of(one)[0], 'one thread')
 
         stacks = report(many, pids_of(many)[0])
         check_heaptrack(space, many, stacks, 'eight threads', one_thread=False)
         check_massif(space, many, stacks, 'eight threads')
         check_pprof(space, many, pids_of(many), 'eight threads')
         check_folded(many, stacks, 'eight threads')
+        check_rtrace(space, many, stacks, 'eight threads', 8)
 
         pids = pids_of(forked)
         expect(len(pids) == 2, f'processes that allocate: {pids}')

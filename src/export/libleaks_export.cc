@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// See libleaks_export.h.
+#include "export/libleaks_export.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace penna {
+namespace {
+
+struct LiveBlock {
+  uint64_t number = 0;  // in the order of allocation
+  uint64_t address = 0, size = 0;
+  uint32_t stack = 0;
+};
+
+std::vector<LiveBlock> newest_first(HeapHistory& history, uint32_t process) {
+  NumberMap<LiveBlock> live;
+  uint64_t number = 0;
+  history.for_each(process, [&](const HeapChange& change) {
+    if (change.is_free) {
+      live.erase(change.address);
+    } else {
+      live.insert_or_assign(change.address, LiveBlock{number++, change.address, change.size, change.stack});
+    }
+    return true;
+  });
+  std::vector<LiveBlock> blocks;
+  for (const auto& [address, block] : live) blocks.push_back(block);
+  std::sort(blocks.begin(), blocks.end(), [](auto& a, auto& b) { return a.number > b.number; });
+  return blocks;
+}
+
+std::string frames_text(const Recording& recording, Names& names, uint32_t process, uint32_t stack) {
+  std::string text;
+  for (auto node = recording.stack_node(process, stack); node; node = recording.stack_node(process, node->parent)) {
+    const NameFrame& function = names.frame(process, node->pc, node->generation).back();
+    std::string name = function.named ? function.function + " " : "";
+    std::replace(name.begin(), name.end(), '\n', ' ');
+    text += fmt::format("   {}[0x{:x}]\n", name, node->pc);
+    if (node->cut) break;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool export_libleaks_map(const Recording& recording, uint32_t process, const TextSink& sink) {
+  TextBuffer out(sink);
+  std::vector<Module> modules = recording.processes()[process].modules;
+  std::stable_sort(modules.begin(), modules.end(), [](auto& a, auto& b) { return a.start < b.start; });
+  for (const Module& module : modules) {
+    std::string path = module.path;
+    std::replace(path.begin(), path.end(), '\n', ' ');
+    const std::string range = fmt::format("{:08x}-{:08x} r-xp 00000000 00:00 0", module.start, module.end);
+    out.format("{:<72} {}\n", range, path);
+  }
+  return out.flush();
+}
+
+bool export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+                           const TextSink& sink) {
+  const std::vector<LiveBlock> blocks = newest_first(history, process);
+  TextBuffer out(sink);
+  out.format("information about {} allocations\n", blocks.size());
+  NumberMap<std::string> stacks;  // their lines
+  for (size_t i = 0; i < blocks.size() && out.ok(); ++i) {
+    const LiveBlock& block = blocks[i];
+    out.format("{}. block at 0x{:x} with size {}\n", i, block.address, block.size);
+    const auto [found, added] = stacks.try_emplace(block.stack);
+    if (added) found.value() = frames_text(recording, names, process, block.stack);
+    out.text(found->second);
+  }
+  return out.flush();
+}
+
+}  // namespace penna

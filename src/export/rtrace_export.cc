@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// See rtrace_export.h.
+#include "export/rtrace_export.h"
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "export/event_words.h"
+#include "model/summary.h"
+
+namespace penna {
+namespace {
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+class RtraceExport {
+ public:
+  RtraceExport(const Recording& recording, Names& names, uint32_t process, const TextSink& sink)
+      : recording_(recording), names_(names), process_(process), out_(sink) {}
+
+  void begin(const ProcessSummary& process) {
+    const auto seconds = static_cast<std::time_t>(recording_.time().realtime_ns(process.first_time) / 1'000'000'000);
+    std::tm date{};
+    ::gmtime_r(&seconds, &date);
+    std::string name = one_line(process.command.empty() ? process.name : process.command[0]);
+    std::replace(name.begin(), name.end(), ',', ' ');
+    const Session& session = recording_.session();
+    out_.format(
+        "version=2.0, arch={}, timestamp={}.{}.{} {:02}:{:02}:{:02}, process={}, pid={}, backtrace depth={}, "
+        "origin=penna {},\n",
+        session.machine.empty() ? "unknown" : session.machine, date.tm_mday, date.tm_mon + 1, date.tm_year + 1900,
+        date.tm_hour, date.tm_min, date.tm_sec, name, process.pid, kDepth, session.penna_version);
+    out_.text("<1> : memory (memory allocation in bytes)\n");
+    std::vector<Module> modules = recording_.processes()[process_].modules;
+    std::stable_sort(modules.begin(), modules.end(), [](auto& a, auto& b) { return a.start < b.start; });
+    for (const Module& module : modules)
+      out_.format(": {} => 0x{:x}-0x{:x}\n", one_line(module.path), module.start, module.end);
+    with_tid_ = process.threads > 1;
+  }
+
+  bool change(const HeapChange& change) {
+    const auto ns = static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(change.time), 0));
+    const uint64_t ms = ns / 1'000'000;
+    out_.format("{}. [{:02}:{:02}:{:02}.{:03}] {}", number_++, ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60,
+                ms % 1000, allocation_function(change.family, change.is_free));
+    if (change.is_free) {
+      out_.format("(0x{:x})\n", change.address);
+    } else {
+      out_.format("({}) = 0x{:x}\n", change.size, change.address);
+    }
+    if (with_tid_) out_.format("\t$tid = {}\n", recording_.threads()[change.thread].tid);
+    if (!change.is_free) frames(change.stack);
+    out_.character('\n');
+    return out_.ok();
+  }
+
+  bool finish(const ProcessSummary& process) {
+    if (process.ended && !process.end_text.empty()) out_.format("# process {} {}\n", process.pid, process.end_text);
+    return out_.flush();
+  }
+
+ private:
+  static constexpr uint32_t kDepth = 256;  // the most that a recording has
+
+  void frames(uint32_t stack) {
+    const auto [found, added] = stacks_.try_emplace(stack);
+    std::string& text = found.value();
+    if (added) {
+      for (auto node = recording_.stack_node(process_, stack); node;
+           node = recording_.stack_node(process_, node->parent)) {
+        text += frame(*node);
+        if (node->cut) break;
+      }
+    }
+    out_.text(text);
+  }
+  std::string frame(const StackNode& node) {
+    const NameFrame& name = names_.frame(process_, node.pc, node.generation).front();
+    std::string text = fmt::format("\t0x{:x}", node.pc);
+    if (name.named) text += " in " + one_line(name.function);
+    if (name.named && !name.file.empty() && name.line != 0) {
+      text += fmt::format(" at {}:{}", one_line(name.file), name.line);
+    } else if (name.module != kNoModule) {
+      text += " from " + one_line(names_.map().path(name.module));
+    }
+    return text + "\n";
+  }
+
+  const Recording& recording_;
+  Names& names_;
+  uint32_t process_;
+  TextBuffer out_;
+  uint64_t number_ = 0;
+  bool with_tid_ = false;
+  NumberMap<std::string> stacks_;  // their lines
+};
+
+}  // namespace
+
+bool export_rtrace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+                   const TextSink& sink) {
+  const Summary summary = summarize(recording);
+  RtraceExport out(recording, names, process, sink);
+  out.begin(summary.processes[process]);
+  history.for_each(process, [&](const HeapChange& change) { return out.change(change); });
+  return out.finish(summary.processes[process]);
+}
+
+}  // namespace penna
