@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "cli/arguments.h"
 #include "cli/call_plans.h"
 #include "cli/control_server.h"
+#include "cli/end_like.h"
 #include "cli/record_notes.h"
 #include "cli/signals.h"
 #include "cli/silencer.h"
@@ -117,22 +117,6 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
   CallRules functions = snapshot_functions(options.filter);
   const uint64_t mib = functions.ask ? options.keep_mib.value_or(kUsualMib) : 0;
   return {std::move(functions), mib << 20};
-}
-
-// As the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
-int end_like(int status) {
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  int number = WTERMSIG(status);
-  rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  std::fflush(nullptr);
-  ::signal(number, SIG_DFL);
-  sigset_t one;
-  ::sigemptyset(&one);
-  ::sigaddset(&one, number);
-  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
-  ::raise(number);
-  return 128 + number;  // a signal that does not kill us, such as a real-time one beyond our libc
 }
 
 }  // namespace

@@ -43,16 +43,6 @@ bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
   return packed.finish();
 }
 
-// "allocs-7.3": the first of which there is neither file yet.
-std::string unused_name(const std::string& prefix) {
-  for (uint64_t number = 0;; ++number) {
-    const std::string name = fmt::format("{}.{}", prefix, number);
-    std::error_code unknown;
-    if (!std::filesystem::exists(name + ".map", unknown) && !std::filesystem::exists(name + ".trace", unknown))
-      return name;
-  }
-}
-
 }  // namespace
 
 bool write_heaptrack(ExportWork& work, const TextSink& sink) {
@@ -83,14 +73,29 @@ int write_libleaks(ExportWork& work) {
   const std::string prefix = work.options.output.empty()
                                  ? fmt::format("allocs-{}", work.recording.processes()[*process].process.pid)
                                  : work.options.output;
-  const std::string name = unused_name(prefix);
-  Result<Output> map = Output::create(name + ".map");
-  Result<Output> trace = Output::create(name + ".trace");
-  if (!map || !trace) return fail(map ? trace.error().text : map.error().text);
-  export_libleaks_map(work.recording, *process, map->sink());
-  export_libleaks_trace(work.recording, work.names, history, *process, trace->sink());
-  const int status = finish_output(*map);
-  return status != 0 ? status : finish_output(*trace);
+  const Result<LibleaksReport> written =
+      write_libleaks_pair(work.recording, work.names, history, *process, unused_libleaks_name(prefix));
+  return written ? 0 : fail(written.error().text);
+}
+
+std::string unused_libleaks_name(const std::string& prefix) {
+  for (uint64_t number = 0;; ++number) {
+    const std::string name = fmt::format("{}.{}", prefix, number);
+    std::error_code unknown;
+    if (!std::filesystem::exists(name + ".map", unknown) && !std::filesystem::exists(name + ".trace", unknown))
+      return name;
+  }
+}
+
+Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapHistory& history,
+                                           uint32_t process, const std::string& name, const HeapPick& pick) {
+  Output map = PENNA_TRY(Output::create(name + ".map"));
+  Output trace = PENNA_TRY(Output::create(name + ".trace"));
+  export_libleaks_map(recording, process, map.sink());
+  const LibleaksReport report = export_libleaks_trace(recording, names, history, process, trace.sink(), pick);
+  PENNA_TRY(map.finish());
+  PENNA_TRY(trace.finish());
+  return report;
 }
 
 bool write_pprof(ExportWork& work, const TextSink& sink) {

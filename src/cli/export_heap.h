@@ -7,6 +7,7 @@
 #include "cli/analyses.h"
 #include "cli/cmd_export.h"
 #include "cli/progress.h"
+#include "export/libleaks_export.h"
 #include "export/text_sink.h"
 
 namespace penna {
@@ -28,5 +29,11 @@ bool write_rtrace(ExportWork& work, const TextSink& sink);
 // Writes OUT.N.map and OUT.N.trace with the first N for which there is neither; OUT is allocs-PID when none was named. Gives an
 // exit status.
 int write_libleaks(ExportWork& work);
+
+// "allocs-7.3": the first such name for which there is neither file yet.
+std::string unused_libleaks_name(const std::string& prefix);
+// Both files of a process.
+Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapHistory& history,
+                                           uint32_t process, const std::string& name, const HeapPick& pick = {});
 
 }  // namespace penna

@@ -7,6 +7,7 @@
 // Memory: Allocations', and the live blocks.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -29,6 +30,18 @@ struct HeapChange {
   uint64_t size = 0;  // bytes asked for
 };
 
+// Which changes are shown: those of blocks that were allocated in [begin, end), up to `end`.
+struct HeapPick {
+  uint64_t begin = 0, end = UINT64_MAX;   // ticks
+  uint64_t most = UINT64_MAX;             // of lists of live blocks: no more at one time, the later ones are left out
+  uint32_t depth = 256;                   // texts have no more frames of a stack; 256 is the most that a recording has
+  std::vector<uint64_t> stacks_of_sizes;  // texts have stacks of blocks of these sizes only; none: of all
+  bool wants_stack(uint64_t size) const {
+    return stacks_of_sizes.empty() ||
+           std::find(stacks_of_sizes.begin(), stacks_of_sizes.end(), size) != stacks_of_sizes.end();
+  }
+};
+
 class HeapHistory {
  public:
   // The first pass, over all processes. `step` is called for each event of both passes.
@@ -42,7 +55,7 @@ class HeapHistory {
 
   // The second pass: the changes of one process. on_change(const HeapChange&) -> bool: false = no more.
   template <typename OnChange>
-  void for_each(uint32_t process, OnChange&& on_change);
+  void for_each(uint32_t process, OnChange&& on_change, const HeapPick& pick = {});
 
  private:
   struct Block {
@@ -72,10 +85,12 @@ class HeapHistory {
 };
 
 template <typename OnChange>
-void HeapHistory::for_each(uint32_t process, OnChange&& on_change) {
+void HeapHistory::for_each(uint32_t process, OnChange&& visit, const HeapPick& pick) {
+  const auto on_change = [&](const HeapChange& change) { return change.begin < pick.begin || visit(change); };
   Pass pass;
   for_each_event(recording_, {.classes = kAllocEvents, .process = process}, [&](const Event& event) {
     step_();
+    if (event.time >= pick.end) return false;
     HeapChange change;
     change.thread = event.thread;
     change.time = change.begin = event.time;

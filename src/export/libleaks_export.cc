@@ -15,26 +15,30 @@ struct LiveBlock {
   uint32_t stack = 0;
 };
 
-std::vector<LiveBlock> newest_first(HeapHistory& history, uint32_t process) {
+std::vector<LiveBlock> newest_first(HeapHistory& history, uint32_t process, const HeapPick& pick, uint64_t* left_out) {
   NumberMap<LiveBlock> live;
   uint64_t number = 0;
-  history.for_each(process, [&](const HeapChange& change) {
+  const auto on_change = [&](const HeapChange& change) {
     if (change.is_free) {
       live.erase(change.address);
-    } else {
+    } else if (live.size() < pick.most) {
       live.insert_or_assign(change.address, LiveBlock{number++, change.address, change.size, change.stack});
+    } else {
+      ++*left_out;
     }
     return true;
-  });
+  };
+  history.for_each(process, on_change, pick);
   std::vector<LiveBlock> blocks;
   for (const auto& [address, block] : live) blocks.push_back(block);
   std::sort(blocks.begin(), blocks.end(), [](auto& a, auto& b) { return a.number > b.number; });
   return blocks;
 }
 
-std::string frames_text(const Recording& recording, Names& names, uint32_t process, uint32_t stack) {
+std::string frames_text(const Recording& recording, Names& names, uint32_t process, uint32_t stack, uint32_t depth) {
   std::string text;
-  for (auto node = recording.stack_node(process, stack); node; node = recording.stack_node(process, node->parent)) {
+  for (auto node = recording.stack_node(process, stack); node && depth-- != 0;
+       node = recording.stack_node(process, node->parent)) {
     const NameFrame& function = names.frame(process, node->pc, node->generation).back();
     std::string name = function.named ? function.function + " " : "";
     std::replace(name.begin(), name.end(), '\n', ' ');
@@ -59,20 +63,24 @@ bool export_libleaks_map(const Recording& recording, uint32_t process, const Tex
   return out.flush();
 }
 
-bool export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
-                           const TextSink& sink) {
-  const std::vector<LiveBlock> blocks = newest_first(history, process);
+LibleaksReport export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+                                     const TextSink& sink, const HeapPick& pick) {
+  LibleaksReport report;
+  const std::vector<LiveBlock> blocks = newest_first(history, process, pick, &report.left_out);
+  report.blocks = blocks.size();
   TextBuffer out(sink);
   out.format("information about {} allocations\n", blocks.size());
   NumberMap<std::string> stacks;  // their lines
   for (size_t i = 0; i < blocks.size() && out.ok(); ++i) {
     const LiveBlock& block = blocks[i];
     out.format("{}. block at 0x{:x} with size {}\n", i, block.address, block.size);
+    if (!pick.wants_stack(block.size)) continue;
     const auto [found, added] = stacks.try_emplace(block.stack);
-    if (added) found.value() = frames_text(recording, names, process, block.stack);
+    if (added) found.value() = frames_text(recording, names, process, block.stack, pick.depth);
     out.text(found->second);
   }
-  return out.flush();
+  out.flush();
+  return report;
 }
 
 }  // namespace penna

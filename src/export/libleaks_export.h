@@ -16,7 +16,11 @@
 namespace penna {
 
 bool export_libleaks_map(const Recording& recording, uint32_t process, const TextSink& sink);
-bool export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
-                           const TextSink& sink);
+struct LibleaksReport {
+  uint64_t blocks = 0;
+  uint64_t left_out = 0;  // allocations, by HeapPick::most
+};
+LibleaksReport export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+                                     const TextSink& sink, const HeapPick& pick = {});
 
 }  // namespace penna

@@ -9,6 +9,7 @@
 
 #include "export/event_words.h"
 #include "model/summary.h"
+#include "model/timeline.h"
 
 namespace penna {
 namespace {
@@ -20,10 +21,10 @@ std::string one_line(std::string text) {
 
 class RtraceExport {
  public:
-  RtraceExport(const Recording& recording, Names& names, uint32_t process, const TextSink& sink)
-      : recording_(recording), names_(names), process_(process), out_(sink) {}
+  RtraceExport(const Recording& recording, Names& names, uint32_t process, const TextSink& sink, const HeapPick& pick)
+      : recording_(recording), names_(names), process_(process), pick_(pick), out_(sink) {}
 
-  void begin(const ProcessSummary& process) {
+  void begin(const ProcessSummary& process, const char* resource) {
     const auto seconds = static_cast<std::time_t>(recording_.time().realtime_ns(process.first_time) / 1'000'000'000);
     std::tm date{};
     ::gmtime_r(&seconds, &date);
@@ -34,8 +35,8 @@ class RtraceExport {
         "version=2.0, arch={}, timestamp={}.{}.{} {:02}:{:02}:{:02}, process={}, pid={}, backtrace depth={}, "
         "origin=penna {},\n",
         session.machine.empty() ? "unknown" : session.machine, date.tm_mday, date.tm_mon + 1, date.tm_year + 1900,
-        date.tm_hour, date.tm_min, date.tm_sec, name, process.pid, kDepth, session.penna_version);
-    out_.text("<1> : memory (memory allocation in bytes)\n");
+        date.tm_hour, date.tm_min, date.tm_sec, name, process.pid, pick_.depth, session.penna_version);
+    out_.format("<1> : {}\n", resource);
     std::vector<Module> modules = recording_.processes()[process_].modules;
     std::stable_sort(modules.begin(), modules.end(), [](auto& a, auto& b) { return a.start < b.start; });
     for (const Module& module : modules)
@@ -44,18 +45,22 @@ class RtraceExport {
   }
 
   bool change(const HeapChange& change) {
-    const auto ns = static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(change.time), 0));
-    const uint64_t ms = ns / 1'000'000;
-    out_.format("{}. [{:02}:{:02}:{:02}.{:03}] {}", number_++, ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60,
-                ms % 1000, allocation_function(change.family, change.is_free));
+    stamp(change.time);
+    out_.text(allocation_function(change.family, change.is_free));
     if (change.is_free) {
       out_.format("(0x{:x})\n", change.address);
     } else {
       out_.format("({}) = 0x{:x}\n", change.size, change.address);
     }
-    if (with_tid_) out_.format("\t$tid = {}\n", recording_.threads()[change.thread].tid);
-    if (!change.is_free) frames(change.stack);
-    out_.character('\n');
+    details(change.thread, !change.is_free && pick_.wants_stack(change.size) ? change.stack : 0);
+    return out_.ok();
+  }
+
+  // A call, as functracer's audit of functions told it: a resource of its own, of size 1.
+  bool call(const TimelineLine& line, const std::string& function) {
+    stamp(line.time);
+    out_.format("{}(1) = 0x1\n", one_line(function));
+    details(line.thread, line.stack);
     return out_.ok();
   }
 
@@ -65,13 +70,24 @@ class RtraceExport {
   }
 
  private:
-  static constexpr uint32_t kDepth = 256;  // the most that a recording has
-
+  // The beginning of an event: "7. [14:54:26.319] ".
+  void stamp(uint64_t ticks) {
+    const auto ns = static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(ticks), 0));
+    const uint64_t ms = ns / 1'000'000;
+    out_.format("{}. [{:02}:{:02}:{:02}.{:03}] ", number_++, ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60,
+                ms % 1000);
+  }
+  void details(uint32_t thread, uint32_t stack) {
+    if (with_tid_) out_.format("\t$tid = {}\n", recording_.threads()[thread].tid);
+    frames(stack);
+    out_.character('\n');
+  }
   void frames(uint32_t stack) {
     const auto [found, added] = stacks_.try_emplace(stack);
     std::string& text = found.value();
     if (added) {
-      for (auto node = recording_.stack_node(process_, stack); node;
+      uint32_t left = pick_.depth;
+      for (auto node = recording_.stack_node(process_, stack); node && left-- != 0;
            node = recording_.stack_node(process_, node->parent)) {
         text += frame(*node);
         if (node->cut) break;
@@ -94,6 +110,7 @@ class RtraceExport {
   const Recording& recording_;
   Names& names_;
   uint32_t process_;
+  const HeapPick& pick_;
   TextBuffer out_;
   uint64_t number_ = 0;
   bool with_tid_ = false;
@@ -103,11 +120,25 @@ class RtraceExport {
 }  // namespace
 
 bool export_rtrace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
-                   const TextSink& sink) {
+                   const TextSink& sink, const HeapPick& pick) {
   const Summary summary = summarize(recording);
-  RtraceExport out(recording, names, process, sink);
-  out.begin(summary.processes[process]);
-  history.for_each(process, [&](const HeapChange& change) { return out.change(change); });
+  RtraceExport out(recording, names, process, sink, pick);
+  out.begin(summary.processes[process], "memory (memory allocation in bytes)");
+  history.for_each(
+      process, [&](const HeapChange& change) { return out.change(change); }, pick);
+  return out.finish(summary.processes[process]);
+}
+
+bool export_rtrace_calls(const Recording& recording, Names& names, uint32_t process, const TextSink& sink,
+                         const HeapPick& pick) {
+  const Summary summary = summarize(recording);
+  RtraceExport out(recording, names, process, sink, pick);
+  out.begin(summary.processes[process], "virtual (calls of functions)");
+  for_each_merged_line(
+      recording, {.filter = {.classes = kCallEvents, .process = process, .begin = pick.begin, .end = pick.end}},
+      [&](const TimelineLine& line) {
+        return line.kind != LineKind::kEnter || out.call(line, names.function_name(process, line.pc, line.time));
+      });
   return out.finish(summary.processes[process]);
 }
 

@@ -14,6 +14,10 @@
 namespace penna {
 
 bool export_rtrace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
-                   const TextSink& sink);
+                   const TextSink& sink, const HeapPick& pick = {});
+
+// The recorded calls of functions in place of allocations, each with the stack that it came from, where there is one.
+bool export_rtrace_calls(const Recording& recording, Names& names, uint32_t process, const TextSink& sink,
+                         const HeapPick& pick = {});
 
 }  // namespace penna

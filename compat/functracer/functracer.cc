@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// functracer PROGRAM: runs it, and writes what it holds of memory when it gets SIGUSR1 or SIGUSR2 (traced.h, toggle.h).
+//
+// A child of ours is `penna record`, with a library more for the program; it moves events into a recording that lies beside what is
+// written, and goes at the end. We wait for signals that the program got, and read the recording when it has what came before
+// them: chunks that are not full yet are in the file within a second.
+// Invariant: the program's exit status is ours; what is written holds all that was recorded in its period.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "base/file.h"
+#include "cli/arguments.h"
+#include "cli/end_like.h"
+#include "cli/record_options.h"
+#include "cli/signals.h"
+#include "collect/server.h"
+#include "toggle.h"
+#include "traced.h"
+
+namespace penna {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+// After it, what was in chunks when a signal came is in the recording.
+constexpr std::chrono::milliseconds kSettle{2500};
+
+struct FunctracerOptions {
+  std::vector<std::string> command;
+  std::vector<std::string> functions;  // whose calls are traced in place of memory
+  DumpStyle style;
+  std::optional<uint32_t> pid;
+  bool start = false, debug = false, free_stacks = false;
+};
+
+int fail_with(const std::string& text) {
+  std::fputs(("functracer: " + text + "\n").c_str(), stderr);
+  return kOurFailure;
+}
+
+// "open*;close" or "@FILE" with one in each line.
+Result<std::vector<std::string>> functions_of(const std::string& text) {
+  std::string list = text;
+  if (text[0] == '@') list = PENNA_TRY(read_file(text.substr(1)));
+  for (char& c : list) c = c == '\n' ? ';' : c;
+  std::vector<std::string> functions;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ';');)
+    if (!part.empty()) functions.push_back(part);
+  if (functions.empty()) return Error{fmt::format("{} names no function", text)};
+  return functions;
+}
+
+// $HOME, where functracer has always written to, or the user's directory.
+std::string home() {
+  if (const char* set = std::getenv("HOME"); set != nullptr && *set != '\0') return set;
+  const passwd* user = ::getpwuid(::getuid());
+  return user != nullptr ? user->pw_dir : ".";
+}
+
+Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
+  Parsed<FunctracerOptions> parsed;
+  FunctracerOptions& options = parsed.options;
+  std::string function, audit, sizes, directory;
+  bool names = false;
+  OptionParser parser(
+      "Runs PROGRAM and writes the blocks that it has allocated and not freed, each with its backtrace, into "
+      "$HOME/allocs-PID.N.map and $HOME/allocs-PID.N.trace. Signals to PROGRAM say when: idle, SIGUSR1 and SIGUSR2 "
+      "both start "
+      "tracing; tracing, SIGUSR2 writes, SIGUSR1 writes, stops and forgets. What is traced when it ends is written, "
+      "too.",
+      "functracer");
+  parser.flag("-s,--start", options.start, "trace from the beginning");
+  parser.text("-e,--track-function", function, "FUNCTION", "trace the calls of this function, in place of memory");
+  parser.text("-a,--audit", audit, "FUNCTIONS", "the same for several, as 'open*;close', or of @FILE, one in a line");
+  parser.number("-n,--number", options.style.pick.most, "NUMBER", "no more blocks than this; default all", 1);
+  parser.number("-t,--depth,-b,--backtrace-depth", options.style.pick.depth, "DEPTH",
+                "frames of a backtrace; default 256", 1, PENNA_MAX_STACK_DEPTH);
+  parser.text("-o,--path", directory, "DIR", "write all that happened, as rtrace text, into DIR/PID-N.rtrace.txt");
+  parser.text("-M,--monitor-sizes", sizes, "SIZES", "backtraces only of blocks of these sizes, as 16,24");
+  parser.flag("-A,--backtrace-all", options.free_stacks, "backtraces of frees, too: of these, there are none yet");
+  parser.flag("-r,--resolve", names, "names of functions: they are always there");
+  parser.number("-p,--pid", options.pid, "PID", "trace a process that runs: attaching is not built yet");
+  parser.flag("-d,--debug", options.debug, "say what happens, and keep the recording");
+  parser.command(options.command);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  if (options.pid) return Error{"attaching to a process is not built yet: start the program with functracer PROGRAM"};
+  if (options.command.empty()) return Error{"a program to run is missing"};
+  if (!function.empty() && !audit.empty()) return Error{"-e and -a name functions both: give all to -a, as 'one;two'"};
+  if (!function.empty()) options.functions.push_back(function);
+  if (!audit.empty()) options.functions = PENNA_TRY(functions_of(audit));
+  std::istringstream numbers(sizes);
+  for (std::string part; std::getline(numbers, part, ',');) {
+    char* end = nullptr;
+    options.style.pick.stacks_of_sizes.push_back(std::strtoull(part.c_str(), &end, 10));
+    if (part.empty() || *end != '\0') return Error{fmt::format("-M takes sizes in bytes, as 16,24, not '{}'", sizes)};
+  }
+  options.style.directory = directory.empty() ? home() : directory;
+  options.style.rtrace = !directory.empty();
+  options.style.calls = !options.functions.empty();
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(options.style.directory, unknown))
+    return Error{fmt::format("{} is no directory: make it, or name another one with -o", options.style.directory)};
+  return parsed;
+}
+
+// ---- The child that records
+
+std::string library() {
+  std::error_code unknown;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return (self.parent_path().parent_path() / "lib" / "libpenna-functracer.so").string();
+}
+
+Result<RecordOptions> record_options(const FunctracerOptions& options, const std::string& recording) {
+  Arguments arguments = {"-q", "-f", "-o", recording, "--stack-depth", std::to_string(options.style.pick.depth)};
+  if (options.functions.empty()) {
+    arguments.insert(arguments.end(), {"-k", "alloc"});
+  } else {
+    arguments.insert(arguments.end(), {"-k", "calls"});
+    for (const std::string& function : options.functions)
+      arguments.insert(arguments.end(), {"-F", function, "-T", function + "@stack"});
+  }
+  arguments.push_back("--");
+  arguments.insert(arguments.end(), options.command.begin(), options.command.end());
+  return PENNA_TRY(parse_record(arguments)).options;
+}
+
+[[noreturn]] void record(const RecordOptions& options, const std::string& socket_path) {
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  const std::string preload =
+      library() + (preloaded != nullptr && *preloaded != '\0' ? std::string(":") + preloaded : "");
+  ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  ::setenv(FUNCTRACER_VARIABLE, socket_path.c_str(), 1);
+  const int status = cmd_record(options);
+  std::fflush(nullptr);
+  ::_exit(status);
+}
+
+// ---- The parent that listens and writes
+
+Result<Fd> listen(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", path)};
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
+  return socket;
+}
+
+class Follower {
+ public:
+  Follower(const FunctracerOptions& options, std::string recording, const Fd& socket)
+      : options_(options), recording_(std::move(recording)), socket_(socket), traced_(options.start) {}
+
+  // Until the child that records has ended; gives its wait status.
+  int follow(pid_t child, const Signals& signals) {
+    const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    int status = 0;
+    for (bool running = true; running;) {
+      pollfd fds[] = {{socket_.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
+      ::poll(fds, 3, patience());
+      hear();
+      for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
+        const int number = static_cast<int>(signal.ssi_signo);
+        // The terminal sends to all; the child hands on to the program what was meant for it.
+        if (number != SIGPIPE && number != SIGXFSZ && signal.ssi_code != SI_KERNEL) ::kill(child, number);
+      }
+      running = ::waitpid(child, &status, WNOHANG) == 0;
+      while (running && !waiting_.empty() && waiting_.front().due <= Clock::now()) write_first();
+    }
+    hear();
+    while (!waiting_.empty()) write_first();
+    if (const auto recording = Recording::open(recording_)) {
+      for (const Dump& dump : traced_.rest(*recording)) write(dump);
+      // What could not be recorded, and why.
+      for (const std::string& note : recording->collector().notes) (void)fail_with(note);
+    }
+    return status;
+  }
+
+ private:
+  struct Waiting {
+    Dump dump;
+    Clock::time_point due;
+  };
+  int patience() const {
+    if (waiting_.empty()) return -1;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.front().due - Clock::now());
+    return static_cast<int>(std::max<int64_t>(left.count() + 1, 0));
+  }
+  void hear() {
+    functracer_signal told{};
+    for (ssize_t got; (got = ::recv(socket_.get(), &told, sizeof told, 0)) >= 0;) {
+      const bool sound = got == sizeof told && told.magic == FUNCTRACER_MAGIC && told.pid > 0 &&
+                         (told.signal == SIGUSR1 || told.signal == SIGUSR2);
+      if (!sound) continue;
+      debug(fmt::format("process {} got SIGUSR{}", told.pid, told.signal == SIGUSR1 ? 1 : 2));
+      if (const auto dump = traced_.signal(static_cast<uint32_t>(told.pid), told.signal, told.ticks))
+        waiting_.push_back({*dump, Clock::now() + kSettle});
+    }
+  }
+  void write_first() {
+    const Dump dump = waiting_.front().dump;
+    waiting_.erase(waiting_.begin());
+    write(dump);
+  }
+  void write(const Dump& dump) {
+    const Result<DumpReport> done = write_dump(recording_, dump, options_.style);
+    if (!done) return void(fail_with(done.error().text));
+    for (const std::string& file : done->files) debug("wrote " + file);
+    if (done->left_out != 0)
+      (void)fail_with(fmt::format("-n {}: {} blocks more were allocated when there were so many, and are left out",
+                                  options_.style.pick.most, done->left_out));
+  }
+  void debug(const std::string& text) const {
+    if (options_.debug) std::fputs(("functracer: " + text + "\n").c_str(), stderr);
+  }
+
+  const FunctracerOptions& options_;
+  std::string recording_;
+  const Fd& socket_;
+  Traced traced_;
+  std::vector<Waiting> waiting_;  // the first comes first
+};
+
+Result<int> run(const FunctracerOptions& options) {
+  SocketDirectory directory;
+  const std::string path = PENNA_TRY(directory.create());
+  const Fd socket = PENNA_TRY(listen(path));
+  const std::string recording = fmt::format("{}/functracer-{}.penna", options.style.directory, ::getpid());
+  const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
+  if (options.free_stacks) (void)fail_with("-A: backtraces of frees are not recorded yet; those of allocations are");
+  const Signals signals;
+  const pid_t child = ::fork();
+  if (child < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
+  if (child == 0) {
+    ::sigprocmask(SIG_SETMASK, &signals.before(), nullptr);
+    record(to_record, path);
+  }
+  const int status = Follower(options, recording, socket).follow(child, signals);
+  if (!options.debug) ::unlink(recording.c_str());
+  return status;
+}
+
+}  // namespace
+}  // namespace penna
+
+int main(int argc, char** argv) {
+  penna::Arguments arguments(argv + 1, argv + argc);
+  // As functracer has always been asked.
+  for (std::string& word : arguments) {
+    if (word.empty() || word[0] != '-' || word == "--") break;
+    if (word == "-?" || word == "--usage") word = "--help";
+  }
+  const auto parsed = penna::parse(arguments);
+  if (!parsed) return penna::fail_with(parsed.error().text + "; 'functracer --help' shows what is possible");
+  if (!parsed->help.empty()) {
+    std::fputs(parsed->help.c_str(), stdout);
+    return 0;
+  }
+  const auto status = penna::run(parsed->options);
+  return status ? penna::end_like(*status) : penna::fail_with(status.error().text);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Traced: which processes are traced since when, by the signals that they get, and what is to be written of them.
+//
+//   idle     SIGUSR1, SIGUSR2   tracing begins
+//   tracing  SIGUSR2            a dump
+//   tracing  SIGUSR1            a dump; idle, and all is forgotten
+//
+// Invariant: a dump's period began when its process's tracing did, and ends with the signal that asked for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/export_heap.h"
+#include "model/names.h"
+
+namespace penna {
+
+struct Dump {
+  uint32_t pid = 0;
+  uint64_t begin = 0, end = UINT64_MAX;  // ticks
+};
+
+class Traced {
+ public:
+  // `from_start`: processes are traced from their beginning on (-s).
+  explicit Traced(bool from_start) : from_start_(from_start) {}
+  std::optional<Dump> signal(uint32_t pid, int number, uint64_t ticks);
+  // All is over: what is still traced.
+  std::vector<Dump> rest(const Recording& recording) const;
+
+ private:
+  std::optional<uint64_t>& since(uint32_t pid);
+  bool from_start_;
+  std::map<uint32_t, std::optional<uint64_t>> since_;  // by pid, of those that got a signal; nothing: idle
+};
+
+// How a dump is written.
+struct DumpStyle {
+  std::string directory;
+  bool rtrace = false;  // PID-N.rtrace.txt, all that happened; else allocs-PID.N.map and .trace, what is live
+  bool calls = false;   // calls of functions, as rtrace; else allocations
+  HeapPick pick;        // its period is the dump's
+};
+struct DumpReport {
+  std::vector<std::string> files;
+  uint64_t left_out = 0;  // blocks, by HeapPick::most
+};
+// A file, or a pair, for each program that the process was in the meantime. The recording need not be finished.
+Result<DumpReport> write_dump(const std::string& recording, const Dump& dump, const DumpStyle& style);
+
+}  // namespace penna

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// See end_like.h.
+#include "cli/end_like.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace penna {
+
+int end_like(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  int number = WTERMSIG(status);
+  rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::fflush(nullptr);
+  ::signal(number, SIG_DFL);
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, number);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  ::raise(number);
+  return 128 + number;  // a signal that does not kill us, such as a real-time one beyond our libc
+}
+
+}  // namespace penna
