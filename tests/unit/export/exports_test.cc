@@ -12,7 +12,12 @@
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
 #include "export/folded_export.h"
+#include "export/heaptrack_export.h"
+#include "export/libleaks_export.h"
+#include "export/massif_export.h"
 #include "export/perfetto_export.h"
+#include "export/pprof_export.h"
+#include "export/rtrace_export.h"
 #include "export/speedscope_export.h"
 #include "export/uftrace_export.h"
 
@@ -202,6 +207,95 @@ TEST(Exports, Uftrace) {
   EXPECT_EQ(words[3], uint64_t{0x400020} << 16 | 1 << 6 | 5 << 3);
 }
 
+// A format of the heap of process 0; `write(recording, names, history, sink)`.
+template <typename Write>
+std::string exported_heap(const Recording& recording, Write&& write) {
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  HeapHistory history(recording, [] {});
+  std::string text;
+  write(recording, names, history, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  return text;
+}
+
+TEST(Exports, Heaptrack) {
+  RecordingBuilder build;
+  EXPECT_EQ(exported_heap(sample_recording(build),
+                          [](auto& recording, auto& names, auto& history, const TextSink& sink) {
+                            EXPECT_EQ(export_heaptrack(recording, names, history, 0, sink).not_temporary, 0u);
+                          }),
+            R"(v 10400 3
+X program
+I 1000 0
+a 0 0
+s c /bin/program
+s 4 main
+s 9 src/app.c
+i 100010 1 2 3 a
+t 1 0
+s 9 work(int)
+i 100120 1 4 3 14
+t 2 1
+a 3e8 2
++ 1
+t 1 0
+i 100130 1 4 3 14
+t 3 3
+s 6 helper
+s c src/helper.h
+s 4 grow
+i 100220 1 5 6 5 7 3 1e
+t 4 4
+a 40 5
++ 2
+a 1e8480 5
+- 2
++ 3
+c 1
+)");
+}
+
+TEST(Exports, Massif) {
+  RecordingBuilder build;
+  const std::string text =
+      exported_heap(sample_recording(build), [](auto& recording, auto& names, auto& history, const TextSink& sink) {
+        export_massif(recording, names, history, 0, sink);
+      });
+  EXPECT_THAT(text, testing::StartsWith("desc: penna\ncmd: program\ntime_unit: B\n#-----------\nsnapshot=0\n"));
+  EXPECT_THAT(text, testing::HasSubstr(
+                        "time=2001128\nmem_heap_B=2001000\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=peak\n"
+                        "n2: 2001000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
+                        " n1: 2000000 0x100220: helper (helper.h:5)\n  n1: 2000000 0x100220: grow (app.c:30)\n"
+                        "   n1: 2000000 0x100130: work(int) (app.c:20)\n    n0: 2000000 0x100010: main (app.c:10)\n"
+                        " n0: 1000 in 1 place, below massif's threshold (1.00%)\n"));
+}
+
+TEST(Exports, RtraceAndLibleaks) {
+  RecordingBuilder build;
+  const Recording recording = sample_recording(build);
+  const std::string text = exported_heap(recording, [](auto& of, auto& names, auto& history, const TextSink& sink) {
+    export_rtrace(of, names, history, 0, sink, {.depth = 2, .stacks_of_sizes = {64}});
+  });
+  EXPECT_THAT(text,
+              testing::HasSubstr("\n: /bin/program => 0x100000-0x110000\n"
+                                 "0. [00:00:00.000] malloc(1000) = 0x500000\n\t$tid = 1001\n\n"
+                                 "1. [00:00:00.000] calloc(64) = 0x510000\n\t$tid = 1001\n"
+                                 "\t0x100220 in helper at src/helper.h:5\n\t0x100130 in work(int) at src/app.c:20\n\n"
+                                 "2. [00:00:00.000] free(0x510000)\n\t$tid = 1001\n\n"
+                                 "3. [00:00:00.000] malloc(2000000) = 0x520000\n\t$tid = 1001\n\n"));
+  EXPECT_EQ(exported_heap(recording,
+                          [](auto& of, auto& names, auto& history, const TextSink& sink) {
+                            const LibleaksReport done =
+                                export_libleaks_trace(of, names, history, 0, sink, {.begin = 2150});
+                            EXPECT_EQ(done.blocks, 1u);
+                          }),
+            "information about 1 allocations\n0. block at 0x520000 with size 2000000\n"
+            "   grow [0x100220]\n   work(int) [0x100130]\n   main [0x100010]\n");
+}
+
 // Whatever a recording holds: no crash, and the same numbers of beginnings and ends.
 TEST(Exports, RecordsThatNoAgentWrites) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -220,8 +314,18 @@ TEST(Exports, RecordsThatNoAgentWrites) {
       return found;
     };
     EXPECT_EQ(count(R"("type":"O")"), count(R"("type":"C")"));
-    for (FoldedWeight weight : {FoldedWeight::kTime, FoldedWeight::kAllocBytes, FoldedWeight::kWait})
-      for (bool threads : {false, true}) (void)folded(recording, {weight, threads});
+    for (FoldedWeight weight :
+         {FoldedWeight::kTime, FoldedWeight::kAllocBytes, FoldedWeight::kWait, FoldedWeight::kPeak})
+      for (bool threads : {false, true}) (void)folded(recording, {weight, threads && is_by_thread(weight)});
+    EXPECT_FALSE(exported_heap(recording, [](auto& of, auto& names, auto& history, const TextSink& sink) {
+                   for (uint32_t process = 0; process < of.processes().size(); ++process) {
+                     export_heaptrack(of, names, history, process, sink);
+                     export_massif(of, names, history, process, sink);
+                     export_rtrace(of, names, history, process, sink);
+                     export_libleaks_trace(of, names, history, process, sink);
+                   }
+                   export_pprof(of, names, history.allocations(), sink);
+                 }).empty());
     Files files;
     (void)as_uftrace(recording, files);
     for (const auto& [name, text] : files)
