@@ -25,9 +25,10 @@ constexpr Verb kVerbs[] = {
      list_verb},
     {"lint", "BIN...", "traps in the static tracepoints of programs, and what they break in which tool", lint_verb},
     {"export", "FORMAT [REC [OUT]]",
-     "the events for other tools: csv, chrome, perfetto, folded, speedscope, ctf, uftrace", export_verb},
+     "the events for other tools: csv, chrome, perfetto, folded, ctf, heaptrack, pprof and others", export_verb},
     {"ctl", "PID on|off PATTERN...", "switch points of a recording that is under way", ctl_verb},
-    {"import", "STREAM", "make a recording of what a kernel or firmware wrote through penna/stream.h", import_verb},
+    {"import", "[rtrace] FILE", "make a recording of what a kernel or firmware wrote, or of a trace of functracer",
+     import_verb},
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
 };
 

@@ -50,6 +50,11 @@ std::string wait_end_name(uint32_t end) {
   }
 }
 
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 std::string allocation_function(uint32_t family, bool is_free) {
   switch (family) {
     case PENNA_FAMILY_REALLOC: return "realloc";

@@ -20,6 +20,8 @@ const char* line_kind_name(const TimelineLine& line);
 bool has_wait_or_hold(const TimelineLine& line);
 // How a wait ended, a penna_wait_end: "got", "timeout", "owner_died", "error".
 std::string wait_end_name(uint32_t end);
+// Where a line is a record: a new line in a name becomes a space.
+std::string one_line(std::string text);
 // The function that a penna_alloc_family stands for.
 std::string allocation_function(uint32_t family, bool is_free);
 // Of a kLost line: events of all classes.

@@ -32,9 +32,9 @@ struct HeapChange {
 
 // Which changes are shown: those of blocks that were allocated in [begin, end), up to `end`.
 struct HeapPick {
-  uint64_t begin = 0, end = UINT64_MAX;   // ticks
-  uint64_t most = UINT64_MAX;             // of lists of live blocks: no more at one time, the later ones are left out
-  uint32_t depth = 256;                   // texts have no more frames of a stack; 256 is the most that a recording has
+  uint64_t begin = 0, end = UINT64_MAX;  // ticks
+  uint64_t most = UINT64_MAX;            // of lists of live blocks: no more at one time, the later ones are left out
+  uint32_t depth = 256;                  // texts have no more frames of a stack; 256 is the most that a recording has
   std::vector<uint64_t> stacks_of_sizes{};  // texts have stacks of blocks of these sizes only; none: of all
   bool wants_stack(uint64_t size) const {
     return stacks_of_sizes.empty() ||

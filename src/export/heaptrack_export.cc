@@ -6,17 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "export/event_words.h"
 #include "model/summary.h"
 
 namespace penna {
 namespace {
 
 constexpr uint64_t kNoNumber = UINT64_MAX;
-
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
 
 // What is said once and then has a number: strings, addresses, nodes.
 class HeaptrackNames {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "export/event_words.h"
+
 namespace penna {
 namespace {
 
@@ -40,9 +42,7 @@ std::string frames_text(const Recording& recording, Names& names, uint32_t proce
   for (auto node = recording.stack_node(process, stack); node && depth-- != 0;
        node = recording.stack_node(process, node->parent)) {
     const NameFrame& function = names.frame(process, node->pc, node->generation).back();
-    std::string name = function.named ? function.function + " " : "";
-    std::replace(name.begin(), name.end(), '\n', ' ');
-    text += fmt::format("   {}[0x{:x}]\n", name, node->pc);
+    text += fmt::format("   {}[0x{:x}]\n", function.named ? one_line(function.function) + " " : "", node->pc);
     if (node->cut) break;
   }
   return text;
@@ -55,10 +55,8 @@ bool export_libleaks_map(const Recording& recording, uint32_t process, const Tex
   std::vector<Module> modules = recording.processes()[process].modules;
   std::stable_sort(modules.begin(), modules.end(), [](auto& a, auto& b) { return a.start < b.start; });
   for (const Module& module : modules) {
-    std::string path = module.path;
-    std::replace(path.begin(), path.end(), '\n', ' ');
     const std::string range = fmt::format("{:08x}-{:08x} r-xp 00000000 00:00 0", module.start, module.end);
-    out.format("{:<72} {}\n", range, path);
+    out.format("{:<72} {}\n", range, one_line(module.path));
   }
   return out.flush();
 }

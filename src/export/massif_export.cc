@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "export/event_words.h"
 #include "model/summary.h"
 
 namespace penna {
@@ -70,9 +71,7 @@ class MassifTree {
     } else if (frame.module != kNoModule) {
       place = fmt::format(" (in {})", names_.map().path(frame.module));
     }
-    std::string line = fmt::format("0x{:X}: {}{}", node.pc, frame.named ? frame.function : "???", place);
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    return line;
+    return one_line(fmt::format("0x{:X}: {}{}", node.pc, frame.named ? frame.function : "???", place));
   }
 
   void write(TextBuffer& out, uint32_t at, size_t depth) {
@@ -133,8 +132,7 @@ class MassifExport {
     end_ = in_bytes_ ? totals_.moved : static_cast<uint64_t>(ns) / 1'000'000;
     std::string command;
     for (const std::string& word : process.command) command += (command.empty() ? "" : " ") + word;
-    std::replace(command.begin(), command.end(), '\n', ' ');
-    out_.format("desc: penna\ncmd: {}\ntime_unit: {}\n", command.empty() ? process.name : command,
+    out_.format("desc: penna\ncmd: {}\ntime_unit: {}\n", one_line(command.empty() ? process.name : command),
                 in_bytes_ ? "B" : "ms");
   }
 

@@ -56,13 +56,12 @@ class PprofExport {
 
   bool write(const Allocations& heap) {
     const Summary summary = summarize(recording_);
-    for (const auto& [type, unit] : {std::pair("alloc_objects", "count"),
-                                     {"alloc_space", "bytes"},
-                                     {"inuse_objects", "count"},
-                                     {"inuse_space", "bytes"}})
+    constexpr const char* kTypes[][2] = {
+        {"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}};
+    for (const auto& type : kTypes)
       field(kSampleType, [&](Message& message) {
-        message.add_int64(kType, string(type));
-        message.add_int64(kUnit, string(unit));
+        message.add_int64(kType, string(type[0]));
+        message.add_int64(kUnit, string(type[1]));
       });
     size_t busy = 0;
     for (const HeapTotals& totals : heap.processes()) busy += totals.allocations != 0;
@@ -168,6 +167,7 @@ class PprofExport {
   MappingOf mapping(uint32_t process, ModuleId module, uint64_t pc) {
     const auto [found, added] = mappings_.try_emplace(module, MappingOf{mappings_.size() + 1, 0});
     if (!added) return found->second;
+    const uint64_t id = found->second.id;
     const RecordedProcess& of = recording_.processes()[process];
     const std::string& path = names_.map().path(module);
     const auto lies = std::find_if(of.modules.begin(), of.modules.end(), [&](const Module& one) {
@@ -179,7 +179,7 @@ class PprofExport {
     for (const uint8_t byte : names_.map().build_id(module)) build_id += fmt::format("{:02x}", byte);
     const int64_t name = string(path), build = string(build_id);
     field(kMapping, [&](Message& message) {
-      message.add_uint64(kMappingId, found->second.id);
+      message.add_uint64(kMappingId, id);
       message.add_uint64(kMemoryStart, where.start);
       message.add_uint64(kMemoryLimit, where.end);
       message.add_int64(kFileName, name);
@@ -187,7 +187,7 @@ class PprofExport {
       // Names are here already: a reader need not look for the file.
       for (const Mapping has : {kHasFunctions, kHasFileNames, kHasLines, kHasInlines}) message.add_bool(has, true);
     });
-    return found->second;
+    return {id, where.bias};
   }
   uint64_t unknown() {
     if (unknown_ == 0) unknown_ = write_location({{"[no stack was recorded]", "", 0, false, false, kNoModule}}, 0, 0);

@@ -14,11 +14,6 @@
 namespace penna {
 namespace {
 
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
 class RtraceExport {
  public:
   RtraceExport(const Recording& recording, Names& names, uint32_t process, const TextSink& sink, const HeapPick& pick)
