@@ -103,7 +103,7 @@ constexpr ExportFormat kFormats[] = {
     {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr, write_ctf,
      1, ExportFormat::Into::kDirectory},
     {"heaptrack", "allocations of a process, for heaptrack_print and heaptrack_gui", kAllocEvents, write_heaptrack,
-     nullptr, 2},
+     nullptr, 3},
     {"massif", "live bytes of a process over time, for ms_print and massif-visualizer", kAllocEvents, write_massif,
      nullptr, 3},
     {"rtrace", "allocations and frees of a process as text, for tools of functracer and sp-rtrace", kAllocEvents,

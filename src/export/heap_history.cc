@@ -49,6 +49,18 @@ bool HeapHistory::take(Pass& pass, uint64_t address, HeapChange& change) {
   return true;
 }
 
+HeapSums HeapHistory::sums(uint32_t process) {
+  HeapSums sums;
+  uint64_t live = 0;
+  for_each(process, [&](const HeapChange& change) {
+    sums.moved += change.size;
+    live += change.is_free ? 0 - change.size : change.size;
+    sums.peak = std::max(sums.peak, live);
+    return true;
+  });
+  return sums;
+}
+
 size_t HeapHistory::busy_processes() const {
   const auto all = allocations_.processes();
   return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](auto& one) { return one.allocations != 0; }));

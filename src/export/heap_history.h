@@ -42,6 +42,11 @@ struct HeapPick {
   }
 };
 
+struct HeapSums {
+  uint64_t moved = 0;  // bytes allocated and freed
+  uint64_t peak = 0;   // the most that were live
+};
+
 class HeapHistory {
  public:
   // The first pass, over all processes. `step` is called for each event of both passes.
@@ -53,6 +58,8 @@ class HeapHistory {
   // The one of this pid that allocated most, or of all; nothing when none did.
   std::optional<uint32_t> choose(std::optional<uint32_t> pid) const;
 
+  // Of the changes of one process: a pass of its own.
+  HeapSums sums(uint32_t process);
   // The second pass: the changes of one process. on_change(const HeapChange&) -> bool: false = no more.
   template <typename OnChange>
   void for_each(uint32_t process, OnChange&& on_change, const HeapPick& pick = {});

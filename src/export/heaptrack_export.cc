@@ -88,8 +88,8 @@ class HeaptrackNames {
 
 class HeaptrackExport {
  public:
-  HeaptrackExport(const Recording& recording, Names& names, uint32_t process, const TextSink& sink)
-      : recording_(recording), out_(sink), names_(recording, names, process, out_) {}
+  HeaptrackExport(const Recording& recording, Names& names, uint32_t process, uint64_t peak, const TextSink& sink)
+      : recording_(recording), out_(sink), names_(recording, names, process, out_), peak_(peak) {}
 
   void begin(const ProcessSummary& process) {
     begin_ = process.first_time;
@@ -106,23 +106,15 @@ class HeaptrackExport {
   bool change(const HeapChange& change) {
     const uint64_t block = number(change.size, change.stack);
     const uint64_t ms = milliseconds(change.time);
-    if (change.is_free) {
-      if (change.temporary && block_of_last_ == block && change.address == last_address_) {
-        temporary_ = true;  // in front of all that waits
-        return out_.ok();
-      }
-      if (ms > waiting_ms_) frees_.push_back({kNoNumber, waiting_ms_ = ms, false});
-      frees_.push_back({block, ms, change.temporary});
-      return out_.ok();
-    }
-    write_frees();
-    stamp(ms);
-    out_.format("+ {:x}\n", last_ = block_of_last_ = block);
-    last_address_ = change.address;
+    if (ms > held_ms_) write_held();
+    held_ms_ = std::max(held_ms_, ms);
+    live_ += change.is_free ? 0 - change.size : change.size;
+    change.is_free ? freed(change, block, ms) : allocated(change, block);
     return out_.ok();
   }
 
   HeaptrackReport finish(uint64_t end) {
+    write_held();
     write_frees();
     stamp(milliseconds(end));
     out_.flush();
@@ -130,11 +122,52 @@ class HeaptrackExport {
   }
 
  private:
+  // An allocation that is not in the file yet, the last of its thread in this millisecond: freed soon, it goes there with its free.
+  struct Held {
+    uint32_t thread;
+    uint64_t block, address;
+  };
   struct Free {
     uint64_t block;  // kNoNumber: time has gone on to `ms`
     uint64_t ms;
     bool temporary;
   };
+
+  void allocated(const HeapChange& change, uint64_t block) {
+    const bool is_peak = live_ == peak_;
+    if (is_peak) write_held();  // all that is live must be there now
+    const auto own = std::find_if(held_.begin(), held_.end(), [&](auto& one) { return one.thread == change.thread; });
+    if (own != held_.end()) {
+      write_allocation(*own);
+      held_.erase(own);
+    }
+    const Held held{change.thread, block, change.address};
+    is_peak ? write_allocation(held) : held_.push_back(held);
+  }
+  void freed(const HeapChange& change, uint64_t block, uint64_t ms) {
+    const auto found =
+        std::find_if(held_.begin(), held_.end(), [&](auto& one) { return one.address == change.address; });
+    if (found != held_.end()) {
+      write_allocation(*found);
+      held_.erase(found);
+    }
+    if (change.temporary && block_of_last_ == block && change.address == last_address_) {
+      temporary_ = true;  // in front of all that waits
+      return;
+    }
+    if (ms > waiting_ms_) frees_.push_back({kNoNumber, waiting_ms_ = ms, false});
+    frees_.push_back({block, ms, change.temporary});
+  }
+  void write_held() {
+    for (const Held& one : held_) write_allocation(one);
+    held_.clear();
+  }
+  void write_allocation(const Held& held) {
+    write_frees();
+    stamp(held_ms_);
+    out_.format("+ {:x}\n", last_ = block_of_last_ = held.block);
+    last_address_ = held.address;
+  }
 
   uint64_t milliseconds(uint64_t ticks) const {
     return static_cast<uint64_t>(std::max<int64_t>(recording_.time().duration_ns(begin_, ticks), 0)) / 1'000'000;
@@ -196,10 +229,13 @@ class HeaptrackExport {
   NumberMap<uint64_t> twins_;              // by block
   std::vector<Said> traces_of_;            // by block - 1
   uint64_t blocks_said_ = 1;
-  std::vector<Free> frees_;  // since the last allocation
-  uint64_t waiting_ms_ = 0;  // where time is behind them
-  uint64_t ms_ = 0;          // where time is in the file
-  bool temporary_ = false;   // the last allocation was freed by its thread: comes first
+  uint64_t live_ = 0, peak_;  // bytes
+  std::vector<Held> held_;    // at most one of each thread
+  uint64_t held_ms_ = 0;      // when they were allocated
+  std::vector<Free> frees_;   // since the last allocation
+  uint64_t waiting_ms_ = 0;   // where time is behind them
+  uint64_t ms_ = 0;           // where time is in the file
+  bool temporary_ = false;    // the last allocation was freed by its thread: comes first
   uint64_t block_of_last_ = kNoNumber, last_address_ = 0;
   uint64_t last_ = kNoNumber;  // what heaptrack remembers: the block of a + that is the line before
   HeaptrackReport report_;
@@ -210,7 +246,7 @@ class HeaptrackExport {
 HeaptrackReport export_heaptrack(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
                                  const TextSink& sink) {
   const Summary summary = summarize(recording);
-  HeaptrackExport out(recording, names, process, sink);
+  HeaptrackExport out(recording, names, process, history.sums(process).peak, sink);
   out.begin(summary.processes[process]);
   history.for_each(process, [&](const HeapChange& change) { return out.change(change); });
   return out.finish(summary.processes[process].last_time);

@@ -102,27 +102,9 @@ class MassifTree {
   NumberMap<NumberMap<uint32_t>> by_parent_;  // by node, by frame
 };
 
-// What must be known before the first snapshot.
-struct MassifTotals {
-  uint64_t moved = 0;  // bytes allocated and freed
-  uint64_t peak = 0;   // the most that were live
-};
-MassifTotals totals_of(HeapHistory& history, uint32_t process) {
-  MassifTotals totals;
-  uint64_t live = 0;
-  history.for_each(process, [&](const HeapChange& change) {
-    totals.moved += change.size;
-    live += change.is_free ? 0 - change.size : change.size;
-    totals.peak = std::max(totals.peak, live);
-    return true;
-  });
-  return totals;
-}
-
 class MassifExport {
  public:
-  MassifExport(const Recording& recording, Names& names, uint32_t process, const MassifTotals& totals,
-               const TextSink& sink)
+  MassifExport(const Recording& recording, Names& names, uint32_t process, const HeapSums& totals, const TextSink& sink)
       : recording_(recording), names_(names), process_(process), totals_(totals), out_(sink) {}
 
   void begin(const ProcessSummary& process) {
@@ -193,7 +175,7 @@ class MassifExport {
   const Recording& recording_;
   Names& names_;
   uint32_t process_;
-  MassifTotals totals_;
+  HeapSums totals_;
   TextBuffer out_;
   bool in_bytes_ = false;
   uint64_t begin_ = 0;  // ticks
@@ -211,7 +193,7 @@ class MassifExport {
 void export_massif(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
                    const TextSink& sink) {
   const Summary summary = summarize(recording);
-  MassifExport out(recording, names, process, totals_of(history, process), sink);
+  MassifExport out(recording, names, process, history.sums(process), sink);
   out.begin(summary.processes[process]);
   history.for_each(process, [&](const HeapChange& change) { return out.change(change); });
   out.finish();

@@ -240,7 +240,6 @@ s 9 work(int)
 i 100120 1 4 3 14
 t 2 1
 a 3e8 2
-+ 1
 t 1 0
 i 100130 1 4 3 14
 t 3 3
@@ -250,12 +249,34 @@ s 4 grow
 i 100220 1 5 6 5 7 3 1e
 t 4 4
 a 40 5
++ 1
 + 2
 a 1e8480 5
 - 2
 + 3
 c 1
 )");
+}
+
+// Two threads, each with a temporary block, interleaved: both are known as such, but over the peak, where what is live is there.
+TEST(Exports, HeaptrackOfThreads) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100, 1, 1000);
+  ThreadBuilder &first = build.thread(process, 1), &second = build.thread(process, 2);
+  const auto both = [&](uint64_t time, uint32_t size) {
+    first.alloc(0x500000, size, time, 0);
+    second.alloc(0x600000, size, time + 10, 0);
+    first.free(0x500000, time + 20);
+    second.free(0x600000, time + 30);
+  };
+  both(2000, 10);
+  both(3000, 20);  // the peak
+  both(4000, 10);
+  const std::string text =
+      exported_heap(build.open(), [](auto& recording, auto& names, auto& history, const TextSink& sink) {
+        EXPECT_EQ(export_heaptrack(recording, names, history, 0, sink).not_temporary, 1u);
+      });
+  EXPECT_THAT(text, testing::EndsWith("+ 1\n- 1\n+ 1\na 14 1\n- 1\n+ 2\n+ 2\n- 2\n- 2\n+ 1\n- 1\n+ 1\n- 1\n"));
 }
 
 TEST(Exports, Massif) {
