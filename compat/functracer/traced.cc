@@ -66,7 +66,7 @@ Result<DumpReport> write_dump(const std::string& path, const Dump& dump, const D
   const Recording recording = PENNA_TRY(Recording::open(path));
   const std::unique_ptr<SymbolSource> symbols = make_symbol_source();
   Names names(recording, *symbols);
-  HeapHistory history(recording, [] {});
+  HeapChanges history(recording, [] {});
   HeapPick pick = style.pick;
   pick.begin = dump.begin;
   pick.end = dump.end;

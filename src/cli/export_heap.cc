@@ -20,7 +20,7 @@ namespace penna {
 namespace {
 
 // The process that was chosen; what is not shown is said. Nothing when there is none.
-std::optional<uint32_t> choose_process(ExportWork& work, const HeapHistory& history) {
+std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& history) {
   work.analyses.walk = history.walk();
   const std::optional<uint32_t> process = history.choose(work.options.pid);
   if (!process && work.options.pid && history.busy_processes() != 0)
@@ -35,7 +35,7 @@ std::optional<uint32_t> choose_process(ExportWork& work, const HeapHistory& hist
 // `write(history, process, sink)`; an empty file when there is no process.
 template <typename Write>
 bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
-  HeapHistory history(work.recording, [&] { work.progress.step(); });
+  HeapChanges history(work.recording, [&] { work.progress.step(); });
   const std::optional<uint32_t> process = choose_process(work, history);
   if (!process) return true;
   CompressedSink packed(compression_of(work.options.output), sink);
@@ -46,7 +46,7 @@ bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
 }  // namespace
 
 bool write_heaptrack(ExportWork& work, const TextSink& sink) {
-  return write_of_process(work, sink, [&](HeapHistory& history, uint32_t process, const TextSink& to) {
+  return write_of_process(work, sink, [&](HeapChanges& history, uint32_t process, const TextSink& to) {
     const HeaptrackReport done = export_heaptrack(work.recording, work.names, history, process, to);
     if (done.not_temporary != 0)
       say(fmt::format("heaptrack counts {} fewer as temporary than penna report: other threads allocated in between",
@@ -55,19 +55,19 @@ bool write_heaptrack(ExportWork& work, const TextSink& sink) {
 }
 
 bool write_massif(ExportWork& work, const TextSink& sink) {
-  return write_of_process(work, sink, [&](HeapHistory& history, uint32_t process, const TextSink& to) {
+  return write_of_process(work, sink, [&](HeapChanges& history, uint32_t process, const TextSink& to) {
     export_massif(work.recording, work.names, history, process, to);
   });
 }
 
 bool write_rtrace(ExportWork& work, const TextSink& sink) {
-  return write_of_process(work, sink, [&](HeapHistory& history, uint32_t process, const TextSink& to) {
+  return write_of_process(work, sink, [&](HeapChanges& history, uint32_t process, const TextSink& to) {
     export_rtrace(work.recording, work.names, history, process, to);
   });
 }
 
 int write_libleaks(ExportWork& work) {
-  HeapHistory history(work.recording, [&] { work.progress.step(); });
+  HeapChanges history(work.recording, [&] { work.progress.step(); });
   const std::optional<uint32_t> process = choose_process(work, history);
   if (!process) return 0;
   const std::string prefix = work.options.output.empty()
@@ -87,7 +87,7 @@ std::string unused_libleaks_name(const std::string& prefix) {
   }
 }
 
-Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapHistory& history,
+Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapChanges& history,
                                            uint32_t process, const std::string& name, const HeapPick& pick) {
   Output map = PENNA_TRY(Output::create(name + ".map"));
   Output trace = PENNA_TRY(Output::create(name + ".trace"));

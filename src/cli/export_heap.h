@@ -33,7 +33,7 @@ int write_libleaks(ExportWork& work);
 // "allocs-7.3": the first such name for which there is neither file yet.
 std::string unused_libleaks_name(const std::string& prefix);
 // Both files of a process.
-Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapHistory& history,
+Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapChanges& history,
                                            uint32_t process, const std::string& name, const HeapPick& pick = {});
 
 }  // namespace penna

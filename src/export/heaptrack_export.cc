@@ -243,7 +243,7 @@ class HeaptrackExport {
 
 }  // namespace
 
-HeaptrackReport export_heaptrack(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+HeaptrackReport export_heaptrack(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                                  const TextSink& sink) {
   const Summary summary = summarize(recording);
   HeaptrackExport out(recording, names, process, history.sums(process).peak, sink);

@@ -13,7 +13,7 @@
 // Invariant: calls, peak, leaked and temporary bytes of each stack as heaptrack_print adds them up are those of our report.
 #pragma once
 
-#include "export/heap_history.h"
+#include "export/heap_changes.h"
 #include "export/text_sink.h"
 #include "model/names.h"
 
@@ -23,7 +23,7 @@ struct HeaptrackReport {
   uint64_t not_temporary = 0;  // of the temporary blocks those that heaptrack will not count as such
 };
 
-HeaptrackReport export_heaptrack(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+HeaptrackReport export_heaptrack(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                                  const TextSink& sink);
 
 }  // namespace penna

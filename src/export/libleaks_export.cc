@@ -17,7 +17,7 @@ struct LiveBlock {
   uint32_t stack = 0;
 };
 
-std::vector<LiveBlock> newest_first(HeapHistory& history, uint32_t process, const HeapPick& pick, uint64_t* left_out) {
+std::vector<LiveBlock> newest_first(HeapChanges& history, uint32_t process, const HeapPick& pick, uint64_t* left_out) {
   NumberMap<LiveBlock> live;
   uint64_t number = 0;
   const auto on_change = [&](const HeapChange& change) {
@@ -61,7 +61,7 @@ bool export_libleaks_map(const Recording& recording, uint32_t process, const Tex
   return out.flush();
 }
 
-LibleaksReport export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+LibleaksReport export_libleaks_trace(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                                      const TextSink& sink, const HeapPick& pick) {
   LibleaksReport report;
   const std::vector<LiveBlock> blocks = newest_first(history, process, pick, &report.left_out);

@@ -9,7 +9,7 @@
 // Invariant: as many blocks as the first line says, and their sizes sum up to what our report says is live.
 #pragma once
 
-#include "export/heap_history.h"
+#include "export/heap_changes.h"
 #include "export/text_sink.h"
 #include "model/names.h"
 
@@ -20,7 +20,7 @@ struct LibleaksReport {
   uint64_t blocks = 0;
   uint64_t left_out = 0;  // allocations, by HeapPick::most
 };
-LibleaksReport export_libleaks_trace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+LibleaksReport export_libleaks_trace(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                                      const TextSink& sink, const HeapPick& pick = {});
 
 }  // namespace penna

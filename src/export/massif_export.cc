@@ -190,7 +190,7 @@ class MassifExport {
 
 }  // namespace
 
-void export_massif(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+void export_massif(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                    const TextSink& sink) {
   const Summary summary = summarize(recording);
   MassifExport out(recording, names, process, history.sums(process), sink);

@@ -9,13 +9,13 @@
 // node never sum to more than it.
 #pragma once
 
-#include "export/heap_history.h"
+#include "export/heap_changes.h"
 #include "export/text_sink.h"
 #include "model/names.h"
 
 namespace penna {
 
-void export_massif(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+void export_massif(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                    const TextSink& sink);
 
 }  // namespace penna

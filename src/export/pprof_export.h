@@ -8,7 +8,7 @@
 // as large as the stacks and the names, not as the recording. It is not compressed here: profile.proto is customarily gzip'd.
 #pragma once
 
-#include "export/heap_history.h"
+#include "export/heap_changes.h"
 #include "export/text_sink.h"
 #include "model/names.h"
 

@@ -114,7 +114,7 @@ class RtraceExport {
 
 }  // namespace
 
-bool export_rtrace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+bool export_rtrace(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                    const TextSink& sink, const HeapPick& pick) {
   const Summary summary = summarize(recording);
   RtraceExport out(recording, names, process, sink, pick);

@@ -7,13 +7,13 @@
 // Invariant: events are in time order, each free behind the allocation of its block.
 #pragma once
 
-#include "export/heap_history.h"
+#include "export/heap_changes.h"
 #include "export/text_sink.h"
 #include "model/names.h"
 
 namespace penna {
 
-bool export_rtrace(const Recording& recording, Names& names, HeapHistory& history, uint32_t process,
+bool export_rtrace(const Recording& recording, Names& names, HeapChanges& history, uint32_t process,
                    const TextSink& sink, const HeapPick& pick = {});
 
 // The recorded calls of functions in place of allocations, each with the stack that it came from, where there is one.

@@ -212,7 +212,7 @@ template <typename Write>
 std::string exported_heap(const Recording& recording, Write&& write) {
   SampleSymbols symbols;
   Names names(recording, symbols);
-  HeapHistory history(recording, [] {});
+  HeapChanges history(recording, [] {});
   std::string text;
   write(recording, names, history, [&](std::string_view piece) {
     text += piece;
@@ -337,7 +337,7 @@ TEST(Exports, RecordsThatNoAgentWrites) {
     EXPECT_EQ(count(R"("type":"O")"), count(R"("type":"C")"));
     for (FoldedWeight weight :
          {FoldedWeight::kTime, FoldedWeight::kAllocBytes, FoldedWeight::kWait, FoldedWeight::kPeak})
-      for (bool threads : {false, true}) (void)folded(recording, {weight, threads && is_by_thread(weight)});
+      for (bool threads : {false, true}) (void)folded(recording, {weight, threads});
     EXPECT_FALSE(exported_heap(recording, [](auto& of, auto& names, auto& history, const TextSink& sink) {
                    for (uint32_t process = 0; process < of.processes().size(); ++process) {
                      export_heaptrack(of, names, history, process, sink);

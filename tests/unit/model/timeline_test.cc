@@ -38,6 +38,10 @@ std::string text(const TimelineLine& line) {
       return fmt::format("{}alloc {:x} {} family {} stack {}", indent, line.address, line.size, line.family,
                          line.stack);
     case LineKind::kFree: return fmt::format("{}free {:x}", indent, line.address);
+    case LineKind::kMap: return fmt::format("{}map {:x} {}", indent, line.address, line.size);
+    case LineKind::kUnmap: return fmt::format("{}unmap {:x} {}", indent, line.address, line.size);
+    case LineKind::kPoolAllocation: return fmt::format("{}pool {:x} {}", indent, line.address, line.size);
+    case LineKind::kPoolFree: return fmt::format("{}pool free {:x}", indent, line.address);
     case LineKind::kReallocFailed: return fmt::format("{}realloc failed {:x}", indent, line.address);
     case LineKind::kLock: return fmt::format("{}lock {:x}", indent, line.lock);
     case LineKind::kLockWait:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See heap_history.h.
-#include "export/heap_history.h"
+// See heap_changes.h.
+#include "export/heap_changes.h"
 
 #include <algorithm>
 
 namespace penna {
 
-HeapHistory::HeapHistory(const Recording& recording, std::function<void()> step)
+HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
     : recording_(recording),
       step_(std::move(step)),
       allocations_(recording),
@@ -19,9 +19,9 @@ HeapHistory::HeapHistory(const Recording& recording, std::function<void()> step)
 }
 
 // A REALLOC_FAILED takes back the free by realloc that its thread has written just before.
-void HeapHistory::note_failed(const Event& event) {
+void HeapChanges::note_failed(const Event& event) {
   LastRealloc& last = last_realloc_[event.thread];
-  if (event.record.kind == PENNA_KIND_FREE) {
+  if (event.record.kind == PENNA_KIND_FREE || event.record.kind == PENNA_KIND_FREE_STACK) {
     const uint64_t word = event.record.as<penna_free>().address_family;
     if (word >> 56 == PENNA_FAMILY_REALLOC) last = {event.time, word & PENNA_ADDRESS_MASK};
   } else if (event.record.kind == PENNA_KIND_REALLOC_FAILED) {
@@ -33,13 +33,13 @@ void HeapHistory::note_failed(const Event& event) {
   }
 }
 
-bool HeapHistory::will_fail(const Event& free) const {
+bool HeapChanges::will_fail(const Event& free) const {
   if (free.record.as<penna_free>().address_family >> 56 != PENNA_FAMILY_REALLOC) return false;
   const auto found = failed_.find(free.thread);
   return found != failed_.end() && std::binary_search(found->second.begin(), found->second.end(), free.time);
 }
 
-bool HeapHistory::take(Pass& pass, uint64_t address, HeapChange& change) {
+bool HeapChanges::take(Pass& pass, uint64_t address, HeapChange& change) {
   const auto found = pass.live.find(address);
   if (found == pass.live.end()) return false;
   change.size = found->second.size;
@@ -49,7 +49,7 @@ bool HeapHistory::take(Pass& pass, uint64_t address, HeapChange& change) {
   return true;
 }
 
-HeapSums HeapHistory::sums(uint32_t process) {
+HeapSums HeapChanges::sums(uint32_t process) {
   HeapSums sums;
   uint64_t live = 0;
   for_each(process, [&](const HeapChange& change) {
@@ -61,12 +61,12 @@ HeapSums HeapHistory::sums(uint32_t process) {
   return sums;
 }
 
-size_t HeapHistory::busy_processes() const {
+size_t HeapChanges::busy_processes() const {
   const auto all = allocations_.processes();
   return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](auto& one) { return one.allocations != 0; }));
 }
 
-std::optional<uint32_t> HeapHistory::choose(std::optional<uint32_t> pid) const {
+std::optional<uint32_t> HeapChanges::choose(std::optional<uint32_t> pid) const {
   std::optional<uint32_t> best;
   const auto all = allocations_.processes();
   for (uint32_t i = 0; i < all.size(); ++i) {

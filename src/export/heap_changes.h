@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HeapHistory: the allocations and frees of one process as changes that are true by themselves: each free names its block.
+// HeapChanges: the allocations and frees of one process as changes that are true by themselves: each free names its block.
 //
 // Why: formats of heap profilers tell the story of one process, in time order, and know neither a free of nothing nor a realloc
 // that failed. Two passes: what the first has summed up (which process, its peak) a writer needs before its first line.
@@ -47,10 +47,10 @@ struct HeapSums {
   uint64_t peak = 0;   // the most that were live
 };
 
-class HeapHistory {
+class HeapChanges {
  public:
   // The first pass, over all processes. `step` is called for each event of both passes.
-  HeapHistory(const Recording& recording, std::function<void()> step);
+  HeapChanges(const Recording& recording, std::function<void()> step);
 
   const Allocations& allocations() const { return allocations_; }
   const WalkReport& walk() const { return walk_; }
@@ -92,7 +92,7 @@ class HeapHistory {
 };
 
 template <typename OnChange>
-void HeapHistory::for_each(uint32_t process, OnChange&& visit, const HeapPick& pick) {
+void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& pick) {
   const auto on_change = [&](const HeapChange& change) { return change.begin < pick.begin || visit(change); };
   Pass pass;
   for_each_event(recording_, {.classes = kAllocEvents, .process = process}, [&](const Event& event) {
