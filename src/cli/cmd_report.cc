@@ -237,6 +237,8 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
     const AllocationView view{groups_of(options), [&] { progress.slow_step(); }, analyses.tree.get(),
                               options.suppressions.none ? nullptr : &suppressor};
     report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd())});
+    if ((which.classes & kAllocEvents) != 0 && analyses.allocations && analyses.allocations->is_sampled())
+      report.head.push_back(sample_text(*analyses.allocations, (which.classes & (kBlockSizes | kBlockLives)) == 0));
   }
   for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
   PENNA_TRY(select_report_rows(report, options.table));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "model/allocation_choice.h"
 
@@ -17,14 +18,14 @@ uint64_t address_of(uint64_t address_family) { return address_family & PENNA_ADD
 size_t family_of(uint64_t address_family) { return std::min<size_t>(address_family >> 56, PENNA_FAMILY_COUNT); }
 
 // The order of a hash map is no order: whatever is kept of many blocks must not depend on it.
-void add_leak(Leak& leak, uint64_t address, const HeapBlock& block) {
+void add_leak(Leak& leak, uint64_t address, const HeapBlock& block, const SampleWeight& weight) {
   if (leak.blocks == 0 || block.time < leak.first_time || (block.time == leak.first_time && address < leak.example)) {
     leak.first_time = block.time;
     leak.example = address;
   }
   leak.last_time = std::max(leak.last_time, block.time);
-  ++leak.blocks;
-  leak.bytes += block.size;
+  leak.blocks += weight.blocks;
+  leak.bytes += weight.bytes;
   auto& sizes = leak.sizes;
   auto at = std::lower_bound(sizes.begin(), sizes.end(), block.size, std::greater<>());
   if (at != sizes.end() && *at == block.size) return;
@@ -36,6 +37,7 @@ void add_leak(Leak& leak, uint64_t address, const HeapBlock& block) {
 
 Allocations::Allocations(const Recording& recording, AllocationOptions options)
     : options_(std::move(options)),
+      scale_(recording),
       heaps_(recording),
       totals_(recording.processes().size()),
       peaks_(recording.processes().size()),
@@ -96,11 +98,12 @@ void Allocations::add_live(const Event& event, uint64_t address, const HeapBlock
   if (block.slot == kNoSlot) return;
   before_change(block.slot);
   StackAllocations& stack = stacks_[block.slot];
-  ++stack.live_blocks;
-  stack.live_bytes += block.size;
+  const SampleWeight weight = scale_.weigh(block.size);
+  stack.live_blocks += weight.blocks;
+  stack.live_bytes += weight.bytes;
   stack.own_peak_bytes = std::max(stack.own_peak_bytes, stack.live_bytes);
-  ++totals.live_blocks;
-  totals.live_bytes += block.size;
+  totals.live_blocks += weight.blocks;
+  totals.live_bytes += weight.bytes;
   tell_live(event.process, event.time);
   if (totals.live_bytes <= totals.peak_bytes) return;
   totals.peak_bytes = totals.live_bytes;
@@ -114,10 +117,11 @@ void Allocations::remove_live(uint32_t process, const HeapBlock& block) {
   before_change(block.slot);
   StackAllocations& stack = stacks_[block.slot];
   HeapTotals& totals = totals_[process];
-  --stack.live_blocks;
-  stack.live_bytes -= block.size;
-  --totals.live_blocks;
-  totals.live_bytes -= block.size;
+  const SampleWeight weight = scale_.weigh(block.size);
+  stack.live_blocks -= weight.blocks;
+  stack.live_bytes -= weight.bytes;
+  totals.live_blocks -= weight.blocks;
+  totals.live_bytes -= weight.bytes;
 }
 
 void Allocations::tell_live(uint32_t process, uint64_t time) {
@@ -131,20 +135,22 @@ void Allocations::allocated(const Event& event, uint64_t address_family, uint64_
   last.freed = Freed::kNothing;
   HeapTotals& totals = totals_[event.process];
   HeapBlock block{size, event.time, kNoSlot, event.thread, last.allocations++};
+  const SampleWeight weight = scale_.weigh(size);
   const bool counts =
       options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, stack, size);
   if (counts) block.slot = slot_of(event, stack);
   add_live(event, address_of(address_family), block);
   if (!counts) {
-    ++totals.left_out;
+    totals.left_out += weight.blocks;
     return;
   }
-  ++stacks_[block.slot].allocations;
-  stacks_[block.slot].bytes += size;
-  ++totals.allocations;
-  totals.bytes += size;
-  ++totals.allocations_by_family[family_of(address_family)];
-  totals.unknown_stacks += stack == 0;
+  ++totals.samples;
+  stacks_[block.slot].allocations += weight.blocks;
+  stacks_[block.slot].bytes += weight.bytes;
+  totals.allocations += weight.blocks;
+  totals.bytes += weight.bytes;
+  totals.allocations_by_family[family_of(address_family)] += weight.blocks;
+  if (stack == 0) totals.unknown_stacks += weight.blocks;
   if (options_.observer != nullptr) options_.observer->on_allocated(event, block);
 }
 
@@ -155,31 +161,31 @@ void Allocations::freed(const Event& event) {
   const size_t family = family_of(payload.address_family);
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
-  ++totals.frees_by_family[family];
   last.freed_address = address;
+  last.process = event.process;
   if (heaps_.erase(event.process, address, event.time, last.block)) {
     last.freed = Freed::kOwn;
     last.freed_at = event.time;
-    last.is_told = last.block.slot == kNoSlot;
-    if (last.is_told) return;
-    ++totals.frees;
-    remove_live(event.process, last.block);
-    tell_live(event.process, event.time);
+    const SampleWeight weight = scale_.weigh(last.block.size);
+    totals.frees_by_family[family] += weight.blocks;
+    last.is_settled = last.block.slot == kNoSlot;
     // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
-    if (family == PENNA_FAMILY_REALLOC) return;
+    if (last.is_settled || family == PENNA_FAMILY_REALLOC) return;
     if (last.block.thread == event.thread && last.allocations - last.block.sequence <= options_.within) {
       StackAllocations& stack = stacks_[last.block.slot];
-      ++totals.temporary;
-      totals.temporary_bytes += last.block.size;
-      ++stack.temporary;
-      stack.temporary_bytes += last.block.size;
+      totals.temporary += weight.blocks;
+      totals.temporary_bytes += weight.bytes;
+      stack.temporary += weight.blocks;
+      stack.temporary_bytes += weight.bytes;
     }
     settle(event.thread);
   } else if (heaps_.erase_inherited(event.process, address, event.time)) {
     last.freed = Freed::kInherited;
+    ++totals.frees_by_family[family];
     ++totals.inherited_frees;
   } else {
     last.freed = Freed::kUnmatched;
+    ++totals.frees_by_family[family];
     ++totals.unmatched_frees;
   }
 }
@@ -187,8 +193,11 @@ void Allocations::freed(const Event& event) {
 // The thread's last free has happened: nothing can take it back any more.
 void Allocations::settle(uint32_t thread) {
   LastOfThread& last = threads_[thread];
-  if (last.is_told) return;
-  last.is_told = true;
+  if (last.is_settled) return;
+  last.is_settled = true;
+  totals_[last.process].frees += scale_.weigh(last.block.size).blocks;
+  remove_live(last.process, last.block);
+  tell_live(last.process, last.freed_at);
   if (options_.observer != nullptr) options_.observer->on_freed({last.block, thread, last.freed_at});
 }
 
@@ -203,18 +212,31 @@ void Allocations::take_back(const Event& event) {
   LastOfThread& last = threads_[event.thread];
   ++totals.failed_reallocs;
   if (last.freed == Freed::kNothing || last.freed_address != address) return settle(event.thread);
+  uint64_t blocks = 1;
   if (last.freed == Freed::kOwn) {
-    if (last.block.slot != kNoSlot) --totals.frees;
-    last.is_told = true;
-    add_live(event, address, last.block);
+    blocks = scale_.weigh(last.block.size).blocks;
+    stay(event, address, &last);
   } else if (last.freed == Freed::kInherited) {
     --totals.inherited_frees;
     heaps_.restore_inherited(event.process, address);
   } else {
     --totals.unmatched_frees;
   }
-  --totals.frees_by_family[PENNA_FAMILY_REALLOC];
+  totals.frees_by_family[PENNA_FAMILY_REALLOC] -= blocks;
   last.freed = Freed::kNothing;
+}
+
+// The block that realloc was to move is where it was, and was live all the time.
+void Allocations::stay(const Event& event, uint64_t address, LastOfThread* last) {
+  const bool was_live = !std::exchange(last->is_settled, true) || last->block.slot == kNoSlot;
+  if (!was_live) {  // its REALLOC_FAILED belongs to a FREE that was lost
+    totals_[event.process].frees -= scale_.weigh(last->block.size).blocks;
+    return add_live(event, address, last->block);
+  }
+  HeapBlock old;
+  if (heaps_.insert(event.process, address, last->block, old)) return;
+  ++totals_[event.process].replaced;
+  remove_live(event.process, old);
 }
 
 HeapTotals Allocations::total() const {
@@ -229,6 +251,7 @@ HeapTotals Allocations::total() const {
     }
     sum.temporary += one.temporary;
     sum.temporary_bytes += one.temporary_bytes;
+    sum.samples += one.samples;
     sum.left_out += one.left_out;
     sum.live_blocks += one.live_blocks;
     sum.live_bytes += one.live_bytes;
@@ -262,7 +285,7 @@ std::vector<Leak> Allocations::leaks(uint32_t process) const {
   for (uint32_t i = 0; i < totals_.size(); ++i) {
     if (process != kNoIndex && process != i) continue;
     for (const auto& [address, block] : heaps_.blocks(i))
-      if (block.slot != kNoSlot) add_leak(by_slot[block.slot], address, block);
+      if (block.slot != kNoSlot) add_leak(by_slot[block.slot], address, block, scale_.weigh(block.size));
   }
   std::vector<Leak> result;
   for (size_t slot = 0; slot < by_slot.size(); ++slot) {

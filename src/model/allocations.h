@@ -7,6 +7,8 @@
 // Invariant: in each process, allocations - frees - replaced = live blocks, exactly, for the blocks that were seen.
 // Memory: O(live blocks + stacks, each as often as there are contexts of it), and for processes that fork, the addresses
 // they freed since.
+// Of a recording that sampled (record --sample-bytes), each block counts as what it stands for (model/sampling.h): numbers and sums of bytes are
+// estimates, sizes of single blocks are not.
 #pragma once
 
 #include <array>
@@ -19,6 +21,7 @@
 #include "model/events.h"
 #include "model/hash.h"
 #include "model/heap.h"
+#include "model/sampling.h"
 
 namespace penna {
 
@@ -83,6 +86,7 @@ struct HeapTotals {
   std::array<uint64_t, PENNA_FAMILY_COUNT + 1> allocations_by_family{};  // the last: of families not known here
   std::array<uint64_t, PENNA_FAMILY_COUNT + 1> frees_by_family{};        // of any block, seen or not
   uint64_t temporary = 0, temporary_bytes = 0;
+  uint64_t samples = 0;   // allocations that were recorded and count, whatever each stands for
   uint64_t left_out = 0;  // allocations that do not count
   uint64_t live_blocks = 0, live_bytes = 0;
   uint64_t peak_blocks = 0, peak_bytes = 0, peak_time = 0;  // the most live bytes at one moment; the first such moment
@@ -104,6 +108,7 @@ class Allocations {
   std::span<const HeapTotals> processes() const { return totals_; }  // by process index
   // Sums over all processes; peak_* is that of the process with the largest peak.
   HeapTotals total() const;
+  bool is_sampled() const { return scale_.is_sampled(); }
   // In order of first appearance: by slot, as HeapBlock::slot.
   std::vector<StackAllocations> stacks() const;
   uint32_t within() const { return options_.within; }
@@ -126,12 +131,14 @@ class Allocations {
     uint64_t allocations = 0;  // of it, so far
     Freed freed = Freed::kNothing;
     uint64_t freed_address = 0;
-    HeapBlock block;        // kOwn: what it was
-    uint64_t freed_at = 0;  // ticks
-    bool is_told = true;    // kOwn: to the observer
+    uint32_t process = 0;
+    HeapBlock block;         // kOwn: what it was
+    uint64_t freed_at = 0;   // ticks
+    bool is_settled = true;  // kOwn: not in what is live any more
   };
   void allocated(const Event& event, uint64_t address_family, uint64_t size, uint32_t stack);
   void settle(uint32_t thread);
+  void stay(const Event& event, uint64_t address, LastOfThread* last);
   void tell_live(uint32_t process, uint64_t time);
   void freed(const Event& event);
   void take_back(const Event& event);
@@ -141,6 +148,7 @@ class Allocations {
   void remove_live(uint32_t process, const HeapBlock& block);
 
   AllocationOptions options_;
+  SampleScale scale_;
   HeapForest heaps_;
   std::vector<HeapTotals> totals_;  // by process
   std::vector<uint64_t> peaks_;     // by process: how many times its peak was exceeded

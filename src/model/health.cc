@@ -309,8 +309,7 @@ void say_analyses(const HealthReport& report, Sentences& say) {
                           plural_text(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
   say.warning(
       report.sample_bytes != 0,
-      fmt::format("Only a sample of the allocations was recorded, one in {} bytes: counts and bytes are of these "
-                  "alone.",
+      fmt::format("Only a sample of the allocations was recorded, one in {} bytes: reports estimate all from it.",
                   count_text(report.sample_bytes)));
   say.note(report.unmatched_frees != 0,
            fmt::format("{} allocated before the recording began, or by means that are not recorded.",

@@ -23,8 +23,7 @@ uint64_t mean_of(const Recording& recording) {
 
 SampleScale::SampleScale(const Recording& recording) : SampleScale(mean_of(recording)) {}
 
-SampleWeight SampleScale::weigh(uint64_t size) const {
-  if (mean_ == 0) return {1, size};
+SampleWeight SampleScale::weigh_sample(uint64_t size) const {
   const double recorded = static_cast<double>(size), probability = -std::expm1(-recorded / static_cast<double>(mean_));
   if (size == 0 || probability >= 1) return {1, size};
   return {static_cast<uint64_t>(std::llround(1 / probability)),

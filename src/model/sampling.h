@@ -24,9 +24,10 @@ class SampleScale {
 
   bool is_sampled() const { return mean_ != 0; }
   uint64_t mean() const { return mean_; }  // bytes; 0 = all blocks were recorded
-  SampleWeight weigh(uint64_t size) const;
+  SampleWeight weigh(uint64_t size) const { return mean_ == 0 ? SampleWeight{1, size} : weigh_sample(size); }
 
  private:
+  SampleWeight weigh_sample(uint64_t size) const;
   uint64_t mean_;
 };
 

@@ -161,6 +161,14 @@ std::string temporary_text(const Allocations& heap) {
 
 }  // namespace
 
+std::string sample_text(const Allocations& heap, bool scaled) {
+  const uint64_t samples = heap.total().samples;
+  if (!scaled) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
+  return fmt::format(
+      "estimated from a sample of {}: sums of bytes are right to {:.1f} %, those of a part of them to less",
+      counted(samples, "allocation"), 100 * sampling_error(samples));
+}
+
 std::string no_allocations_text(const Allocations& heap) {
   const HeapTotals total = heap.total();
   if (total.left_out == 0) return "No allocations were recorded.";

@@ -57,6 +57,8 @@ Report sizes_report(const Allocations& heap, const BlockSizes& sizes);
 Report heap_report(const Recording& recording, const Allocations& heap, const HeapHistory& history, bool ascii);
 // Why such a report is empty.
 std::string no_allocations_text(const Allocations& heap);
+// That a recording holds a sample only. `scaled`: the report's numbers are estimates of all; else those of the sample.
+std::string sample_text(const Allocations& heap, bool scaled);
 // What was not freed, but for what is suppressed (live_*).
 AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor);
 // Locks, then the waits of those that were waited for, then condition variables. `blocks`: where locks without a name

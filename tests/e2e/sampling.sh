@@ -31,6 +31,20 @@ for where, truth in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_blo
 assert sum(samples.values()) < 10000, samples
 assert samples['large_blocks'] > 190, samples
 PYTHON
+# The report says the same as the sums above, by function.
+run penna report s.penna alloc
+expect_match "$out" '^estimated from a sample of [0-9,]+ allocations: sums of bytes are right to [0-9.]+ %'
+penna report s.penna alloc --by function --format csv -n 0 >by.csv
+python3 - <<'PYTHON' || fail "the report's estimates are wrong"
+import csv
+rows = {row['function'].split('(')[0]: row for row in csv.DictReader(open('by.csv'))}
+for function, made in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_blocks', 100e6):
+    row = rows[function]
+    assert abs(float(row['total_bytes']) / made - 1) < 0.25, (function, row)
+    assert abs(float(row['total_live_bytes']) / (made / 2) - 1) < 0.4, (function, row)
+PYTHON
+run penna report s.penna sizes
+expect_match "$out" '^of a sample alone: [0-9,]+ allocations recorded'
 run penna report s.penna health
 expect_match "$out" '^unmatched frees +0 '
 expect_contains "$out" "Only a sample of the allocations was recorded, one in 65,536 bytes"
