@@ -22,20 +22,20 @@
 #include "penna/point.h"
 
 /* Macros, so that stacks begin with who says this, and not with us. */
-#define penna_alloc(pool, block, size)                                                                                \
-  do {                                                                                                                \
-    const char* const penna_pool = (pool);                                                                            \
-    const void* const penna_block = (block);                                                                          \
-    const size_t penna_size = (size);                                                                                 \
-    PENNA_POOL_SITE(__COUNTER__, pool_alloc, "alloc", (const char*, const void*, size_t),                             \
-                    (penna_pool, penna_block, penna_size));                                                           \
-    (void)penna_size;                                                                                                 \
+#define penna_alloc(pool, block, size)                                                    \
+  do {                                                                                    \
+    const char* const penna_pool = (pool);                                                \
+    const void* const penna_block = (block);                                              \
+    const size_t penna_size = (size);                                                     \
+    PENNA_POOL_SITE(__COUNTER__, pool_alloc, "alloc", (const char*, const void*, size_t), \
+                    (penna_pool, penna_block, penna_size));                               \
+    (void)penna_size;                                                                     \
   } while (0)
-#define penna_free(pool, block)                                                                                       \
-  do {                                                                                                                \
-    const char* const penna_pool = (pool);                                                                            \
-    const void* const penna_block = (block);                                                                          \
-    PENNA_POOL_SITE(__COUNTER__, pool_free, "free", (const char*, const void*), (penna_pool, penna_block));           \
+#define penna_free(pool, block)                                                                             \
+  do {                                                                                                      \
+    const char* const penna_pool = (pool);                                                                  \
+    const void* const penna_block = (block);                                                                \
+    PENNA_POOL_SITE(__COUNTER__, pool_free, "free", (const char*, const void*), (penna_pool, penna_block)); \
   } while (0)
 
 /* ---- Implementation ----------------------------------------------------------------------------------------------- */
@@ -43,12 +43,12 @@
 #if defined(PENNA_ARCH_HAS_POINTS) && defined(PENNA_ASM_AGENT_FUNCTION)
 #define PENNA_POOL_SITE(id, what, name, types, arguments) PENNA_POOL_SITE_(id, what, name, types, arguments)
 /* All sites of a file share one state: they are switched together. */
-#define PENNA_POOL_SITE_(id, what, name, types, arguments)                                                            \
-  PENNA_IF_ARMED(id, ".Lpenna_state_" #what, "",                                                                      \
-                 PENNA_SITE_OPERANDS(PENNA_SITE_POOL, PENNA_NO_NUMBER, 0, "pool\0" name "\0" __FILE__)) {             \
-    void* penna_function;                                                                                             \
-    PENNA_ASM_AGENT_FUNCTION("penna_agent_" #what, penna_function);                                                   \
-    if (penna_function) ((void(*) types)penna_function)arguments;                                                     \
+#define PENNA_POOL_SITE_(id, what, name, types, arguments)                                                \
+  PENNA_IF_ARMED(id, ".Lpenna_state_" #what, "",                                                          \
+                 PENNA_SITE_OPERANDS(PENNA_SITE_POOL, PENNA_NO_NUMBER, 0, "pool\0" name "\0" __FILE__)) { \
+    void* penna_function;                                                                                 \
+    PENNA_ASM_AGENT_FUNCTION("penna_agent_" #what, penna_function);                                       \
+    if (penna_function) ((void(*) types)penna_function) arguments;                                        \
   }
 #else
 #define PENNA_POOL_SITE(id, what, name, types, arguments) (void)penna_pool, (void)penna_block

@@ -40,7 +40,8 @@ struct penna_patch_question {
   uint64_t near, near_bytes; /* 0: there is none */
   uint64_t enter;            /* what a patched place shall call: penna_call_enter */
   uint64_t function;         /* not 0: only about the function that begins here, which dlsym has found */
-  uint64_t instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD) */
+  uint64_t
+      instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD) */
   char symbol[64];
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
@@ -93,7 +94,7 @@ struct penna_patch {
   uint8_t reserved[5];
   uint8_t before[16];
   uint8_t after[16];
-  uint64_t stub;          /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */
+  uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */
   uint32_t name, version; /* then: of the function, among the names; UINT32_MAX: no version */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes");

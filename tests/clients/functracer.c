@@ -21,10 +21,22 @@ static void on_user(int number) { (void)number, users++; }
 
 STEP void give_back(void* block) { free(block); }
 STEP void* wrapper5(size_t size) { return malloc(size); }
-STEP void* wrapper4(size_t size) { void* block = wrapper5(size); return *(void* volatile*)&block; }
-STEP void* wrapper3(size_t size) { void* block = wrapper4(size); return *(void* volatile*)&block; }
-STEP void* wrapper2(size_t size) { void* block = wrapper3(size); return *(void* volatile*)&block; }
-STEP void* wrapper1(size_t size) { void* block = wrapper2(size); return *(void* volatile*)&block; }
+STEP void* wrapper4(size_t size) {
+  void* block = wrapper5(size);
+  return *(void* volatile*)&block;
+}
+STEP void* wrapper3(size_t size) {
+  void* block = wrapper4(size);
+  return *(void* volatile*)&block;
+}
+STEP void* wrapper2(size_t size) {
+  void* block = wrapper3(size);
+  return *(void* volatile*)&block;
+}
+STEP void* wrapper1(size_t size) {
+  void* block = wrapper2(size);
+  return *(void* volatile*)&block;
+}
 
 STEP int chain(void) {
   give_back(wrapper1(123));

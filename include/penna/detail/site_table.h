@@ -88,8 +88,8 @@ static inline int penna_site_is_sound(const struct penna_site_table* table, cons
     return 0;
   const int known =
       (site->kind >= PENNA_SITE_EVENT && site->kind <= PENNA_SITE_TRIGGER) || site->kind == PENNA_SITE_POOL;
-  return known && site->arg_count <= PENNA_MAX_ARGS &&
-         site->text_bytes != 0 && penna_is_inside(table, penna_state_of(site), sizeof(struct penna_point_state)) &&
+  return known && site->arg_count <= PENNA_MAX_ARGS && site->text_bytes != 0 &&
+         penna_is_inside(table, penna_state_of(site), sizeof(struct penna_point_state)) &&
          penna_is_inside(table, text, site->text_bytes) && text[site->text_bytes - 1] == '\0';
 }
 

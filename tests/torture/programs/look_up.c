@@ -15,7 +15,8 @@ static const char* plugin;
 static pthread_barrier_t start;
 static int wrong[kThreads];
 
-static const char* const kNames[] = {"strtol", "strtoul", "labs", "qsort", "getenv", "strdup", "toupper", "fputs", "rand_r"};
+static const char* const kNames[] = {"strtol", "strtoul", "labs",  "qsort", "getenv",
+                                     "strdup", "toupper", "fputs", "rand_r"};
 
 // A busy caller, in the middle of functions while others have them patched.
 static int use(const char* name, void* function) {
@@ -37,7 +38,8 @@ static void* look_up(void* argument) {
     void* const library = dlopen(plugin, RTLD_NOW);
     const plugin_function work = (plugin_function)dlsym(library, "plugin_work");
     const plugin_function count = (plugin_function)dlsym(library, "plugin_count");
-    if (work == NULL || count == NULL || work != (plugin_function)dlsym(library, "plugin_work")) return ++*mistakes, NULL;
+    if (work == NULL || count == NULL || work != (plugin_function)dlsym(library, "plugin_work"))
+      return ++*mistakes, NULL;
     *mistakes += work(3) != work(3);
     const int before = count(0);
     *mistakes += count(0) != before + 1;  // thread-local

@@ -4,4 +4,6 @@ static __thread int counted;
 
 int plugin_count(int more) { return ++counted + more; }
 int plugin_half(int value) { return value / 2; }
-__attribute__((noinline)) int plugin_work(int value) { return value <= 1 ? plugin_half(value) : plugin_work(value - 1) + value; }
+__attribute__((noinline)) int plugin_work(int value) {
+  return value <= 1 ? plugin_half(value) : plugin_work(value - 1) + value;
+}

@@ -25,7 +25,9 @@ TEST(FilterOptions, Ranges) {
 }
 
 TEST(FilterOptions, WhatCannotBeMeantIsRefused) {
-  const auto accepted = [](const FilterOptions& options) { return check_filter(options, FilterUse::kReading).has_value(); };
+  const auto accepted = [](const FilterOptions& options) {
+    return check_filter(options, FilterUse::kReading).has_value();
+  };
   FilterOptions options;
   EXPECT_TRUE(accepted(options));
   for (const char* trigger : {"work", "@on", "work@", "work@stack", ""}) {
