@@ -162,15 +162,18 @@ void Allocations::freed(const Event& event) {
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
   last.freed_address = address;
-  last.process = event.process;
   if (heaps_.erase(event.process, address, event.time, last.block)) {
     last.freed = Freed::kOwn;
     last.freed_at = event.time;
     const SampleWeight weight = scale_.weigh(last.block.size);
     totals.frees_by_family[family] += weight.blocks;
-    last.is_settled = last.block.slot == kNoSlot;
+    last.is_told = last.block.slot == kNoSlot;
+    if (last.is_told) return;
+    totals.frees += weight.blocks;
+    remove_live(event.process, last.block);
+    tell_live(event.process, event.time);
     // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
-    if (last.is_settled || family == PENNA_FAMILY_REALLOC) return;
+    if (family == PENNA_FAMILY_REALLOC) return;
     if (last.block.thread == event.thread && last.allocations - last.block.sequence <= options_.within) {
       StackAllocations& stack = stacks_[last.block.slot];
       totals.temporary += weight.blocks;
@@ -193,11 +196,8 @@ void Allocations::freed(const Event& event) {
 // The thread's last free has happened: nothing can take it back any more.
 void Allocations::settle(uint32_t thread) {
   LastOfThread& last = threads_[thread];
-  if (last.is_settled) return;
-  last.is_settled = true;
-  totals_[last.process].frees += scale_.weigh(last.block.size).blocks;
-  remove_live(last.process, last.block);
-  tell_live(last.process, last.freed_at);
+  if (last.is_told) return;
+  last.is_told = true;
   if (options_.observer != nullptr) options_.observer->on_freed({last.block, thread, last.freed_at});
 }
 
@@ -215,7 +215,9 @@ void Allocations::take_back(const Event& event) {
   uint64_t blocks = 1;
   if (last.freed == Freed::kOwn) {
     blocks = scale_.weigh(last.block.size).blocks;
-    stay(event, address, &last);
+    if (last.block.slot != kNoSlot) totals.frees -= blocks;
+    last.is_told = true;
+    add_live(event, address, last.block);
   } else if (last.freed == Freed::kInherited) {
     --totals.inherited_frees;
     heaps_.restore_inherited(event.process, address);
@@ -224,19 +226,6 @@ void Allocations::take_back(const Event& event) {
   }
   totals.frees_by_family[PENNA_FAMILY_REALLOC] -= blocks;
   last.freed = Freed::kNothing;
-}
-
-// The block that realloc was to move is where it was, and was live all the time.
-void Allocations::stay(const Event& event, uint64_t address, LastOfThread* last) {
-  const bool was_live = !std::exchange(last->is_settled, true) || last->block.slot == kNoSlot;
-  if (!was_live) {  // its REALLOC_FAILED belongs to a FREE that was lost
-    totals_[event.process].frees -= scale_.weigh(last->block.size).blocks;
-    return add_live(event, address, last->block);
-  }
-  HeapBlock old;
-  if (heaps_.insert(event.process, address, last->block, old)) return;
-  ++totals_[event.process].replaced;
-  remove_live(event.process, old);
 }
 
 HeapTotals Allocations::total() const {

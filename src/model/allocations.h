@@ -131,14 +131,12 @@ class Allocations {
     uint64_t allocations = 0;  // of it, so far
     Freed freed = Freed::kNothing;
     uint64_t freed_address = 0;
-    uint32_t process = 0;
-    HeapBlock block;         // kOwn: what it was
-    uint64_t freed_at = 0;   // ticks
-    bool is_settled = true;  // kOwn: not in what is live any more
+    HeapBlock block;        // kOwn: what it was
+    uint64_t freed_at = 0;  // ticks
+    bool is_told = true;    // kOwn: to the observer
   };
   void allocated(const Event& event, uint64_t address_family, uint64_t size, uint32_t stack);
   void settle(uint32_t thread);
-  void stay(const Event& event, uint64_t address, LastOfThread* last);
   void tell_live(uint32_t process, uint64_t time);
   void freed(const Event& event);
   void take_back(const Event& event);
