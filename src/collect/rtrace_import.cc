@@ -275,7 +275,7 @@ struct RtraceImport::Reader {
   const RtraceImport& import;
   RecordingWriter& writer;
   ChunkSink sink;
-  ChunkBuilder chunks;
+  ChunkAssembler chunks;
   StackTree stacks;
   std::map<std::string, Module> modules;  // by path
   std::string_view only_resource;         // of events that do not say theirs

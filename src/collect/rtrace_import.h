@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "collect/chunk_builder.h"
+#include "collect/chunk_assembler.h"
 #include "recording/types.h"
 
 namespace penna {

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "collect/chunk_builder.h"
+#include "collect/chunk_assembler.h"
 #include "collect/chunk_sink.h"
 #include "penna/stream.h"
 
@@ -45,7 +45,7 @@ class StreamImport {
   std::span<const uint8_t> stream_;
   penna_stream_header header_;
   std::unique_ptr<ChunkSink> sink_ = std::make_unique<ChunkSink>(0);
-  ChunkBuilder chunks_{*sink_};
+  ChunkAssembler chunks_{*sink_};
   uint64_t now_;  // time of the latest record so far
   StreamSummary summary_;
 };

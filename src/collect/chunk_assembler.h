@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ChunkBuilder: records that were not written into chunks by a thread of a target become chunks of a recording.
+// ChunkAssembler: records that were not written into chunks by a thread of a target become chunks of a recording.
 //
 // Why chunks: a recording knows nothing else. The records of each thread are put one behind the other, as if the thread had
 // filled its chunks itself.
@@ -16,10 +16,10 @@
 
 namespace penna {
 
-class ChunkBuilder {
+class ChunkAssembler {
  public:
   // The sink's process is theirs.
-  explicit ChunkBuilder(ChunkSink& sink) : sink_(sink) {}
+  explicit ChunkAssembler(ChunkSink& sink) : sink_(sink) {}
 
   // The thread's serial. More threads than any source has: the rest goes on under one of them.
   uint32_t serial(uint32_t thread) { return builder_for(thread).serial; }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// See chunk_builder.h.
-#include "collect/chunk_builder.h"
+// See chunk_assembler.h.
+#include "collect/chunk_assembler.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace penna {
 
-ChunkBuilder::Builder& ChunkBuilder::builder_for(uint32_t thread) {
+ChunkAssembler::Builder& ChunkAssembler::builder_for(uint32_t thread) {
   auto found = builders_.find(thread);
   if (found == builders_.end() && builders_.size() >= kMaxThreads) found = builders_.begin();
   Builder& builder = found == builders_.end() ? builders_[thread] : found->second;
@@ -15,7 +15,7 @@ ChunkBuilder::Builder& ChunkBuilder::builder_for(uint32_t thread) {
   return builder;
 }
 
-void ChunkBuilder::add(RecordingWriter& writer, uint32_t thread, std::span<const uint8_t> record, uint64_t time) {
+void ChunkAssembler::add(RecordingWriter& writer, uint32_t thread, std::span<const uint8_t> record, uint64_t time) {
   Builder& builder = builder_for(thread);
   if (builder.chunk.size() + record.size() > PENNA_CHUNK_BYTES) flush(writer, thread, builder);
   if (builder.chunk.empty()) {
@@ -27,11 +27,11 @@ void ChunkBuilder::add(RecordingWriter& writer, uint32_t thread, std::span<const
   builder.chunk.insert(builder.chunk.end(), record.begin(), record.end());
 }
 
-void ChunkBuilder::finish(RecordingWriter& writer) {
+void ChunkAssembler::finish(RecordingWriter& writer) {
   for (auto& [thread, builder] : builders_) flush(writer, thread, builder);
 }
 
-void ChunkBuilder::flush(RecordingWriter& writer, uint32_t thread, Builder& builder) {
+void ChunkAssembler::flush(RecordingWriter& writer, uint32_t thread, Builder& builder) {
   if (builder.chunk.empty()) return;
   penna_chunk header{};
   header.ctf_magic = PENNA_CTF_MAGIC;
