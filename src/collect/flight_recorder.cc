@@ -16,7 +16,11 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   kept_.push_back({sink, {content.begin(), content.end()}, summary});
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
-  if (due_ || wants(header)) return store_kept(writer);
+  if (due_ || wants(header)) {
+    store_kept(writer);
+    if (!due_) write_health(writer);
+    return;
+  }
   while (bytes_ > rules_.bytes) {
     const Kept oldest = take_oldest();
     oldest.sink->throw_away(oldest.chunk, oldest.summary);
@@ -57,10 +61,14 @@ void FlightRecorder::store_kept(RecordingWriter& writer) {
 bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
   if (!std::exchange(due_, false)) return false;
   store_kept(writer);
-  // Should the recorder die, it is known what was thrown away in front.
+  write_health(writer);
+  return true;
+}
+
+// Should the recorder die, it is known what was thrown away in front.
+void FlightRecorder::write_health(RecordingWriter& writer) {
   for (const auto& [process, sink] : stored_) sink->write_health(writer);
   stored_.clear();
-  return true;
 }
 
 void FlightRecorder::throw_all_away(RecordingWriter& writer) {

@@ -69,6 +69,7 @@ class FlightRecorder final : public Onlooker {
   void learn(uint32_t process, Watched& watched, const Record& record);
   Kept take_oldest();
   void store_kept(RecordingWriter& writer);
+  void write_health(RecordingWriter& writer);
   void release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
 
   SnapshotRules rules_;
