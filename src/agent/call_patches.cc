@@ -10,6 +10,7 @@
 #include "agent/entered_functions.h"
 #include "agent/environment.h"
 #include "agent/imports.h"
+#include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
 #include "agent/rendezvous.h"
@@ -62,6 +63,16 @@ struct Questions {
   uint32_t count;
 };
 
+// Who is asked about: modules that stay until the answers are carried out, and where their names are looked up besides.
+struct PinnedModules {
+  explicit PinnedModules(void* opened_now) : opened(opened_now), scope(opened_now) {}
+  void* opened;
+  OpenedScope scope;
+  ModulePin pins[PENNA_PATCH_MAX_MODULES];
+  void* scopes[PENNA_PATCH_MAX_MODULES];
+  Questions* questions = nullptr;
+};
+
 penna_patch_question question_about(const ModuleFacts& module, NearRoom near, uintptr_t function) {
   penna_patch_question question{};
   question.bias = module.bias;
@@ -83,11 +94,17 @@ bool may_be_asked_about(const ModuleFacts& module) {
   return module.path_bytes <= PENNA_PATCH_PATH && !is_ours;
 }
 
-void ask_about(const ModuleFacts& module, void* argument) {
-  auto& questions = *static_cast<Questions*>(argument);
-  if (questions.count == PENNA_PATCH_MAX_MODULES || !may_be_asked_about(module)) return;
+bool ask_about(const ModuleFacts& module, void* argument) {
+  auto& modules = *static_cast<PinnedModules*>(argument);
+  Questions& questions = *modules.questions;
+  if (!may_be_asked_about(module)) return true;
+  if (questions.count == PENNA_PATCH_MAX_MODULES || !modules.pins[questions.count].pin(module)) return false;
+  // Opened by somebody else meanwhile: by its own handle.
+  modules.scopes[questions.count] =
+      modules.scope.holds(module) ? modules.opened : modules.pins[questions.count].handle();
   const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPage);
   questions.list[questions.count++] = question_about(module, reserve_near(module.start, module.end, near_bytes), 0);
+  return true;
 }
 
 // ---- Answers ----------------------------------------------------------------------------------------------------------
@@ -255,12 +272,12 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
   }
 }
 
-void patch_modules_as(const Plan& plan, const Questions& questions, void* opened) {
+void patch_modules_as(const Plan& plan, const Questions& questions, void* const* scopes) {
   const bool alone = __libc_single_threaded != 0;
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
     if (sound)
-      patch_module(questions.list[i], plan, plan.nears[i], alone, opened);
+      patch_module(questions.list[i], plan, plan.nears[i], alone, scopes[i]);
     else
       close_near(questions.list[i], {});
   }
@@ -369,11 +386,19 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
 }
 
 void patch_modules(void* opened) {
-  BoardLock lock(BoardLock::kTry);
-  if (!lock) return;
-  ask(
-      PENNA_PATCH_MAX_MODULES, [](Questions& questions) { for_each_new_module(ask_about, &questions); },
-      [opened](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, opened); });
+  PinnedModules modules(opened);
+  {
+    BoardLock lock(BoardLock::kASecond);
+    if (!lock) return;
+    ask(
+        PENNA_PATCH_MAX_MODULES,
+        [&](Questions& questions) {
+          modules.questions = &questions;
+          for_each_new_module(ask_about, &modules);
+        },
+        [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, modules.scopes); });
+  }
+  for (ModulePin& pin : modules.pins) pin.unpin();  // not under the lock: it may run destructors
 }
 
 // Where a detour's jump goes: behind an endbr64.
@@ -409,7 +434,7 @@ bool patch_function(uintptr_t function) {
   const penna_elf_range code = penna_elf_code_at(&elf, function);
   constexpr uintptr_t kMostBytes = 16;  // that are looked at here
   if (code.start == code.end || code.end - function < kMostBytes) return true;
-  BoardLock lock(BoardLock::kTry);
+  BoardLock lock(BoardLock::kASecond);
   if (!lock) return false;
   if (!remember_entered_function(function)) return true;
   const bool alone = __libc_single_threaded != 0;

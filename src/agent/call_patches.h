@@ -19,7 +19,7 @@ void patch_new_modules(void* opened);
 
 // Shall functions that dlsym finds be patched (record --libcalls)?
 bool patches_pointers();
-// The same for one function, once. False: another thread is patching; come again. Not in signal handlers.
+// The same for one function, once. False: another thread goes on patching. Not in signal handlers.
 bool patch_function(uintptr_t function);
 void count_refused_function();
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 
+#include "agent/loader.h"
 #include "agent/text.h"
 
 extern "C" void penna_call_enter();
@@ -23,8 +24,7 @@ uint32_t gnu_hash(const char* name) {
 
 DynamicSymbols::DynamicSymbols(const link_map& map) : bias_(map.l_addr) {
   for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    // Relocated by the dynamic linker, but in the kernel's module, which it does not write to.
-    const uintptr_t address = entry->d_un.d_ptr >= bias_ ? entry->d_un.d_ptr : entry->d_un.d_ptr + bias_;
+    const uintptr_t address = address_of(map, *entry);
     if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address);
     if (entry->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
     if (entry->d_tag == DT_GNU_HASH) hash_ = reinterpret_cast<const uint32_t*>(address);
@@ -49,6 +49,10 @@ DynamicSymbols::Found DynamicSymbols::find(const char* name) const {
   }
 }
 
+uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry) {
+  return entry.d_un.d_ptr >= map.l_addr ? entry.d_un.d_ptr : entry.d_un.d_ptr + map.l_addr;
+}
+
 const link_map* map_of(uintptr_t address) {
   dl_find_object found;
   return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
@@ -57,11 +61,13 @@ const link_map* map_of(uintptr_t address) {
 bool is_ours(const link_map* map) { return map == map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
 
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind) {
-  for (const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map; map != nullptr; map = map->l_next) {
-    const DynamicSymbols::Found found = is_ours(map) ? DynamicSymbols::Found{} : DynamicSymbols(*map).find(name);
-    if (found.address != 0) return found;
-  }
-  return {};
+  DynamicSymbols::Found found;
+  hold_modules([&] {
+    const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map;
+    for (; map != nullptr && found.address == 0; map = map->l_next)
+      if (!is_ours(map)) found = DynamicSymbols(*map).find(name);
+  });
+  return found;
 }
 
 }  // namespace penna::agent

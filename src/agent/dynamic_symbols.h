@@ -27,6 +27,10 @@ class DynamicSymbols {
   const uint32_t* hash_ = nullptr;
 };
 
+// Where an entry of the module's dynamic section points to: relocated by the dynamic linker, but in the kernel's module, which it does not
+// write to.
+uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry);
+
 // The module that holds an address; null: none does.
 const link_map* map_of(uintptr_t address);
 // Is it this library?

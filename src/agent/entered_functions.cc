@@ -3,13 +3,11 @@
 #include "agent/entered_functions.h"
 
 #include <dlfcn.h>
-#include <linux/time_types.h>
 
 #include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
-#include "agent/sys.h"
 
 namespace penna::agent {
 namespace {
@@ -30,22 +28,12 @@ bool is_entered(uintptr_t function) {
   }
 }
 
-void sleep_half_a_millisecond() {
-  const __kernel_timespec time{0, 500'000};
-  sys(SYS_nanosleep, reinterpret_cast<long>(&time));
-}
-
-// Whoever patches may need the dynamic linker's lock, which this thread may hold (dlsym in a constructor): so the wait has an end.
 void enter(void* found, uintptr_t caller) {
   const auto function = reinterpret_cast<uintptr_t>(found);
   if (found == nullptr || is_entered(function)) return;
   const link_map* map = map_of(function);
   if (map == nullptr || map == map_of(caller) || is_ours(map)) return;
-  constexpr int kMostWaits = 2000;
-  for (int i = 0; !patch_function(function); ++i) {
-    if (i == kMostWaits) return count_refused_function();
-    sleep_half_a_millisecond();
-  }
+  if (!patch_function(function)) count_refused_function();
 }
 
 // What a caller who asks for RTLD_DEFAULT or RTLD_NEXT will be given, as far as one who is not the caller can tell.

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/loader.h"
 #include "agent/real.h"
 #include "agent/sites.h"
 #include "agent/sys.h"
@@ -24,9 +25,12 @@ bool defines_versions(const link_map& map) {
 }
 
 bool comes_first(const link_map* one, const link_map* other) {
-  for (const link_map* map = _r_debug.r_map; map != nullptr && map != other; map = map->l_next)
-    if (map == one) return true;
-  return false;
+  const link_map* first = nullptr;
+  hold_modules([&] {
+    for (const link_map* map = _r_debug.r_map; map != nullptr && first == nullptr; map = map->l_next)
+      if (map == one || map == other) first = map;
+  });
+  return first == one && one != other;
 }
 
 // The version that is asked for, or in front of it a module that defines none: ours, for one, which dlvsym passes over as the dynamic

@@ -8,10 +8,12 @@
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/entered_functions.h"
+#include "agent/loader.h"
 #include "agent/near_ranges.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
+#include "agent/signal_block.h"
 #include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -26,7 +28,7 @@ namespace {
 constexpr uint32_t kMaxModules = 512;
 constexpr uint32_t kMaxPath = 1024;
 
-enum ModuleState : uint32_t { kUnused, kFilling, kMapped, kGone };
+enum ModuleState : uint32_t { kUnused, kMapped, kGone };
 
 struct Module {
   uint32_t state;  // ModuleState; release after the rest was filled
@@ -34,6 +36,7 @@ struct Module {
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
   bool visited;  // by for_each_new_module()
+  bool stays;    // nobody unloads it
   uint8_t build_id[32];
   char path[kMaxPath];
 };
@@ -42,6 +45,31 @@ Module modules[kMaxModules];
 uint32_t module_count;  // grows only; entries are filled after their number is taken
 uint32_t last_found;    // where the last look-up ended: most end there again
 bool dlopen_was_called;
+uint32_t table_lock;
+
+// Held by whoever changes the table, or takes what belongs to a module away: else a module that is mapped where another was would lose
+// what was just made for it. No handler comes in between, as it could wait for its own thread. Forked children take it anew
+// (announce_modules()); a thread that gets no share of the processor stops nobody for good.
+class TableLock {
+ public:
+  TableLock() {
+    constexpr int kMostYields = 100'000;
+    for (int i = 0; i < kMostYields && !held_; ++i) {
+      held_ = __atomic_exchange_n(&table_lock, 1, __ATOMIC_ACQUIRE) == 0;  // pairs with the release below
+      if (!held_) sys(SYS_sched_yield);
+    }
+  }
+  ~TableLock() {
+    if (held_) __atomic_store_n(&table_lock, 0, __ATOMIC_RELEASE);
+  }
+  TableLock(const TableLock&) = delete;
+  TableLock& operator=(const TableLock&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  SignalBlock signals_;
+  bool held_ = false;
+};
 
 bool is_mapped(const Module& module) {
   return __atomic_load_n(&module.state, __ATOMIC_ACQUIRE) == kMapped;  // pairs with the release in remember()
@@ -49,10 +77,7 @@ bool is_mapped(const Module& module) {
 
 bool contains(const Module& module, uintptr_t pc) { return is_mapped(module) && pc >= module.start && pc < module.end; }
 
-uint32_t known_modules() {
-  uint32_t count = __atomic_load_n(&module_count, __ATOMIC_RELAXED);
-  return count < kMaxModules ? count : kMaxModules;
-}
+uint32_t known_modules() { return __atomic_load_n(&module_count, __ATOMIC_RELAXED); }
 
 bool is_known(uintptr_t pc) {
   if (contains(modules[__atomic_load_n(&last_found, __ATOMIC_RELAXED)], pc)) return true;
@@ -128,21 +153,19 @@ void tell(const Module& module) {
   record.commit();
 }
 
-// A slot nobody else fills: that of a module which is gone, or a new one. Null when there is none left.
-Module* take_slot() {
-  for (uint32_t i = 0; i < known_modules(); ++i) {
-    uint32_t gone = kGone;
-    if (__atomic_compare_exchange_n(&modules[i].state, &gone, kFilling, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-      return &modules[i];
-  }
-  uint32_t number = __atomic_fetch_add(&module_count, 1, __ATOMIC_RELAXED);
-  if (number < kMaxModules) return &modules[number];
-  __atomic_store_n(&module_count, kMaxModules, __ATOMIC_RELAXED);
-  return nullptr;
+// That of a module which is gone, or a new one. Null when there is none left.
+Module* free_slot() {
+  for (uint32_t i = 0; i < module_count; ++i)
+    if (!is_mapped(modules[i])) return &modules[i];
+  if (module_count == kMaxModules) return nullptr;
+  __atomic_store_n(&module_count, module_count + 1, __ATOMIC_RELAXED);
+  return &modules[module_count - 1];
 }
 
 void remember(const dl_find_object& found) {
-  Module* slot = take_slot();
+  TableLock lock;
+  if (!lock || is_known(reinterpret_cast<uintptr_t>(found.dlfo_map_start))) return;
+  Module* slot = free_slot();
   if (slot == nullptr) {
     if (process.channel != nullptr) __atomic_fetch_add(&process.channel->counters.modules_unknown, 1, __ATOMIC_RELAXED);
     return;
@@ -150,6 +173,7 @@ void remember(const dl_find_object& found) {
   Module& module = *slot;
   module.build_id_bytes = 0;
   module.visited = false;
+  module.stays = !dlopen_was_called;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   module.start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
@@ -163,6 +187,8 @@ void remember(const dl_find_object& found) {
 // After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one.
 bool forget_unmapped() {
   bool any = false;
+  TableLock lock;
+  if (!lock) return false;
   for (uint32_t i = 0; i < known_modules(); ++i) {
     dl_find_object found;
     if (!is_mapped(modules[i])) continue;
@@ -183,6 +209,7 @@ bool forget_unmapped() {
 
 void announce_modules(bool forked) {
   if (forked) {
+    __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // whoever held it is not here
     for (uint32_t i = 0; i < known_modules(); ++i)
       if (is_mapped(modules[i])) tell(modules[i]);
     return;
@@ -205,17 +232,15 @@ uint32_t main_program_high() { return static_cast<uint32_t>(modules[0].start >> 
 
 namespace {
 ModuleFacts facts_of(const Module& module) {
-  return {module.bias, module.start,          module.end,       module.build_id,
-          module.path, module.build_id_bytes, module.path_bytes};
+  return {module.bias, module.start,          module.end,        module.build_id,
+          module.path, module.build_id_bytes, module.path_bytes, module.stays};
 }
 }  // namespace
 
-void for_each_new_module(void (*visit)(const ModuleFacts& module, void* argument), void* argument) {
+void for_each_new_module(bool (*visit)(const ModuleFacts& module, void* argument), void* argument) {
   for (uint32_t i = 0; i < known_modules(); ++i) {
     Module& module = modules[i];
-    if (!is_mapped(module) || module.visited) continue;
-    module.visited = true;
-    visit(facts_of(module), argument);
+    if (is_mapped(module) && !module.visited) module.visited = visit(facts_of(module), argument);
   }
 }
 
@@ -231,10 +256,23 @@ bool module_at(uintptr_t pc, ModuleFacts* facts) {
 }
 
 void find_new_modules() {
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
-    dl_find_object found;
-    if (map->l_ld != nullptr && _dl_find_object(map->l_ld, &found) == 0) ensure_module(found);
+  hold_modules([] {
+    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+      dl_find_object found;
+      if (map->l_ld != nullptr && _dl_find_object(map->l_ld, &found) == 0) ensure_module(found);
+    }
+  });
+}
+
+int close_module(void* handle, bool* unloaded) {
+  const int error = real.dlclose(handle);
+  const bool any = forget_unmapped();
+  if (any) {
+    __atomic_fetch_add(&module_generation, 1, __ATOMIC_RELAXED);
+    forget_unwind_rules();
   }
+  if (unloaded != nullptr) *unloaded = any;
+  return error;
 }
 
 namespace {
@@ -258,9 +296,12 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
   if (is_path) return true;
   if (_dl_find_object(reinterpret_cast<void*>(caller), &found) != 0 || has_entry(*found.dlfo_link_map, DT_RUNPATH))
     return false;
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
-    if (has_entry(*map, DT_RPATH)) return false;
-  return true;
+  bool any_rpath = false;
+  hold_modules([&] {
+    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
+      any_rpath |= has_entry(*map, DT_RPATH);
+  });
+  return !any_rpath;
 }
 
 void* open_and_patch(const char* name, int mode) {
@@ -288,10 +329,9 @@ PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   using namespace penna::agent;
   if (real.dlclose == nullptr) resolve_real_functions();
-  int error = real.dlclose(handle);
-  if (forget_unmapped()) {
-    __atomic_fetch_add(&module_generation, 1, __ATOMIC_RELAXED);
-    forget_unwind_rules();
-  }
+  bool unloaded = false;
+  const int error = close_module(handle, &unloaded);
+  // Somebody may have mapped one there, who took it for what was forgotten just now.
+  if (unloaded) patch_new_modules(nullptr);
   return error;
 }

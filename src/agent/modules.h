@@ -32,15 +32,19 @@ struct ModuleFacts {
   const uint8_t* build_id;
   const char* path;  // no zero at its end
   uint16_t build_id_bytes, path_bytes;
+  bool stays;  // was there before the first dlopen: nobody unloads it
 };
 
-// Calls visit(ModuleFacts, argument) for each module of the table that it was not called for before. One thread at a time.
-void for_each_new_module(void (*visit)(const ModuleFacts& module, void* argument), void* argument);
+// Calls visit(ModuleFacts, argument) for each module of the table that it did not accept before. One thread at a time.
+void for_each_new_module(bool (*visit)(const ModuleFacts& module, void* argument), void* argument);
 
 // The module that holds `pc`; false: none does. Valid as long as nobody unloads it.
 bool module_at(uintptr_t pc, ModuleFacts* facts);
 
 // Takes what the dynamic linker has mapped since into the table. Not in signal handlers, nor under a lock of the linker's.
 void find_new_modules();
+
+// dlclose as the program does it: what is unloaded is forgotten. The linker's result; true in *unloaded: something was.
+int close_module(void* handle, bool* unloaded = nullptr);
 
 }  // namespace penna::agent

@@ -153,14 +153,11 @@ void forget_near_memory(uintptr_t module_start) {
   for (uint32_t i = 0; i < known; ++i) {
     NearRange& range = ranges[i];
     if (__atomic_load_n(&range.module, __ATOMIC_ACQUIRE) != module_start) continue;  // pairs with add_range()
-    uint64_t bytes = __atomic_exchange_n(&range.bytes, 0, __ATOMIC_ACQ_REL);
-    if (bytes == 0 && !range.is_pool) continue;  // another thread is at it
+    const uint64_t bytes = __atomic_exchange_n(&range.bytes, 0, __ATOMIC_ACQ_REL);
     mark_return_links_stale(range.start, range.start + bytes);
     const NearRoom pages = range.pages;
-    if (__atomic_compare_exchange_n(&range.module, &module_start, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      unmap(pages);
-    else
-      return;
+    __atomic_store_n(&range.module, 0, __ATOMIC_RELEASE);  // pairs with take_entry()
+    unmap(pages);
   }
 }
 

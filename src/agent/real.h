@@ -5,6 +5,7 @@
 // has returned true, no entry is null that libc 2.34 or later defines (_Unwind_Backtrace is libgcc's).
 #pragma once
 
+#include <link.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stddef.h>

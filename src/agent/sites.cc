@@ -6,8 +6,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/time_types.h>
 #include <sys/auxv.h>
 
+#include "agent/loader.h"
 #include "agent/points.h"
 #include "agent/state.h"
 #include "agent/sys.h"
@@ -63,8 +65,10 @@ bool for_each_note(const void* address, Visit&& visit) {
 // As announce_modules(): not under a lock of the dynamic linker's.
 template <typename Visit>
 void for_each_note(Visit&& visit) {
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
-    if (map->l_ld != nullptr && !for_each_note(map->l_ld, visit)) return;
+  hold_modules([&] {
+    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
+      if (map->l_ld != nullptr && !for_each_note(map->l_ld, visit)) return;
+  });
 }
 
 void count(uint64_t penna_counters::*counter, uint64_t by) {
@@ -110,6 +114,15 @@ penna_switchboard* board() {
   }
   penna_control_entries.switchboard = reinterpret_cast<uintptr_t>(found);
   return the_board = found;
+}
+
+BoardLock::BoardLock(Patience patience) : held_(patience == kWait || penna_try_lock_board(board())) {
+  if (patience == kWait) penna_lock_board(board());
+  const __kernel_timespec half_a_millisecond{0, 500'000};
+  for (int i = 0; patience == kASecond && !held_ && i < 2000; ++i) {
+    sys(SYS_nanosleep, reinterpret_cast<long>(&half_a_millisecond));
+    held_ = penna_try_lock_board(board());
+  }
 }
 
 SiteModule* SiteModules::begin() const { return modules; }

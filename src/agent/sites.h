@@ -24,13 +24,12 @@ struct SiteModule {
 // The process's switchboard: the one that a module already points to, else our own, to which our own note then points.
 penna_switchboard* board();
 
-// The lock for as long as this lives. Waits, or not: a signal handler, or a thread that was stopped anywhere, must not.
+// The lock for as long as this lives. Waits, or not: a signal handler, or a thread that was stopped anywhere, must not; and where this
+// thread may hold the dynamic linker's lock (in a constructor), for which whoever has the board's may wait, the wait has an end.
 class BoardLock {
  public:
-  enum Patience { kWait, kTry };
-  explicit BoardLock(Patience patience) : held_(patience == kWait || penna_try_lock_board(board())) {
-    if (patience == kWait) penna_lock_board(board());
-  }
+  enum Patience { kWait, kASecond, kTry };
+  explicit BoardLock(Patience patience);
   ~BoardLock() {
     if (held_) penna_unlock_board(board());
   }

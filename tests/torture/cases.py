@@ -159,6 +159,8 @@ CASES |= {
                        silent=('locks', 'points')),
     'look_up_named': program('look_up', '{bin}/looked_up.so', kinds=BY_CALLS, silent=('locks', 'points'),
                              options=('--libcalls', '-F', 'plugin_*', '-F', 'strto*', '-A', 'plugin_work@arg1')),
+    'reopen': program('reopen', '{bin}/looked_up.so', '{bin}/looked_up_too.so', kinds=BY_CALLS, options=('--libcalls',),
+                      silent=('locks', 'points')),
     'passing': program('passing', kinds=BY_CALLS),
     'freed_late': program('freed_late', '{bin}/plugin.so', silent=('locks', 'points')),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),

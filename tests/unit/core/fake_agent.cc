@@ -10,11 +10,13 @@
 
 #include "agent/lifecycle.h"
 #include "agent/modules.h"
+#include "agent/real.h"
 #include "agent/writer.h"
 
 namespace penna::agent {
 
 Process process;
+RealFunctions real;  // none is looked up: the test loads and unloads nothing
 __thread Thread thread
     __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0};
 

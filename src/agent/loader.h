@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The dynamic linker's modules, while other threads open and close them.
+//
+// Why: its list is read here, and code in its modules is written, by threads that have nothing to do with whoever unloads one.
+// Invariant: what is looked at stays mapped as long as it is looked at.
+#pragma once
+
+#include <link.h>
+
+#include "agent/modules.h"
+#include "agent/real.h"
+
+namespace penna::agent {
+
+// Calls work(); meanwhile no module is mapped or unmapped, and the list beginning at _r_debug.r_map does not change. `work` asks the
+// linker for nothing (dlsym and dlopen wait for whoever waits for us). Not in signal handlers.
+template <typename Work>
+void hold_modules(Work&& work) {
+  if (real.dl_iterate_phdr == nullptr) return work();  // at start-up: that is being looked up just now
+  real.dl_iterate_phdr(
+      [](dl_phdr_info*, size_t, void* argument) {
+        (*static_cast<Work*>(argument))();
+        return 1;  // all is done at the first
+      },
+      &work);
+}
+
+// The modules in which the names are looked up of what an opened library has brought: itself, and all that it needs.
+class OpenedScope {
+ public:
+  explicit OpenedScope(void* opened);  // a handle by dlopen, or null: none
+  bool holds(const ModuleFacts& module) const;
+
+ private:
+  static constexpr uint32_t kMost = 256;
+  uint32_t count_ = 0;
+  uintptr_t dynamic_[kMost];  // a module by its dynamic section
+};
+
+// Keeps a module from being unloaded, from pin() to unpin().
+class ModulePin {
+ public:
+  // False: the module is not there any more. Not in signal handlers.
+  bool pin(const ModuleFacts& module);
+  void unpin();
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_ = nullptr;  // null: it needs none
+};
+
+}  // namespace penna::agent
