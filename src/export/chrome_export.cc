@@ -9,6 +9,7 @@
 #include "export/event_words.h"
 #include "export/json_writer.h"
 #include "model/summary.h"
+#include "recording/block_records.h"
 
 namespace penna {
 namespace {
@@ -179,27 +180,13 @@ class HeapCounter {
 
   bool operator()(const Event& event) {
     Heap& heap = heaps_[event.process];
-    switch (event.record.kind) {
-      case PENNA_KIND_ALLOC: {
-        const auto alloc = event.record.as<penna_alloc>();
-        insert(heap, alloc.address_family & PENNA_ADDRESS_MASK, alloc.size);
-        break;
-      }
-      case PENNA_KIND_ALLOC_LARGE: {
-        const auto alloc = event.record.as<penna_alloc_large>();
-        insert(heap, alloc.address_family & PENNA_ADDRESS_MASK, alloc.size);
-        break;
-      }
-      case PENNA_KIND_FREE_STACK:
-      case PENNA_KIND_FREE: {
-        const uint64_t address = event.record.as<penna_free>().address_family & PENNA_ADDRESS_MASK;
-        last_frees_[event.thread] = {address, remove(heap, address)};
-        break;
-      }
-      case PENNA_KIND_REALLOC_FAILED:
-        insert(heap, last_frees_[event.thread].address, last_frees_[event.thread].size);
-        break;
-      default: return true;
+    const BlockRecord block = read_block(event.record);
+    Freed& last = last_frees_[event.thread];
+    switch (block.deed) {
+      case BlockDeed::kNone: return true;
+      case BlockDeed::kAllocated: insert(heap, block.address, block.size); break;
+      case BlockDeed::kFreed: last = {block.address, remove(heap, block.address)}; break;
+      case BlockDeed::kKept: insert(heap, last.address, last.size); break;
     }
     heap.last_time = event.time;
     heap.pending = true;

@@ -21,22 +21,18 @@ HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
 // A REALLOC_FAILED takes back the free by realloc that its thread has written just before.
 void HeapChanges::note_failed(const Event& event) {
   LastRealloc& last = last_realloc_[event.thread];
-  if (event.record.kind == PENNA_KIND_FREE || event.record.kind == PENNA_KIND_FREE_STACK) {
-    const uint64_t word = event.record.as<penna_free>().address_family;
-    if (word >> 56 == PENNA_FAMILY_REALLOC) last = {event.time, word & PENNA_ADDRESS_MASK};
-  } else if (event.record.kind == PENNA_KIND_REALLOC_FAILED) {
-    const uint64_t address = event.record.as<penna_free>().address_family & PENNA_ADDRESS_MASK;
-    if (last.address == address) failed_[event.thread].push_back(last.time);
+  const BlockRecord block = read_block(event.record);
+  if (block.deed == BlockDeed::kKept && last.address == block.address) failed_[event.thread].push_back(last.time);
+  if (block.deed != BlockDeed::kFreed)
     last = {};
-  } else {
-    last = {};
-  }
+  else if (block.family == PENNA_FAMILY_REALLOC)
+    last = {event.time, block.address};
 }
 
-bool HeapChanges::will_fail(const Event& free) const {
-  if (free.record.as<penna_free>().address_family >> 56 != PENNA_FAMILY_REALLOC) return false;
-  const auto found = failed_.find(free.thread);
-  return found != failed_.end() && std::binary_search(found->second.begin(), found->second.end(), free.time);
+bool HeapChanges::will_fail(const Event& event, const BlockRecord& free) const {
+  if (free.family != PENNA_FAMILY_REALLOC) return false;
+  const auto found = failed_.find(event.thread);
+  return found != failed_.end() && std::binary_search(found->second.begin(), found->second.end(), event.time);
 }
 
 bool HeapChanges::take(Pass& pass, uint64_t address, HeapChange& change) {

@@ -15,6 +15,7 @@
 #include "model/allocations.h"
 #include "model/events.h"
 #include "model/hash.h"
+#include "recording/block_records.h"
 
 namespace penna {
 
@@ -77,7 +78,7 @@ class HeapChanges {
   // A block of the process that is live at its event; false when there is none.
   static bool take(Pass& pass, uint64_t address, HeapChange& change);
   void note_failed(const Event& event);
-  bool will_fail(const Event& free) const;
+  bool will_fail(const Event& event, const BlockRecord& free) const;
 
   const Recording& recording_;
   std::function<void()> step_;
@@ -101,27 +102,15 @@ void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& p
     HeapChange change;
     change.thread = event.thread;
     change.time = change.begin = event.time;
-    uint64_t address_family = 0;
-    if (event.record.kind == PENNA_KIND_ALLOC) {
-      const auto payload = event.record.as<penna_alloc>();
-      address_family = payload.address_family;
-      change.size = payload.size;
-      change.stack = payload.stack;
-    } else if (event.record.kind == PENNA_KIND_ALLOC_LARGE) {
-      const auto payload = event.record.as<penna_alloc_large>();
-      address_family = payload.address_family;
-      change.size = payload.size;
-      change.stack = payload.stack;
-    } else if (event.record.kind == PENNA_KIND_FREE) {
-      address_family = event.record.as<penna_free>().address_family;
-      change.is_free = true;
-    } else {
-      return true;
-    }
-    change.address = address_family & PENNA_ADDRESS_MASK;
-    change.family = static_cast<uint32_t>(address_family >> 56);
+    const BlockRecord block = read_block(event.record);
+    change.is_free = block.deed == BlockDeed::kFreed;
+    if (!change.is_free && block.deed != BlockDeed::kAllocated) return true;
+    change.address = block.address;
+    change.family = block.family;
+    change.size = block.size;
+    change.stack = block.stack;
     if (change.is_free) {
-      if (will_fail(event) || !take(pass, change.address, change)) return true;
+      if (will_fail(event, block) || !take(pass, change.address, change)) return true;
       const auto last = pass.last.find(event.thread);
       change.temporary =
           change.family != PENNA_FAMILY_REALLOC && last != pass.last.end() && last->second == change.address;

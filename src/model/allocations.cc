@@ -14,8 +14,7 @@
 namespace penna {
 namespace {
 
-uint64_t address_of(uint64_t address_family) { return address_family & PENNA_ADDRESS_MASK; }
-size_t family_of(uint64_t address_family) { return std::min<size_t>(address_family >> 56, PENNA_FAMILY_COUNT); }
+size_t family_of(const BlockRecord& block) { return std::min<size_t>(block.family, PENNA_FAMILY_COUNT); }
 
 // The order of a hash map is no order: whatever is kept of many blocks must not depend on it.
 void add_leak(Leak& leak, uint64_t address, const HeapBlock& block, const SampleWeight& weight) {
@@ -45,19 +44,12 @@ Allocations::Allocations(const Recording& recording, AllocationOptions options)
 Allocations::~Allocations() = default;
 
 void Allocations::operator()(const Event& event) {
-  switch (event.record.kind) {
-    case PENNA_KIND_ALLOC: {
-      const auto payload = event.record.as<penna_alloc>();
-      return allocated(event, payload.address_family, payload.size, payload.stack);
-    }
-    case PENNA_KIND_ALLOC_LARGE: {
-      const auto payload = event.record.as<penna_alloc_large>();
-      return allocated(event, payload.address_family, payload.size, payload.stack);
-    }
-    case PENNA_KIND_FREE_STACK:  // begins as a FREE does
-    case PENNA_KIND_FREE: return freed(event);
-    case PENNA_KIND_REALLOC_FAILED: return take_back(event);
-    default: return;
+  const BlockRecord block = read_block(event.record);
+  switch (block.deed) {
+    case BlockDeed::kNone: return;
+    case BlockDeed::kAllocated: return allocated(event, block);
+    case BlockDeed::kFreed: return freed(event, block);
+    case BlockDeed::kKept: return take_back(event, block.address);
   }
 }
 
@@ -129,17 +121,17 @@ void Allocations::tell_live(uint32_t process, uint64_t time) {
     options_.observer->on_live(process, time, totals_[process].live_bytes, totals_[process].live_blocks);
 }
 
-void Allocations::allocated(const Event& event, uint64_t address_family, uint64_t size, uint32_t stack) {
+void Allocations::allocated(const Event& event, const BlockRecord& told) {
   settle(event.thread);
   LastOfThread& last = threads_[event.thread];
   last.freed = Freed::kNothing;
   HeapTotals& totals = totals_[event.process];
-  HeapBlock block{size, event.time, kNoSlot, event.thread, last.allocations++};
-  const SampleWeight weight = scale_.weigh(size);
-  const bool counts =
-      options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, stack, size);
-  if (counts) block.slot = slot_of(event, stack);
-  add_live(event, address_of(address_family), block);
+  HeapBlock block{told.size, event.time, kNoSlot, event.thread, last.allocations++};
+  const SampleWeight weight = scale_.weigh(told.size);
+  const bool counts = options_.choice == nullptr ||
+                      options_.choice->takes(event.process, event.thread, block.sequence, told.stack, told.size);
+  if (counts) block.slot = slot_of(event, told.stack);
+  add_live(event, told.address, block);
   if (!counts) {
     totals.left_out += weight.blocks;
     return;
@@ -149,16 +141,15 @@ void Allocations::allocated(const Event& event, uint64_t address_family, uint64_
   stacks_[block.slot].bytes += weight.bytes;
   totals.allocations += weight.blocks;
   totals.bytes += weight.bytes;
-  totals.allocations_by_family[family_of(address_family)] += weight.blocks;
-  if (stack == 0) totals.unknown_stacks += weight.blocks;
+  totals.allocations_by_family[family_of(told)] += weight.blocks;
+  if (told.stack == 0) totals.unknown_stacks += weight.blocks;
   if (options_.observer != nullptr) options_.observer->on_allocated(event, block);
 }
 
-void Allocations::freed(const Event& event) {
+void Allocations::freed(const Event& event, const BlockRecord& free) {
   settle(event.thread);
-  const auto payload = event.record.as<penna_free>();
-  const uint64_t address = address_of(payload.address_family);
-  const size_t family = family_of(payload.address_family);
+  const uint64_t address = free.address;
+  const size_t family = family_of(free);
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
   last.freed_address = address;
@@ -206,8 +197,7 @@ void Allocations::finish() {
 }
 
 // The FREE of this thread just before, by realloc, did not happen. It can be missing (lost): then nothing was counted.
-void Allocations::take_back(const Event& event) {
-  const uint64_t address = address_of(event.record.as<penna_free>().address_family);
+void Allocations::take_back(const Event& event, uint64_t address) {
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
   ++totals.failed_reallocs;

@@ -22,6 +22,7 @@
 #include "model/hash.h"
 #include "model/heap.h"
 #include "model/sampling.h"
+#include "recording/block_records.h"
 
 namespace penna {
 
@@ -135,11 +136,11 @@ class Allocations {
     uint64_t freed_at = 0;  // ticks
     bool is_told = true;    // kOwn: to the observer
   };
-  void allocated(const Event& event, uint64_t address_family, uint64_t size, uint32_t stack);
+  void allocated(const Event& event, const BlockRecord& told);
   void settle(uint32_t thread);
   void tell_live(uint32_t process, uint64_t time);
-  void freed(const Event& event);
-  void take_back(const Event& event);
+  void freed(const Event& event, const BlockRecord& free);
+  void take_back(const Event& event, uint64_t address);
   uint32_t slot_of(const Event& event, uint32_t stack);
   void before_change(uint32_t slot);
   void add_live(const Event& event, uint64_t address, const HeapBlock& block);

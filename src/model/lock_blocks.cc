@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/summary.h"
+#include "recording/block_records.h"
 
 namespace penna {
 namespace {
@@ -50,26 +51,11 @@ LockBlocks::Questions::iterator LockBlocks::first_from(Questions& questions, uin
 }
 
 void LockBlocks::operator()(const Event& event) {
-  const auto plain = [](uint64_t address_family) { return address_family & PENNA_ADDRESS_MASK; };
   if (questions_[event.process].empty()) return;
-  switch (event.record.kind) {
-    case PENNA_KIND_ALLOC: {
-      const auto payload = event.record.as<penna_alloc>();
-      return allocated(event, plain(payload.address_family), payload.size, payload.stack);
-    }
-    case PENNA_KIND_ALLOC_LARGE: {
-      const auto payload = event.record.as<penna_alloc_large>();
-      return allocated(event, plain(payload.address_family), payload.size, payload.stack);
-    }
-    case PENNA_KIND_FREE_STACK:
-    case PENNA_KIND_FREE: {
-      // Not those by realloc: it may fail, and what it moves is told as a new block.
-      const uint64_t address_family = event.record.as<penna_free>().address_family;
-      if (address_family >> 56 != PENNA_FAMILY_REALLOC) freed(event, plain(address_family));
-      return;
-    }
-    default: return;
-  }
+  const BlockRecord block = read_block(event.record);
+  if (block.deed == BlockDeed::kAllocated) allocated(event, block.address, block.size, block.stack);
+  // Not those by realloc: it may fail, and what it moves is told as a new block.
+  if (block.deed == BlockDeed::kFreed && block.family != PENNA_FAMILY_REALLOC) freed(event, block.address);
 }
 
 void LockBlocks::allocated(const Event& event, uint64_t address, uint64_t size, uint32_t stack) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/summary.h"
+#include "recording/block_records.h"
 
 namespace penna {
 
@@ -57,25 +58,7 @@ bool Timeline::describe(const Event& event, TimelineLine& out) {
   const Record& record = event.record;
   out = line(LineKind::kEnter, event.time);
   out.record = &record;
-  auto allocation = [&out](const auto& payload) {
-    out.kind = LineKind::kAllocation;
-    out.address = payload.address_family & PENNA_ADDRESS_MASK;
-    out.family = static_cast<uint32_t>(payload.address_family >> 56);
-    out.size = payload.size;
-    out.stack = payload.stack;
-  };
   switch (record.kind) {
-    case PENNA_KIND_ALLOC: allocation(record.as<penna_alloc>()); return true;
-    case PENNA_KIND_ALLOC_LARGE: allocation(record.as<penna_alloc_large>()); return true;
-    case PENNA_KIND_FREE_STACK: out.stack = record.as<penna_free_stack>().stack; [[fallthrough]];
-    case PENNA_KIND_FREE:
-    case PENNA_KIND_REALLOC_FAILED: {
-      const auto payload = record.as<penna_free>();  // of all three, first of all
-      out.kind = record.kind == PENNA_KIND_REALLOC_FAILED ? LineKind::kReallocFailed : LineKind::kFree;
-      out.address = payload.address_family & PENNA_ADDRESS_MASK;
-      out.family = static_cast<uint32_t>(payload.address_family >> 56);
-      return true;
-    }
     case PENNA_KIND_POINT:
       out.kind = LineKind::kPoint;
       out.site = record.as<penna_point>().site;
@@ -87,8 +70,23 @@ bool Timeline::describe(const Event& event, TimelineLine& out) {
       out.duration = record.as<penna_blocked>().ticks;
       out.begin = event.time - (out.duration < event.time ? out.duration : event.time);
       return true;
-    default: return describe_memory(record, out) || describe_lock(event, out);
+    default: return describe_block(record, out) || describe_memory(record, out) || describe_lock(event, out);
   }
+}
+
+bool Timeline::describe_block(const Record& record, TimelineLine& out) {
+  const BlockRecord block = read_block(record);
+  switch (block.deed) {
+    case BlockDeed::kNone: return false;
+    case BlockDeed::kAllocated: out.kind = LineKind::kAllocation; break;
+    case BlockDeed::kFreed: out.kind = LineKind::kFree; break;
+    case BlockDeed::kKept: out.kind = LineKind::kReallocFailed; break;
+  }
+  out.address = block.address;
+  out.family = block.family;
+  out.size = block.size;
+  out.stack = block.stack;
+  return true;
 }
 
 bool Timeline::describe_memory(const Record& record, TimelineLine& out) {

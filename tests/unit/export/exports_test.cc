@@ -221,6 +221,28 @@ std::string exported_heap(const Recording& recording, Write&& write) {
   return text;
 }
 
+// Frees that say where they happened are frees (record --free-stacks), also those that a realloc took back.
+TEST(Exports, FreesWithStacksEndBlocks) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& thread = build.thread(process, 1);
+  thread.alloc(0x1000, 100, 10);
+  thread.free_stack(0x1000, 20, 2);
+  thread.alloc(0x2000, 50, 30);
+  thread.free_stack(0x2000, 40, 2, PENNA_FAMILY_REALLOC);
+  thread.realloc_failed(0x2000, 50);
+  thread.alloc(0x3000, 7, 60);
+  const Recording recording = build.open();
+  HeapChanges changes(recording, [] {});
+  std::vector<std::string> told;
+  changes.for_each(process, [&](const HeapChange& change) {
+    told.push_back(fmt::format("{} {:x} {}", change.is_free ? "free" : "alloc", change.address, change.size));
+    return true;
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"alloc 1000 100", "free 1000 100", "alloc 2000 50", "alloc 3000 7"}));
+  EXPECT_EQ(changes.sums(process).peak, changes.allocations().processes()[process].peak_bytes);
+}
+
 TEST(Exports, Heaptrack) {
   RecordingBuilder build;
   EXPECT_EQ(exported_heap(sample_recording(build),

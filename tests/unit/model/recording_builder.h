@@ -36,6 +36,9 @@ class ThreadBuilder {
   void free(uint64_t address, uint64_t time, uint64_t family = PENNA_FAMILY_MALLOC) {
     record(PENNA_KIND_FREE, time, penna_free{address | family << 56});
   }
+  void free_stack(uint64_t address, uint64_t time, uint32_t stack, uint64_t family = PENNA_FAMILY_MALLOC) {
+    record(PENNA_KIND_FREE_STACK, time, penna_free_stack{address | family << 56, stack, 0});
+  }
   void realloc_failed(uint64_t address, uint64_t time) {
     record(PENNA_KIND_REALLOC_FAILED, time, penna_free{address | uint64_t{PENNA_FAMILY_REALLOC} << 56});
   }
