@@ -52,4 +52,28 @@ __attribute__((always_inline)) inline bool tell_free(void* block, penna_alloc_fa
 // The FREE of family realloc just before did not happen.
 void take_back_free(void* block);
 
+// Calls call(), the real function, which may be, or reach, one of an allocator that is entered (hooks/entered_allocators.cc): what this
+// thread allocates and frees meanwhile is part of what is told here. (An exception leaves it by penna_inside_personality().)
+template <typename Call>
+__attribute__((always_inline)) inline auto inside(Call&& call) {
+  struct Scope {
+    uint32_t before = thread.in_allocator;
+    Scope() { thread.in_allocator = 1; }
+    ~Scope() { thread.in_allocator = before; }
+  };
+  if (!has_alloc_options() || only_samples()) return call();
+  Scope scope;
+  return call();
+}
+
+// Tells what call(), a realloc, does. The block is told dead before, because another thread may get its address while the real function
+// still runs. One that gives nothing for a size of 0 has freed the block.
+template <typename Call>
+__attribute__((always_inline)) inline void* told_realloc(void* block, size_t size, Call&& call) {
+  const bool freed = block != nullptr && tell_free(block, PENNA_FAMILY_REALLOC);
+  void* result = inside(call);
+  if (result == nullptr && freed && size != 0) take_back_free(block);
+  return told(result, size, PENNA_FAMILY_REALLOC);
+}
+
 }  // namespace penna::agent

@@ -13,6 +13,7 @@
 #include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
+#include "agent/pages.h"
 #include "agent/rendezvous.h"
 #include "agent/sites.h"
 #include "agent/state.h"
@@ -25,9 +26,7 @@ extern "C" void penna_call_enter();
 namespace penna::agent {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kLine = 64;
-uint64_t page_up(uint64_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
 bool wanted;              // the recorder plans
 bool wanted_of_pointers;  // functions that dlsym finds, too
@@ -102,7 +101,7 @@ bool ask_about(const ModuleFacts& module, void* argument) {
   // Opened by somebody else meanwhile: by its own handle.
   modules.scopes[questions.count] =
       modules.scope.holds(module) ? modules.opened : modules.pins[questions.count].handle();
-  const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPage);
+  const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPageBytes);
   questions.list[questions.count++] = question_about(module, reserve_near(module.start, module.end, near_bytes), 0);
   return true;
 }
@@ -285,7 +284,7 @@ void patch_modules_as(const Plan& plan, const Questions& questions, void* const*
 
 // One stub, where there may be others in use: their pages stay executable meanwhile.
 bool write_stub(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
-  const uint64_t first = question.near & ~(kPage - 1), bytes = page_up(question.near + near.bytes) - first;
+  const uint64_t first = page_down(question.near), bytes = page_up(question.near + near.bytes) - first;
   const auto protect = [=](long protection) {
     return !sys_failed(sys(SYS_mprotect, static_cast<long>(first), static_cast<long>(bytes), protection));
   };

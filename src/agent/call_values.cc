@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "agent/modules.h"
+#include "agent/pages.h"
 #include "agent/points.h"
 #include "agent/return_trampolines.h"
 #include "agent/stacks.h"
@@ -49,8 +50,6 @@ const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** foun
 
 // ---- Memory -----------------------------------------------------------------------------------------------------------
 
-constexpr uint64_t kPage = 4096;
-
 // Can a byte at `address` be read? The kernel looks at the set before it looks at what is to be done with it, which is nothing.
 bool is_readable(uint64_t address) {
   constexpr long kNoSuchWay = -1;
@@ -60,7 +59,7 @@ bool is_readable(uint64_t address) {
 // Copies up to `bytes`, which span two pages at most; gives how many there are to read. Where the kernel does not copy (seccomp),
 // it is asked, and memory that another thread unmaps in this moment is that thread's fault.
 uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
-  const uint64_t rest = kPage - from % kPage;
+  const uint64_t rest = kPageBytes - from % kPageBytes;
   const uint32_t first = rest < bytes ? static_cast<uint32_t>(rest) : bytes;
   const iovec local{to, bytes};
   const iovec remote[2] = {{reinterpret_cast<void*>(from), first},

@@ -7,14 +7,13 @@
 
 #include "agent/dynamic_symbols.h"
 #include "agent/loader.h"
+#include "agent/pages.h"
 #include "agent/real.h"
 #include "agent/sites.h"
 #include "agent/sys.h"
 
 namespace penna::agent {
 namespace {
-
-constexpr uintptr_t kPage = 4096;
 
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
 
@@ -98,10 +97,10 @@ bool switch_import(const penna_patch& patch, const penna_patch_question& questio
   const penna_elf_module elf = elf_of_module(question.start);
   const penna_elf_range sealed = penna_elf_relro(&elf);
   const bool is_sealed = lies_in(patch.address, sealed.start, sealed.end);
-  const auto page = static_cast<long>(patch.address & ~(kPage - 1));
-  if (is_sealed && sys_failed(sys(SYS_mprotect, page, kPage, PROT_READ | PROT_WRITE))) return false;
+  const auto page = static_cast<long>(page_down(patch.address));
+  if (is_sealed && sys_failed(sys(SYS_mprotect, page, kPageBytes, PROT_READ | PROT_WRITE))) return false;
   __atomic_store_n(pointer, patch.stub, __ATOMIC_RELEASE);  // pairs with the processor's order of loads at each call
-  if (is_sealed) sys(SYS_mprotect, page, kPage, PROT_READ);
+  if (is_sealed) sys(SYS_mprotect, page, kPageBytes, PROT_READ);
   return true;
 }
 

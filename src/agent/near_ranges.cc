@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/pages.h"
 #include "agent/return_trampolines.h"
 #include "agent/sys.h"
 #include "penna/patch_plan.h"
@@ -11,10 +12,7 @@
 namespace penna::agent {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kPoolBytes = 64 << 10;  // of functions of one module
-uint64_t page_down(uint64_t at) { return at & ~(kPage - 1); }
-uint64_t page_up(uint64_t at) { return page_down(at + kPage - 1); }
 
 struct NearRange {
   uintptr_t start;
@@ -106,7 +104,7 @@ NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes) {
   constexpr uint64_t kReach = uint64_t{1} << 30, kStep = 1 << 20, kHeapRoom = 256 << 20;
   const uint64_t first = page_down(start);
   if (end - start + bytes > kReach / 2) return {};
-  for (uint64_t below = bytes + kPage; below < kReach && below + kStep < first; below += kStep)
+  for (uint64_t below = bytes + kPageBytes; below < kReach && below + kStep < first; below += kStep)
     if (map_at(first - below, bytes)) return {first - below, bytes};
   for (uint64_t above = kHeapRoom; above + (end - start) + bytes < kReach; above += kStep)
     if (map_at(page_up(end) + above, bytes)) return {page_up(end) + above, bytes};

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "agent/control.h"
+#include "agent/pages.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "penna/clock.h"
@@ -103,8 +104,6 @@ bool wait_until_admitted(long socket) {
   char admitted = 0;
   return sys(SYS_recvfrom, socket, reinterpret_cast<long>(&admitted), 1, 0, 0, 0) == 1;
 }
-
-uint64_t page_up(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
 
 // Where everything lies; see the drawing in penna/channel.h. Two hash slots a node keep the probes short.
 penna_channel plan_channel(const penna_config& config) {

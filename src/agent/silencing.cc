@@ -3,6 +3,7 @@
 #include "agent/silencing.h"
 
 #include "agent/near_ranges.h"
+#include "agent/pages.h"
 #include "agent/return_trampolines.h"
 #include "agent/sites.h"
 
@@ -41,9 +42,8 @@ class CallSilencer {
   // A module's, or a page of stubs, which is nothing else.
   static penna_elf_range code_at(uintptr_t resume) {
     if (function_of_stub(resume) != 0) {
-      constexpr uintptr_t kPage = PENNA_PAGE_BYTES;
-      const uintptr_t first = (resume - kCallThroughBytes) & ~(kPage - 1);
-      return {first, (resume & ~(kPage - 1)) + kPage, PENNA_PROT_READ | PENNA_PROT_EXEC};
+      const uintptr_t first = page_down(resume - kCallThroughBytes);
+      return {first, page_down(resume) + kPageBytes, PENNA_PROT_READ | PENNA_PROT_EXEC};
     }
     const penna_elf_module elf = elf_of_module(resume);
     return penna_elf_code_at(&elf, resume);

@@ -23,17 +23,6 @@ __attribute__((always_inline)) inline bool have_real() {
   return __builtin_expect(real.malloc != nullptr, 1) || (resolve_real_functions() && real.malloc != nullptr);
 }
 
-// A real function that may be, or reach, one of an allocator that is entered (entered_allocators.cc): that is told here already.
-template <typename Call>
-__attribute__((always_inline)) inline auto inside(Call&& call) {
-  if (!has_alloc_options() || only_samples()) return call();
-  const uint32_t before = thread.in_allocator;
-  thread.in_allocator = 1;
-  const auto result = call();
-  thread.in_allocator = before;
-  return result;
-}
-
 // The part of realloc that moves a block out of early memory.
 void* leave_early_memory(void* block, size_t size) {
   void* moved = have_real() ? real.malloc(size) : early_alloc(size, 16);
@@ -42,12 +31,8 @@ void* leave_early_memory(void* block, size_t size) {
   return moved;
 }
 
-// The block is told dead before, because another thread may get its address while the real function still runs.
 __attribute__((always_inline)) inline void* trace_realloc(void* block, size_t size) {
-  const bool freed = block != nullptr && tell_free(block, PENNA_FAMILY_REALLOC);
-  void* result = inside([=] { return real.realloc(block, size); });
-  if (result == nullptr && freed && size != 0) take_back_free(block);
-  return told(result, size, PENNA_FAMILY_REALLOC);
+  return told_realloc(block, size, [=] { return real.realloc(block, size); });
 }
 
 }  // namespace
@@ -68,8 +53,7 @@ PENNA_EXPORT void free(void* block) {
     tell_free(block, PENNA_FAMILY_MALLOC);
   else if (!have_real())
     return;
-  if (!has_alloc_options() || only_samples()) return real.free(block);
-  inside([=] { return real.free(block), 0; });
+  inside([=] { real.free(block); });
 }
 
 PENNA_EXPORT void* calloc(size_t count, size_t size) {

@@ -38,45 +38,22 @@ Function* original(Entered which) {
   return reinterpret_cast<Function*>(originals[which]);
 }
 
-// For the scope: what this thread allocates and frees is part of what it does already. (An exception leaves it by its personality.)
-class Inside {
- public:
-  Inside() : before_(thread.in_allocator) { thread.in_allocator = 1; }
-  ~Inside() { thread.in_allocator = before_; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  uint32_t before_;
-};
-
-// All of these are inlined into the hooks: they look at its frame.
-template <typename Call>
-__attribute__((always_inline)) inline auto call_inside(Call&& call) {
-  Inside inside;
-  return call();
-}
-
+// These are inlined into the hooks: they look at their frames.
 template <typename Call>
 __attribute__((always_inline)) inline void* allocated(size_t size, penna_alloc_family family, Call&& call) {
-  return recording(PENNA_ALLOC) ? told(call_inside(call), size, family) : call();
+  return recording(PENNA_ALLOC) ? told(inside(call), size, family) : call();
 }
 
 template <typename Call>
 __attribute__((always_inline)) inline void freed(void* block, penna_alloc_family family, Call&& call) {
   if (block == nullptr || !recording(PENNA_ALLOC)) return call();
   tell_free(block, family);
-  call_inside(call);
+  inside(call);
 }
 
-// As realloc of hooks/alloc.cc. An allocator that gives nothing for a size of 0 has freed the block.
 template <typename Call>
 __attribute__((always_inline)) inline void* moved(void* block, size_t size, Call&& call) {
-  if (!recording(PENNA_ALLOC)) return call();
-  const bool told_free = block != nullptr && tell_free(block, PENNA_FAMILY_REALLOC);
-  void* result = call_inside(call);
-  if (result == nullptr && told_free && size != 0) take_back_free(block);
-  return told(result, size, PENNA_FAMILY_REALLOC);
+  return recording(PENNA_ALLOC) ? told_realloc(block, size, call) : call();
 }
 
 void* entered_malloc(size_t size) {
@@ -124,7 +101,7 @@ void* entered_pvalloc(size_t size) {
 int entered_posix_memalign(void** result, size_t alignment, size_t size) {
   const auto call = [=] { return original<int(void**, size_t, size_t)>(kposix_memalign)(result, alignment, size); };
   if (!recording(PENNA_ALLOC)) return call();
-  const int error = call_inside(call);
+  const int error = inside(call);
   if (error == 0) told(*result, size, PENNA_FAMILY_ALIGNED);
   return error;
 }

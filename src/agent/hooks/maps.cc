@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "agent/alloc_record.h"
+#include "agent/pages.h"
 #include "agent/real.h"
 #include "agent/sys.h"
 
@@ -18,9 +19,6 @@
 
 namespace penna::agent {
 namespace {
-
-constexpr uint64_t kPage = 4096;
-uint64_t page_up(uint64_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
 // What an allocator maps that is entered, is part of its blocks.
 __attribute__((always_inline)) inline bool recording_maps() {

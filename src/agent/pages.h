@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Pages of memory, as addresses and sizes are rounded to them.
+#pragma once
+
+#include <stdint.h>
+
+#include "penna/detail/patch.h"
+
+namespace penna::agent {
+
+inline constexpr uint64_t kPageBytes = PENNA_PAGE_BYTES;
+constexpr uint64_t page_down(uint64_t at) { return at & ~(kPageBytes - 1); }
+constexpr uint64_t page_up(uint64_t at) { return page_down(at + kPageBytes - 1); }
+
+}  // namespace penna::agent
