@@ -54,9 +54,9 @@ bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& func
 
 std::string Silencer::name_of(const BusyFunction& function) {
   const Module& module = function.module;
-  const CodePlace place{module.path.empty() ? kNoModule : 0, 0, function.pc - module.bias};
+  const CodePlace place{0, 0, function.pc - module.bias};
   const NamedFile file{module.path, module.build_id};
-  const auto frames = place.known() ? symbols_->code(file, place.address) : std::vector<SourceFrame>{};
+  const auto frames = symbols_->code(file, place.address);
   if (frames.empty()) return nameless_text(place, module.path);
   return fmt::format("{} [{}]", frames.back().function, file_name_of(module.path));
 }

@@ -117,6 +117,7 @@ void ChunkSink::catch_up(RecordingWriter& writer, const penna_chunk& header) {
   if (part.left_out == 0 || header.sequence != part.next) return;
   const uint64_t digests = write_digests(writer, part.calls.take(header, part.left_out));
   health_[header.thread_serial].skipped += std::exchange(part.left_out, 0) - digests;
+  write_health(writer);  // should the recorder die, it is known that the others were thrown away
 }
 
 // Gives how many there are.

@@ -18,7 +18,6 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   ++shares_[sink.get()].chunks;
   if (due_ || wants(header)) {
     store_kept(writer);
-    if (!due_) write_health(writer);
     return;
   }
   while (bytes_ > rules_.bytes) {
@@ -53,7 +52,6 @@ void FlightRecorder::store_kept(RecordingWriter& writer) {
   while (!kept_.empty()) {
     const Kept oldest = take_oldest();
     oldest.sink->write(writer, oldest.chunk, oldest.summary);
-    stored_[oldest.sink->process()] = oldest.sink;
     release(writer, oldest.sink);
   }
 }
@@ -61,14 +59,7 @@ void FlightRecorder::store_kept(RecordingWriter& writer) {
 bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
   if (!std::exchange(due_, false)) return false;
   store_kept(writer);
-  write_health(writer);
   return true;
-}
-
-// Should the recorder die, it is known what was thrown away in front.
-void FlightRecorder::write_health(RecordingWriter& writer) {
-  for (const auto& [process, sink] : stored_) sink->write_health(writer);
-  stored_.clear();
 }
 
 void FlightRecorder::throw_all_away(RecordingWriter& writer) {
@@ -120,21 +111,12 @@ void FlightRecorder::records(uint32_t process, std::span<const uint8_t> chunk) {
     else if (record.kind == PENNA_KIND_MODULE)
       learn(process, watched, record);
   }
-  if (next_ != nullptr) next_->records(process, chunk);
+  PassingOnlooker::records(process, chunk);
 }
 
-void FlightRecorder::began(const Process& process) {
-  if (next_ != nullptr) next_->began(process);
-}
-void FlightRecorder::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
-  if (next_ != nullptr) next_->stacks(process, first, nodes);
-}
 void FlightRecorder::ended(const ProcessEnd& end) {
   watched_.erase(end.number);
-  if (next_ != nullptr) next_->ended(end);
-}
-void FlightRecorder::up_to_date() {
-  if (next_ != nullptr) next_->up_to_date();
+  PassingOnlooker::ended(end);
 }
 
 }  // namespace penna

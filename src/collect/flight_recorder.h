@@ -27,11 +27,9 @@ struct SnapshotRules {
 };
 
 // Of one recording; all on the collector's thread.
-class FlightRecorder final : public Onlooker {
+class FlightRecorder final : public PassingOnlooker {
  public:
   explicit FlightRecorder(SnapshotRules rules) : rules_(std::move(rules)) {}
-  // Who looks on, too. May be null.
-  void forward_to(Onlooker* next) { next_ = next; }
 
   // A chunk that `sink` has scanned and described. What was begun before the last snapshot was due goes into the recording at once.
   void keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink, std::span<const uint8_t> chunk,
@@ -46,11 +44,8 @@ class FlightRecorder final : public Onlooker {
   uint64_t snapshots() const { return snapshots_; }
   uint64_t bytes() const { return bytes_; }
 
-  void began(const Process& process) override;
   void records(uint32_t process, std::span<const uint8_t> chunk) override;
-  void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) override;
   void ended(const ProcessEnd& end) override;
-  void up_to_date() override;
 
  private:
   static constexpr size_t kMaxUnplaced = 4096;
@@ -69,17 +64,14 @@ class FlightRecorder final : public Onlooker {
   void learn(uint32_t process, Watched& watched, const Record& record);
   Kept take_oldest();
   void store_kept(RecordingWriter& writer);
-  void write_health(RecordingWriter& writer);
   void release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
 
   SnapshotRules rules_;
-  Onlooker* next_ = nullptr;
   std::deque<Kept> kept_;  // oldest first
   uint64_t bytes_ = 0;
   bool due_ = false;
   uint64_t due_time_ = 0;  // ticks at which such a function was entered last
   uint64_t snapshots_ = 0;
-  std::map<uint32_t, std::shared_ptr<ChunkSink>> stored_;  // since the last health, by process
   std::map<uint32_t, Watched> watched_;
   struct Share {
     uint64_t chunks = 0;

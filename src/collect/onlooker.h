@@ -29,6 +29,32 @@ class Onlooker {
   virtual void up_to_date() = 0;
 };
 
+// An onlooker in front of another, who sees all that he sees.
+class PassingOnlooker : public Onlooker {
+ public:
+  // May be null. Before the collector starts.
+  void forward_to(Onlooker* next) { next_ = next; }
+
+  void began(const Process& process) override {
+    if (next_ != nullptr) next_->began(process);
+  }
+  void records(uint32_t process, std::span<const uint8_t> chunk) override {
+    if (next_ != nullptr) next_->records(process, chunk);
+  }
+  void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) override {
+    if (next_ != nullptr) next_->stacks(process, first, nodes);
+  }
+  void ended(const ProcessEnd& end) override {
+    if (next_ != nullptr) next_->ended(end);
+  }
+  void up_to_date() override {
+    if (next_ != nullptr) next_->up_to_date();
+  }
+
+ private:
+  Onlooker* next_ = nullptr;
+};
+
 // Of one process.
 class FreshRecords {
  public:

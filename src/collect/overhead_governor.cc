@@ -70,7 +70,7 @@ void OverheadGovernor::began(const Process& process) {
   Watched& watched = watched_[process.number];
   watched.pid = static_cast<pid_t>(process.pid);
   watched.began_ns = clock_(watched.pid);
-  if (next_ != nullptr) next_->began(process);
+  PassingOnlooker::began(process);
 }
 
 void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk) {
@@ -86,7 +86,14 @@ void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk)
   }
   const uint64_t now_ns = watched.pid != 0 ? clock_(watched.pid) : 0;
   if (now_ns >= watched.began_ns + kWindowNs) decide(watched, now_ns);
-  if (next_ != nullptr) next_->records(process, chunk);
+  PassingOnlooker::records(process, chunk);
+}
+
+// The last one that lies there.
+const Module* OverheadGovernor::module_at(const Watched& watched, uint64_t pc) {
+  const auto found = std::find_if(watched.modules.rbegin(), watched.modules.rend(),
+                                  [pc](const Module& one) { return pc >= one.start && pc < one.end; });
+  return found != watched.modules.rend() ? &*found : nullptr;
 }
 
 void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
@@ -109,26 +116,19 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   SilenceOrder order{static_cast<uint32_t>(watched.pid), static_cast<double>(now_ns) / 1e9, {}};
   for (const auto& [count, pc] : busiest) {
     if (cost <= kKept * limit_ * own) break;
+    const Module* module = module_at(watched, pc);
+    if (module == nullptr) continue;  // another thread has yet to tell: in the next window
     const double mine = static_cast<double>(count) * call_ns_;
     cost -= mine;
     watched.silenced.insert(pc);
-    BusyFunction function{pc, count, mine / own, {}};
-    for (const Module& module : watched.modules)
-      if (pc >= module.start && pc < module.end) function.module = module;  // the last one that lies there
-    order.functions.push_back(std::move(function));
+    order.functions.push_back({pc, count, mine / own, *module});
   }
-  give(std::move(order));
+  if (!order.functions.empty()) give(std::move(order));
 }
 
-void OverheadGovernor::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
-  if (next_ != nullptr) next_->stacks(process, first, nodes);
-}
 void OverheadGovernor::ended(const ProcessEnd& end) {
   watched_.erase(end.number);
-  if (next_ != nullptr) next_->ended(end);
-}
-void OverheadGovernor::up_to_date() {
-  if (next_ != nullptr) next_->up_to_date();
+  PassingOnlooker::ended(end);
 }
 
 }  // namespace penna

@@ -30,7 +30,7 @@ struct BusyFunction {
   uint64_t pc = 0;
   uint64_t calls = 0;  // seen in the last while
   double share = 0;    // of the program's own time that recording them took
-  Module module;       // where it lies; path empty: not known
+  Module module;       // where it lies
 };
 
 struct SilenceOrder {
@@ -39,14 +39,12 @@ struct SilenceOrder {
   std::vector<BusyFunction> functions;
 };
 
-class OverheadGovernor final : public Onlooker {
+class OverheadGovernor final : public PassingOnlooker {
  public:
   // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measured now.
   static Result<OverheadGovernor> make(double limit, double call_ns = 0);
   OverheadGovernor(OverheadGovernor&&) = default;
   OverheadGovernor& operator=(OverheadGovernor&&) = delete;
-  // Who looks on, too. May be null. Before the collector starts.
-  void forward_to(Onlooker* next) { next_ = next; }
 
   // Any thread. Readable when there are orders.
   int fd() const { return event_.get(); }
@@ -58,9 +56,7 @@ class OverheadGovernor final : public Onlooker {
 
   void began(const Process& process) override;
   void records(uint32_t process, std::span<const uint8_t> chunk) override;
-  void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) override;
   void ended(const ProcessEnd& end) override;
-  void up_to_date() override;
 
  private:
   static constexpr uint64_t kWindowNs = 10'000'000;
@@ -74,13 +70,13 @@ class OverheadGovernor final : public Onlooker {
   };
   OverheadGovernor(double limit, double call_ns, Fd event)
       : limit_(limit), call_ns_(call_ns), event_(std::move(event)) {}
+  static const Module* module_at(const Watched& watched, uint64_t pc);
   void decide(Watched& watched, uint64_t now_ns);
   void give(SilenceOrder order);
 
   double limit_, call_ns_;
   Fd event_;
   Clock clock_ = processor_time;
-  Onlooker* next_ = nullptr;
   std::map<uint32_t, Watched> watched_;
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards orders_
   std::vector<SilenceOrder> orders_;

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "../recording/chunk_builder.h"
 #include "penna/channel.h"
 
 namespace penna {
@@ -26,9 +27,15 @@ class OverheadGovernorTest : public testing::Test {
     Process process;
     process.pid = 77;
     governor_.began(process);
+    module(0);
+  }
+  // Tells where all functions lie.
+  void module(uint32_t process) {
+    const penna_module module{kUpper << 32, kUpper << 32, (kUpper + 1) << 32, 0, 8, 0, {}};
+    governor_.records(process, ChunkBuilder().full(PENNA_KIND_MODULE, 1000, module, "/bin/one").close());
   }
   // Calls of function `number`, after which the process has used `ns` more.
-  void calls(uint32_t number, size_t count, uint64_t ns) {
+  void calls(uint32_t number, size_t count, uint64_t ns, uint32_t process = 0) {
     used_ns += ns;
     penna_chunk header{};
     header.pc_high = kUpper;
@@ -40,7 +47,7 @@ class OverheadGovernorTest : public testing::Test {
       const uint64_t word = penna_call_header(PENNA_TAG_ENTRY, number, 1000 + i);
       std::memcpy(chunk.data() + sizeof header + i * 8, &word, sizeof word);
     }
-    governor_.records(0, chunk);
+    governor_.records(process, chunk);
   }
   bool readable() const {
     pollfd fd{governor_.fd(), POLLIN, 0};
@@ -86,6 +93,24 @@ TEST_F(OverheadGovernorTest, AsManyAsTheLimitAsksFor) {
   const auto orders = governor_.take_orders();
   ASSERT_EQ(orders.size(), 1U);
   EXPECT_EQ(orders[0].functions.size(), 8U);
+}
+
+// Its record comes from whichever thread met it first: not always from the one whose calls are seen first.
+TEST_F(OverheadGovernorTest, FunctionsWhoseModuleIsNotKnownYetWait) {
+  Process process;
+  process.number = 1;
+  process.pid = 78;
+  governor_.began(process);
+  for (int i = 0; i < 4; ++i) calls(1, 8000, i == 3 ? 10'000'000 : 0, 1);
+  EXPECT_FALSE(readable());
+  EXPECT_TRUE(governor_.take_orders().empty());
+  module(1);
+  for (int i = 0; i < 4; ++i) calls(1, 8000, i == 3 ? 10'000'000 : 0, 1);
+  const auto orders = governor_.take_orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].pid, 78U);
+  ASSERT_EQ(orders[0].functions.size(), 1U);
+  EXPECT_EQ(orders[0].functions[0].module.path, "/bin/one");
 }
 
 TEST_F(OverheadGovernorTest, AnotherProcessIsAnother) {
