@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "model/allocations.h"
+#include "model/block_records.h"
 #include "model/events.h"
 #include "model/hash.h"
-#include "recording/block_records.h"
 
 namespace penna {
 

@@ -18,11 +18,11 @@
 #include <span>
 #include <vector>
 
+#include "model/block_records.h"
 #include "model/events.h"
 #include "model/hash.h"
 #include "model/heap.h"
 #include "model/sampling.h"
-#include "recording/block_records.h"
 
 namespace penna {
 

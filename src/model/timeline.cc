@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "model/block_records.h"
 #include "model/summary.h"
-#include "recording/block_records.h"
 
 namespace penna {
 
