@@ -73,7 +73,8 @@ def programs(bench, only):
             ('python3, json and regex', ['/usr/bin/python3', str(demo / 'packages.py')], python),
             ('sqlite3, 100,000 rows', ['/usr/bin/sqlite3', ':memory:', f'.read {demo / "stock.sql"}'], None),
             ('g++ -O2 of 120 lines', ['g++', '-std=c++20', '-O2', '-c', f'-I{demo.parent.parent / "include"}',
-                                      str(demo / 'orders.cc'), '-o', '/dev/null'], None)):
+                                      str(demo / 'orders.cc'), '-o', '/dev/null'], None),
+            ('3 M allocations, 64 stacks, 4,000 sizes', [bench.program('sizes'), str(bench.iterations(3_000_000))], None)):
         sizes = []
 
         def recorded():
@@ -208,19 +209,28 @@ def resident(command):
     return usage.ru_maxrss / 1e3
 
 
+def whole_commands(bench, commands, events, what, notes):
+    """Rows of the commands' names and arguments, on the last recording, which has so many `events`, called `what` in the notes."""
+    rows, penna = [], str(bench.penna)
+    for name, arguments in commands:
+        took = statistics.median(milliseconds([penna, *arguments]) for _ in range(3))
+        rows.append([f'penna {name}, the whole command', what.split()[-1], number(events / took / 1e3)])
+        notes.append(f'`penna {name}` of {what}: {took / 1e3:.2f} s, {resident([penna, *arguments]):.0f} MB.')
+    return rows
+
+
 def penna_report(bench, notes):
-    """`penna report calls` and its kin on a real recording of 10^8 calls (200 M events), whole commands, names included, and what
-    of a replay a person sees first."""
+    """Reports of real recordings, whole commands, names included: of 10^7 allocations, each freed, and of 10^8 calls (200 M events), and
+    what of a replay of these a person sees first."""
     try:
+        path, penna = str(bench.data / 'run.penna'), str(bench.penna)
+        _, recorded = bench.record([bench.program('sizes'), str(bench.iterations(10_000_000))], 'alloc')
+        rows = whole_commands(bench, (('report alloc', ['report', path, 'alloc']), ('report leaks', ['report', path, 'leaks'])),
+                              recorded['alloc'], f"{recorded['alloc'] / 2e6:.0f} M allocations", notes)
         _, recorded = bench.record([bench.program('calls'), str(bench.iterations(100_000_000)), '1'], 'calls')
-        path = str(bench.data / 'run.penna')
-        rows, penna = [], str(bench.penna)
-        for name, command in (('report calls', ['report', path, 'calls']), ('report tree', ['report', path, 'tree']),
-                              ('export folded', ['export', 'folded', path])):
-            took = statistics.median(milliseconds([penna, *command]) for _ in range(3))
-            rows.append([f'penna {name}, the whole command', 'fib', number(recorded['calls'] / took / 1e3)])
-            notes.append(f"`penna {name}` of {recorded['calls'] / 2e6:.0f} M calls: {took / 1e3:.2f} s, "
-                         f'{resident([penna, *command]):.0f} MB.')
+        rows += whole_commands(bench, (('report calls', ['report', path, 'calls']), ('report tree', ['report', path, 'tree']),
+                                       ('export folded', ['export', 'folded', path])),
+                               recorded['calls'], f"{recorded['calls'] / 2e6:.0f} M calls", notes)
         head = ['sh', '-c', '"$1" replay "$2" | head -n 20', 'sh', penna, path]
         took = statistics.median(milliseconds(head) for _ in range(3))
         notes.append(f'`penna replay | head -n 20` of the same: {took:.0f} ms.')
