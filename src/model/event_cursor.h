@@ -73,7 +73,7 @@ struct EventFilter {
 
 class ThreadCursor {
  public:
-  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads one thread at a time.
+  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads few threads at a time.
   ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead = false);
 
   // The next event that passes the filter in event(), or false at the end. No event() before the first next().

@@ -34,15 +34,18 @@ MergeQueue::MergeQueue(const Recording& recording, const EventFilter& filter) : 
   for (uint32_t thread = 0; thread < count; ++thread) {
     if (!filter.wants_thread(recording, thread)) continue;
     const ThreadCursor closed(recording, thread, filter);
-    if (closed.has_more()) heap_.push_back({closed.earliest(), thread, nullptr});
+    if (closed.has_more()) heap_.push_back({closed.earliest(), thread, false, nullptr});
   }
   std::sort(heap_.begin(), heap_.end());  // a sorted array is a heap
 }
 
 // Due for the first time: only now its true time is known.
 void MergeQueue::open_top(WalkReport& report) {
-  auto& cursor = cursors_[heap_[0].thread] = std::make_unique<ThreadCursor>(recording_, heap_[0].thread, filter_);
-  heap_[0].cursor = cursor.get();
+  Entry& top = heap_[0];
+  top.ahead = ahead_ < kMostAhead;
+  ahead_ += top.ahead;
+  auto& cursor = cursors_[top.thread] = std::make_unique<ThreadCursor>(recording_, top.thread, filter_, top.ahead);
+  top.cursor = cursor.get();
   place_top(cursor->next(), report);
 }
 
@@ -50,6 +53,7 @@ void MergeQueue::remove_top(WalkReport& report) {
   auto& cursor = cursors_[heap_[0].thread];
   report.add(*cursor);
   cursor.reset();
+  ahead_ -= heap_[0].ahead;
   heap_[0] = heap_.back();
   heap_.pop_back();
   if (!heap_.empty()) sift();

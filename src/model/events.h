@@ -84,6 +84,7 @@ class MergeQueue {
   struct Entry {
     uint64_t time;
     uint32_t thread;
+    bool ahead;            // may have its chunks unpacked ahead
     ThreadCursor* cursor;  // null before it is due
     bool operator<(const Entry& other) const { return time != other.time ? time < other.time : thread < other.thread; }
   };
@@ -100,8 +101,11 @@ class MergeQueue {
   void open_top(WalkReport& report);
   void remove_top(WalkReport& report);
 
+  static constexpr uint32_t kMostAhead = 4;  // threads at a time: each has some of the processors work for it
+
   const Recording& recording_;
   EventFilter filter_;
+  uint32_t ahead_ = 0;                                  // of the open threads
   std::vector<Entry> heap_;                             // smallest first
   std::vector<std::unique_ptr<ThreadCursor>> cursors_;  // by thread; those that are open
 };
