@@ -85,10 +85,10 @@ NOINLINE static void outer(Look look, int depth) {
 }
 
 int main(void) {
-  for (int depth = 0; depth < 6; depth++) {
-    outer(by_backtrace, depth);
-    outer(by_unwinder, depth);
-    outer(by_libunwind, depth);
+  for (int i = 0; i < 200; i++) {
+    outer(by_backtrace, i % 6);
+    outer(by_unwinder, i % 6);
+    outer(by_libunwind, i % 6);
   }
   printf("%ld\n", work(3));
 }

@@ -26,6 +26,6 @@ NOINLINE static int child_that_executes(void) {
 
 int main(void) {
   long sum = 0;
-  for (int i = 0; i < 40; i++) sum += child_that_ends(i % 9) + (i % 10 == 0 ? child_that_executes() : 0) + work(2);
+  for (int i = 0; i < 200; i++) sum += child_that_ends(i % 9) + (i % 10 == 0 ? child_that_executes() : 0) + work(2);
   printf("%ld\n", sum);
 }
