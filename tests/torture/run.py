@@ -48,7 +48,8 @@ class Place:
         self.programs, self.penna = PROGRAMS, PENNA
         self.root.chmod(0o755)
         self.big = self.root / 'big'
-        self.big.write_text(''.join(f'line {i} of a file to read\n' for i in range(40000)))
+        if any('{big}' in word for word in case.command):
+            self.big.write_text(''.join(f'line {i} of a file to read\n' for i in range(40000)))
         self.owner = pwd.getpwnam(case.user) if case.user else None
         if case.user:
             self.copy_for_user(case)
