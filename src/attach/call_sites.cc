@@ -11,7 +11,6 @@ namespace penna {
 namespace {
 
 constexpr size_t kCallBytes = 5, kSledBytes = 11, kMaxNops = 64;
-constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
 constexpr std::array<uint8_t, 5> kNop5{0x0f, 0x1f, 0x44, 0x00, 0x00};
 constexpr std::array<uint8_t, 2> kSledHead{0xeb, 0x09};
 

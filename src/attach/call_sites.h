@@ -14,6 +14,8 @@
 
 namespace penna {
 
+inline constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
+
 enum class CallSiteKind : uint8_t { kNops, kSled };
 
 struct CallSite {

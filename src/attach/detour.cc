@@ -9,11 +9,12 @@
 #include <cstring>
 #include <utility>
 
+#include "attach/call_sites.h"
+
 namespace penna {
 namespace {
 
 constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
-constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
 
 class Decoder {
  public:

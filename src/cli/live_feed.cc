@@ -32,11 +32,7 @@ std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, uint64_t& c
   return kept;
 }
 
-uint32_t thread_of(std::span<const uint8_t> chunk) {
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
-  return header.thread_serial;
-}
+uint32_t thread_of(std::span<const uint8_t> chunk) { return header_of(chunk).thread_serial; }
 
 }  // namespace
 

@@ -5,18 +5,13 @@
 #include <cstring>
 #include <utility>
 
+#include "recording/records.h"
 #include "recording/sifted_pieces.h"
 
 namespace penna {
 namespace {
 
 constexpr size_t kCutBytes = 1 << 10;  // what a CallSieve remembers of a chunk
-
-penna_chunk header_of(std::span<const uint8_t> chunk) {
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
-  return header;
-}
 
 }  // namespace
 

@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kBehind = 4 << 20;  // bytes of records that may wait before lines are left out: half a second's work
 constexpr size_t kMaxHeldLines = 4096;  // of a tree
 constexpr int kNice = 10;               // the program, and who collects, come first
-constexpr int kPatienceMs = 2000;       // with a reader, at the end
+constexpr int kLastPatienceMs = 2000;   // with a reader, at the end
 
 }  // namespace
 
@@ -92,9 +92,9 @@ void LiveView::run() {
     (void)output_.flush(0);
     if (output_.is_over()) feed_.turn_off();
   }
-  (void)output_.flush(kPatienceMs);  // now there is time
+  (void)output_.flush(kLastPatienceMs);  // now there is time
   tell_missing();
-  (void)output_.flush(kPatienceMs);
+  (void)output_.flush(kLastPatienceMs);
 }
 
 // What a batch tells of what others say.

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "recording/records.h"
+
 namespace penna {
 
 ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules)
@@ -44,8 +46,7 @@ FunctionTraits ChunkFilter::ask(uint32_t process, uint64_t pc, uint64_t ticks) {
 }
 
 ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
+  const penna_chunk header = header_of(chunk);
   if (header.generation > generation_) {  // a module may have taken the place of another
     generation_ = header.generation;
     look_once();
@@ -72,8 +73,7 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
       if (nowhere_.insert(id).second) look_once();
     });
   look_elsewhere_ = nullptr;
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
+  const penna_chunk header = header_of(chunk);
   if (!cut.changes() && header.time_end != 0) return chunk;
   cut.apply(chunk, left_);
   return left_;
@@ -81,8 +81,7 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
 
 std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
+  const penna_chunk header = header_of(chunk);
   const std::optional<PointSelection> points = points_;
   const uint64_t left_out = points_left_out_;
   std::unique_ptr<Thread> thread;

@@ -7,16 +7,6 @@
 #include <utility>
 
 namespace penna {
-namespace {
-
-penna_chunk header_of(std::span<const uint8_t> chunk) {
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
-  return header;
-}
-
-}  // namespace
-
 ChunkSummary ChunkSink::scan(std::span<const uint8_t> chunk) {
   return scan_chunk(chunk, [&](const Record& record) {
     if (record.kind == PENNA_KIND_MODULE) {

@@ -6,13 +6,14 @@
 #include <cstring>
 #include <utility>
 
+#include "recording/records.h"
+
 namespace penna {
 
 void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink,
                           std::span<const uint8_t> chunk, const ChunkSummary& summary) {
   const std::span<const uint8_t> content = chunk.first(summary.content_bytes);
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
+  const penna_chunk header = header_of(chunk);
   kept_.push_back({sink, {content.begin(), content.end()}, summary});
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;

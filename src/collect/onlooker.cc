@@ -5,17 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "recording/records.h"
+
 namespace penna {
-namespace {
-
-penna_chunk header_of(std::span<const uint8_t> chunk) {
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
-  return header;
-}
-
-}  // namespace
-
 bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
   const penna_chunk header = header_of(chunk);
   Position& position = positions_[header.thread_serial];

@@ -15,12 +15,6 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
   return ::access(fmt::format("/proc/{}/task/{}", pid, tid).c_str(), F_OK) == 0;
 }
 
-penna_chunk header_of(const std::vector<uint8_t>& chunk) {
-  penna_chunk header;
-  std::memcpy(&header, chunk.data(), sizeof header);
-  return header;
-}
-
 }  // namespace
 
 ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter,

@@ -12,7 +12,7 @@ namespace penna {
 namespace {
 
 // Field numbers, by message.
-enum InternedData : uint32_t {
+enum InternedOfHeap : uint32_t {
   kFunctionNames = 5,
   kFrames = 6,
   kCallstacks = 7,
@@ -20,8 +20,15 @@ enum InternedData : uint32_t {
   kPaths = 17,
   kMappings = 19
 };
-enum InternedString : uint32_t { kIid = 1, kString = 2 };
-enum Mapping : uint32_t { kMappingIid = 1, kMappingBuildId = 2, kStart = 4, kEnd = 5, kLoadBias = 6, kPath = 7 };
+enum InternedString : uint32_t { kStringIid = 1, kStringBytes = 2 };
+enum InternedMapping : uint32_t {
+  kMappingIid = 1,
+  kMappingBuildId = 2,
+  kStart = 4,
+  kEnd = 5,
+  kLoadBias = 6,
+  kPath = 7
+};
 enum Frame : uint32_t { kFrameIid = 1, kFunctionName = 2, kFrameMapping = 3, kRelativePc = 4 };
 enum Callstack : uint32_t { kCallstackIid = 1, kFrameIids = 2 };
 enum ProfilePacket : uint32_t { kProcessDumps = 5, kContinued = 6, kIndex = 7 };
@@ -82,13 +89,13 @@ class HeapPackets {
   }
 
   // Of one of the three tables of strings.
-  uint64_t string_iid(InternedData table, TextMap<uint64_t>& known, const std::string& text) {
+  uint64_t string_iid(InternedOfHeap table, TextMap<uint64_t>& known, const std::string& text) {
     const auto [found, added] = known.try_emplace(text, known.size() + 1);
     if (added) {
       Message data(interned_);
       Message entry(data, table);
-      entry.add_uint64(kIid, found->second);
-      entry.add_bytes(kString, text);
+      entry.add_uint64(kStringIid, found->second);
+      entry.add_bytes(kStringBytes, text);
     }
     return found->second;
   }

@@ -56,9 +56,9 @@ class PprofExport {
 
   bool write(const Allocations& heap) {
     const Summary summary = summarize(recording_);
-    constexpr const char* kTypes[][2] = {
+    constexpr const char* kValueTypes[][2] = {
         {"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}};
-    for (const auto& type : kTypes)
+    for (const auto& type : kValueTypes)
       field(kSampleType, [&](Message& message) {
         message.add_int64(kType, string(type[0]));
         message.add_int64(kUnit, string(type[1]));

@@ -17,7 +17,7 @@ namespace penna {
 namespace {
 
 constexpr uint64_t kModule = 0x400000, kFunctionBytes = 16;  // where the functions are said to be
-constexpr uint32_t kMaxDepth = 1024;                         // ten bits
+constexpr uint32_t kDeepest = 1024;                          // ten bits
 
 // The first 40 bytes of the file info.
 struct InfoHeader {
@@ -32,7 +32,7 @@ struct InfoHeader {
   uint64_t lines = 1u << 0 |     // exename
                    1u << 3 |     // cmdline
                    1u << 7;      // taskinfo
-  uint16_t max_stack = kMaxDepth;
+  uint16_t max_stack = kDeepest;
   uint16_t unused[3] = {};
 };
 static_assert(sizeof(InfoHeader) == 40);
@@ -43,10 +43,10 @@ struct UftraceRecord {
   uint64_t word;
 };
 static_assert(sizeof(UftraceRecord) == 16);
-constexpr uint64_t kMagic = 5;
+constexpr uint64_t kRecordMagic = 5;
 
 UftraceRecord make_record(uint64_t time, bool is_exit, uint32_t depth, uint64_t address) {
-  return {time, uint64_t{is_exit} | kMagic << 3 | uint64_t{depth} << 6 | address << 16};
+  return {time, uint64_t{is_exit} | kRecordMagic << 3 | uint64_t{depth} << 6 | address << 16};
 }
 
 template <typename T>
@@ -102,7 +102,7 @@ class UftraceExport {
         step_();
         const bool is_exit = line.kind == LineKind::kLeave;
         if (!is_exit && line.kind != LineKind::kEnter) return out.ok();
-        if (line.depth >= kMaxDepth) {
+        if (line.depth >= kDeepest) {
           report_.too_deep += !is_exit;
           return out.ok();
         }

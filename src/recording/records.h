@@ -41,6 +41,13 @@ inline penna_event_class classify(uint32_t kind) {
   return kind < kClassOfKind.size() ? static_cast<penna_event_class>(kClassOfKind[kind]) : PENNA_CLASS_COUNT;
 }
 
+// A copy of what a chunk begins with; it is at least that long.
+inline penna_chunk header_of(std::span<const uint8_t> chunk) {
+  penna_chunk header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  return header;
+}
+
 // A record in place. Valid as long as the chunk's bytes.
 struct Record {
   uint32_t kind = 0;  // penna_kind; both forms of a call come as PENNA_KIND_CALL_ENTRY and _EXIT; may be unknown

@@ -344,8 +344,7 @@ int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8
   PENNA_CHECK(!finished);
   PENNA_CHECK(summary.content_bytes >= sizeof(penna_chunk) && summary.content_bytes <= chunk.size());
   auto content = chunk.first(summary.content_bytes);
-  penna_chunk header;
-  std::memcpy(&header, content.data(), sizeof header);
+  const penna_chunk header = header_of(content);
   head.thread_serial = header.thread_serial;
   head.tid = header.tid;
   head.chunk_sequence = header.sequence;

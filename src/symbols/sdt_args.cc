@@ -14,7 +14,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMaxArgs = 64;  // of any note; clients take 12
+constexpr size_t kMostArgs = 64;  // of any note; clients take 12
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
@@ -191,7 +191,7 @@ OperandTrap arm_operand(std::string_view operand, bool wide) {
 
 std::vector<SdtArg> parse_sdt_args(std::string_view text) {
   std::vector<SdtArg> args;
-  while (args.size() < kMaxArgs) {
+  while (args.size() < kMostArgs) {
     const std::string_view piece = next_piece(text);
     if (piece.empty()) break;
     args.push_back(parse_arg(piece));

@@ -9,8 +9,7 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kIntegerRegisters = 6, kVectorRegisters = 8;
-constexpr uint64_t kMaxBytes = 64;  // of what registers can take
+constexpr uint64_t kMostPassedBytes = 64;  // of what registers can take
 
 using Classes = std::array<PassClass, Passing::kMaxWords>;
 
@@ -85,7 +84,7 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
     case TypeKind::kQuad:
     case TypeKind::kDecimal:
     case TypeKind::kVector:
-      if (bytes == 0 || bytes > kMaxBytes || (bytes & (bytes - 1)) != 0) return false;
+      if (bytes == 0 || bytes > kMostPassedBytes || (bytes & (bytes - 1)) != 0) return false;
       put_scalar(offset, bytes, bytes, PassClass::kSse, PassClass::kSseUp);
       return true;
     case TypeKind::kComplex:
@@ -114,7 +113,7 @@ bool Classifier::add_elements(const DwarfType& type, uint64_t offset, int depth)
   if (!count) flexible_ = true;
   if (element.bytes == 0 || !count) return true;
   // What lies beyond is in memory by its size; only its alignment still counts, and that the first elements tell.
-  for (uint64_t i = 0; i < std::min(*count, kMaxBytes); ++i) {
+  for (uint64_t i = 0; i < std::min(*count, kMostPassedBytes); ++i) {
     if (!add(element, offset + i * element.bytes, depth + 1)) return false;
   }
   return true;
@@ -173,7 +172,7 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const
   // A packed class is aligned to less than its members are, and its size shows it.
   const uint64_t align = classifier.align();
   if (!classifier.unaligned() && align > 8 && type.bytes % align == 0) passing.align = align;
-  const size_t words = static_cast<size_t>((std::min(type.bytes, kMaxBytes + 8) + 7) / 8);
+  const size_t words = static_cast<size_t>((std::min(type.bytes, kMostPassedBytes + 8) + 7) / 8);
   passing.words = std::min(words, Passing::kMaxWords);
   passing.memory = words > Passing::kMaxWords || classifier.unaligned() ||
                    (variant.flexible_in_memory && classifier.flexible()) || belongs_in_memory(passing.classes, words);

@@ -16,6 +16,9 @@
 
 namespace penna {
 
+// Registers of arguments.
+inline constexpr unsigned kIntegerRegisters = 6, kVectorRegisters = 8;
+
 enum class PassClass : uint8_t { kNone, kInteger, kSse, kSseUp, kX87, kX87Up, kComplexX87, kMemory };
 
 // How a type is passed, whatever registers are left.

@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "penna/event.h"
+#include "symbols/value_places.h"
 
 namespace penna {
 namespace {
 
-constexpr unsigned kIntegerRegisters = 6, kVectorRegisters = 8;
 constexpr unsigned kLastArgument = kIntegerRegisters + 256;  // words of the stack have a number of 8 bits
 
 // Takes `prefix` and the digits behind it off the text; nullopt: it is something else.

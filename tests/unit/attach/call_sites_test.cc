@@ -12,7 +12,7 @@
 #include "symbols/programs.h"
 #include "symbols/symbol_file.h"
 
-namespace penna {
+namespace penna::call_sites_test {
 namespace {
 
 using test::build_text, test::ListedSymbol, test::listed_symbols, test::read_bytes;
@@ -184,4 +184,4 @@ TEST(CallSites, FilesThatLie) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_sites_test

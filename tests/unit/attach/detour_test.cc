@@ -57,7 +57,7 @@ __asm__(
     "detour_enters\n"
     ".section .rodata\n.balign 4\n.Ltable: .long 1b - .Ltable, .Linside - .Ltable\n.text\n");
 
-namespace penna {
+namespace penna::detour_test {
 namespace {
 
 using Function = long (*)(long);
@@ -180,4 +180,4 @@ TEST(NearMemoryRoom, AStubThatDoesNotFitIsNotBegun) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::detour_test

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace penna {
+namespace penna::near_memory_test {
 namespace {
 
 constexpr uint64_t kAt = 0x7f0000400000, kHook = 0x7fff12345670;
@@ -81,4 +81,4 @@ TEST(NearMemory, BranchesReachTwoGigabytes) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::near_memory_test

@@ -10,7 +10,7 @@
 
 #include "symbols/programs.h"
 
-namespace penna {
+namespace penna::patch_planner_test {
 namespace {
 
 using test::build_text, test::copy_of;
@@ -239,4 +239,4 @@ TEST(PatchPlanner, NoQuestionsNoPatches) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::patch_planner_test

@@ -19,7 +19,7 @@
 #include <functional>
 #include <string>
 
-namespace penna {
+namespace penna::remote_call_test {
 namespace {
 
 struct Shared {
@@ -294,4 +294,4 @@ TEST_F(RemoteCallTest, NoSuchProcess) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::remote_call_test

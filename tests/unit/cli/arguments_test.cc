@@ -15,7 +15,7 @@
 #include "cli/cmd_report.h"
 #include "cli/verbs.h"
 
-namespace penna {
+namespace penna::arguments_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -239,4 +239,4 @@ TEST(Verbs, MisspeltOnesAreGuessed) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::arguments_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::filter_options_test {
 namespace {
 
 constexpr int64_t kMs = 1'000'000, kForEver = std::numeric_limits<int64_t>::max();
@@ -76,4 +76,4 @@ TEST(FilterOptions, RulesForRecordingLeaveRoomForTheExactOnes) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::filter_options_test

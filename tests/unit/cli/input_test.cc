@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace penna {
+namespace penna::input_test {
 namespace {
 
 class NewestRecording : public testing::Test {
@@ -78,4 +78,4 @@ TEST(OpenInput, WhatIsNoRecordingIsASentence) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::input_test

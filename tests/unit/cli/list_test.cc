@@ -12,7 +12,7 @@
 #include "cli/list_process.h"
 #include "cli/process_modules.h"
 
-namespace penna {
+namespace penna::list_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(ProgramReport, WhatIsNoProgramIsASentence) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::list_test

@@ -8,7 +8,7 @@
 
 #include "../recording/chunk_builder.h"
 
-namespace penna {
+namespace penna::live_filter_test {
 namespace {
 
 constexpr uint64_t kBase = uint64_t{0x5555} << 32, kStart = 1'000'000;
@@ -139,4 +139,4 @@ TEST(LiveFilter, ShortCallsBehindOneOfUnknownLengthTakeNoRoomAndBeyondItTheyAreC
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::live_filter_test

@@ -11,7 +11,7 @@
 #include "cli/live_output.h"
 #include "recording/records.h"
 
-namespace penna {
+namespace penna::live_test {
 namespace {
 
 std::vector<uint8_t> chunk_of(const std::vector<uint64_t>& words) {
@@ -95,4 +95,4 @@ TEST(LiveOutput, AReaderWhoLeftEndsIt) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::live_test

@@ -15,7 +15,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
-namespace penna {
+namespace penna::output_test {
 namespace {
 
 TEST(Output, WritesAFile) {
@@ -108,4 +108,4 @@ TEST(Terminal, NoColorWins) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::output_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::record_options_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(ParseRecord, HelpNamesTheCommand) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::record_options_test

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-namespace penna {
+namespace penna::table_output_test {
 namespace {
 
 Report sample() {
@@ -93,4 +93,4 @@ TEST(SelectReportRows, SortsTheTablesThatHaveTheColumn) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::table_output_test

@@ -9,7 +9,7 @@
 #include "fake_channel.h"
 #include "recording/reader.h"
 
-namespace penna {
+namespace penna::chunk_filter_test {
 namespace {
 
 constexpr uint64_t kNow = 1'000'000, kFunction = 0x5555'0000'1000, kOther = 0x5555'0000'2000;
@@ -161,4 +161,4 @@ TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::chunk_filter_test

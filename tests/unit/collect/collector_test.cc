@@ -8,7 +8,7 @@
 #include "penna/clock.h"
 #include "recording/reader.h"
 
-namespace penna {
+namespace penna::collector_test {
 namespace {
 
 // Else the first events of a program would lie before the beginning of their recording, when the machine is busy.
@@ -31,4 +31,4 @@ TEST(Collector, TheFirstClockIsThatOfItsStart) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::collector_test

@@ -9,7 +9,7 @@
 #include "fake_channel.h"
 #include "recording/reader.h"
 
-namespace penna {
+namespace penna::flight_recorder_test {
 namespace {
 
 constexpr uint64_t kUpper = 0x5555;
@@ -138,4 +138,4 @@ TEST_F(FlightRecorderTest, ChunksThatAreStillFilledBelongToIt) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::flight_recorder_test

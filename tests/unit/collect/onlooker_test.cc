@@ -8,7 +8,7 @@
 #include "fake_channel.h"
 #include "recording/records.h"
 
-namespace penna {
+namespace penna::onlooker_test {
 namespace {
 
 // Entries of different functions, told apart by the upper half.
@@ -135,4 +135,4 @@ TEST_F(OnlookerTest, HostileChunksAreBounded) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::onlooker_test

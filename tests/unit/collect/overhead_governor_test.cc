@@ -10,7 +10,7 @@
 #include "../recording/chunk_builder.h"
 #include "penna/channel.h"
 
-namespace penna {
+namespace penna::overhead_governor_test {
 namespace {
 
 constexpr uint64_t kUpper = 0x5555;
@@ -125,4 +125,4 @@ TEST_F(OverheadGovernorTest, AnotherProcessIsAnother) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::overhead_governor_test

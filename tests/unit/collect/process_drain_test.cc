@@ -9,7 +9,7 @@
 #include "fake_channel.h"
 #include "recording/reader.h"
 
-namespace penna {
+namespace penna::process_drain_test {
 namespace {
 
 constexpr uint64_t kCall = 0x1234'5678'0000'1001;  // entry, time 1024
@@ -225,4 +225,4 @@ TEST(ChannelMapTest, RefusesGeometryThatLeadsOutside) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::process_drain_test

@@ -10,7 +10,7 @@
 #include "model/allocations.h"
 #include "recording/reader.h"
 
-namespace penna {
+namespace penna::rtrace_import_test {
 namespace {
 
 constexpr const char* kHeader =
@@ -137,4 +137,4 @@ TEST_F(RtraceImportTest, refuses_what_is_none) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::rtrace_import_test

@@ -13,7 +13,7 @@
 
 #include "recording/writer.h"
 
-namespace penna {
+namespace penna::server_test {
 namespace {
 
 class Asking : public testing::Test {
@@ -157,4 +157,4 @@ TEST_F(Asking, WithoutAPlanner) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::server_test

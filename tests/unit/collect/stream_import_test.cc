@@ -11,7 +11,7 @@
 #include "penna/stream.h"
 #include "recording/reader.h"
 
-namespace penna {
+namespace penna::stream_import_test {
 namespace {
 
 constexpr char kText[] = "kernel\0write\0module.c\0bytes\0who";
@@ -212,4 +212,4 @@ TEST_F(StreamImportTest, refuses_what_is_none) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::stream_import_test

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace penna {
+namespace penna::csv_writer_test {
 namespace {
 
 template <typename Write>
@@ -51,4 +51,4 @@ TEST(CsvWriter, QuotesOnlyWhatMustBe) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::csv_writer_test

@@ -21,7 +21,7 @@
 #include "export/speedscope_export.h"
 #include "export/uftrace_export.h"
 
-namespace penna {
+namespace penna::exports_test {
 namespace {
 
 using Export = bool (*)(const Recording&, Names&, const TextSink&, const std::function<void()>&, WalkReport*);
@@ -389,4 +389,4 @@ TEST(Exports, StopWhenNobodyReads) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::exports_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-namespace penna {
+namespace penna::json_writer_test {
 namespace {
 
 template <typename Write>
@@ -108,4 +108,4 @@ TEST(JsonWriter, StopsWhenTheSinkRefuses) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::json_writer_test

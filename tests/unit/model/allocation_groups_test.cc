@@ -10,7 +10,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::allocation_groups_test {
 namespace {
 
 // Functions of 0x100 bytes: f0, f1, ...; f9 is operator new, f10 has std::allocator inlined into f10.
@@ -150,4 +150,4 @@ TEST_F(Groups, ByModule) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::allocation_groups_test

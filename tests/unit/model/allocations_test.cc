@@ -10,7 +10,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::allocations_test {
 namespace {
 
 using testing::ElementsAre;
@@ -300,4 +300,4 @@ TEST(Allocations, WithoutEventsThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::allocations_test

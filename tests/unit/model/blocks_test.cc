@@ -12,7 +12,7 @@
 #include "model/suppressions.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::blocks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -325,4 +325,4 @@ TEST_F(Blocks, LeaksThatAreNoNews) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::blocks_test

@@ -8,7 +8,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::call_graph_test {
 namespace {
 
 constexpr uint64_t kMain = 0x401000, kWork = 0x402000, kLeaf = 0x403000, kOther = 0x404000;
@@ -111,4 +111,4 @@ TEST(CallGraph, UnfinishedCalls) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_graph_test

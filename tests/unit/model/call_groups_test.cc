@@ -6,7 +6,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::call_groups_test {
 namespace {
 
 constexpr uint64_t kProgram = 0x100000, kLibrary = 0x200000;
@@ -74,4 +74,4 @@ TEST(CallGroups, AThreadsTotalIsTheTimeInItsOutermostCalls) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_groups_test

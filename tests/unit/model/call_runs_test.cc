@@ -13,7 +13,7 @@
 #include "random_records.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::call_runs_test {
 namespace {
 
 // Three threads, one of them of a forked process; the first has enough chunks to be read ahead.
@@ -157,4 +157,4 @@ TEST(CallRuns, GiveTheSameAnalyses) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_runs_test

@@ -7,7 +7,7 @@
 #include "model/call_tree.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::calls_test {
 namespace {
 
 constexpr uint64_t kMain = 0x401000, kWork = 0x402000, kLeaf = 0x403000;
@@ -363,4 +363,4 @@ TEST(CallTree, CanHaveARootForEachThread) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::calls_test

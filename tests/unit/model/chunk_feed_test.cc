@@ -8,7 +8,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::chunk_feed_test {
 namespace {
 
 constexpr uint64_t kChunks = 60;
@@ -72,4 +72,4 @@ TEST(ChunkFeed, NeedNotBeReadToItsEnd) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::chunk_feed_test

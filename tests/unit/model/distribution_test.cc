@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace penna {
+namespace penna::distribution_test {
 namespace {
 
 TEST(Distribution, IsZeroWhenEmpty) {
@@ -100,4 +100,4 @@ TEST(Distribution, MergedIsAsIfAddedTogether) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::distribution_test

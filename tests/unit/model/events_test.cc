@@ -11,7 +11,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::events_test {
 namespace {
 
 using testing::ElementsAre;
@@ -188,4 +188,4 @@ TEST(Events, AnEmptyRecordingHasNone) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::events_test

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-namespace penna {
+namespace penna::frequent_texts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(FrequentTexts, BoundsHoldForAnyDistribution) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::frequent_texts_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::function_chooser_test {
 namespace {
 
 // "f10" of dir/a.c at 0x10 of every file whose path holds "lib"; nothing elsewhere.
@@ -91,4 +91,4 @@ TEST_F(FunctionChooserTest, ModulesMayComeLateAndTakeThePlaceOfOthers) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::function_chooser_test

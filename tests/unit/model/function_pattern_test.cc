@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::function_pattern_test {
 namespace {
 
 bool matches(const char* pattern, const char* name) { return FunctionPattern(pattern).matches(name); }
@@ -45,4 +45,4 @@ TEST(FunctionPattern, Globs) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::function_pattern_test

@@ -11,7 +11,7 @@
 #include "model/points.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::health_test {
 namespace {
 
 using testing::Contains;
@@ -313,4 +313,4 @@ TEST(Health, PassesOnTheNotesOfTheRecorder) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::health_test

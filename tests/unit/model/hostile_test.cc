@@ -14,7 +14,7 @@
 #include "random_records.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::hostile_test {
 namespace {
 
 TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
@@ -71,4 +71,4 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::hostile_test

@@ -7,7 +7,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::lock_blocks_test {
 namespace {
 
 class InBlocks : public testing::Test {
@@ -104,4 +104,4 @@ TEST_F(InBlocks, LocksInModulesAreNotAskedFor) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::lock_blocks_test

@@ -7,7 +7,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::locks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -248,4 +248,4 @@ TEST(Locks, AreSortedByWaiting) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::locks_test

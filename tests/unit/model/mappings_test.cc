@@ -10,7 +10,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::mappings_test {
 namespace {
 
 constexpr uint64_t kPage = 4096, kBase = 0x7f0000000000;
@@ -114,4 +114,4 @@ TEST(Mappings, AgreesWithAnArrayOfPages) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::mappings_test

@@ -8,7 +8,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::names_test {
 namespace {
 
 using testing::ElementsAre;
@@ -220,4 +220,4 @@ TEST(Names, ComeFromRealFiles) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::names_test

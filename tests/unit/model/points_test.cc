@@ -11,7 +11,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::points_test {
 namespace {
 
 using testing::ElementsAre;
@@ -267,4 +267,4 @@ TEST(Points, WhatWasCutIsCounted) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::points_test

@@ -9,7 +9,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::sampling_test {
 namespace {
 
 TEST(Sampling, WithoutItEachBlockIsItself) {
@@ -54,4 +54,4 @@ TEST(Sampling, SumsAreUnbiased) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::sampling_test

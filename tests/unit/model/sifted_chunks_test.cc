@@ -8,7 +8,7 @@
 #include "model/events.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::sifted_chunks_test {
 namespace {
 
 std::string story(const Recording& recording, uint32_t classes = kEventClasses) {
@@ -187,4 +187,4 @@ TEST(SiftedChunks, AMissingChunkIsALoss) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::sifted_chunks_test

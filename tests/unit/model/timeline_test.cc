@@ -8,7 +8,7 @@
 
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::timeline_test {
 namespace {
 
 using testing::ElementsAre;
@@ -360,4 +360,4 @@ TEST(Timeline, CanBeOfOneKindOnly) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::timeline_test

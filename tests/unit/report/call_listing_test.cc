@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-namespace penna {
+namespace penna::call_listing_test {
 namespace {
 
 // Calls as "a(b()b())": each letter a function.
@@ -112,4 +112,4 @@ TEST(CallListing, FoldingLosesNothing) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_listing_test

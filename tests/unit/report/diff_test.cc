@@ -7,7 +7,7 @@
 
 #include "report/print.h"
 
-namespace penna {
+namespace penna::diff_test {
 namespace {
 
 CallsByName side(std::map<std::string, NamedCalls> functions) {
@@ -73,4 +73,4 @@ TEST(Diff, SumsStayAtTheirLimit) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::diff_test

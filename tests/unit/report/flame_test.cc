@@ -6,7 +6,7 @@
 
 #include "report/text.h"
 
-namespace penna {
+namespace penna::flame_test {
 namespace {
 
 std::string draw(std::string_view folded, FlameStyle style, FlameUnit unit = {CellKind::kCount, "calls"},
@@ -83,4 +83,4 @@ TEST(Flame, SumsStayAtTheirLargestAndNonsenseIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::flame_test

@@ -7,7 +7,7 @@
 
 #include "report/text.h"
 
-namespace penna {
+namespace penna::print_test {
 namespace {
 
 Table sample() {
@@ -132,4 +132,4 @@ TEST(Print, StopsWhenNobodyReads) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::print_test

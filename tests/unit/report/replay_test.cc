@@ -7,7 +7,7 @@
 
 #include "sample_recording.h"
 
-namespace penna {
+namespace penna::replay_test {
 namespace {
 
 std::string replay(const Recording& recording, Names& names, uint32_t thread, bool stacks) {
@@ -139,4 +139,4 @@ TEST(Replay, ShowsSpans) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::replay_test

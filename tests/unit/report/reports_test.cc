@@ -12,7 +12,7 @@
 #include "report/print.h"
 #include "sample_recording.h"
 
-namespace penna {
+namespace penna::reports_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -488,4 +488,4 @@ points without site            0  passes of a point that nobody described
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::reports_test

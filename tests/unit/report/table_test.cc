@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST(Number, IsHeldAtTheMaximum) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::table_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::text_test {
 namespace {
 
 TEST(Text, ControlCharactersAreShownNotObeyed) {
@@ -51,4 +51,4 @@ TEST(Text, LongNamesLoseTheirMiddle) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::text_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::units_test {
 namespace {
 
 TEST(Units, CountsAreGrouped) {
@@ -89,4 +89,4 @@ TEST(Units, Plurals) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::units_test

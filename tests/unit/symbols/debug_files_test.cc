@@ -10,7 +10,7 @@
 #include "programs.h"
 #include "symbols/symbolizer.h"
 
-namespace penna {
+namespace penna::debug_files_test {
 namespace {
 
 using test::tree;
@@ -246,4 +246,4 @@ TEST(Symbolizer, KeepsAnswersAndFailures) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::debug_files_test

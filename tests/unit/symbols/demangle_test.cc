@@ -6,7 +6,7 @@
 
 #include "programs.h"
 
-namespace penna {
+namespace penna::demangle_test {
 namespace {
 
 struct Case {
@@ -142,4 +142,4 @@ TEST(Demangle, ExplodingNamesStayAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::demangle_test

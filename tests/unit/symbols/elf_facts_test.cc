@@ -9,7 +9,7 @@
 #include "programs.h"
 #include "symbols/sdt_notes.h"
 
-namespace penna {
+namespace penna::elf_facts_test {
 namespace {
 
 using test::build_text;
@@ -161,4 +161,4 @@ TEST(SdtNotes, NoneIsNoError) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::elf_facts_test

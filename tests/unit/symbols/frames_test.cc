@@ -7,7 +7,7 @@
 #include "programs.h"
 #include "symbols/symbol_file.h"
 
-namespace penna {
+namespace penna::frames_test {
 namespace {
 
 using test::ListedFrame;
@@ -217,4 +217,4 @@ TEST(Frames, LibcLikeItsDebugFile) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::frames_test

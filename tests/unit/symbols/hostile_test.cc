@@ -12,7 +12,7 @@
 #include "symbols/signature.h"
 #include "symbols/symbol_file.h"
 
-namespace penna {
+namespace penna::hostile_test {
 namespace {
 
 const std::string& signature_sample() {
@@ -236,4 +236,4 @@ TEST(Hostile, NotesOfAlteredFile) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::hostile_test

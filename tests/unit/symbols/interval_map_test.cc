@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace penna {
+namespace penna::interval_map_test {
 namespace {
 
 struct Interval {
@@ -71,4 +71,4 @@ TEST(IntervalMap, AgreesWithLinearSearch) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::interval_map_test

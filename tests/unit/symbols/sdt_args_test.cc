@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
-namespace penna {
+namespace penna::sdt_args_test {
 namespace {
 
 std::string taken_apart(std::string_view text) {
@@ -86,4 +86,4 @@ TEST(OperandTrap, OfArmMachines) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::sdt_args_test

@@ -8,7 +8,7 @@
 #include "programs.h"
 
 #if defined(__x86_64__)
-namespace penna {
+namespace penna::sdt_lint_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -131,5 +131,5 @@ TEST(SdtLint, EveryTrapIsExplained) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::sdt_lint_test
 #endif

@@ -10,7 +10,7 @@
 #include "symbols/demangle.h"
 #include "symbols/signature.h"
 
-namespace penna {
+namespace penna::signature_names_test {
 namespace {
 
 using testing::HasSubstr;
@@ -222,4 +222,4 @@ TEST(SignatureNames, ParameterCount) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::signature_names_test

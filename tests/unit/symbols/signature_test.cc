@@ -11,7 +11,7 @@
 #include "penna/event.h"
 #include "programs.h"
 
-namespace penna {
+namespace penna::signature_test {
 namespace {
 
 using test::build_text;
@@ -192,4 +192,4 @@ INSTANTIATE_TEST_SUITE_P(All, Truth,
                          name_of);
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::signature_test

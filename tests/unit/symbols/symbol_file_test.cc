@@ -9,7 +9,7 @@
 
 #include "programs.h"
 
-namespace penna {
+namespace penna::symbol_file_test {
 namespace {
 
 using test::build;
@@ -241,4 +241,4 @@ TEST(SymbolFile, PythonOfDebian) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::symbol_file_test

@@ -7,7 +7,7 @@
 
 #include "penna/event.h"
 
-namespace penna {
+namespace penna::value_spec_test {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(ValueSpec, ErrorsNameThePart) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::value_spec_test

@@ -32,14 +32,14 @@ std::vector<std::string> real_files() {
 }
 
 // One row of `readelf --debug-dump=frames-interp`: the values of the CFA, rbp and ra columns.
-struct Row {
+struct ListedRow {
   uint64_t pc;
   std::string cfa, fp = "u", ra;
 };
 
 // Reads readelf's output into rows; the row of each FDE's own pc is always there.
-std::vector<Row> readelf_rows(const std::string& path) {
-  std::vector<Row> rows;
+std::vector<ListedRow> readelf_rows(const std::string& path) {
+  std::vector<ListedRow> rows;
   FILE* pipe = popen(("readelf --debug-dump=frames-interp '" + path + "' 2>/dev/null").c_str(), "r");
   if (!pipe) return rows;
   char* line = nullptr;
@@ -56,7 +56,7 @@ std::vector<Row> readelf_rows(const std::string& path) {
       in_fde = words[3] == "FDE";
       columns.clear();
     } else if (in_fde && columns.size() == words.size() && words[0].size() == 16) {
-      Row row;
+      ListedRow row;
       row.pc = std::stoull(words[0], nullptr, 16);
       for (size_t i = 1; i < columns.size(); ++i) {
         if (columns[i] == "CFA") row.cfa = words[i];
@@ -86,7 +86,7 @@ struct Tally {
   size_t rows = 0, equal = 0, expressions = 0, unsupported = 0, different = 0;
 };
 
-void compare(const FrameRule& rule, const Row& row, Tally& tally) {
+void compare(const FrameRule& rule, const ListedRow& row, Tally& tally) {
   ++tally.rows;
   const bool expression = row.cfa == "exp" || row.fp == "exp" || row.ra == "exp";
   if (row.ra == "u") {
@@ -116,7 +116,7 @@ TEST(Cfi, EveryRowAgreesWithReadelf) {
     const ElfCfi elf(path);
     if (elf.eh_frame.frame.size == 0) continue;
     Tally tally;
-    std::vector<Row> rows = readelf_rows(path);
+    std::vector<ListedRow> rows = readelf_rows(path);
     for (size_t i = 0; i < rows.size(); ++i) {
       // readelf prints several rows for one pc when an instruction takes no space: the last one holds.
       if (i + 1 < rows.size() && rows[i + 1].pc == rows[i].pc) continue;
