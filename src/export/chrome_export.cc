@@ -180,7 +180,7 @@ class HeapCounter {
 
   bool operator()(const Event& event) {
     Heap& heap = heaps_[event.process];
-    const BlockRecord block = read_block(event.record);
+    const BlockRecord block = read_heap_block(event.record);
     Freed& last = last_frees_[event.thread];
     switch (block.deed) {
       case BlockDeed::kNone: return true;

@@ -21,7 +21,7 @@ HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
 // A REALLOC_FAILED takes back the free by realloc that its thread has written just before.
 void HeapChanges::note_failed(const Event& event) {
   LastRealloc& last = last_realloc_[event.thread];
-  const BlockRecord block = read_block(event.record);
+  const BlockRecord block = read_heap_block(event.record);
   if (block.deed == BlockDeed::kKept && last.address == block.address) failed_[event.thread].push_back(last.time);
   if (block.deed != BlockDeed::kFreed)
     last = {};

@@ -102,7 +102,7 @@ void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& p
     HeapChange change;
     change.thread = event.thread;
     change.time = change.begin = event.time;
-    const BlockRecord block = read_block(event.record);
+    const BlockRecord block = read_heap_block(event.record);
     change.is_free = block.deed == BlockDeed::kFreed;
     if (!change.is_free && block.deed != BlockDeed::kAllocated) return true;
     change.address = block.address;

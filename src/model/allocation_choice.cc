@@ -11,6 +11,7 @@ class Lifetimes : public AllocationObserver {
  public:
   explicit Lifetimes(AllocationChoice& choice) : choice_(choice) {}
   void on_freed(const BlockEnd& end) override {
+    if (!end.whole) return;
     const uint64_t ticks = end.time - end.block.time;
     if (ticks >= choice_.limits().min_ticks && ticks <= choice_.limits().max_ticks)
       choice_.let_live(end.block.thread, end.block.sequence);
@@ -52,7 +53,7 @@ std::vector<std::string> AllocationChoice::unmet() const {
 void learn_lifetimes(const Recording& recording, AllocationChoice& choice, const std::function<void()>& step) {
   if (!choice.limits().asks_lifetime()) return;
   Lifetimes lifetimes(choice);
-  Allocations heap(recording, {.context = {}, .observer = &lifetimes});
+  Allocations heap(recording, {.context = {}, .family = choice.limits().family, .observer = &lifetimes});
   for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
     step();
     heap(event);

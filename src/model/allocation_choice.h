@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// AllocationChoice: which allocations count, by size, by the functions in their stack and by how long their block lived.
+// AllocationChoice: which allocations count, of one family, by size, by the functions in their stack and by how long their block lived.
 //
-// Why one class: every report, export and check asks it, so that --size, --stack and --lifetime mean the same everywhere.
+// Why one class: every report, export and check asks it, so that --family, --size, --stack and --lifetime mean the same everywhere.
 // How long a block lives is not known when it is allocated: with limits on that, the recording is walked before (Lifetimes).
 // Invariant: the answer for an allocation is always the same.
 #pragma once
@@ -11,12 +11,14 @@
 #include <optional>
 #include <vector>
 
+#include "model/block_family.h"
 #include "model/function_pattern.h"
 #include "model/stack_matcher.h"
 
 namespace penna {
 
 struct AllocationLimits {
+  BlockFamily family;
   uint64_t min_size = 0, max_size = std::numeric_limits<uint64_t>::max();    // bytes, both included
   uint64_t min_ticks = 0, max_ticks = std::numeric_limits<uint64_t>::max();  // both included; never freed = for ever
   std::vector<FunctionPattern> stacks;                                       // one of them has to meet a function
@@ -34,9 +36,9 @@ class AllocationChoice {
   const AllocationLimits& limits() const { return limits_; }
 
   // `sequence`: of the allocations of this thread, from 0.
-  bool takes(uint32_t process, uint32_t thread, uint64_t sequence, uint32_t stack, uint64_t size) {
-    if (size < limits_.min_size || size > limits_.max_size) return false;
-    if (!limits_.stacks.empty() && stacks_.bits(process, stack) == 0) return false;
+  bool takes(uint32_t process, uint32_t thread, uint64_t sequence, const BlockRecord& block) {
+    if (block.size < limits_.min_size || block.size > limits_.max_size || !limits_.family.counts(block)) return false;
+    if (!limits_.stacks.empty() && stacks_.bits(process, block.stack) == 0) return false;
     return !limits_.asks_lifetime() || (sequence < lives_[thread].size() && lives_[thread][sequence]);
   }
   // From a walk ahead: this block's life is within the limits.

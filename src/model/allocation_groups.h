@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The allocations of all stacks, added up by function, source file, module, thread or call: what each allocated itself, and
+// The allocations of all stacks, added up by function, source file, module, thread, call or kind: what each allocated itself, and
 // with all it called.
 //
 // Why: a program has more stacks than anybody reads; most questions are about one function, wherever it was called from.
@@ -38,12 +38,12 @@ struct AllocationSums {
 
 struct AllocationGroup {
   const NameFrame* frame = nullptr;  // one of those in it; lives as long as Names; null: of stacks that are not known
-  uint32_t context = 0;              // kThread: index; kCall: node of the tree, 0 = in no recorded call
+  uint32_t context = 0;  // kThread: index; kCall: node of the tree, 0 = in no recorded call; kKind: block_kind()
   AllocationSums self, total;
 };
 
-// The last two: the context that each allocation was given is the thread, or the node of the tree.
-enum class GroupBy : uint8_t { kFunction, kFile, kModule, kThread, kCall };
+// The last three: the context that each allocation was given is the thread, the node of the tree, or the kind.
+enum class GroupBy : uint8_t { kFunction, kFile, kModule, kThread, kCall, kKind };
 
 // How to group, and what.
 struct Grouping {

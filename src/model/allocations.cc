@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 #include <utility>
 
+#include "base/check.h"
 #include "model/allocation_choice.h"
+#include "model/unmatched_frees.h"
 
 namespace penna {
 namespace {
@@ -36,28 +39,41 @@ void add_leak(Leak& leak, uint64_t address, const HeapBlock& block, const Sample
 
 Allocations::Allocations(const Recording& recording, AllocationOptions options)
     : options_(std::move(options)),
-      scale_(recording),
+      family_(options_.choice == nullptr ? options_.family : options_.choice->limits().family),
+      scale_(family_.is_heap() ? SampleScale(recording) : SampleScale(0)),  // of all else everything is recorded
       heaps_(recording),
       totals_(recording.processes().size()),
       peaks_(recording.processes().size()),
-      threads_(recording.threads().size()) {}
+      threads_(recording.threads().size()),
+      ranges_(family_.space() == BlockSpace::kMaps ? recording.processes().size() : 0) {}
 Allocations::~Allocations() = default;
 
 void Allocations::operator()(const Event& event) {
-  const BlockRecord block = read_block(event.record);
+  BlockRecord block = read_block(event.record);
+  if (block.deed == BlockDeed::kNone) return;
+  if (family_.has(event.process, block)) return visit(event, block);
+  if (block.deed != BlockDeed::kAllocated) return;
+  others_.heap_allocations += block.space == BlockSpace::kHeap;
+  others_.mappings += block.space == BlockSpace::kMaps;
+  others_.pool_allocations += block.space == BlockSpace::kPool;
+}
+
+void Allocations::visit(const Event& event, BlockRecord& block) {
+  const bool maps = block.space == BlockSpace::kMaps;
   switch (block.deed) {
     case BlockDeed::kNone: return;
-    case BlockDeed::kAllocated: return allocated(event, block);
-    case BlockDeed::kFreed: return freed(event, block);
+    case BlockDeed::kAllocated: return maps ? mapped(event, block) : allocated(event, block);
+    case BlockDeed::kFreed: return maps ? unmapped(event, block) : freed(event, block);
     case BlockDeed::kKept: return take_back(event, block.address);
   }
 }
 
-uint32_t Allocations::slot_of(const Event& event, uint32_t stack) {
-  auto [number, is_new] = numbers_.try_emplace(pair_key(event.process, stack), static_cast<uint32_t>(numbers_.size()));
+uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
+  auto [number, is_new] =
+      numbers_.try_emplace(pair_key(event.process, told.stack), static_cast<uint32_t>(numbers_.size()));
   uint32_t slot = number->second, context = 0;
-  if (options_.context) {
-    context = options_.context(event);
+  if (options_.context || options_.by_kind) {
+    context = options_.by_kind ? block_kind(told) : options_.context(event);
     auto [found, added] = slots_.try_emplace(pair_key(slot, context), static_cast<uint32_t>(stacks_.size()));
     slot = found->second;
     is_new = added;
@@ -65,7 +81,7 @@ uint32_t Allocations::slot_of(const Event& event, uint32_t stack) {
   if (is_new) {
     auto& one = stacks_.emplace_back();
     one.process = event.process;
-    one.stack = stack;
+    one.stack = told.stack;
     one.context = context;
     seen_peak_.push_back(peaks_[event.process]);
   }
@@ -81,13 +97,16 @@ void Allocations::before_change(uint32_t slot) {
 }
 
 void Allocations::add_live(const Event& event, uint64_t address, const HeapBlock& block) {
-  HeapTotals& totals = totals_[event.process];
   HeapBlock old;
   if (!heaps_.insert(event.process, address, block, old)) {
-    ++totals.replaced;
+    ++totals_[event.process].replaced;
     remove_live(event.process, old);
   }
-  if (block.slot == kNoSlot) return;
+  if (block.slot != kNoSlot) count_live(event, block);
+}
+
+void Allocations::count_live(const Event& event, const HeapBlock& block) {
+  HeapTotals& totals = totals_[event.process];
   before_change(block.slot);
   StackAllocations& stack = stacks_[block.slot];
   const SampleWeight weight = scale_.weigh(block.size);
@@ -128,9 +147,10 @@ void Allocations::allocated(const Event& event, const BlockRecord& told) {
   HeapTotals& totals = totals_[event.process];
   HeapBlock block{told.size, event.time, kNoSlot, event.thread, last.allocations++};
   const SampleWeight weight = scale_.weigh(told.size);
-  const bool counts = options_.choice == nullptr ||
-                      options_.choice->takes(event.process, event.thread, block.sequence, told.stack, told.size);
-  if (counts) block.slot = slot_of(event, told.stack);
+  const bool counts =
+      options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, told);
+  if (counts) block.slot = slot_of(event, told);
+  if (options_.unmatched != nullptr) options_.unmatched->allocated(event.process, told.address);
   add_live(event, told.address, block);
   if (!counts) {
     totals.left_out += weight.blocks;
@@ -148,40 +168,116 @@ void Allocations::allocated(const Event& event, const BlockRecord& told) {
 
 void Allocations::freed(const Event& event, const BlockRecord& free) {
   settle(event.thread);
-  const uint64_t address = free.address;
-  const size_t family = family_of(free);
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
-  last.freed_address = address;
-  if (heaps_.erase(event.process, address, event.time, last.block)) {
-    last.freed = Freed::kOwn;
-    last.freed_at = event.time;
-    const SampleWeight weight = scale_.weigh(last.block.size);
-    totals.frees_by_family[family] += weight.blocks;
-    last.is_told = last.block.slot == kNoSlot;
-    if (last.is_told) return;
-    totals.frees += weight.blocks;
-    remove_live(event.process, last.block);
-    tell_live(event.process, event.time);
-    // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
-    if (family == PENNA_FAMILY_REALLOC) return;
-    if (last.block.thread == event.thread && last.allocations - last.block.sequence <= options_.within) {
-      StackAllocations& stack = stacks_[last.block.slot];
-      totals.temporary += weight.blocks;
-      totals.temporary_bytes += weight.bytes;
-      stack.temporary += weight.blocks;
-      stack.temporary_bytes += weight.bytes;
-    }
-    settle(event.thread);
-  } else if (heaps_.erase_inherited(event.process, address, event.time)) {
-    last.freed = Freed::kInherited;
-    ++totals.frees_by_family[family];
-    ++totals.inherited_frees;
-  } else {
-    last.freed = Freed::kUnmatched;
-    ++totals.frees_by_family[family];
-    ++totals.unmatched_frees;
+  last.freed_address = free.address;
+  last.freed_from = free.stack;
+  last.temporary = false;
+  if (!heaps_.erase(event.process, free.address, event.time, last.block)) return freed_unknown(event, free);
+  if (options_.unmatched != nullptr) options_.unmatched->freed(event.process, free.address, free.stack);
+  last.freed = Freed::kOwn;
+  last.freed_at = event.time;
+  const SampleWeight weight = scale_.weigh(last.block.size);
+  totals.frees_by_family[family_of(free)] += weight.blocks;
+  last.is_told = last.block.slot == kNoSlot;
+  if (last.is_told) return;
+  totals.frees += weight.blocks;
+  remove_live(event.process, last.block);
+  tell_live(event.process, event.time);
+  // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
+  if (free.space == BlockSpace::kHeap && free.family == PENNA_FAMILY_REALLOC) return;
+  note_temporary(last, event.thread, true);
+  settle(event.thread);
+}
+
+// A free of a block that is not this process's own.
+void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
+  HeapTotals& totals = totals_[event.process];
+  ++totals.frees_by_family[family_of(free)];
+  const bool is_inherited = heaps_.erase_inherited(event.process, free.address, event.time);
+  threads_[event.thread].freed = is_inherited ? Freed::kInherited : Freed::kUnmatched;
+  ++(is_inherited ? totals.inherited_frees : totals.unmatched_frees);
+  if (options_.unmatched == nullptr) return;
+  if (!is_inherited) options_.unmatched->unmatched(event, free);
+  if (free.space != BlockSpace::kMaps) options_.unmatched->freed(event.process, free.address, free.stack);
+}
+
+// The thread's last free, of a block that counts, ended a temporary one when it was the thread's own and soon enough; or it did not,
+// as is known now.
+void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary) {
+  if (is_temporary &&
+      (last.block.thread != thread || last.allocations - last.block.sequence > options_.within || last.temporary))
+    return;
+  if (is_temporary == last.temporary) return;
+  last.temporary = is_temporary;
+  const SampleWeight weight = scale_.weigh(last.block.size);
+  StackAllocations& stack = stacks_[last.block.slot];
+  HeapTotals& totals = totals_[stack.process];
+  const uint64_t sign = is_temporary ? 1 : UINT64_MAX;  // modulo 2^64
+  totals.temporary += sign * weight.blocks;
+  totals.temporary_bytes += sign * weight.bytes;
+  stack.temporary += sign * weight.blocks;
+  stack.temporary_bytes += sign * weight.bytes;
+}
+
+// What mremap maps is what it unmapped just before: of the same kind, and not temporary.
+void Allocations::mapped(const Event& event, BlockRecord& told) {
+  if (told.size == 0) return;
+  LastOfThread& last = threads_[event.thread];
+  if (told.family == PENNA_MAP_MREMAP) {
+    told.flags = last.freed == Freed::kOwn ? last.flags : kMapOfUnknown;
+    if (last.freed == Freed::kOwn && last.temporary) note_temporary(last, event.thread, false);
   }
+  const uint64_t end = MappedRanges::end_of(told.address, told.size);
+  told.size = end - told.address;
+  MappedRanges& ranges = ranges_[event.process];
+  ranges.take(told.address, end, [&](const MappedPart& part) { take_part(event, part, false); });
+  ranges.add(told.address, end, told.flags);
+  allocated(event, told);
+}
+
+void Allocations::unmapped(const Event& event, const BlockRecord& told) {
+  LastOfThread& last = threads_[event.thread];
+  last.freed = Freed::kNothing;
+  ranges_[event.process].take(told.address, MappedRanges::end_of(told.address, told.size), [&](const MappedPart& part) {
+    take_part(event, part, true);
+    last.freed = Freed::kOwn;
+    last.flags = part.flags;
+  });
+  if (last.freed == Freed::kNothing) freed_unknown(event, told);
+}
+
+// A part of a mapping is no more: by an unmapping, or as something else was mapped over it.
+void Allocations::take_part(const Event& event, const MappedPart& part, bool by_unmap) {
+  HeapTotals& totals = totals_[event.process];
+  HeapBlock whole, unused;
+  PENNA_CHECK(heaps_.erase(event.process, part.first, event.time, whole));
+  HeapBlock gone = whole;
+  gone.size = part.taken_end - part.taken;
+  const bool head = part.first < part.taken, tail = part.taken_end < part.end;
+  for (const auto& [left, begin, end] :
+       {std::tuple{head, part.first, part.taken}, std::tuple{tail, part.taken_end, part.end}}) {
+    if (!left) continue;
+    HeapBlock piece = whole;
+    piece.size = end - begin;
+    heaps_.insert(event.process, begin, piece, unused);
+  }
+  if (whole.slot == kNoSlot) return;
+  before_change(whole.slot);
+  StackAllocations& stack = stacks_[whole.slot];
+  const uint64_t blocks = uint64_t{head} + uint64_t{tail} - 1;  // more of them, modulo 2^64
+  stack.live_blocks += blocks;
+  totals.live_blocks += blocks;
+  stack.live_bytes -= gone.size;
+  totals.live_bytes -= gone.size;
+  totals.splits += head && tail;
+  totals.frees += part.is_whole();
+  tell_live(event.process, event.time);
+  LastOfThread& last = threads_[event.thread];
+  last.block = gone;
+  last.temporary = false;
+  if (part.is_whole() && !part.was_cut && by_unmap) note_temporary(last, event.thread, true);
+  if (options_.observer != nullptr) options_.observer->on_freed({gone, event.thread, 0, event.time, part.is_whole()});
 }
 
 // The thread's last free has happened: nothing can take it back any more.
@@ -189,7 +285,8 @@ void Allocations::settle(uint32_t thread) {
   LastOfThread& last = threads_[thread];
   if (last.is_told) return;
   last.is_told = true;
-  if (options_.observer != nullptr) options_.observer->on_freed({last.block, thread, last.freed_at});
+  if (options_.observer != nullptr)
+    options_.observer->on_freed({last.block, thread, last.freed_from, last.freed_at, true});
 }
 
 void Allocations::finish() {
@@ -202,6 +299,7 @@ void Allocations::take_back(const Event& event, uint64_t address) {
   LastOfThread& last = threads_[event.thread];
   ++totals.failed_reallocs;
   if (last.freed == Freed::kNothing || last.freed_address != address) return settle(event.thread);
+  if (options_.unmatched != nullptr) options_.unmatched->taken_back(event, address, last.freed == Freed::kUnmatched);
   uint64_t blocks = 1;
   if (last.freed == Freed::kOwn) {
     blocks = scale_.weigh(last.block.size).blocks;
@@ -236,6 +334,7 @@ HeapTotals Allocations::total() const {
     sum.live_bytes += one.live_bytes;
     sum.inherited_frees += one.inherited_frees;
     sum.unmatched_frees += one.unmatched_frees;
+    sum.splits += one.splits;
     sum.replaced += one.replaced;
     sum.failed_reallocs += one.failed_reallocs;
     sum.unknown_stacks += one.unknown_stacks;

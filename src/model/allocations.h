@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Allocations: what was allocated where, what is still there (leaks), and what there was at the peak.
+// Allocations: what was allocated where, what is still there (leaks), and what there was at the peak: of the heap, or of another
+// family of blocks (block_family.h), as mappings are.
 //
 // Usage:  Allocations heap(recording); for_each_event(recording, {.classes = kAllocEvents}, heap); heap.finish();
 // Events must come merged in time order: a block is often freed by another thread. Results are there at any moment; an
 // observer has been told all only after finish().
-// Invariant: in each process, allocations - frees - replaced = live blocks, exactly, for the blocks that were seen.
+// Invariant: in each process, allocations + splits - frees - replaced = live blocks, exactly, for the blocks that were seen.
+// A mapping of which a part is unmapped is the same block, smaller, or two of them; it is freed when nothing is left.
 // Memory: O(live blocks + stacks, each as often as there are contexts of it), and for processes that fork, the addresses
 // they freed since.
 // Of a recording that sampled (record --sample-bytes), each block counts as what it stands for (model/sampling.h): numbers and sums of bytes are
@@ -18,10 +20,11 @@
 #include <span>
 #include <vector>
 
-#include "model/block_records.h"
+#include "model/block_family.h"
 #include "model/events.h"
 #include "model/hash.h"
 #include "model/heap.h"
+#include "model/mapped_ranges.h"
 #include "model/sampling.h"
 
 namespace penna {
@@ -52,12 +55,15 @@ struct Leak {
 };
 
 class AllocationChoice;
+class UnmatchedFrees;
 
-// The end of a block.
+// The end of a block, or of a part of a mapping.
 struct BlockEnd {
-  HeapBlock block;
+  HeapBlock block;      // its size: of what ended
   uint32_t thread = 0;  // that freed it (index)
+  uint32_t stack = 0;   // from where; 0: not recorded
   uint64_t time = 0;    // ticks
+  bool whole = true;    // nothing of it is left
 };
 
 // Who looks on. Of blocks that the choice leaves out nothing is told.
@@ -76,9 +82,12 @@ struct AllocationOptions {
   uint32_t within = 1;  // for temporary, 1 to kMostWithin
   // What else tells allocations apart, besides their stack: a number, asked for at each. Empty: nothing.
   std::function<uint32_t(const Event&)> context;
-  // Which allocations count; null: all. (Of all others only the blocks are followed, so that their frees are known.)
+  bool by_kind = false;  // in place of `context`: their block_kind()
+  BlockFamily family;    // without a choice, which says it itself
+  // Which allocations count; null: all. (Of the others of the family only the blocks are followed, so that their frees are known.)
   AllocationChoice* choice = nullptr;
   AllocationObserver* observer = nullptr;
+  UnmatchedFrees* unmatched = nullptr;  // whoever wants to know more of them than how many they are
 };
 
 struct HeapTotals {
@@ -93,9 +102,15 @@ struct HeapTotals {
   uint64_t peak_blocks = 0, peak_bytes = 0, peak_time = 0;  // the most live bytes at one moment; the first such moment
   uint64_t inherited_frees = 0;                             // of blocks that were there when the process was forked
   uint64_t unmatched_frees = 0;                             // of blocks whose allocation was not recorded
+  uint64_t splits = 0;                                      // mappings out of whose middle a part was unmapped
   uint64_t replaced = 0;         // allocations at a live address: the free in between was not recorded
   uint64_t failed_reallocs = 0;  // the block stayed
   uint64_t unknown_stacks = 0;   // allocations without a stack
+};
+
+// What there is of the families that were not asked for.
+struct OtherFamilies {
+  uint64_t heap_allocations = 0, mappings = 0, pool_allocations = 0;
 };
 
 class Allocations {
@@ -113,6 +128,8 @@ class Allocations {
   // In order of first appearance: by slot, as HeapBlock::slot.
   std::vector<StackAllocations> stacks() const;
   uint32_t within() const { return options_.within; }
+  const BlockFamily& family() const { return family_; }
+  const OtherFamilies& others() const { return others_; }
   // What is live, most bytes first; a row for each slot. `process`: kNoIndex = of all. Blocks inherited by a fork are their
   // parent's.
   std::vector<Leak> leaks(uint32_t process = kNoIndex) const;
@@ -131,27 +148,40 @@ class Allocations {
   struct LastOfThread {
     uint64_t allocations = 0;  // of it, so far
     Freed freed = Freed::kNothing;
+    bool temporary = false;   // kOwn: it was
+    uint16_t flags = 0;       // kOwn: penna_map_flag, of mappings
+    uint32_t freed_from = 0;  // its stack
     uint64_t freed_address = 0;
     HeapBlock block;        // kOwn: what it was
     uint64_t freed_at = 0;  // ticks
     bool is_told = true;    // kOwn: to the observer
   };
+  void visit(const Event& event, BlockRecord& block);
+  void mapped(const Event& event, BlockRecord& told);
+  void unmapped(const Event& event, const BlockRecord& told);
+  void take_part(const Event& event, const MappedPart& part, bool by_unmap);
+  void note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary);
   void allocated(const Event& event, const BlockRecord& told);
   void settle(uint32_t thread);
   void tell_live(uint32_t process, uint64_t time);
   void freed(const Event& event, const BlockRecord& free);
+  void freed_unknown(const Event& event, const BlockRecord& free);
   void take_back(const Event& event, uint64_t address);
-  uint32_t slot_of(const Event& event, uint32_t stack);
+  uint32_t slot_of(const Event& event, const BlockRecord& told);
   void before_change(uint32_t slot);
+  void count_live(const Event& event, const HeapBlock& block);
   void add_live(const Event& event, uint64_t address, const HeapBlock& block);
   void remove_live(uint32_t process, const HeapBlock& block);
 
   AllocationOptions options_;
+  BlockFamily family_;
+  OtherFamilies others_;
   SampleScale scale_;
   HeapForest heaps_;
   std::vector<HeapTotals> totals_;  // by process
   std::vector<uint64_t> peaks_;     // by process: how many times its peak was exceeded
   std::vector<LastOfThread> threads_;
+  std::vector<MappedRanges> ranges_;  // by process, of mappings
   std::vector<StackAllocations> stacks_;
   std::vector<uint64_t> seen_peak_;  // by slot of stacks_: up to which of peaks_ its peak_* is valid
   NumberMap<uint32_t> numbers_;      // process, stack -> a number; without contexts: its slot

@@ -3,7 +3,7 @@
 //
 // Usage: as AllocationOptions::observer; complete after Allocations::finish().
 // Invariant: lives hold each free that is certain once; what is never freed is not in them.
-// Memory: a distribution for each slot with a freed block, and for each pair of slot and freeing thread.
+// Memory: a distribution for each slot with a freed block, and for each triple of slot, freeing thread and stack of the free.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,7 @@ namespace penna {
 struct FreedBy {
   uint32_t slot = 0;
   uint32_t thread = 0;  // index: of who freed
+  uint32_t stack = 0;   // from where; 0: not recorded
   uint64_t blocks = 0, bytes = 0;
   Distribution lives;  // ticks
 };
@@ -36,8 +37,8 @@ class BlockLifetimes : public AllocationObserver {
     uint64_t blocks = 0, bytes = 0;
   };
 
-  // `by_thread`: freed_by() is wanted.
-  BlockLifetimes(const Recording& recording, bool by_thread);
+  // `by_freer`: freed_by() is wanted.
+  BlockLifetimes(const Recording& recording, bool by_freer);
 
   void on_freed(const BlockEnd& end) override;
 
@@ -46,13 +47,14 @@ class BlockLifetimes : public AllocationObserver {
   const std::vector<FreedBy>& freed_by() const { return freed_by_; }  // in order of first appearance
 
  private:
-  bool by_thread_;
+  bool by_freer_;
   OfSlot none_;
   std::vector<OfSlot> slots_;
   std::vector<Decade> decades_;
   std::vector<uint64_t> decade_ticks_;  // where each ends
   std::vector<FreedBy> freed_by_;
-  NumberMap<uint32_t> numbers_;  // slot, thread -> index of freed_by_
+  NumberMap<uint32_t> pairs_;    // slot, thread -> a number
+  NumberMap<uint32_t> numbers_;  // that number, stack -> index of freed_by_
 };
 
 }  // namespace penna

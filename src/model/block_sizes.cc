@@ -46,7 +46,7 @@ void BlockSizes::add_live(const Allocations& heap) {
 std::vector<SizeCounts> BlockSizes::by_power() const {
   std::vector<SizeCounts> result;
   for (size_t power = 0; power < powers_.size(); ++power) {
-    if (powers_[power].allocations == 0) continue;
+    if (powers_[power].allocations == 0 && powers_[power].live_blocks == 0) continue;
     result.push_back(powers_[power]);
     result.back().size = power == 0 ? 0 : uint64_t{1} << (power - 1);
   }

@@ -162,8 +162,11 @@ void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
   }
   if (inputs.allocations != nullptr) {
     const HeapTotals heap = inputs.allocations->total();
-    report.unmatched_frees = heap.unmatched_frees;
-    report.replaced_blocks = heap.replaced;
+    // A mapping that the program unmaps without having mapped it itself, as a library's, is nothing to worry about.
+    if (inputs.allocations->family().is_heap()) {
+      report.unmatched_frees = heap.unmatched_frees;
+      report.replaced_blocks = heap.replaced;
+    }
     report.allocations_without_stack = heap.unknown_stacks;
   }
   if (inputs.locks != nullptr) {

@@ -52,7 +52,7 @@ LockBlocks::Questions::iterator LockBlocks::first_from(Questions& questions, uin
 
 void LockBlocks::operator()(const Event& event) {
   if (questions_[event.process].empty()) return;
-  const BlockRecord block = read_block(event.record);
+  const BlockRecord block = read_heap_block(event.record);
   if (block.deed == BlockDeed::kAllocated) allocated(event, block.address, block.size, block.stack);
   // Not those by realloc: it may fail, and what it moves is told as a new block.
   if (block.deed == BlockDeed::kFreed && block.family != PENNA_FAMILY_REALLOC) freed(event, block.address);

@@ -90,6 +90,14 @@ NameFrames Names::resolve(const CodePlace& place) {
   return frames;
 }
 
+std::optional<uint64_t> Names::offset_in_function(uint32_t process, uint64_t pc, uint16_t generation) {
+  const CodePlace call = map_.locate_return(process, pc, generation);  // a byte before it
+  if (!call.known()) return std::nullopt;
+  const auto start = symbols_.function_start({map_.path(call.module), map_.build_id(call.module)}, call.address);
+  if (!start || *start > call.address) return std::nullopt;
+  return call.address + 1 - *start;
+}
+
 NamedStack Names::stack(uint32_t process, uint32_t stack) {
   NamedStack result;
   while (auto node = recording_.stack_node(process, stack)) {

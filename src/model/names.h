@@ -76,6 +76,9 @@ class Names {
   }
   const std::string& function_name(const CodePlace& place) { return at(place).back().function; }
 
+  // How far the return address of a frame lies behind the beginning of its function; nothing without a symbol.
+  std::optional<uint64_t> offset_in_function(uint32_t process, uint64_t pc, uint16_t generation);
+
   NamedStack stack(uint32_t process, uint32_t stack);
   // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
   bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);

@@ -19,6 +19,11 @@ class ElfSymbolSource : public SymbolSource {
     return frames;
   }
 
+  std::optional<uint64_t> function_start(const NamedFile& file, uint64_t address) override {
+    const auto symbol = symbolizer_.find(module(file), address);
+    return symbol ? std::optional(symbol->start) : std::nullopt;
+  }
+
   std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) override {
     auto object = symbolizer_.find_object(module(file), address);
     if (!object) return std::nullopt;

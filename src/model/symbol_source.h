@@ -36,6 +36,8 @@ class SymbolSource {
   virtual ~SymbolSource() = default;
   // The frames at a code address of the file, the innermost inlined one first; empty when it has no name.
   virtual std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) = 0;
+  // Where the function begins that holds the address; nothing without a symbol.
+  virtual std::optional<uint64_t> function_start(const NamedFile&, uint64_t) { return std::nullopt; }
   // The variable that holds the address.
   virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
   // True for the code where a process begins: no frame is further out.

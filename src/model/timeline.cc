@@ -70,53 +70,29 @@ bool Timeline::describe(const Event& event, TimelineLine& out) {
       out.duration = record.as<penna_blocked>().ticks;
       out.begin = event.time - (out.duration < event.time ? out.duration : event.time);
       return true;
-    default: return describe_block(record, out) || describe_memory(record, out) || describe_lock(event, out);
+    default: return describe_block(record, out) || describe_lock(event, out);
   }
 }
 
 bool Timeline::describe_block(const Record& record, TimelineLine& out) {
   const BlockRecord block = read_block(record);
+  const auto of_space = [&block](LineKind heap, LineKind maps, LineKind pool) {
+    return block.space == BlockSpace::kHeap ? heap : block.space == BlockSpace::kMaps ? maps : pool;
+  };
   switch (block.deed) {
     case BlockDeed::kNone: return false;
-    case BlockDeed::kAllocated: out.kind = LineKind::kAllocation; break;
-    case BlockDeed::kFreed: out.kind = LineKind::kFree; break;
+    case BlockDeed::kAllocated:
+      out.kind = of_space(LineKind::kAllocation, LineKind::kMap, LineKind::kPoolAllocation);
+      break;
+    case BlockDeed::kFreed: out.kind = of_space(LineKind::kFree, LineKind::kUnmap, LineKind::kPoolFree); break;
     case BlockDeed::kKept: out.kind = LineKind::kReallocFailed; break;
   }
   out.address = block.address;
   out.family = block.family;
   out.size = block.size;
   out.stack = block.stack;
+  if (block.space == BlockSpace::kPool) out.site = block.pool;
   return true;
-}
-
-bool Timeline::describe_memory(const Record& record, TimelineLine& out) {
-  const auto block = [&out](LineKind kind, const auto& payload, uint64_t size) {
-    out.kind = kind;
-    out.address = payload.address;
-    out.size = size;
-    return true;
-  };
-  if (record.kind == PENNA_KIND_MAP) {
-    const auto map = record.as<penna_map>();
-    out.family = map.how;
-    out.stack = map.stack;
-    return block(LineKind::kMap, map, map.bytes);
-  }
-  if (record.kind == PENNA_KIND_UNMAP) {
-    const auto unmap = record.as<penna_unmap>();
-    return block(LineKind::kUnmap, unmap, unmap.bytes);
-  }
-  if (record.kind == PENNA_KIND_POOL_ALLOC) {
-    const auto alloc = record.as<penna_pool_alloc>();
-    out.site = alloc.pool;
-    out.stack = alloc.stack;
-    return block(LineKind::kPoolAllocation, alloc, alloc.size);
-  }
-  if (record.kind != PENNA_KIND_POOL_FREE) return false;
-  const auto free = record.as<penna_pool_free>();
-  out.site = free.pool;
-  out.stack = free.stack;
-  return block(LineKind::kPoolFree, free, 0);
 }
 
 bool Timeline::describe_lock(const Event& event, TimelineLine& out) {

@@ -121,7 +121,6 @@ class Timeline {
   // The line of a record that is no call; false when it makes none.
   bool describe(const Event& event, TimelineLine& out);
   static bool describe_block(const Record& record, TimelineLine& out);
-  static bool describe_memory(const Record& record, TimelineLine& out);
   bool describe_lock(const Event& event, TimelineLine& out);
   void take(uint64_t lock, uint64_t time);
   void give_back(uint64_t lock, TimelineLine& out);

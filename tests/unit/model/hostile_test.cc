@@ -11,6 +11,7 @@
 #include "model/locks.h"
 #include "model/points.h"
 #include "model/timeline.h"
+#include "model/unmatched_frees.h"
 #include "random_records.h"
 #include "recording_builder.h"
 
@@ -28,13 +29,18 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     CodeMap map(recording);
     Calls calls(recording, map);
     CallTree tree(recording, map, true);
-    Allocations heap(recording);
+    UnmatchedFrees unmatched(recording);
+    AllocationOptions of_heap, of_maps;
+    of_heap.unmatched = of_maps.unmatched = &unmatched;
+    of_maps.family = *BlockFamily::find(recording, "maps");
+    Allocations heap(recording, of_heap), maps(recording, of_maps);
     Locks locks(recording);
     Points points(recording);
     const WalkReport walk = for_each_event(recording, {.classes = kAllRecords}, [&](const Event& event) {
       calls(event);
       tree(event);
       heap(event);
+      maps(event);
       locks(event);
       points(event);
     });
@@ -46,11 +52,13 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     for (const FunctionCalls* function : calls.by_total()) ended += function->calls;
     EXPECT_EQ(ended, calls.counts().calls);
     for (uint32_t process : {first, second}) {
-      const HeapTotals& totals = heap.processes()[process];
-      EXPECT_EQ(totals.allocations - totals.frees - totals.replaced, totals.live_blocks);
-      uint64_t leaked = 0;
-      for (const Leak& leak : heap.leaks(process)) leaked += leak.blocks;
-      EXPECT_EQ(leaked, totals.live_blocks);
+      for (const Allocations* family : {&heap, &maps}) {
+        const HeapTotals& totals = family->processes()[process];
+        EXPECT_EQ(totals.allocations + totals.splits - totals.frees - totals.replaced, totals.live_blocks);
+        uint64_t leaked = 0;
+        for (const Leak& leak : family->leaks(process)) leaked += leak.blocks;
+        EXPECT_EQ(leaked, totals.live_blocks);
+      }
     }
     uint64_t enters = 0, leaves = 0;
     for_each_merged_line(recording, {}, [&](const TimelineLine& line) {
