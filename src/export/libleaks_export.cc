@@ -42,7 +42,10 @@ std::string frames_text(const Recording& recording, Names& names, uint32_t proce
   for (auto node = recording.stack_node(process, stack); node && depth-- != 0;
        node = recording.stack_node(process, node->parent)) {
     const NameFrame& function = names.frame(process, node->pc, node->generation).back();
-    text += fmt::format("   {}[0x{:x}]\n", function.named ? one_line(function.function) + " " : "", node->pc);
+    std::string name = function.named ? one_line(function.function) : "";
+    if (const auto offset = names.offset_in_function(process, node->pc, node->generation); function.named && offset)
+      name += fmt::format("+0x{:x}", *offset);
+    text += fmt::format("   {}[0x{:x}]\n", name.empty() ? "" : name + " ", node->pc);
     if (node->cut) break;
   }
   return text;

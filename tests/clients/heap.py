@@ -272,8 +272,8 @@ def check_libleaks(space, recording, stacks, pid, label):
     expect([int(block[1]) for block in blocks] == list(range(len(blocks))), f'{label}: numbers of blocks')
     expect(sum(int(block[3]) for block in blocks) == total(stacks, 3) and len(blocks) == total(stacks, 2),
            f'{label}: {len(blocks)} blocks')
-    expect(all(re.fullmatch(r'   (\S.* )?\[0x[0-9a-f]+\]', line) for line in frames), f'{label}: {frames[:5]}')
-    expect('   leak [0x' in trace and '   main [0x' in trace, f'{label}: names')
+    expect(all(re.fullmatch(r'   (\S.*\+0x[0-9a-f]+ )?\[0x[0-9a-f]+\]', line) for line in frames), f'{label}: {frames[:5]}')
+    expect('   leak+0x' in trace and '   main+0x' in trace, f'{label}: names')
     ranges = [re.fullmatch(r'([0-9a-f]+)-([0-9a-f]+) r-xp 00000000 00:00 0 +(/\S+|\S*)', line) for line in maps.splitlines()]
     expect(all(ranges) and any(r[3].endswith('/heap') for r in ranges), f'{label}: {maps}')
     places = [int(line.split('[0x')[1].rstrip(']'), 16) for line in frames]

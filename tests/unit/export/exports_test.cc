@@ -336,7 +336,7 @@ TEST(Exports, RtraceAndLibleaks) {
                             EXPECT_EQ(done.blocks, 1u);
                           }),
             "information about 1 allocations\n0. block at 0x520000 with size 2000000\n"
-            "   grow [0x100220]\n   work(int) [0x100130]\n   main [0x100010]\n");
+            "   grow+0x20 [0x100220]\n   work(int)+0x30 [0x100130]\n   main+0x10 [0x100010]\n");
 }
 
 // Whatever a recording holds: no crash, and the same numbers of beginnings and ends.

@@ -24,6 +24,9 @@ class SampleSymbols : public SymbolSource {
     if (index == 2) return {{"helper", "src/helper.h", 5, true}, {"grow", "src/app.c", line, false}};
     return {{kNames[index], "src/app.c", line, false}};
   }
+  std::optional<uint64_t> function_start(const NamedFile&, uint64_t address) override {
+    return address & ~uint64_t{0xff};
+  }
   std::optional<DataSymbol> data(const NamedFile&, uint64_t address) override {
     if (address == 0x8000) return DataSymbol{"counter_lock", 0};
     if (address == 0x8040) return DataSymbol{"ready", 0};
