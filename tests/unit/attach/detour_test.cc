@@ -121,6 +121,50 @@ TEST_F(Detours, MovedBeginningsDoTheSame) {
   ::munmap(near_code, kRoom);
 }
 
+// The same without a stub: what is called in place of a function whose beginning is replaced.
+TEST_F(Detours, AMovedBeginningGoesOnInTheFunction) {
+  constexpr size_t kRoom = 1 << 16;
+  void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}),
+                           kRoom, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(near_code, MAP_FAILED);
+  NearMemory near(reinterpret_cast<uint64_t>(near_code), kRoom, reinterpret_cast<uint64_t>(&detour_hook));
+  std::map<std::string, uint64_t> places;
+  for (const char* name : {"detour_plain", "detour_rip", "detour_far_branch", "detour_one", "detour_calls"}) {
+    const DetourOffer found = offer(name);
+    ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
+    const uint64_t end = near.end();
+    const auto moved = move_beginning(*found.site, bias(), &near);
+    ASSERT_TRUE(moved.has_value()) << name;
+    EXPECT_EQ(*moved, end);
+    places[name] = *moved;
+    // The last is a jump to the first instruction that stayed.
+    int32_t distance;
+    std::memcpy(&distance, near.bytes().data() + near.bytes().size() - 4, 4);
+    EXPECT_EQ(near.end() + static_cast<uint64_t>(int64_t{distance}),
+              found.site->place + bias() + found.site->code.size());
+  }
+  std::copy(near.bytes().begin(), near.bytes().end(), static_cast<uint8_t*>(near_code));
+  for (const auto& [name, place] : places)
+    for (const long value : {0L, 1L, -1L, 5L, 1L << 40, -77L})
+      EXPECT_EQ(reinterpret_cast<Function>(place)(value),
+                reinterpret_cast<Function>(range_of(name).start + bias())(value))
+          << name << " " << value;
+  ::munmap(near_code, kRoom);
+}
+
+TEST_F(Detours, ABeginningThatCannotReachItsFunctionIsNotMoved) {
+  const DetourOffer found = offer("detour_plain");
+  ASSERT_TRUE(found.site.has_value());
+  const uint64_t there = found.site->place + bias();
+  const auto is_moved = [&](uint64_t address, uint64_t room) {
+    NearMemory near(address, room, address);  // the hook is in reach always
+    return move_beginning(*found.site, bias(), &near).has_value();
+  };
+  EXPECT_TRUE(is_moved(there + (1 << 20), 4096));
+  EXPECT_FALSE(is_moved(there + (1 << 20), 32));  // no room
+  EXPECT_FALSE(is_moved(there + (uint64_t{1} << 33), 4096));
+}
+
 TEST_F(Detours, WhatIsDoubtfulIsRefused) {
   const std::map<std::string, std::string> reasons{
       {"detour_short", "returns in its first instructions"},
