@@ -38,6 +38,8 @@ std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t>
 }
 
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options) {
+  parser.text("--family", options.family, "FAMILY",
+              "of which blocks: heap (default), maps (mmap and its kin), maps:file, maps:anonymous, pool:NAME");
   parser.text("--size", options.size, "MIN..MAX", "only allocations of so many bytes: 64, 64.., ..4k, 1k..1M");
   parser.text("--lifetime", options.lifetime, "MIN..MAX",
               "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever");
@@ -58,8 +60,11 @@ Result<> check_alloc_filter(const AllocFilterOptions& options) {
   return ok();
 }
 
-AllocationLimits allocation_limits(const AllocFilterOptions& options, const Recording& recording) {
+Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
+                                                      Names& names) {
+  if (!options.any()) return std::unique_ptr<AllocationChoice>();
   AllocationLimits limits;
+  if (!options.family.empty()) limits.family = PENNA_TRY(BlockFamily::find(recording, options.family));
   if (const auto size = parse_bounds(options.size, parse_bytes)) {
     limits.min_size = size->low.value_or(limits.min_size);
     limits.max_size = size->high.value_or(limits.max_size);
@@ -69,7 +74,7 @@ AllocationLimits allocation_limits(const AllocFilterOptions& options, const Reco
     if (life->high) limits.max_ticks = ticks(*life->high, recording);
   }
   limits.stacks = {options.stacks.begin(), options.stacks.end()};
-  return limits;
+  return std::make_unique<AllocationChoice>(recording, names, std::move(limits));
 }
 
 std::vector<std::string> unmet_stacks(const AllocationChoice* choice) {

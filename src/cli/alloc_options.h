@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The options that say which allocations count, and which leaks are no news: the same for report, diff, check and export.
+// The options that say which allocations count, of which family of blocks, and which leaks are no news: the same for report, diff, check and export.
 //
 // Invariant: what check_alloc_filter() accepts can be made limits of.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,13 +18,16 @@
 namespace penna {
 
 struct AllocFilterOptions {
+  std::string family;               // "maps", "pool:texts"; empty: the heap
   std::string size, lifetime;       // "64..4k", "1ms.."; empty: all
   std::vector<std::string> stacks;  // patterns of functions
-  bool any() const { return !size.empty() || !lifetime.empty() || !stacks.empty(); }
+  bool any() const { return !family.empty() || !size.empty() || !lifetime.empty() || !stacks.empty(); }
 };
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options);
 Result<> check_alloc_filter(const AllocFilterOptions& options);
-AllocationLimits allocation_limits(const AllocFilterOptions& options, const Recording& recording);
+// Null when all allocations of the heap count. Fails when the recording has no such family.
+Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
+                                                      Names& names);
 // That patterns met no function, a sentence each.
 std::vector<std::string> unmet_stacks(const AllocationChoice* choice);
 

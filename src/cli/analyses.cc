@@ -69,6 +69,9 @@ void add_allocations(const Recording& recording, const Summary& summary, uint32_
   options.within = wish.within;
   options.choice = wish.choice;
   options.observer = observer_of(made);
+  options.by_kind = (classes & kAllocByKind) != 0;
+  if ((classes & kUnmatchedFrees) != 0) made.unmatched = std::make_unique<UnmatchedFrees>(recording);
+  options.unmatched = made.unmatched.get();
   if ((classes & kAllocByThread) != 0) options.context = [](const Event& event) { return event.thread; };
   if ((classes & kAllocByCall) != 0)
     options.context = [tree = made.tree.get()](const Event& event) { return tree->current(event.thread); };

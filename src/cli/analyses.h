@@ -19,6 +19,7 @@
 #include "model/locks.h"
 #include "model/names.h"
 #include "model/points.h"
+#include "model/unmatched_frees.h"
 
 namespace penna {
 
@@ -31,6 +32,7 @@ struct Analyses {
   std::unique_ptr<BlockLifetimes> lifetimes;  // only for kBlockLives, kBlockFreers
   std::unique_ptr<BlockSizes> sizes;          // only for kBlockSizes
   std::unique_ptr<HeapHistory> history;       // only for kHeapHistory
+  std::unique_ptr<UnmatchedFrees> unmatched;  // only for kUnmatchedFrees
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
   std::unique_ptr<Points> points;
@@ -44,6 +46,8 @@ inline constexpr uint32_t kCallsByThread = 1u << 30, kCallsByModule = 1u << 29;
 inline constexpr uint32_t kAllocByThread = 1u << 28, kAllocByCall = 1u << 27;
 inline constexpr uint32_t kBlockLives = 1u << 26, kBlockFreers = 1u << 25, kBlockSizes = 1u << 24,
                           kHeapHistory = 1u << 23;
+inline constexpr uint32_t kAllocByKind = 1u << 22;  // block_kind() as their context
+inline constexpr uint32_t kUnmatchedFrees = 1u << 21;
 
 // Which allocations count, and what is temporary.
 struct AllocationWish {

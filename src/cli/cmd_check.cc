@@ -83,9 +83,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
-  std::unique_ptr<AllocationChoice> choice;
-  if (options.allocations.any())
-    choice = std::make_unique<AllocationChoice>(recording, names, allocation_limits(options.allocations, recording));
+  const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const bool by_call = !options.max_allocs.empty() && summary.events[PENNA_CALLS] != 0;
   const uint32_t classes = kAllocEvents | (by_call ? kCallEvents | kCallTree | kAllocByCall : 0);
   const Analyses analyses =

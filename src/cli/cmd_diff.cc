@@ -25,9 +25,7 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(input);
   Names names(recording, *symbols);
-  std::unique_ptr<AllocationChoice> choice;
-  if (options.allocations.any())
-    choice = std::make_unique<AllocationChoice>(recording, names, allocation_limits(options.allocations, recording));
+  const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Analyses analyses = analyse(recording, summary, names.map(), classes, !input.no_progress, {choice.get(), 1});
   PENNA_TRY(use(recording, analyses, names));
   for (const std::string& sentence : unmet_stacks(choice.get()))
@@ -56,7 +54,8 @@ Result<StacksByName> read_stacks(const char* side, const std::string& path, cons
                       [&](const Recording& recording, const Analyses& analyses, Names& names) -> Result<> {
                         const HeapTotals total = analyses.allocations->total();
                         if (total.allocations + total.left_out == 0)
-                          return Error{fmt::format("{} holds no allocations: record it with -k alloc", path)};
+                          return Error{fmt::format("{} holds no allocations{}: record it with -k alloc", path,
+                                                   family_text(*analyses.allocations))};
                         LeakSuppressor suppressor(recording, names, listed, true);
                         stacks = stacks_by_name(*analyses.allocations, names, what,
                                                 options.suppressions.none ? nullptr : &suppressor);

@@ -210,6 +210,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   add_weight_option(parser, weight, "folded");
   parser.number("--pid", options.pid, "PID",
                 fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
+  add_alloc_filter_options(parser, options.allocations);
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
@@ -231,6 +232,9 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   if (options.pid && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
+  if (options.allocations.any() && (options.format != "folded" || classes_of(options.folded.weight) != kAllocEvents))
+    return Error{"--family, --size, --lifetime and --stack are for the format folded with a --weight of allocations"};
+  PENNA_TRY(check_alloc_filter(options.allocations));
   return parsed;
 }
 
@@ -248,16 +252,21 @@ int cmd_export(const ExportOptions& options) {
   const Summary summary = summarize(*recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(*recording, *symbols);
+  const Result<std::unique_ptr<AllocationChoice>> choice = make_choice(options.allocations, *recording, names);
+  if (!choice) return fail("export: " + choice.error().text);
+  ExportOptions chosen = options;
+  chosen.folded.choice = choice->get();
   Analyses analyses;
   int status = 0;
   {
     Progress progress("exporting", summary.total_events() * (format.passes), "events",
                       !options.input.no_progress && (!is_file || !is_terminal(output->fd())));
-    ExportWork work{options, *recording, names, analyses, progress};
+    ExportWork work{chosen, *recording, names, analyses, progress};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
   if (status != 0) return status;
   if (const std::string missing = what_is_missing(format, options, summary); !missing.empty()) say(missing);
+  for (const std::string& sentence : unmet_stacks(choice->get())) say(sentence);
   for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
   return status;
 }

@@ -2,6 +2,7 @@
 // penna export: the events of a recording as a file or directory for other tools.
 #pragma once
 
+#include "cli/alloc_options.h"
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "export/folded_export.h"
@@ -10,10 +11,11 @@ namespace penna {
 
 struct ExportOptions {
   InputOptions input;
-  std::string format;  // one of export_formats()
-  FoldedOptions folded;
-  std::optional<uint32_t> pid;  // of formats of one process
-  std::string output;           // empty or "-": standard output; of ctf and uftrace a directory
+  std::string format;              // one of export_formats()
+  FoldedOptions folded;            // its choice is made of `allocations`
+  AllocFilterOptions allocations;  // of folded, with a weight of allocations
+  std::optional<uint32_t> pid;     // of formats of one process
+  std::string output;              // empty or "-": standard output; of ctf and uftrace a directory
 };
 
 // --weight, of a format or table.

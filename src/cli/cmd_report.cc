@@ -48,7 +48,14 @@ constexpr NamedReport kReports[] = {
     {"tree", kCallEvents | kCallTree,
      [](const Material& m) { return tree_report(m.recording, *m.analyses.tree, m.names); }},
     {"alloc", kAllocEvents,
-     [](const Material& m) { return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
+     [](const Material& m) {
+       if (m.analyses.unmatched)
+         return unmatched_report(m.recording, *m.analyses.allocations, *m.analyses.unmatched,
+                                 examine(m.recording, m.summary, m.analyses, m.names), m.names);
+       if (m.analyses.lifetimes)
+         return freers_report(m.recording, *m.analyses.allocations, *m.analyses.lifetimes, m.names);
+       return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view);
+     }},
     {"leaks", kAllocEvents,
      [](const Material& m) { return leaks_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"temp", kAllocEvents,
@@ -148,12 +155,14 @@ void limit_stacks(Report& report, const ReportOptions& options) {
 
 // What a table must read more, for the rows that it is asked for.
 uint32_t classes_by(const ReportOptions& options) {
+  if (options.unmatched) return kUnmatchedFrees;
   if (!options.by) return 0;
   if (options.which == "calls")
     return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
   switch (*options.by) {
     case ReportBy::kThread: return kAllocByThread;
     case ReportBy::kCall: return kAllocByCall | kCallTree | kCallEvents;
+    case ReportBy::kKind: return kAllocByKind;
     case ReportBy::kFreer: return kBlockFreers;
     default: return 0;
   }
@@ -167,14 +176,9 @@ std::optional<GroupBy> groups_of(const ReportOptions& options) {
     case ReportBy::kModule: return GroupBy::kModule;
     case ReportBy::kThread: return GroupBy::kThread;
     case ReportBy::kCall: return GroupBy::kCall;
+    case ReportBy::kKind: return GroupBy::kKind;
     default: return std::nullopt;
   }
-}
-
-// Null when all allocations count.
-std::unique_ptr<AllocationChoice> choice_of(const ReportOptions& options, const Recording& recording, Names& names) {
-  if (!options.allocations.any()) return nullptr;
-  return std::make_unique<AllocationChoice>(recording, names, allocation_limits(options.allocations, recording));
 }
 
 // A table of calls in which allocations happened needs some.
@@ -191,7 +195,7 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
   const Summary summary = summarize(recording);
-  const std::unique_ptr<AllocationChoice> choice = choice_of(options, recording, names);
+  const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const FoldedOptions folded{options.weight.value_or(FoldedWeight::kTime), false, choice.get()};
   Flame flame;
   Analyses analyses;
@@ -222,7 +226,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
-  const std::unique_ptr<AllocationChoice> choice = choice_of(options, recording, names);
+  const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
   const Analyses analyses = analyse(recording, summary, names.map(), which.classes | classes_by(options),
@@ -237,6 +241,10 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
     const AllocationView view{groups_of(options), [&] { progress.slow_step(); }, analyses.tree.get(),
                               options.suppressions.none ? nullptr : &suppressor};
     report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd())});
+    const Allocations* heap = options.which == "health" ? nullptr : analyses.allocations.get();
+    if (heap != nullptr && heap->family().is_heap())
+      if (std::string others = other_families_text(recording, *heap); !others.empty())
+        report.tail.push_back(std::move(others));
     if ((which.classes & kAllocEvents) != 0 && analyses.allocations && analyses.allocations->is_sampled())
       report.head.push_back(sample_text(*analyses.allocations, (which.classes & (kBlockSizes | kBlockLives)) == 0));
   }
@@ -263,10 +271,10 @@ Result<> check_by(const ReportOptions& options) {
   if (!stacks && options.which != "calls")
     return Error{fmt::format("--by is for the tables calls, {}: name one of them", fmt::join(kByTables, ", "))};
   const ReportBy by = *options.by;
-  const bool possible = stacks ? by != ReportBy::kFreer || options.which == "lifetimes"
+  const bool possible = stacks ? by != ReportBy::kFreer || is_one_of(options.which, {"alloc", "lifetimes"})
                                : by == ReportBy::kFunction || by == ReportBy::kModule || by == ReportBy::kThread;
   if (possible) return ok();
-  return Error{stacks ? fmt::format("--by freer is for lifetimes, not for {}", options.which)
+  return Error{stacks ? fmt::format("--by freer is for alloc and lifetimes, not for {}", options.which)
                       : "calls can be shown --by function, module or thread"};
 }
 
@@ -276,6 +284,8 @@ Result<> check_use(const ReportOptions& options) {
   if ((options.weight || options.width) && !flame)
     return Error{"--weight and --width are for flame: penna report flame"};
   if (options.ascii && !flame && options.which != "heap") return Error{"--ascii is for heap and flame"};
+  if (options.unmatched && (options.which != "alloc" || options.by))
+    return Error{"--unmatched is a table of its own: penna report alloc --unmatched"};
   if (options.within && !is_one_of(options.which, {"temp", "alloc"})) return Error{"--within is for temp and alloc"};
   const bool suppresses = !options.suppressions.file.empty() || options.suppressions.none;
   if (suppresses && !is_one_of(options.which, {"leaks", ""}))
@@ -283,8 +293,8 @@ Result<> check_use(const ReportOptions& options) {
   const bool filters_flame = flame && classes_of(options.weight.value_or(FoldedWeight::kTime)) == kAllocEvents;
   if (options.allocations.any() && !filters_flame && !is_one_of(options.which, kAllocTables))
     return Error{
-        fmt::format("--size, --lifetime and --stack are for tables of allocations ({}), and for flame with a --weight "
-                    "of them",
+        fmt::format("--family, --size, --lifetime and --stack are for tables of allocations ({}), and for flame with a "
+                    "--weight of them",
                     fmt::join(kAllocTables, ", "))};
   return check_alloc_filter(options.allocations);
 }
@@ -307,18 +317,22 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   add_input_options(parser, options.input);
   add_table_options(parser, options.table, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
-  parser.choice("--by", options.by,
-                {{"function", ReportBy::kFunction},
-                 {"stack", ReportBy::kStack},
-                 {"file", ReportBy::kFile},
-                 {"module", ReportBy::kModule},
-                 {"thread", ReportBy::kThread},
-                 {"call", ReportBy::kCall},
-                 {"freer", ReportBy::kFreer}},
-                "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
-                "lifetimes stack (default), function, file, module, thread, call (the recorded calls in which it was), "
-                "and of lifetimes freer (who freed what)");
+  parser.choice(
+      "--by", options.by,
+      {{"function", ReportBy::kFunction},
+       {"stack", ReportBy::kStack},
+       {"file", ReportBy::kFile},
+       {"module", ReportBy::kModule},
+       {"thread", ReportBy::kThread},
+       {"call", ReportBy::kCall},
+       {"kind", ReportBy::kKind},
+       {"freer", ReportBy::kFreer}},
+      "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
+      "lifetimes stack (default), function, file, module, thread, call (the recorded calls in which it was), kind "
+      "(malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer (who freed)");
   add_alloc_filter_options(parser, options.allocations);
+  parser.flag("--unmatched", options.unmatched,
+              "alloc: frees of what was not recorded or had been freed before, by the stack that freed");
   parser.number("--within", options.within, "N",
                 "temp, alloc: a block is temporary when its thread frees it before it allocates N more; default 1", 1,
                 AllocationOptions::kMostWithin);

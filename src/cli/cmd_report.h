@@ -14,7 +14,7 @@
 namespace penna {
 
 // What a row is for.
-enum class ReportBy { kFunction, kStack, kFile, kModule, kThread, kCall, kFreer };
+enum class ReportBy { kFunction, kStack, kFile, kModule, kThread, kCall, kKind, kFreer };
 
 struct ReportOptions {
   InputOptions input;
@@ -24,6 +24,7 @@ struct ReportOptions {
   std::optional<ReportBy> by;          // none: as the table is by itself
   AllocFilterOptions allocations;      // of tables of allocations, and of flame
   SuppressionOptions suppressions;     // of leaks
+  bool unmatched = false;              // of alloc: frees that match no allocation
   std::optional<uint32_t> within;      // of temp and alloc; none: 1
   bool ascii = false;                  // of heap and flame
   std::optional<FoldedWeight> weight;  // of flame; none: time

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "report/alloc_rows.h"
 #include "report/frames.h"
@@ -67,6 +70,11 @@ Table table_of_lives(const Recording& recording, const Allocations& heap, const 
   return table;
 }
 
+bool has_stacks(const BlockLifetimes& lives) {
+  return std::any_of(lives.freed_by().begin(), lives.freed_by().end(),
+                     [](const FreedBy& freer) { return freer.stack != 0; });
+}
+
 Table table_of_freers(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   const auto rows = AllocationRows::make(recording, heap, names, {}, false);
   Table table;
@@ -74,6 +82,8 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
   add_life_columns(table);
   table.columns.push_back({"freed_by_tid", "TID", CellKind::kNumber, false, true});
   table.columns.push_back({"freed_by", "FREED BY", CellKind::kText});
+  const size_t place = table.columns.size();
+  table.columns.push_back({"freed_in", "IN", CellKind::kText, true, !has_stacks(lives)});
   rows->add_columns(table);
   table.columns.back().title = "STACK THAT ALLOCATED";
   for (const FreedBy& pair : lives.freed_by()) {
@@ -82,13 +92,45 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
     add_life_cells(recording, pair.lives, cells);
     cells.emplace_back(int64_t{thread.tid});
     cells.emplace_back(thread_label(recording, thread.process, thread.tid));
+    cells.emplace_back(std::string());
     rows->add_cells(pair.slot, cells);
-    table.add(std::move(cells), pair.slot);
+    table.add(std::move(cells), static_cast<uint32_t>(&pair - lives.freed_by().data()));
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
+  // The rows of `rows` are the slots.
   rows->complete(table);
+  table.complete = [&lives, &heap, &names, place, by_slot = table.complete](TableRow& row) {
+    const FreedBy& freer = lives.freed_by()[row.source];
+    row.cells[place] = place_text(heap.stacks()[freer.slot].process, freer.stack, names);
+    const uint32_t source = std::exchange(row.source, freer.slot);
+    by_slot(row);
+    row.source = source;
+  };
   return table;
+}
+
+// Rows of freers_report(): what one stack freed, or one thread when it has none.
+struct Freer {
+  uint32_t process = 0, thread = 0, stack = 0;
+  uint64_t blocks = 0, bytes = 0;
+  Distribution lives;
+};
+
+std::vector<Freer> freers_of(const Recording& recording, const BlockLifetimes& lives) {
+  std::vector<Freer> freers;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> numbers;
+  for (const FreedBy& one : lives.freed_by()) {
+    const uint32_t process = recording.threads()[one.thread].process;
+    const auto [found, added] =
+        numbers.try_emplace({process, one.stack, one.stack == 0 ? one.thread : 0}, freers.size());
+    if (added) freers.push_back({process, one.thread, one.stack, 0, 0, {}});
+    Freer& freer = freers[found->second];
+    freer.blocks += one.blocks;
+    freer.bytes += one.bytes;
+    freer.lives.merge(one.lives);
+  }
+  return freers;
 }
 
 Table table_of_decades(const BlockLifetimes& lives) {
@@ -111,7 +153,8 @@ Table table_of_decades(const BlockLifetimes& lives) {
   return table;
 }
 
-Table table_of_sizes(const char* key, const char* title, const std::vector<SizeCounts>& sizes, bool are_powers) {
+Table table_of_sizes(const char* key, const char* title, const std::vector<SizeCounts>& sizes, bool are_powers,
+                     bool has_waste) {
   Table table;
   table.key = key;
   table.title = title;
@@ -123,14 +166,15 @@ Table table_of_sizes(const char* key, const char* title, const std::vector<SizeC
                                     {"live_blocks", "LIVE BLOCKS", CellKind::kCount},
                                     {"live_bytes", "LIVE", CellKind::kBytes},
                                     kBar})
-    table.columns.push_back(column);
+    if (has_waste || column.key != "waste_bytes") table.columns.push_back(column);
   uint64_t largest = 0;
   for (const SizeCounts& counts : sizes) largest = std::max(largest, counts.allocations);
   for (const SizeCounts& counts : sizes) {
     std::vector<Cell> cells = {number(counts.size)};
     if (are_powers) cells.insert(cells.end(), {number(counts.size == 0 ? 0 : 2 * counts.size - 1)});
-    cells.insert(cells.end(), {number(counts.allocations), number(counts.bytes), number(counts.waste),
-                               number(counts.live_blocks), number(counts.live_bytes)});
+    cells.insert(cells.end(), {number(counts.allocations), number(counts.bytes)});
+    if (has_waste) cells.push_back(number(counts.waste));
+    cells.insert(cells.end(), {number(counts.live_blocks), number(counts.live_bytes)});
     cells.emplace_back(bar(counts.allocations, largest));
     table.add(std::move(cells));
   }
@@ -138,6 +182,12 @@ Table table_of_sizes(const char* key, const char* title, const std::vector<SizeC
 }
 
 }  // namespace
+
+std::string no_free_stacks_text(const Allocations& heap) {
+  if (heap.family().space() == BlockSpace::kMaps)
+    return "Of unmappings no stacks are recorded: it says which thread it was.";
+  return "Stacks of frees were not recorded: penna record --free-stacks records them, too.";
+}
 
 Report lifetimes_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
                         const AllocationView& view, bool freed_by) {
@@ -152,14 +202,57 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
     freed += lives.of_slot(slot).lives.count();
     elsewhere += lives.of_slot(slot).elsewhere;
   }
-  report.head.push_back(fmt::format("{} freed, {} of them by another thread than allocated them; {} never freed",
-                                    plural_text(static_cast<int64_t>(freed), "block"),
-                                    count_text(static_cast<int64_t>(elsewhere)),
-                                    count_text(static_cast<int64_t>(total.live_blocks))));
+  const BlockFamily& family = heap.family();
+  report.head.push_back(fmt::format("{}{} {}, {} of them by another thread than {} them; {} never {}",
+                                    plural_text(static_cast<int64_t>(freed), family.block()), family_text(heap),
+                                    family.freed(), count_text(static_cast<int64_t>(elsewhere)),
+                                    family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
+                                    count_text(static_cast<int64_t>(total.live_blocks)), family.freed()));
   report.tables.push_back(freed_by ? table_of_freers(recording, heap, lives, names)
                                    : table_of_lives(recording, heap, lives, names, view));
   report.tables[0].key = "lifetimes";
   report.tables.push_back(table_of_decades(lives));
+  if (freed_by && !lives.freed_by().empty() && !has_stacks(lives)) report.tail.push_back(no_free_stacks_text(heap));
+  return report;
+}
+
+Report freers_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
+  Report report;
+  if (heap.total().allocations == 0) {
+    report.head.push_back(no_allocations_text(heap));
+    return report;
+  }
+  const auto freers = std::make_shared<const std::vector<Freer>>(freers_of(recording, lives));
+  Table table;
+  table.key = "freers";
+  table.columns = {{"freed", "FREED", CellKind::kCount}, {"bytes", "BYTES", CellKind::kBytes}};
+  add_life_columns(table);
+  table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap) < 2});
+  table.details_key = "stack";
+  table.details_in_row = true;
+  add_place_columns(table, "STACK THAT FREED");
+  uint64_t blocks = 0, bytes = 0;
+  for (uint32_t i = 0; i < freers->size(); ++i) {
+    const Freer& freer = (*freers)[i];
+    blocks += freer.blocks;
+    bytes += freer.bytes;
+    std::vector<Cell> cells = {number(freer.blocks), number(freer.bytes)};
+    add_life_cells(recording, freer.lives, cells);
+    cells.emplace_back(int64_t{recording.processes()[freer.process].process.pid});
+    add_place_cells(cells);
+    table.add(std::move(cells), i);
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
+  table.complete = [freers, &recording, &names](TableRow& row) {
+    const Freer& freer = (*freers)[row.source];
+    set_freer(row, recording, freer.process, freer.thread, freer.stack, names);
+  };
+  report.head.push_back(fmt::format("{} of {}{} {}", plural_text(static_cast<int64_t>(blocks), heap.family().block()),
+                                    bytes_text(static_cast<int64_t>(bytes)), family_text(heap), heap.family().freed()));
+  if (table.rows.empty()) return report;
+  report.tables.push_back(std::move(table));
+  if (!has_stacks(lives)) report.tail.push_back(no_free_stacks_text(heap));
   return report;
 }
 
@@ -175,17 +268,23 @@ Report sizes_report(const Allocations& heap, const BlockSizes& sizes) {
     sum.bytes += power.bytes;
     sum.waste += power.waste;
   }
-  report.head.push_back(
-      fmt::format("{} of {}; beyond that, {} of waste, as glibc's malloc lays blocks out "
-                  "(computed: a multiple of 16 with 8 bytes of its own, at least 32)",
-                  plural_text(static_cast<int64_t>(sum.allocations), "allocation"),
-                  bytes_text(static_cast<int64_t>(sum.bytes)), bytes_text(static_cast<int64_t>(sum.waste))));
+  std::string head =
+      fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(sum.allocations), heap.family().allocation()),
+                  bytes_text(static_cast<int64_t>(sum.bytes)), family_text(heap));
+  const bool has_waste = heap.family().is_heap();
+  if (has_waste)
+    head += fmt::format(
+        "; beyond that, {} of waste, as glibc's malloc lays blocks out "
+        "(computed: a multiple of 16 with 8 bytes of its own, at least 32)",
+        bytes_text(static_cast<int64_t>(sum.waste)));
+  report.head.push_back(std::move(head));
   if (sizes.without_size() != 0)
     report.tail.push_back(
         fmt::format("There are too many different sizes: {} of the others are only in the first table.",
                     plural_text(static_cast<int64_t>(sizes.without_size()), "allocation")));
-  report.tables.push_back(table_of_sizes("sizes", "Sizes in bytes", sizes.by_power(), true));
-  report.tables.push_back(table_of_sizes("frequent", "The most frequent sizes in bytes", sizes.by_size(), false));
+  report.tables.push_back(table_of_sizes("sizes", "Sizes in bytes", sizes.by_power(), true, has_waste));
+  report.tables.push_back(
+      table_of_sizes("frequent", "The most frequent sizes in bytes", sizes.by_size(), false, has_waste));
   return report;
 }
 

@@ -2,6 +2,7 @@
 // penna report alloc, leaks, temp and peak: what was allocated where, what of it was never freed, freed at once, or there when
 // the most was.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -98,7 +99,8 @@ Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t se
 
 std::string peak_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
-  std::string text = fmt::format("{} in {} at the peak", bytes(total.peak_bytes), counted(total.peak_blocks, "block"));
+  std::string text =
+      fmt::format("{} in {} at the peak", bytes(total.peak_bytes), counted(total.peak_blocks, heap.family().block()));
   if (busy_processes(heap) > 1) text += " of the largest process";
   const uint64_t start = summarize(recording).first_time;
   if (total.peak_time > start)
@@ -155,8 +157,12 @@ Report without_table(std::string head) {
 }
 
 std::string temporary_text(const Allocations& heap) {
-  if (heap.within() == 1) return "freed by their thread before it allocated anything else";
-  return fmt::format("freed by their thread before it had allocated {} more blocks", heap.within());
+  const bool maps = heap.family().space() == BlockSpace::kMaps;
+  if (heap.within() == 1)
+    return fmt::format("{} by their thread before it {} anything else", heap.family().freed(),
+                       maps ? "mapped" : "allocated");
+  return fmt::format("{} by their thread before it had {} {} more {}s", heap.family().freed(),
+                     maps ? "mapped" : "allocated", heap.within(), heap.family().block());
 }
 
 }  // namespace
@@ -169,10 +175,36 @@ std::string sample_text(const Allocations& heap, bool scaled) {
       counted(samples, "allocation"), 100 * sampling_error(samples));
 }
 
+std::string family_text(const Allocations& heap) {
+  return heap.family().is_heap() ? "" : fmt::format(" of the family {}", heap.family().name());
+}
+
 std::string no_allocations_text(const Allocations& heap) {
   const HeapTotals total = heap.total();
-  if (total.left_out == 0) return "No allocations were recorded.";
-  return fmt::format("The filters leave out all {}.", counted(total.left_out, "allocation"));
+  if (total.left_out == 0) return fmt::format("No {}s{} were recorded.", heap.family().allocation(), family_text(heap));
+  return fmt::format("The filters leave out all {}{}.", counted(total.left_out, heap.family().allocation()),
+                     family_text(heap));
+}
+
+std::string other_families_text(const Recording& recording, const Allocations& heap) {
+  std::vector<std::string> parts;
+  std::vector<std::string> names;
+  const OtherFamilies& others = heap.others();
+  if (others.mappings != 0) {
+    parts.push_back(counted(others.mappings, "mapping"));
+    names.emplace_back("maps");
+  }
+  if (others.pool_allocations != 0) {
+    const std::vector<std::string> pools = pool_names(recording);
+    parts.push_back(
+        fmt::format("{} in {}", counted(others.pool_allocations, "allocation"), counted(pools.size(), "pool")));
+    constexpr size_t kShown = 4;
+    for (size_t i = 0; i < pools.size() && i < kShown; ++i) names.push_back("pool:" + pools[i]);
+    if (pools.size() > kShown) names.emplace_back("...");
+  }
+  if (parts.empty()) return "";
+  return fmt::format("Not in these numbers: {}; --family shows them: {}.", fmt::join(parts, ", "),
+                     fmt::join(names, ", "));
 }
 
 AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor) {
@@ -186,12 +218,15 @@ AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor) {
 Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
   if (total.allocations == 0) return without_table(no_allocations_text(heap));
-  std::string head = fmt::format("{} of {} in all, {} temporary; {}; {} in {} live at the end",
-                                 counted(total.allocations, "allocation"), bytes(total.bytes),
+  const BlockFamily& family = heap.family();
+  std::string head = fmt::format("{} of {} in all{}, {} temporary; {}; {} in {} live at the end",
+                                 counted(total.allocations, family.allocation()), bytes(total.bytes), family_text(heap),
                                  count_text(static_cast<int64_t>(total.temporary)), peak_text(recording, heap),
-                                 bytes(total.live_bytes), counted(total.live_blocks, "block"));
+                                 bytes(total.live_bytes), counted(total.live_blocks, family.block()));
   if (total.unmatched_frees != 0)
-    head += fmt::format("; {} of blocks whose allocation was not recorded", counted(total.unmatched_frees, "free"));
+    head += fmt::format("; {} of {}s whose {} was not recorded (--unmatched)",
+                        counted(total.unmatched_frees, family.free()), family.block(),
+                        family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping");
   SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
   blocks.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
@@ -204,20 +239,23 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
   const AllocationSums left = leaked(heap, view.suppressor);
   std::string suppressed;
   if (left.live_blocks != total.live_blocks)
-    suppressed =
-        fmt::format("{} of {} suppressed: --no-suppressions shows them",
-                    counted(total.live_blocks - left.live_blocks, "block"), bytes(total.live_bytes - left.live_bytes));
+    suppressed = fmt::format("{} of {} suppressed: --no-suppressions shows them",
+                             counted(total.live_blocks - left.live_blocks, heap.family().block()),
+                             bytes(total.live_bytes - left.live_bytes));
   if (left.live_blocks == 0) {
-    Report report = without_table(suppressed.empty() ? fmt::format("Nothing leaked: all {} were freed.",
-                                                                   counted(total.allocations, "recorded block"))
-                                                     : fmt::format("Nothing leaked but {}.", suppressed));
-    return report;
+    return without_table(suppressed.empty()
+                             ? fmt::format("Nothing leaked{}: all {} were {}.", family_text(heap),
+                                           plural_text(static_cast<int64_t>(total.allocations),
+                                                       fmt::format("recorded {}", heap.family().block()).c_str()),
+                                           heap.family().freed())
+                             : fmt::format("Nothing leaked{} but {}.", family_text(heap), suppressed));
   }
-  Report report = report_of(
-      "leaks",
-      fmt::format("{} in {} not freed at the end, of {} in {}", bytes(left.live_bytes),
-                  counted(left.live_blocks, "block"), bytes(total.bytes), counted(total.allocations, "allocation")),
-      {});
+  Report report =
+      report_of("leaks",
+                fmt::format("{} in {} not {} at the end, of {} in {}{}", bytes(left.live_bytes),
+                            counted(left.live_blocks, heap.family().block()), heap.family().freed(), bytes(total.bytes),
+                            counted(total.allocations, heap.family().allocation()), family_text(heap)),
+                {});
   if (!suppressed.empty()) report.head.push_back(suppressed);
   if (view.by) {
     SumColumn blocks = {"blocks", "BLOCKS", CellKind::kCount, live_blocks, "total_blocks", "TOTAL BLOCKS", true};
@@ -235,8 +273,9 @@ Report temp_report(const Recording& recording, const Allocations& heap, Names& n
   const HeapTotals total = heap.total();
   if (total.allocations == 0) return without_table(no_allocations_text(heap));
   std::string head =
-      fmt::format("{} of {} temporary, {} of them: {}", count_text(static_cast<int64_t>(total.temporary)),
-                  counted(total.allocations, "allocation"), bytes(total.temporary_bytes), temporary_text(heap));
+      fmt::format("{} of {}{} temporary, {} of them: {}", count_text(static_cast<int64_t>(total.temporary)),
+                  counted(total.allocations, heap.family().allocation()), family_text(heap),
+                  bytes(total.temporary_bytes), temporary_text(heap));
   const SumColumn data = {"temp_bytes",       "BYTES",
                           CellKind::kBytes,   [](const AllocationSums& s) { return number(s.temporary_bytes); },
                           "total_temp_bytes", "TOTAL BYTES"};
@@ -268,7 +307,7 @@ Report peak_report(const Recording& recording, const Allocations& heap, Names& n
                    ""};
   own.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
-  return report_of("peak", peak_text(recording, heap),
+  return report_of("peak", peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
                    sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
 }
 

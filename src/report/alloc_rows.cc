@@ -58,6 +58,8 @@ void AllocationRows::add_columns(Table& table) const {
     table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2});
     table.columns.push_back({"tid", "TID", CellKind::kNumber});
     table.columns.push_back({"thread", "THREAD", CellKind::kText, true});
+  } else if (by_ == GroupBy::kKind) {
+    table.columns.push_back({"kind", "KIND", CellKind::kText, true});
   } else {
     add_place_columns(table, by_ == GroupBy::kCall ? "CALL" : "FUNCTION");
   }
@@ -81,6 +83,8 @@ void AllocationRows::add_cells(uint32_t row, std::vector<Cell>& cells) const {
     cells.emplace_back(int64_t{recording_.processes()[thread.process].process.pid});
     cells.emplace_back(int64_t{thread.tid});
     cells.emplace_back(thread.name);
+  } else if (by_ == GroupBy::kKind) {
+    cells.emplace_back(std::string(block_kind_text(group.context)));
   } else {
     add_place_cells(cells);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, threads, calls.
+// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, threads, calls, kinds.
 //
 // Why apart: every such table (alloc, leaks, temp, peak, lifetimes) can be asked --by each, with its own numbers in front.
 // Invariant: each slot of Allocations that is kept belongs to one row's `self`.
@@ -28,7 +28,7 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   uint32_t of_slot(uint32_t slot) const { return of_slot_[slot]; }  // kNone: it is suppressed
   bool are_stacks() const { return !by_; }
   // They hold other rows: a function those that it called.
-  bool have_totals() const { return by_ && by_ != GroupBy::kThread; }
+  bool have_totals() const { return by_ && by_ != GroupBy::kThread && by_ != GroupBy::kKind; }
 
   // The columns behind the numbers, the cells in them, and what fills them in once a row is shown. TableRow::source is
   // the row's number.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/reports.h"
+
 namespace penna {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
@@ -50,6 +52,17 @@ void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map) {
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
   row.details = stack_details(process, stack, names);
   set_place(row, names.origin(process, stack), names.map());
+}
+
+std::string place_text(uint32_t process, uint32_t stack, Names& names) {
+  const NameFrame* frame = stack == 0 ? nullptr : names.origin(process, stack);
+  return frame == nullptr ? "" : frame->function;
+}
+
+void set_freer(TableRow& row, const Recording& recording, uint32_t process, uint32_t thread, uint32_t stack,
+               Names& names) {
+  if (stack != 0) return set_stack(row, process, stack, names);
+  row.details = {{fmt::format("({})", thread_label(recording, process, recording.threads()[thread].tid)), ""}};
 }
 
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names) {

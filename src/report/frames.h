@@ -27,6 +27,12 @@ void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map);
 // Fills a row that is about a stack: its frames, and where it allocated or waited.
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
 
+// "function" where a stack allocated, freed or waited; "" when it is not known.
+std::string place_text(uint32_t process, uint32_t stack, Names& names);
+// Fills a row about a stack that freed; where none is recorded (0) its only detail is the thread (index).
+void set_freer(TableRow& row, const Recording& recording, uint32_t process, uint32_t thread, uint32_t stack,
+               Names& names);
+
 // What to do so that a program's calls are recorded.
 inline constexpr const char* kBuildForCalls =
     "build the program with -finstrument-functions, -pg, -fpatchable-function-entry=5 or -fxray-instrument to record "

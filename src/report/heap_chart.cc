@@ -78,12 +78,13 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
     report.head.push_back(no_allocations_text(heap));
     return report;
   }
-  report.head.push_back(fmt::format("{} in {} at the peak after {}; {} in {} live at the end",
+  report.head.push_back(fmt::format("{} in {}{} at the peak after {}; {} in {} live at the end",
                                     bytes_text(static_cast<int64_t>(history.peak_bytes())),
-                                    plural_text(static_cast<int64_t>(history.peak_blocks()), "block"),
+                                    plural_text(static_cast<int64_t>(history.peak_blocks()), heap.family().block()),
+                                    family_text(heap),
                                     duration_text(since_start(recording, history, history.peak_time())),
                                     bytes_text(static_cast<int64_t>(total.live_bytes)),
-                                    plural_text(static_cast<int64_t>(total.live_blocks), "block")));
+                                    plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block())));
   Table table;
   table.key = "heap";
   table.columns = {{"time_ns", "TIME", CellKind::kDuration},   {"max_bytes", "MOST", CellKind::kBytes},

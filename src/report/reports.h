@@ -24,6 +24,7 @@
 #include "model/points.h"
 #include "model/summary.h"
 #include "model/suppressions.h"
+#include "model/unmatched_frees.h"
 #include "report/table.h"
 
 namespace penna {
@@ -55,6 +56,17 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
 Report sizes_report(const Allocations& heap, const BlockSizes& sizes);
 // A row for each point in time; in text they are drawn (heap_chart.h), `ascii` or not.
 Report heap_report(const Recording& recording, const Allocations& heap, const HeapHistory& history, bool ascii);
+// Rows by the stack that freed, or by the thread where stacks of frees are not recorded.
+Report freers_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names);
+// Frees that match no allocation, by the stack that freed.
+Report unmatched_report(const Recording& recording, const Allocations& heap, const UnmatchedFrees& frees,
+                        const HealthReport& health, Names& names);
+// That stacks of frees are not recorded, and what to do so that they are.
+std::string no_free_stacks_text(const Allocations& heap);
+// "", or " of the family maps".
+std::string family_text(const Allocations& heap);
+// A sentence on what else was recorded besides the family that the report is about; empty: nothing.
+std::string other_families_text(const Recording& recording, const Allocations& heap);
 // Why such a report is empty.
 std::string no_allocations_text(const Allocations& heap);
 // That a recording holds a sample only. `scaled`: the report's numbers are estimates of all; else those of the sample.

@@ -76,7 +76,16 @@ TEST(ParseReport, Views) {
   EXPECT_EQ(parsed(parse_report, {"lifetimes", "--by", "freer"}).by, ReportBy::kFreer);
   EXPECT_EQ(refused(parse_report, {"--by", "function"}),
             "--by is for the tables calls, alloc, leaks, temp, peak, lifetimes: name one of them");
-  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "freer"}), "--by freer is for lifetimes, not for alloc");
+  EXPECT_EQ(refused(parse_report, {"leaks", "--by", "freer"}), "--by freer is for alloc and lifetimes, not for leaks");
+  EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "freer"}).by, ReportBy::kFreer);
+  EXPECT_EQ(parsed(parse_report, {"leaks", "--family", "maps", "--by", "kind"}).by, ReportBy::kKind);
+  EXPECT_EQ(parsed(parse_report, {"leaks", "--family", "pool:a b"}).allocations.family, "pool:a b");
+  EXPECT_TRUE(parsed(parse_report, {"alloc", "--unmatched"}).unmatched);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"leaks", "--unmatched"}, {"alloc", "--unmatched", "--by", "freer"}})
+    EXPECT_EQ(refused(parse_report, wrong), "--unmatched is a table of its own: penna report alloc --unmatched");
+  EXPECT_EQ(refused(parse_report, {"calls", "--family", "maps"}).substr(0, 42),
+            "--family, --size, --lifetime and --stack a");
   EXPECT_EQ(refused(parse_report, {"calls", "--by", "stack"}), "calls can be shown --by function, module or thread");
   EXPECT_EQ(parsed(parse_report, {"flame", "--width", "80", "--weight=wait"}).width, 80u);
   EXPECT_EQ(parsed(parse_report, {"flame", "--weight=wait"}).weight, FoldedWeight::kWait);

@@ -10,6 +10,7 @@
 #include "report/info.h"
 #include "report/overview.h"
 #include "report/print.h"
+#include "report_text.h"
 #include "sample_recording.h"
 
 namespace penna::reports_test {
@@ -36,15 +37,7 @@ class Reports : public testing::Test {
     locks_.finish();
   }
 
-  static std::string text(Report report, const char* sort = "") {
-    for (Table& table : report.tables) EXPECT_TRUE(select_rows(table, sort, 0));
-    std::string result;
-    print_report(report, {}, [&](std::string_view piece) {
-      result += piece;
-      return true;
-    });
-    return result;
-  }
+  static std::string text(Report report, const char* sort = "") { return report_text(std::move(report), sort); }
 
   RecordingBuilder build_;
   Recording recording_;

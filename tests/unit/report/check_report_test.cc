@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The report of penna check, word for word: every limit has its row, every broken one its stacks.
+#include "report/check_report.h"
+
+#include <gtest/gtest.h>
+
+#include "report_text.h"
+#include "sample_recording.h"
+
+namespace penna {
+namespace {
+
+class CheckReport : public testing::Test {
+ protected:
+  CheckReport() : recording_(sample_recording(build_)), names_(recording_, symbols_), heap_(recording_) {
+    for_each_event(recording_, {.classes = kAllocEvents}, heap_);
+  }
+  Verdict leak(const char* limit, uint64_t allowed) {
+    Verdict verdict = check_leak(heap_, nullptr, Verdict::Unit::kBytes, allowed);
+    verdict.limit = limit;
+    return verdict;
+  }
+  RecordingBuilder build_;
+  Recording recording_;
+  SampleSymbols symbols_;
+  Names names_;
+  Allocations heap_;
+};
+
+TEST_F(CheckReport, ABrokenLimitShowsItsStacks) {
+  Verdict blocks = check_leak(heap_, nullptr, Verdict::Unit::kCount, 2);
+  blocks.limit = "--max-leak-blocks 2";
+  EXPECT_EQ(report_text(check_report(recording_, {leak("--max-leak 0", 0), blocks}, names_)), R"(1 of 2 limits broken.
+
+FOUND    ALLOWED          LIMIT
+2.00 MB  0 B      broken  --max-leak 0
+2        2        ok      --max-leak-blocks 2
+
+--max-leak 0: 2.00 MB found
+  BYTES  STACK
+2.00 MB  helper (helper.h:5) [inlined]
+      grow (app.c:30) [program]
+      work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+1.00 kB  work(int) (app.c:20) [program]
+      main (app.c:10) [program]
+)");
+}
+
+TEST_F(CheckReport, DoubtsAreTold) {
+  Verdict doubtful;
+  doubtful.limit = "--max-allocs nobody=0";
+  doubtful.doubt = "no function of this name allocated";
+  EXPECT_EQ(report_text(check_report(recording_, {doubtful}, names_)), R"(1 limit kept.
+
+FOUND  ALLOWED      LIMIT
+0      0        ok  --max-allocs nobody=0
+
+--max-allocs nobody=0: no function of this name allocated: it is kept, if the name is right.
+)");
+}
+
+TEST_F(CheckReport, WithoutStacksToBlameThereIsNoTable) {
+  Verdict lost;
+  lost.limit = "lost allocation events";
+  lost.found = 3;
+  const Report report = check_report(recording_, {lost}, names_);
+  EXPECT_EQ(report.tables.size(), 1u);
+  EXPECT_EQ(report.head[0], "1 of 1 limit broken.");
+}
+
+}  // namespace
+}  // namespace penna
