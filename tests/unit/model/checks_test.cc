@@ -6,7 +6,7 @@
 
 #include "../report/sample_recording.h"
 
-namespace penna {
+namespace penna::checks_test {
 namespace {
 
 using Blames = std::vector<std::pair<uint32_t, uint64_t>>;  // stack, amount
@@ -112,4 +112,4 @@ TEST_F(CallChecks, AllocationsInsideFunctionsByRecordedCalls) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::checks_test

@@ -16,7 +16,7 @@
 #include "model/unmatched_frees.h"
 #include "recording_builder.h"
 
-namespace penna {
+namespace penna::families_test {
 namespace {
 
 using testing::ElementsAre;
@@ -364,4 +364,4 @@ TEST(Freers, AreStacksWhereTheyAreRecorded) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::families_test

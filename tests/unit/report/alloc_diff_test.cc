@@ -7,7 +7,7 @@
 #include "report_text.h"
 #include "sample_recording.h"
 
-namespace penna {
+namespace penna::alloc_diff_test {
 namespace {
 
 StacksByName side(std::map<std::string, NamedStackSums> stacks) {
@@ -86,4 +86,4 @@ TEST(AllocDiff, NothingGivesNoTable) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::alloc_diff_test

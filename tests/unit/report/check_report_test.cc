@@ -7,7 +7,7 @@
 #include "report_text.h"
 #include "sample_recording.h"
 
-namespace penna {
+namespace penna::check_report_test {
 namespace {
 
 class CheckReport : public testing::Test {
@@ -70,4 +70,4 @@ TEST_F(CheckReport, WithoutStacksToBlameThereIsNoTable) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::check_report_test

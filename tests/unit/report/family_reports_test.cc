@@ -8,7 +8,7 @@
 #include "report_text.h"
 #include "sample_recording.h"
 
-namespace penna {
+namespace penna::family_reports_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST_F(Families, NoneUnmatched) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::family_reports_test
