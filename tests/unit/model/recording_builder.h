@@ -54,11 +54,7 @@ class ThreadBuilder {
   }
   // `words` as they follow penna_point.
   void point(uint32_t site, uint64_t time, const std::vector<uint64_t>& words = {}) {
-    std::vector<uint8_t> payload(sizeof(penna_point) + words.size() * 8);
-    const penna_point point{site, 0};
-    std::memcpy(payload.data(), &point, sizeof point);
-    if (!words.empty()) std::memcpy(payload.data() + sizeof point, words.data(), words.size() * 8);
-    raw(PENNA_KIND_POINT, time, payload);
+    raw(PENNA_KIND_POINT, time, with_words(penna_point{site, 0}, words));
   }
   void name(const char* text, uint64_t time) {
     penna_thread name{};
@@ -67,11 +63,7 @@ class ThreadBuilder {
   }
   // `words` as they follow penna_values.
   void values(uint32_t site, bool is_result, uint64_t time, const std::vector<uint64_t>& words, uint16_t bad = 0) {
-    std::vector<uint8_t> payload(sizeof(penna_values) + words.size() * 8);
-    const penna_values values{site, bad, is_result};
-    std::memcpy(payload.data(), &values, sizeof values);
-    if (!words.empty()) std::memcpy(payload.data() + sizeof values, words.data(), words.size() * 8);
-    raw(PENNA_KIND_VALUES, time, payload);
+    raw(PENNA_KIND_VALUES, time, with_words(penna_values{site, bad, is_result}, words));
   }
   void lost(uint32_t calls, uint64_t time) { record(PENNA_KIND_LOST, time, penna_lost{{calls, 0, 0, 0}}); }
   void jump(penna_jump_what what, uint64_t buffer, uint64_t time, uint64_t other = 0) {
@@ -102,6 +94,14 @@ class ThreadBuilder {
 
  private:
   friend class RecordingBuilder;
+  template <typename T>
+  static std::vector<uint8_t> with_words(const T& payload, const std::vector<uint64_t>& words) {
+    const auto* head = reinterpret_cast<const uint8_t*>(&payload);
+    const auto* tail = reinterpret_cast<const uint8_t*>(words.data());
+    std::vector<uint8_t> bytes(head, head + sizeof payload);
+    bytes.insert(bytes.end(), tail, tail + words.size() * 8);
+    return bytes;
+  }
   void word(uint64_t header, uint64_t pc, uint64_t time) {
     if (bytes_ != nullptr && (pc >> 32 != pc_high_ || time - time_begin_ >= 1u << 29)) new_chunk();
     if (bytes_ == nullptr) pc_high_ = static_cast<uint32_t>(pc >> 32);
