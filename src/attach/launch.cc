@@ -31,6 +31,7 @@ void become(const std::vector<std::string>& command, const std::string& agent, c
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
   ::setenv(PENNA_SOCKET_VARIABLE, socket_path.c_str(), 1);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());

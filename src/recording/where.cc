@@ -172,6 +172,7 @@ Result<Where> Where::parse(std::string_view text) { return WhereParser(text).par
 
 Result<std::vector<Where>> Where::parse_all(const std::vector<std::string>& texts) {
   std::vector<Where> conditions;
+  conditions.reserve(texts.size());
   for (const std::string& text : texts) conditions.push_back(PENNA_TRY(parse(text)));
   return conditions;
 }

@@ -56,6 +56,7 @@ SumColumn main_column(SumColumn column, std::string_view key, std::string_view t
 
 std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<SumColumn>& columns, bool totals) {
   std::vector<Cell> cells;
+  cells.reserve(columns.size() * 2);
   for (const SumColumn& column : columns) cells.push_back(column.value(row.self));
   if (totals)
     for (const SumColumn& column : columns) cells.push_back(column.value(row.total));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "report/text.h"
 #include "report/units.h"
@@ -88,7 +89,7 @@ std::vector<Flame::Frame> Flame::below(const Frame& frame) const {
   const std::vector<uint32_t>& children = nodes_[frame.node].children;
   const double scale = static_cast<double>(frame.end - frame.begin) / static_cast<double>(frame.total);
   double sum = 0;
-  const auto column = [&] { return std::min(frame.end, frame.begin + static_cast<size_t>(sum * scale + 0.5)); };
+  const auto column = [&] { return std::min(frame.end, frame.begin + static_cast<size_t>(std::llround(sum * scale))); };
   for (size_t i = 0; i < children.size(); ++i) {
     Frame next{children[i], 0, column(), 0, nodes_[children[i]].total};
     const size_t left = children.size() - i;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/reports.h"
 #include "report/text.h"
@@ -19,7 +20,7 @@ constexpr uint64_t kSteps = 8;  // of a block character
 uint64_t eighths(uint64_t bytes, uint64_t peak, size_t height) {
   if (bytes == 0) return 0;
   const double part = static_cast<double>(bytes) / static_cast<double>(peak);
-  return std::max<uint64_t>(1, static_cast<uint64_t>(part * static_cast<double>(height * kSteps) + 0.5));
+  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(part * static_cast<double>(height * kSteps))));
 }
 
 std::string cell(uint64_t filled, bool ascii) {

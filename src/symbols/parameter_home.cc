@@ -14,8 +14,8 @@ constexpr uint8_t kDwarfIntegers[] = {5, 4, 1, 2, 8, 9};  // rdi, rsi, rdx, rcx,
 constexpr uint64_t kDwarfXmm0 = 17;
 
 ValueWord argument_register(uint64_t dwarf) {
-  for (uint8_t i = 0; i < std::size(kDwarfIntegers); ++i) {
-    if (kDwarfIntegers[i] == dwarf) return {PENNA_VALUE_INTEGER, i};
+  for (size_t i = 0; i < std::size(kDwarfIntegers); ++i) {
+    if (kDwarfIntegers[i] == dwarf) return {PENNA_VALUE_INTEGER, static_cast<uint8_t>(i)};
   }
   if (dwarf >= kDwarfXmm0 && dwarf < kDwarfXmm0 + 8)
     return {PENNA_VALUE_VECTOR, static_cast<uint8_t>(dwarf - kDwarfXmm0)};
