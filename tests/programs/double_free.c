@@ -7,15 +7,15 @@
 
 static char memory[64];
 
-__attribute__((noinline)) static void *take(void) {
+__attribute__((noinline)) static void* take(void) {
   penna_alloc("slots", memory, sizeof memory);
   return memory;
 }
-__attribute__((noinline)) static void give_back(void *block) { penna_free("slots", block); }
-__attribute__((noinline)) static void give_back_again(void *block) { penna_free("slots", block); }
+__attribute__((noinline)) static void give_back(void* block) { penna_free("slots", block); }
+__attribute__((noinline)) static void give_back_again(void* block) { penna_free("slots", block); }
 
 int main(void) {
-  void *block = take();
+  void* block = take();
   give_back(block);
   give_back_again(block);
   give_back(memory + 32);
