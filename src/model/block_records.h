@@ -31,8 +31,7 @@ struct BlockRecord {
   uint32_t pool = 0;     // kPool: its id, of a SITE record of the process
   uint32_t stack = 0;    // of the one who allocates or frees; 0: not recorded
   uint64_t address = 0;  // of the block
-  uint64_t size =
-      0;  // bytes asked for, when allocated. kMaps: of the range, also when freed, and whatever was mapped in it
+  uint64_t size = 0;     // bytes asked for, when allocated. kMaps: of the range, also when freed
 };
 
 inline BlockRecord read_block(const Record& record) {

@@ -13,11 +13,10 @@ namespace penna {
 
 // What is taken out of a range that was live.
 struct MappedPart {
-  uint64_t first = 0,
-           end = 0;  // the whole range, [first, end): what is left of it begins at `first` or at `taken_end`, or both
-  uint64_t taken = 0, taken_end = 0;  // of it
-  uint16_t flags = 0;                 // as it was mapped
-  bool was_cut = false;               // the range itself is what was left of a larger one
+  // The whole range, [first, end), and what is taken of it: what is left begins at `first` or at `taken_end`, or both.
+  uint64_t first = 0, end = 0, taken = 0, taken_end = 0;
+  uint16_t flags = 0;    // as it was mapped
+  bool was_cut = false;  // the range itself is what was left of a larger one
   bool is_whole() const { return taken == first && taken_end == end; }
 };
 
