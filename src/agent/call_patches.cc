@@ -385,6 +385,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
 }
 
 void patch_modules(void* opened) {
+  if (!has_new_modules()) return;
   PinnedModules modules(opened);
   {
     BoardLock lock(BoardLock::kASecond);

@@ -62,11 +62,11 @@ bool is_ours(const link_map* map) { return map == map_of(reinterpret_cast<uintpt
 
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind) {
   DynamicSymbols::Found found;
-  hold_modules([&] {
-    const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map;
-    for (; map != nullptr && found.address == 0; map = map->l_next)
-      if (!is_ours(map)) found = DynamicSymbols(*map).find(name);
-  });
+  const auto look_in = [&](const link_map& map) {
+    if (!is_ours(&map)) found = DynamicSymbols(map).find(name);
+    return found.address == 0;
+  };
+  for_each_module(look_in, behind);
   return found;
 }
 

@@ -25,9 +25,9 @@ bool defines_versions(const link_map& map) {
 
 bool comes_first(const link_map* one, const link_map* other) {
   const link_map* first = nullptr;
-  hold_modules([&] {
-    for (const link_map* map = _r_debug.r_map; map != nullptr && first == nullptr; map = map->l_next)
-      if (map == one || map == other) first = map;
+  for_each_module([&](const link_map& map) {
+    if (&map == one || &map == other) first = &map;
+    return first == nullptr;
   });
   return first == one && one != other;
 }

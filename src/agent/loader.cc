@@ -52,9 +52,12 @@ bool goes_by(const link_map& map, const char* needed) {
 }
 
 const link_map* module_named(const char* needed) {
-  for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
-    if (map->l_ld != nullptr && goes_by(*map, needed)) return map;
-  return nullptr;
+  const link_map* found = nullptr;
+  walk_modules([&](const link_map& map) {
+    if (map.l_ld != nullptr && goes_by(map, needed)) found = &map;
+    return found == nullptr;
+  });
+  return found;
 }
 
 }  // namespace

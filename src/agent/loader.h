@@ -25,6 +25,19 @@ void hold_modules(Work&& work) {
       &work);
 }
 
+// Calls visit(const link_map&) for each module in the linker's order, or those behind `behind`, until it returns false. While
+// modules are held, or nobody else is there to change the list.
+template <typename Visit>
+void walk_modules(Visit&& visit, const link_map* behind = nullptr) {
+  const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map;
+  while (map != nullptr && visit(*map)) map = map->l_next;
+}
+// The same, and holds them.
+template <typename Visit>
+void for_each_module(Visit&& visit, const link_map* behind = nullptr) {
+  hold_modules([&] { walk_modules(visit, behind); });
+}
+
 // The modules in which the names are looked up of what an opened library has brought: itself, and all that it needs.
 class OpenedScope {
  public:

@@ -28,10 +28,8 @@ namespace {
 constexpr uint32_t kMaxModules = 512;
 constexpr uint32_t kMaxPath = 1024;
 
-enum ModuleState : uint32_t { kUnused, kMapped, kGone };
-
 struct Module {
-  uint32_t state;  // ModuleState; release after the rest was filled
+  bool mapped;  // release: after the rest was filled
   uint32_t generation;
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
@@ -42,7 +40,7 @@ struct Module {
 };
 
 Module modules[kMaxModules];
-uint32_t module_count;  // grows only; entries are filled after their number is taken
+uint32_t module_count;  // grows only
 uint32_t last_found;    // where the last look-up ended: most end there again
 bool dlopen_was_called;
 uint32_t table_lock;
@@ -72,7 +70,7 @@ class TableLock {
 };
 
 bool is_mapped(const Module& module) {
-  return __atomic_load_n(&module.state, __ATOMIC_ACQUIRE) == kMapped;  // pairs with the release in remember()
+  return __atomic_load_n(&module.mapped, __ATOMIC_ACQUIRE);  // pairs with the release in remember()
 }
 
 bool contains(const Module& module, uintptr_t pc) { return is_mapped(module) && pc >= module.start && pc < module.end; }
@@ -180,7 +178,7 @@ void remember(const dl_find_object& found) {
   module.end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
   set_path(module, found.dlfo_link_map->l_name);
   read_notes(module);
-  __atomic_store_n(&module.state, kMapped, __ATOMIC_RELEASE);  // pairs with is_mapped()
+  __atomic_store_n(&module.mapped, true, __ATOMIC_RELEASE);  // pairs with is_mapped()
   tell(module);
 }
 
@@ -195,7 +193,7 @@ bool forget_unmapped() {
     if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
         reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end)
       continue;
-    __atomic_store_n(&modules[i].state, kGone, __ATOMIC_RELEASE);
+    __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);
     forget_entered_functions(modules[i].start, modules[i].end);
     forget_near_memory(modules[i].start);
@@ -237,6 +235,12 @@ ModuleFacts facts_of(const Module& module) {
 }
 }  // namespace
 
+bool has_new_modules() {
+  for (uint32_t i = 0; i < known_modules(); ++i)
+    if (is_mapped(modules[i]) && !modules[i].visited) return true;
+  return false;
+}
+
 void for_each_new_module(bool (*visit)(const ModuleFacts& module, void* argument), void* argument) {
   for (uint32_t i = 0; i < known_modules(); ++i) {
     Module& module = modules[i];
@@ -256,11 +260,10 @@ bool module_at(uintptr_t pc, ModuleFacts* facts) {
 }
 
 void find_new_modules() {
-  hold_modules([] {
-    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
-      dl_find_object found;
-      if (map->l_ld != nullptr && _dl_find_object(map->l_ld, &found) == 0) ensure_module(found);
-    }
+  for_each_module([](const link_map& map) {
+    dl_find_object found;
+    if (map.l_ld != nullptr && _dl_find_object(map.l_ld, &found) == 0) ensure_module(found);
+    return true;
   });
 }
 
@@ -297,10 +300,7 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
   if (_dl_find_object(reinterpret_cast<void*>(caller), &found) != 0 || has_entry(*found.dlfo_link_map, DT_RUNPATH))
     return false;
   bool any_rpath = false;
-  hold_modules([&] {
-    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
-      any_rpath |= has_entry(*map, DT_RPATH);
-  });
+  for_each_module([&](const link_map& map) { return !(any_rpath = has_entry(map, DT_RPATH)); });
   return !any_rpath;
 }
 

@@ -35,6 +35,8 @@ struct ModuleFacts {
   bool stays;  // was there before the first dlopen: nobody unloads it
 };
 
+// Is there one in the table that for_each_new_module() would visit? Of another thread that is at it, it may still see some.
+bool has_new_modules();
 // Calls visit(ModuleFacts, argument) for each module of the table that it did not accept before. One thread at a time.
 void for_each_new_module(bool (*visit)(const ModuleFacts& module, void* argument), void* argument);
 

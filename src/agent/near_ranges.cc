@@ -151,7 +151,8 @@ void forget_near_memory(uintptr_t module_start) {
   for (uint32_t i = 0; i < known; ++i) {
     NearRange& range = ranges[i];
     if (__atomic_load_n(&range.module, __ATOMIC_ACQUIRE) != module_start) continue;  // pairs with add_range()
-    const uint64_t bytes = __atomic_exchange_n(&range.bytes, 0, __ATOMIC_ACQ_REL);
+    const uint64_t bytes = range.bytes;
+    __atomic_store_n(&range.bytes, 0, __ATOMIC_RELEASE);  // pairs with range_of()
     mark_return_links_stale(range.start, range.start + bytes);
     const NearRoom pages = range.pages;
     __atomic_store_n(&range.module, 0, __ATOMIC_RELEASE);  // pairs with take_entry()

@@ -65,10 +65,7 @@ bool for_each_note(const void* address, Visit&& visit) {
 // As announce_modules(): not under a lock of the dynamic linker's.
 template <typename Visit>
 void for_each_note(Visit&& visit) {
-  hold_modules([&] {
-    for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next)
-      if (map->l_ld != nullptr && !for_each_note(map->l_ld, visit)) return;
-  });
+  for_each_module([&](const link_map& map) { return map.l_ld == nullptr || for_each_note(map.l_ld, visit); });
 }
 
 void count(uint64_t penna_counters::*counter, uint64_t by) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace penna {
+
 ChunkSummary ChunkSink::scan(std::span<const uint8_t> chunk) {
   return scan_chunk(chunk, [&](const Record& record) {
     if (record.kind == PENNA_KIND_MODULE) {

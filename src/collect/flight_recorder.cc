@@ -17,10 +17,7 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   kept_.push_back({sink, {content.begin(), content.end()}, summary});
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
-  if (due_ || wants(header)) {
-    store_kept(writer);
-    return;
-  }
+  if (due_ || wants(header)) return store_kept(writer);
   while (bytes_ > rules_.bytes) {
     const Kept oldest = take_oldest();
     oldest.sink->throw_away(oldest.chunk, oldest.summary);

@@ -8,6 +8,7 @@
 #include "recording/records.h"
 
 namespace penna {
+
 bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
   const penna_chunk header = header_of(chunk);
   Position& position = positions_[header.thread_serial];
