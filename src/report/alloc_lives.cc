@@ -86,7 +86,8 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
   table.columns.push_back({"freed_in", "IN", CellKind::kText, true, !has_stacks(lives)});
   rows->add_columns(table);
   table.columns.back().title = "STACK THAT ALLOCATED";
-  for (const FreedBy& pair : lives.freed_by()) {
+  for (uint32_t i = 0; i < lives.freed_by().size(); ++i) {
+    const FreedBy& pair = lives.freed_by()[i];
     const RecordedThread& thread = recording.threads()[pair.thread];
     std::vector<Cell> cells = {number(pair.blocks), number(pair.bytes)};
     add_life_cells(recording, pair.lives, cells);
@@ -94,15 +95,15 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
     cells.emplace_back(thread_label(recording, thread.process, thread.tid));
     cells.emplace_back(std::string());
     rows->add_cells(pair.slot, cells);
-    table.add(std::move(cells), static_cast<uint32_t>(&pair - lives.freed_by().data()));
+    table.add(std::move(cells), i);
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
   // The rows of `rows` are the slots.
   rows->complete(table);
-  table.complete = [&lives, &heap, &names, place, by_slot = table.complete](TableRow& row) {
+  table.complete = [&recording, &lives, &names, place, by_slot = table.complete](TableRow& row) {
     const FreedBy& freer = lives.freed_by()[row.source];
-    row.cells[place] = place_text(heap.stacks()[freer.slot].process, freer.stack, names);
+    row.cells[place] = place_text(recording.threads()[freer.thread].process, freer.stack, names);
     const uint32_t source = std::exchange(row.source, freer.slot);
     by_slot(row);
     row.source = source;
