@@ -31,8 +31,8 @@ void keep_near_function(uintptr_t module_start, NearRoom room, uint64_t bytes);
 
 // `bytes` of the room are a module's stubs now; the rest is given back. False: the table is full.
 bool keep_near(uintptr_t module_start, NearRoom room, uint64_t bytes);
-// The module that began here is unmapped: so are its stubs, and what is known of calls through them is stale. Before another one may be
-// patched that begins here: under the lock of the table of modules.
+// The module that began here is unmapped: so are its stubs, and what is known of calls through them is stale. Under the lock of the
+// table of modules, so that none that begins at the same place is patched meanwhile.
 void forget_near_memory(uintptr_t module_start);
 
 // The function whose stub's hook call ends at `resume`; 0: there is no such stub. Async-signal-safe.
