@@ -83,7 +83,13 @@ enum penna_kind {
   PENNA_KIND_UNMAP = 23,      /* penna_unmap: a range was unmapped, mapped or not; stamped before the real call */
   PENNA_KIND_POOL_ALLOC = 24, /* penna_pool_alloc: a block of a pool of the program's own (penna/alloc.h) */
   PENNA_KIND_POOL_FREE = 25,  /* penna_pool_free */
-  PENNA_KIND_COUNT = 26
+  PENNA_KIND_LOCK_AT = 26,    /* penna_lock_at: a LOCK that says where, too */
+  PENNA_KIND_UNLOCK_AT = 27,  /* penna_lock_at: an UNLOCK that says where, of a lock that was taken without saying it */
+  PENNA_KIND_LOCK_REQUEST = 28, /* penna_lock_at: a wait begins; its LOCK_WAIT or COND_WAIT follows, if it ever ends */
+  PENNA_KIND_WAKE = 29,         /* penna_wake: waiters are about to be woken; stamped before the real call */
+  PENNA_KIND_LOCK_MADE = 30,    /* penna_lock_at: initialised here; stamped after the real call */
+  PENNA_KIND_LOCK_GONE = 31,    /* penna_lock: about to be destroyed: what is at its place later is another one */
+  PENNA_KIND_COUNT = 32
 };
 
 /* What the four kinds of event are called on command lines and in masks. */
@@ -187,10 +193,45 @@ struct penna_pool_free {
 PENNA_STATIC_ASSERT(sizeof(struct penna_pool_free) == 16, "penna_pool_free is 16 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_pool_free, pool) == 12, "penna_pool_free.pool");
 
+/* What threads wait for; in the upper byte of the address word of every lock record. */
+enum penna_sync {
+  PENNA_SYNC_MUTEX = 0,
+  PENNA_SYNC_READ = 1,  /* an rwlock, shared */
+  PENNA_SYNC_WRITE = 2, /* an rwlock, alone: the same object as READ at that address */
+  PENNA_SYNC_SPIN = 3,
+  PENNA_SYNC_SEMAPHORE = 4, /* LOCK, LOCK_WAIT: one taken; UNLOCK: one given, by any thread */
+  PENNA_SYNC_CONDITION = 5, /* in LOCK_REQUEST, WAKE, LOCK_MADE, LOCK_GONE; COND_WAIT has a word of its own for it */
+  PENNA_SYNC_BARRIER = 6,   /* LOCK_WAIT: until the others had come; WAKE: by the last to come */
+  PENNA_SYNC_ONCE = 7,      /* LOCK, UNLOCK: around the call; LOCK_WAIT: for the thread that makes it */
+  PENNA_SYNC_JOIN = 8,      /* LOCK_WAIT: until a thread ended; the address is its pthread_t, the owner its tid */
+  PENNA_SYNC_FUTEX = 9,     /* a word that the program waits for by itself, std::atomic::wait, say: LOCK_WAIT, WAKE */
+  PENNA_SYNC_COUNT = 10
+};
+
+/*   63      56 55                                   0
+ *  +----------+--------------------------------------+
+ *  |   sync   |              address                 |
+ *  +----------+--------------------------------------+  */
 struct penna_lock {
-  uint64_t lock; /* address of the mutex */
+  uint64_t lock;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_lock) == 8, "penna_lock is 8 bytes");
+
+struct penna_lock_at {
+  uint64_t lock;
+  uint32_t stack;
+  uint32_t owner; /* LOCK_REQUEST: tid that holds it now; 0 = unknown. Else 0 */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_lock_at) == 16, "penna_lock_at is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_lock_at, stack) == 8, "penna_lock_at.stack");
+
+struct penna_wake {
+  uint64_t lock;
+  uint32_t stack;
+  uint32_t most; /* how many it wakes at most: 1 = signal, UINT32_MAX = broadcast */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_wake) == 16, "penna_wake is 16 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_wake, most) == 12, "penna_wake.most");
 
 enum penna_wait_end {
   PENNA_WAIT_GOT = 0,     /* the lock is held */
@@ -212,7 +253,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_lock_wait, stack) == 16, "penna_lock_w
 
 struct penna_cond_wait {
   uint64_t lock;      /* the mutex, held again at the time of the record */
-  uint64_t condition; /* address of the condition variable */
+  uint64_t condition; /* address of the condition variable, without sync */
   uint64_t begin;     /* full time at which the wait began */
   uint32_t stack;
   uint32_t end; /* penna_wait_end */

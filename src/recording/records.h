@@ -34,6 +34,7 @@ inline constexpr std::array<uint8_t, 64> kClassOfKind = [] {
   classes[PENNA_KIND_POOL_ALLOC] = classes[PENNA_KIND_POOL_FREE] = PENNA_ALLOC;
   classes[PENNA_KIND_LOCK] = classes[PENNA_KIND_LOCK_WAIT] = classes[PENNA_KIND_UNLOCK] = PENNA_LOCKS;
   classes[PENNA_KIND_LOCK_BUSY] = classes[PENNA_KIND_COND_WAIT] = PENNA_LOCKS;
+  for (uint32_t kind = PENNA_KIND_LOCK_AT; kind <= PENNA_KIND_LOCK_GONE; ++kind) classes[kind] = PENNA_LOCKS;
   classes[PENNA_KIND_POINT] = PENNA_POINTS;
   return classes;
 }();
@@ -177,6 +178,10 @@ inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
   bytes[PENNA_KIND_ALLOC_LARGE] = sizeof(penna_alloc_large);
   bytes[PENNA_KIND_FREE] = bytes[PENNA_KIND_REALLOC_FAILED] = sizeof(penna_free);
   bytes[PENNA_KIND_LOCK] = bytes[PENNA_KIND_UNLOCK] = bytes[PENNA_KIND_LOCK_BUSY] = sizeof(penna_lock);
+  bytes[PENNA_KIND_LOCK_GONE] = sizeof(penna_lock);
+  bytes[PENNA_KIND_LOCK_AT] = bytes[PENNA_KIND_UNLOCK_AT] = sizeof(penna_lock_at);
+  bytes[PENNA_KIND_LOCK_REQUEST] = bytes[PENNA_KIND_LOCK_MADE] = sizeof(penna_lock_at);
+  bytes[PENNA_KIND_WAKE] = sizeof(penna_wake);
   bytes[PENNA_KIND_LOCK_WAIT] = sizeof(penna_lock_wait);
   bytes[PENNA_KIND_COND_WAIT] = sizeof(penna_cond_wait);
   bytes[PENNA_KIND_POINT] = sizeof(penna_point);
@@ -194,7 +199,7 @@ inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
   bytes[PENNA_KIND_POOL_FREE] = sizeof(penna_pool_free);
   return bytes;
 }();
-static_assert(PENNA_KIND_COUNT == 26, "a new kind needs its size in kPayloadBytes and its class in classify()");
+static_assert(PENNA_KIND_COUNT == 32, "a new kind needs its size in kPayloadBytes and its class in classify()");
 
 // A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// read_lock(): the one reading of the records of locks and of all else that threads wait for.
+//
+// Why: that a LOCK has a stack or none, that an rwlock has two kinds of taking, is no business of those who count.
+// Invariant: of records that are no lock's, and of hostile ones with an unknown sync, the deed is kNone.
+#pragma once
+
+#include <cstdint>
+
+#include "recording/records.h"
+
+namespace penna {
+
+enum class LockDeed : uint8_t {
+  kNone,
+  kTaken,            // without waiting: stack, where it is known
+  kBusy,             // it was tried and not got
+  kRequested,        // a wait begins: stack, holder; of a condition: sync, address
+  kWaited,           // the wait ended: begin, stack, holder, end
+  kGivenBack,        // stack, where it is known
+  kConditionWaited,  // the mutex is held again: condition, begin, stack, end
+  kWoke,             // stack, most
+  kMade,             // stack
+  kGone,
+};
+
+struct LockRecord {
+  LockDeed deed = LockDeed::kNone;
+  penna_sync sync = PENNA_SYNC_MUTEX;
+  uint64_t address = 0;
+  uint64_t begin = 0;      // ticks: of a wait
+  uint64_t condition = 0;  // address; 0: none
+  uint32_t stack = 0;      // 0: not known
+  uint32_t holder = 0;     // tid when the wait began; 0: not known
+  uint32_t end = 0;        // penna_wait_end; may be unknown
+  uint32_t most = 0;       // woken at most; UINT32_MAX: all
+};
+
+inline LockRecord read_lock(const Record& record) {
+  const auto lock = [](LockDeed deed, uint64_t word, uint32_t stack = 0) {
+    const auto sync = static_cast<uint32_t>(word >> 56);
+    LockRecord read;
+    read.deed = sync < PENNA_SYNC_COUNT ? deed : LockDeed::kNone;
+    read.sync = static_cast<penna_sync>(sync < PENNA_SYNC_COUNT ? sync : 0);
+    read.address = word & PENNA_ADDRESS_MASK;
+    read.stack = stack;
+    return read;
+  };
+  const auto lock_at = [&](LockDeed deed) {
+    const auto at = record.as<penna_lock_at>();
+    LockRecord read = lock(deed, at.lock, at.stack);
+    read.holder = at.owner;
+    return read;
+  };
+  switch (record.kind) {
+    case PENNA_KIND_LOCK: return lock(LockDeed::kTaken, record.as<penna_lock>().lock);
+    case PENNA_KIND_UNLOCK: return lock(LockDeed::kGivenBack, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_BUSY: return lock(LockDeed::kBusy, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_GONE: return lock(LockDeed::kGone, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_AT: return lock_at(LockDeed::kTaken);
+    case PENNA_KIND_UNLOCK_AT: return lock_at(LockDeed::kGivenBack);
+    case PENNA_KIND_LOCK_REQUEST: return lock_at(LockDeed::kRequested);
+    case PENNA_KIND_LOCK_MADE: return lock_at(LockDeed::kMade);
+    case PENNA_KIND_LOCK_WAIT: {
+      const auto wait = record.as<penna_lock_wait>();
+      LockRecord read = lock(LockDeed::kWaited, wait.lock, wait.stack);
+      read.begin = wait.begin;
+      read.holder = wait.owner;
+      read.end = wait.end;
+      return read;
+    }
+    case PENNA_KIND_COND_WAIT: {
+      const auto wait = record.as<penna_cond_wait>();
+      LockRecord read = lock(LockDeed::kConditionWaited, wait.lock, wait.stack);
+      read.begin = wait.begin;
+      read.condition = wait.condition;
+      read.end = wait.end;
+      return read;
+    }
+    case PENNA_KIND_WAKE: {
+      const auto wake = record.as<penna_wake>();
+      LockRecord read = lock(LockDeed::kWoke, wake.lock, wake.stack);
+      read.most = wake.most;
+      return read;
+    }
+    default: return {};
+  }
+}
+
+}  // namespace penna
