@@ -25,8 +25,8 @@
 namespace penna::agent {
 
 Process process;
-__thread Thread thread
-    __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0};
+__thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0,       0, 0, {}, 0,      0,
+                                                                     0,        0,       0, nullptr, 0, 0, {}, nullptr};
 
 namespace {
 

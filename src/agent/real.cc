@@ -23,7 +23,7 @@ uint32_t progress;
 // glibc before 2.36 gives dlsym callers the oldest version of the condition variables, which has another layout.
 void* find(const char* name) {
   if (real.dlvsym == nullptr) return reinterpret_cast<void*>(first_definition(name).address);
-  if (text_begins(name, "pthread_cond_wait", 18) || text_begins(name, "pthread_cond_timedwait", 23))
+  if (text_begins(name, "pthread_cond_", 13))  // those that there always were; clockwait has one version
     if (void* versioned = real.dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
   return real.dlsym(RTLD_NEXT, name);
 }

@@ -7,10 +7,12 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <threads.h>
 #include <ucontext.h>
 
 namespace penna::agent {

@@ -48,6 +48,8 @@ struct ThreadState;  // thread_state.h: the larger part, from a pool
 // Thread::cursor: {chunk number, offset of the next record}; an offset at or past the end means that a chunk is wanted.
 inline constexpr uint64_t kNoChunk = uint64_t{UINT32_MAX} << 32 | PENNA_CHUNK_BYTES;
 
+inline constexpr uint32_t kMostHeld = 8;  // a power of two
+
 struct Thread {
   uint64_t cursor;
   ThreadState* state;
@@ -64,6 +66,9 @@ struct Thread {
       in_allocator;    // not 0: allocations and frees are parts of one that is recorded (hooks/entered_allocators.cc)
   void* inside_block;  // the last of these
   uint64_t inside_bytes;
+  uint32_t held_count;         // locks held, as far as they are known (lock_watch.h)
+  uint64_t held[kMostHeld];    // the last of these
+  struct OnceCall* once_call;  // the innermost pthread_once (hooks/waits.cc)
 };
 
 extern Process process;

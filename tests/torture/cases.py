@@ -140,6 +140,8 @@ CASES |= {
     'handlers': program('handlers'),
     'points': program('points', silent=('locks',)),
     'locks': program('locks', silent=('points',)),
+    'waits': program('waits', silent=('points',)),
+    'atomic_waits': program('atomic_waits', silent=('points',)),
     'constructors': program('constructors'),
     'own_malloc': program('own_malloc'),
     'small_stack': program('small_stack'),

@@ -52,5 +52,6 @@ TELL_FIRST _setjmp
 TELL_FIRST __sigsetjmp
 TELL_FIRST getcontext
 TELL_FIRST makecontext
+TELL_FIRST syscall
 
         .section .note.GNU-stack, "", @progbits

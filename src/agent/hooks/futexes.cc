@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Words that a program waits for by itself, through libc's syscall(): std::atomic::wait, std::counting_semaphore,
+// std::latch, and whoever makes locks of its own. Every syscall() asks first (jumps_x86_64.S), then is jumped to: some of
+// them return twice, or on another stack.
+//
+// What the words mean, only the program knows: told are the waits and who wakes, with their stacks; nobody holds a futex.
+// Invariant: results and errno are those of the kernel.
+#include <errno.h>
+#include <linux/futex.h>
+
+#include "agent/hooks/lock_record.h"
+#include "agent/sys.h"
+
+namespace penna::agent {
+namespace {
+
+struct FutexArguments {
+  uint32_t* word;
+  long operation, value, timeout, other, value3;
+};
+
+long do_futex(const FutexArguments& call) {
+  return real.syscall(SYS_futex, call.word, call.operation, call.value, call.timeout, call.other, call.value3);
+}
+
+uint64_t lock_of(const FutexArguments& call) { return lock_word(call.word, PENNA_SYNC_FUTEX); }
+
+// The kernel does not wait when the word says something else already; then there is no wait to tell. What cannot be read
+// the kernel will refuse.
+bool would_wait(const FutexArguments& call) {
+  const auto address = reinterpret_cast<uintptr_t>(call.word);
+  return address % sizeof(uint32_t) == 0 && unwind::raw_probe(address & ~uintptr_t{7}) &&
+         __atomic_load_n(call.word, __ATOMIC_RELAXED) == static_cast<uint32_t>(call.value);
+}
+
+penna_wait_end end_of(long answer) {
+  if (answer >= 0) return PENNA_WAIT_GOT;
+  return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
+}
+
+long wait_for_futex(const FutexArguments& call, const unwind::HookFrame* hook) {
+  if (!would_wait(call)) return do_futex(call);
+  LockWait told = LockWait::begin_now(lock_of(call), 0, 0, hook);
+  const long answer = do_futex(call);
+  told.end(end_of(answer), penna_now());
+  return answer;
+}
+
+long wake_futex(const FutexArguments& call, const unwind::HookFrame* hook) {
+  const uint32_t most = call.value > INT32_MAX / 2 ? UINT32_MAX : static_cast<uint32_t>(call.value);
+  write_record(PENNA_KIND_WAKE, penna_wake{lock_of(call), current_stack(hook->caller()), most}, PENNA_LOCKS,
+               penna_now());
+  return do_futex(call);
+}
+
+}  // namespace
+
+// Called with the arguments of syscall(SYS_futex, ...), while locks are recorded.
+extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex(long, uint32_t* word, long operation,
+                                                                              long value, long timeout, long other,
+                                                                              long value3) {
+  const FutexArguments call{word, operation, value, timeout, other, value3};
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: return wait_for_futex(call, unwind::HookFrame::here());
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+    case FUTEX_WAKE_OP: return wake_futex(call, unwind::HookFrame::here());
+    default: return do_futex(call);
+  }
+}
+
+// As long as libc's is not known: what it does.
+static long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  const long answer = sys(number, a, b, c, d, e, f);
+  if (!sys_failed(answer)) return answer;
+  errno = static_cast<int>(-answer);
+  return -1;
+}
+
+// Asked for every system call: which function goes on with it?
+extern "C" __attribute__((visibility("hidden"), used)) void* penna_agent_before_syscall(long number) {
+  if (number == SYS_futex && recording(PENNA_LOCKS)) return reinterpret_cast<void*>(penna_agent_futex);
+  return have_real() ? reinterpret_cast<void*>(real.syscall) : reinterpret_cast<void*>(raw_syscall);
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// What all hooks of locks do, whatever the lock: try, tell; or tell, wait, tell.
+//
+// Why try first: a lock that nobody holds costs one compact record and no stack; only a wait pays for its story.
+// Stamps: taken after, given back before, so that on one clock holds of one lock never overlap. Stacks are walked before a
+// lock is taken and after it was given back: never while it is held.
+// Invariant: results and errno are those of the real functions; a lock is held exactly when it would be without us.
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "agent/lock_watch.h"
+#include "agent/real.h"
+#include "agent/stacks.h"
+#include "agent/writer.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+// The first line of a hook.
+#define PENNA_UNLESS_LOCKS_ARE_RECORDED(...) \
+  if (!recording(PENNA_LOCKS)) return have_real() ? (__VA_ARGS__) : 0
+
+namespace penna::agent {
+
+inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
+  return (reinterpret_cast<uintptr_t>(object) & PENNA_ADDRESS_MASK) | uint64_t{sync} << 56;
+}
+
+// In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
+// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is.
+__attribute__((always_inline)) inline bool have_real() {
+  return __builtin_expect(real.pthread_mutex_lock != nullptr, 1) || resolve_real_functions();
+}
+
+__attribute__((always_inline)) inline void write_lock(penna_kind kind, uint64_t lock, uint64_t time) {
+  write_record(kind, penna_lock{lock}, PENNA_LOCKS, time);
+}
+inline void write_lock_at(penna_kind kind, uint64_t lock, uint32_t stack, uint64_t time) {
+  write_record(kind, penna_lock_at{lock, stack, 0}, PENNA_LOCKS, time);
+}
+
+// How the functions of a kind say what became of it.
+struct PosixAnswers {  // 0 or an error number
+  static bool got(int answer) { return answer == 0; }
+  static bool busy(int answer) { return answer == EBUSY; }
+  static penna_wait_end end(int answer) {
+    switch (answer) {
+      case 0: return PENNA_WAIT_GOT;
+      case EOWNERDEAD: return PENNA_WAIT_OWNER_DIED;
+      case ETIMEDOUT: return PENNA_WAIT_TIMEOUT;
+      default: return PENNA_WAIT_ERROR;
+    }
+  }
+};
+
+struct ErrnoAnswers {  // 0, or -1 and errno
+  static bool got(int answer) { return answer == 0; }
+  static bool busy(int) { return errno == EAGAIN; }
+  static penna_wait_end end(int answer) {
+    if (answer == 0) return PENNA_WAIT_GOT;
+    return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
+  }
+};
+
+// A wait that has begun; what it was tells end().
+struct LockWait {
+  uint64_t lock;
+  uint64_t begin;
+  uint32_t stack;
+  uint32_t owner;
+
+  // `stack`: 0 = not walked yet.
+  static LockWait begin_now(uint64_t lock, uint32_t stack, uint32_t owner, const unwind::HookFrame* hook) {
+    LockWait wait{lock, penna_now(), stack, owner};
+    if (stack == 0) wait.stack = current_stack(hook->caller());
+    write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{lock, wait.stack, owner}, PENNA_LOCKS, wait.begin);
+    return wait;
+  }
+  void end(penna_wait_end end, uint64_t now) const {
+    write_record(PENNA_KIND_LOCK_WAIT, penna_lock_wait{lock, begin, stack, owner, static_cast<uint32_t>(end), 0},
+                 PENNA_LOCKS, now);
+  }
+  // For pthread_cleanup_push: the thread is cancelled while it waits.
+  static void cancelled(void* wait) { static_cast<LockWait*>(wait)->end(PENNA_WAIT_ERROR, penna_now()); }
+};
+
+// The lock is taken; `stack`: 0 = it does not say where.
+__attribute__((always_inline)) inline void tell_taken(uint64_t lock, uint32_t stack) {
+  const uint64_t now = penna_now();
+  if (__builtin_expect(stack == 0, 1))
+    write_lock(PENNA_KIND_LOCK, lock, now);
+  else
+    write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, now);
+  holds(lock);
+}
+
+// Its owner had died: told as a wait that took no time, the record that says so.
+__attribute__((noinline, cold)) inline void tell_owner_died(uint64_t lock, const unwind::HookFrame* hook) {
+  LockWait{lock, penna_now(), current_stack(hook->caller()), 0}.end(PENNA_WAIT_OWNER_DIED, penna_now());
+  holds(lock);
+}
+
+// Somebody holds it: `wait` waits for it. Out of line, so that the way of a free lock keeps little.
+template <typename Answers, typename Wait>
+__attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t owner, Wait wait,
+                                       const unwind::HookFrame* hook) {
+  watch_contended(lock);
+  const LockWait told = LockWait::begin_now(lock, stack, owner, hook);
+  const int answer = wait();
+  const uint64_t now = penna_now();
+  const penna_wait_end end = Answers::end(answer);
+  told.end(end, now);
+  if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds(lock);
+  return answer;
+}
+
+// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame.
+template <typename Answers, typename Try, typename Wait, typename Owner>
+__attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
+  uint32_t stack = 0;
+  if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
+  const int answer = try_it();
+  if (__builtin_expect(Answers::got(answer), 1)) {
+    tell_taken(lock, stack);
+    return answer;
+  }
+  if (Answers::busy(answer)) return wait_for<Answers>(lock, stack, owner_of(), wait, unwind::HookFrame::here());
+  if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
+    tell_owner_died(lock, unwind::HookFrame::here());
+    return answer;
+  }
+  // It says things that the waiting function would not (EINVAL of a ceiling, say): then that one shall speak.
+  return wait();
+}
+
+// Tries, and that is all.
+template <typename Answers, typename Try>
+__attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it) {
+  uint32_t stack = 0;
+  if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
+  const int answer = try_it();
+  if (Answers::got(answer)) {
+    tell_taken(lock, stack);
+  } else if (Answers::busy(answer)) {
+    write_lock(PENNA_KIND_LOCK_BUSY, lock, penna_now());
+  } else if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
+    tell_owner_died(lock, unwind::HookFrame::here());
+  }
+  return answer;
+}
+
+__attribute__((noinline, cold)) inline void tell_given_back_at(uint64_t lock, uint64_t time,
+                                                               const unwind::HookFrame* hook) {
+  write_lock_at(PENNA_KIND_UNLOCK_AT, lock, current_stack(hook->caller()), time);
+}
+
+// Written when the lock is free again, so that the record does not lengthen the hold; stamped before.
+template <typename Unlock>
+__attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock) {
+  const uint64_t now = penna_now();
+  const int answer = unlock();
+  if (__builtin_expect(answer != 0, 0)) return answer;
+  if (__builtin_expect(tells_end(lock), 0))
+    tell_given_back_at(lock, now, unwind::HookFrame::here());
+  else
+    write_lock(PENNA_KIND_UNLOCK, lock, now);
+  holds_no_more(lock);
+  return answer;
+}
+
+// Made, and about to be destroyed.
+template <typename Make>
+__attribute__((always_inline)) inline int make_lock(uint64_t lock, Make make) {
+  const int answer = make();
+  if (answer == 0) {
+    watch_from_birth(lock);
+    write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(unwind::HookFrame::here()->caller()), penna_now());
+  }
+  return answer;
+}
+template <typename Destroy>
+__attribute__((always_inline)) inline int destroy_lock(uint64_t lock, Destroy destroy) {
+  const uint64_t now = penna_now();
+  const int answer = destroy();
+  if (answer == 0) write_lock(PENNA_KIND_LOCK_GONE, lock, now);
+  return answer;
+}
+
+}  // namespace penna::agent

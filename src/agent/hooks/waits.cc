@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// What else threads wait for: semaphores, barriers, the first call of pthread_once, the end of a thread.
+//
+// Nobody holds these, but of pthread_once: whoever makes the call. How waits are told: lock_record.h.
+// Invariant: results and errno are those of the real functions.
+#include <threads.h>
+
+#include "agent/hooks/lock_record.h"
+
+namespace penna::agent {
+
+// A pthread_once that is going on in this thread, until its call begins.
+struct OnceCall {
+  void (*function)();
+  uint64_t lock;
+  bool began;
+};
+
+namespace {
+
+uint64_t word(const sem_t* semaphore) { return lock_word(semaphore, PENNA_SYNC_SEMAPHORE); }
+uint64_t word(const pthread_barrier_t* barrier) { return lock_word(barrier, PENNA_SYNC_BARRIER); }
+uint64_t word(const pthread_once_t* once) { return lock_word(once, PENNA_SYNC_ONCE); }
+
+// The rest of a wait, which may be cancelled.
+template <typename Answers, typename Wait>
+__attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
+  int answer;
+  pthread_cleanup_push(LockWait::cancelled, told);
+  answer = wait();
+  pthread_cleanup_pop(0);
+  const uint64_t now = penna_now();
+  told->end(Answers::end(answer), now);
+  return answer;
+}
+
+// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow.
+template <typename Wait>
+__attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) {
+  const int saved = errno;
+  uint32_t stack = 0;
+  if (tells_stack(word(semaphore))) stack = current_stack(unwind::HookFrame::here()->caller());
+  if (real.sem_trywait(semaphore) == 0) {
+    if (stack == 0)
+      write_lock(PENNA_KIND_LOCK, word(semaphore), penna_now());
+    else
+      write_lock_at(PENNA_KIND_LOCK_AT, word(semaphore), stack, penna_now());
+    return 0;
+  }
+  errno = saved;
+  LockWait told = LockWait::begin_now(word(semaphore), stack, 0, unwind::HookFrame::here());
+  return wait_cancellably<ErrnoAnswers>(&told, wait);
+}
+
+// The function of the call that real pthread_once() makes. An exception may leave it: then the hold has no end.
+void make_once_call() {
+  OnceCall* call = thread.once_call;
+  const uint64_t lock = call->lock;
+  call->began = true;
+  write_lock(PENNA_KIND_LOCK, lock, penna_now());
+  call->function();
+  write_lock(PENNA_KIND_UNLOCK, lock, penna_now());
+}
+
+// Once it is done, glibc's word says 2; libc's own test of that costs a call.
+bool is_done(const int* once) { return __atomic_load_n(once, __ATOMIC_ACQUIRE) == 2; }
+
+template <typename Call>
+void tell_once(uint64_t lock, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
+  OnceCall call{function, lock, false};
+  OnceCall* outer = thread.once_call;
+  thread.once_call = &call;
+  const uint64_t begin = penna_now();
+  call_it(make_once_call);
+  thread.once_call = outer;
+  if (call.began) return;
+  // Another thread made it; that it would, nobody knew before.
+  LockWait{lock, begin, current_stack(hook->caller()), 0}.end(PENNA_WAIT_GOT, penna_now());
+}
+
+// A pthread_t is the address of the thread's control block, from which thread-local variables lie as far in every thread.
+uint32_t tid_of(pthread_t other) {
+  const uintptr_t distance = reinterpret_cast<uintptr_t>(&thread) - unwind::thread_pointer();
+  const auto* its = reinterpret_cast<const Thread*>(other + distance);
+  return __atomic_load_n(&its->tid, __ATOMIC_RELAXED);
+}
+
+template <typename Answers, typename Join>
+__attribute__((always_inline)) inline int join(pthread_t other, Join join_it) {
+  const uint64_t lock = static_cast<uint64_t>(other) | uint64_t{PENNA_SYNC_JOIN} << 56;
+  LockWait told = LockWait::begin_now(lock, 0, tid_of(other), unwind::HookFrame::here());
+  return wait_cancellably<Answers>(&told, join_it);
+}
+
+struct ThreadAnswers {
+  static penna_wait_end end(int answer) { return answer == thrd_success ? PENNA_WAIT_GOT : PENNA_WAIT_ERROR; }
+};
+
+}  // namespace
+}  // namespace penna::agent
+
+using namespace penna::agent;
+using penna::unwind::HookFrame;
+
+PENNA_EXPORT int sem_init(sem_t* semaphore, int shared, unsigned value) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_init(semaphore, shared, value));
+  return make_lock(word(semaphore), [=] { return real.sem_init(semaphore, shared, value); });
+}
+PENNA_EXPORT int sem_destroy(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_destroy(semaphore));
+  return destroy_lock(word(semaphore), [=] { return real.sem_destroy(semaphore); });
+}
+PENNA_EXPORT int sem_wait(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_wait(semaphore));
+  return take_one(semaphore, [=] { return real.sem_wait(semaphore); });
+}
+PENNA_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_timedwait(semaphore, until));
+  return take_one(semaphore, [=] { return real.sem_timedwait(semaphore, until); });
+}
+PENNA_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_clockwait(semaphore, clock, until));
+  return take_one(semaphore, [=] { return real.sem_clockwait(semaphore, clock, until); });
+}
+PENNA_EXPORT int sem_trywait(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_trywait(semaphore));
+  const int answer = real.sem_trywait(semaphore);
+  if (answer == 0)
+    write_lock(PENNA_KIND_LOCK, word(semaphore), penna_now());
+  else if (ErrnoAnswers::busy(answer))
+    write_lock(PENNA_KIND_LOCK_BUSY, word(semaphore), penna_now());
+  return answer;
+}
+PENNA_EXPORT int sem_post(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_post(semaphore));
+  const uint64_t now = penna_now();
+  const int answer = real.sem_post(semaphore);
+  if (answer == 0) write_lock(PENNA_KIND_UNLOCK, word(semaphore), now);
+  return answer;
+}
+
+PENNA_EXPORT int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
+                                      unsigned count) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_init(barrier, attributes, count));
+  return make_lock(word(barrier), [=] { return real.pthread_barrier_init(barrier, attributes, count); });
+}
+PENNA_EXPORT int pthread_barrier_destroy(pthread_barrier_t* barrier) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_destroy(barrier));
+  return destroy_lock(word(barrier), [=] { return real.pthread_barrier_destroy(barrier); });
+}
+PENNA_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_wait(barrier));
+  const uint64_t lock = word(barrier);
+  const LockWait told = LockWait::begin_now(lock, 0, 0, HookFrame::here());
+  const int answer = real.pthread_barrier_wait(barrier);
+  // The one who is told so was the last to come, and woke the others when it did.
+  if (answer == PTHREAD_BARRIER_SERIAL_THREAD)
+    write_record(PENNA_KIND_WAKE, penna_wake{lock, told.stack, UINT32_MAX}, PENNA_LOCKS, told.begin);
+  const bool passed = answer == 0 || answer == PTHREAD_BARRIER_SERIAL_THREAD;
+  told.end(passed ? PENNA_WAIT_GOT : PENNA_WAIT_ERROR, penna_now());
+  return answer;
+}
+
+PENNA_EXPORT int pthread_once(pthread_once_t* once, void (*function)()) {
+  if (is_done(once) || !recording(PENNA_LOCKS)) return have_real() ? real.pthread_once(once, function) : 0;
+  int answer = 0;
+  tell_once(
+      word(once), function, [&](void (*ours)()) { answer = real.pthread_once(once, ours); }, HookFrame::here());
+  return answer;
+}
+PENNA_EXPORT void call_once(once_flag* once, void (*function)()) {
+  auto* same = reinterpret_cast<pthread_once_t*>(once);  // glibc's is one of POSIX, with another name
+  if (is_done(same) || !recording(PENNA_LOCKS)) {
+    if (have_real()) real.call_once(once, function);
+    return;
+  }
+  tell_once(
+      word(same), function, [&](void (*ours)()) { real.call_once(once, ours); }, HookFrame::here());
+}
+
+PENNA_EXPORT int pthread_join(pthread_t other, void** result) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_join(other, result));
+  return join<PosixAnswers>(other, [=] { return real.pthread_join(other, result); });
+}
+PENNA_EXPORT int pthread_timedjoin_np(pthread_t other, void** result, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_timedjoin_np(other, result, until));
+  return join<PosixAnswers>(other, [=] { return real.pthread_timedjoin_np(other, result, until); });
+}
+PENNA_EXPORT int pthread_clockjoin_np(pthread_t other, void** result, clockid_t clock, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_clockjoin_np(other, result, clock, until));
+  return join<PosixAnswers>(other, [=] { return real.pthread_clockjoin_np(other, result, clock, until); });
+}
+PENNA_EXPORT int thrd_join(thrd_t other, int* result) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.thrd_join(other, result));
+  return join<ThreadAnswers>(other, [=] { return real.thrd_join(other, result); });
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// See lock_watch.h.
+#include "agent/lock_watch.h"
+
+namespace penna::agent {
+
+uint8_t lock_states[1 << kLockStateBits];
+uint8_t lock_orders[1 << kLockOrderBits];
+
+// Threads that do this at once lose each other's steps: a stack more or less.
+bool tells_stack_of_watched(uint8_t* state) {
+  const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
+  if (seen < kYoungAcquisitions)
+    __atomic_store_n(state, seen + 1, __ATOMIC_RELAXED);
+  else if (seen > kContendedLock)
+    __atomic_store_n(state, seen - 1, __ATOMIC_RELAXED);
+  else if (seen == kContendedLock)
+    __atomic_store_n(state, kQuietLock, __ATOMIC_RELAXED);
+  return true;
+}
+
+void watch_contended(uint64_t lock) {
+  uint8_t* state = state_of_lock(lock);
+  const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
+  // The holder's acquisition was told with its stack, unless the lock was quiet.
+  const bool untold = seen == kQuietLock || seen == kContendedUntold;
+  __atomic_store_n(state, untold ? kContendedUntold : UINT8_MAX, __ATOMIC_RELAXED);
+}
+
+bool tells_end_of_untold(uint8_t* state) {
+  __atomic_store_n(state, UINT8_MAX, __ATOMIC_RELAXED);
+  return true;
+}
+
+// Not in the order of the acquisitions, or taken before recording began.
+void holds_no_more_of_others(uint64_t lock) {
+  const uint32_t count = thread.held_count, known = count < kMostHeld ? count : kMostHeld;
+  for (uint32_t i = 2; i <= known; ++i) {
+    if (thread.held[(count - i) % kMostHeld] != lock) continue;
+    for (uint32_t at = count - i; at + 1 < count; ++at) thread.held[at % kMostHeld] = thread.held[(at + 1) % kMostHeld];
+    thread.held_count = count - 1;
+    return;
+  }
+}
+
+}  // namespace penna::agent
