@@ -24,13 +24,14 @@ inline constexpr uint8_t kContendedLock =
     128;  // above: counts down, with each acquisition that found it free, to quiet
 
 inline constexpr uint32_t kLockStateBits = 16, kLockOrderBits = 15;
-extern uint8_t lock_states[1 << kLockStateBits];
-extern uint8_t lock_orders[1 << kLockOrderBits];  // 1: a pair of this hash was told
+__attribute__((visibility("hidden"))) extern uint8_t lock_states[1 << kLockStateBits];
+__attribute__((
+    visibility("hidden"))) extern uint8_t lock_orders[1 << kLockOrderBits];  // 1: a pair of this hash was told
 
 inline constexpr uint64_t kLockHash = 0x9e3779b97f4a7c15;
 
 inline uint8_t* state_of_lock(uint64_t lock) {
-  return lock_states + ((lock & PENNA_ADDRESS_MASK) * kLockHash >> (64 - kLockStateBits));
+  return lock_states + ((lock << 8) * kLockHash >> (64 - kLockStateBits));  // of the address alone: readers and writers
 }
 
 // The slow half of tells_stack().

@@ -24,7 +24,7 @@
 namespace penna::agent {
 
 inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
-  return (reinterpret_cast<uintptr_t>(object) & PENNA_ADDRESS_MASK) | uint64_t{sync} << 56;
+  return reinterpret_cast<uintptr_t>(object) | uint64_t{sync} << 56;  // no user's address has more than 56 bits
 }
 
 // In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
@@ -85,13 +85,14 @@ struct LockWait {
   static void cancelled(void* wait) { static_cast<LockWait*>(wait)->end(PENNA_WAIT_ERROR, penna_now()); }
 };
 
-// The lock is taken; `stack`: 0 = it does not say where.
-__attribute__((always_inline)) inline void tell_taken(uint64_t lock, uint32_t stack) {
-  const uint64_t now = penna_now();
-  if (__builtin_expect(stack == 0, 1))
-    write_lock(PENNA_KIND_LOCK, lock, now);
-  else
-    write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, now);
+// The lock is taken.
+__attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
+  write_lock(PENNA_KIND_LOCK, lock, penna_now());
+  holds(lock);
+}
+inline void tell_taken_at(uint64_t lock, uint32_t stack) {
+  if (stack == 0) return tell_taken(lock);
+  write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, penna_now());
   holds(lock);
 }
 
@@ -115,23 +116,41 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   return answer;
 }
 
-// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame.
-template <typename Answers, typename Try, typename Wait, typename Owner>
-__attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
-  uint32_t stack = 0;
-  if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
-  const int answer = try_it();
-  if (__builtin_expect(Answers::got(answer), 1)) {
-    tell_taken(lock, stack);
-    return answer;
-  }
-  if (Answers::busy(answer)) return wait_for<Answers>(lock, stack, owner_of(), wait, unwind::HookFrame::here());
+// It was tried and not got.
+template <typename Answers, typename Wait, typename Owner>
+__attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stack, Wait wait, Owner owner_of,
+                                        const unwind::HookFrame* hook) {
+  if (Answers::busy(answer)) return wait_for<Answers>(lock, stack, owner_of(), wait, hook);
   if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
-    tell_owner_died(lock, unwind::HookFrame::here());
+    tell_owner_died(lock, hook);
     return answer;
   }
   // It says things that the waiting function would not (EINVAL of a ceiling, say): then that one shall speak.
   return wait();
+}
+
+// With the stack, which is walked before.
+template <typename Answers, typename Try, typename Wait, typename Owner>
+__attribute__((noinline)) int take_at(uint64_t lock, Try try_it, Wait wait, Owner owner_of,
+                                      const unwind::HookFrame* hook) {
+  const uint32_t stack = current_stack(hook->caller());
+  const int answer = try_it();
+  if (!Answers::got(answer)) return take_busy<Answers>(lock, answer, stack, wait, owner_of, hook);
+  tell_taken_at(lock, stack);
+  return answer;
+}
+
+// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame. All but the usual way is
+// out of line, so that this one saves few registers.
+template <typename Answers, typename Try, typename Wait, typename Owner>
+__attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
+  if (__builtin_expect(tells_stack(lock), 0))
+    return take_at<Answers>(lock, try_it, wait, owner_of, unwind::HookFrame::here());
+  const int answer = try_it();
+  if (__builtin_expect(!Answers::got(answer), 0))
+    return take_busy<Answers>(lock, answer, 0, wait, owner_of, unwind::HookFrame::here());
+  tell_taken(lock);
+  return answer;
 }
 
 // Tries, and that is all.
@@ -140,13 +159,12 @@ __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it
   uint32_t stack = 0;
   if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
   const int answer = try_it();
-  if (Answers::got(answer)) {
-    tell_taken(lock, stack);
-  } else if (Answers::busy(answer)) {
+  if (Answers::got(answer))
+    tell_taken_at(lock, stack);
+  else if (Answers::busy(answer))
     write_lock(PENNA_KIND_LOCK_BUSY, lock, penna_now());
-  } else if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
+  else if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED)
     tell_owner_died(lock, unwind::HookFrame::here());
-  }
   return answer;
 }
 
