@@ -219,16 +219,18 @@ struct penna_config {
   uint32_t backlog_limit; /* chunks */
   uint32_t chunk_count;
   uint32_t max_nodes;
-  uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
-  uint32_t plans;       /* penna_plans */
-  uint32_t options;     /* penna_option */
-  uint32_t reserved;
+  uint32_t stack_depth;  /* 1..PENNA_MAX_STACK_DEPTH */
+  uint32_t plans;        /* penna_plans */
+  uint32_t options;      /* penna_option */
+  uint32_t lock_sample;  /* more than 1: one in so many acquisitions without waiting is recorded, drawn at random */
   uint64_t sample_bytes; /* not 0: one allocation in so many bytes is recorded, drawn at random (agent/sampling.h) */
+  uint64_t min_wait;     /* ticks: shorter waits for a lock are told as acquisitions without waiting */
+  uint64_t long_hold;    /* ticks: longer holds say where they end; 0: none does */
   /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
    * matches a point says whether it is recorded; where none does, it is if the list is empty or begins with a "-". */
   char point_patterns[472];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 528, "penna_config is 528 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 544, "penna_config is 544 bytes");
 
 struct penna_hello {
   uint64_t magic;

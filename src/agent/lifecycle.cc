@@ -25,8 +25,8 @@
 namespace penna::agent {
 
 Process process;
-__thread Thread thread __attribute__((tls_model("initial-exec"))) = {kNoChunk, nullptr, 0, 0,       0, 0, {}, 0,      0,
-                                                                     0,        0,       0, nullptr, 0, 0, {}, nullptr};
+__thread Thread thread __attribute__((tls_model("initial-exec"))) = {
+    kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr};
 
 namespace {
 
@@ -92,6 +92,9 @@ bool start() {
   process.stack_depth = meeting.config.stack_depth;
   process.on_full = meeting.config.on_full;
   process.sample_bytes = meeting.config.sample_bytes;
+  process.min_wait = meeting.config.min_wait;
+  process.long_hold = meeting.config.long_hold;
+  process.lock_sample = meeting.config.lock_sample;
   process.alloc_options = (meeting.config.sample_bytes != 0 ? kSampled : 0) |
                           ((meeting.config.options & PENNA_OPTION_FREE_STACKS) != 0 ? kFreeStacks : 0);
   if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
@@ -103,8 +106,11 @@ bool start() {
   meeting.channel->start_cost_ticks = penna_now() - began;
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
   bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers();
+  const bool lock_options = process.min_wait != 0 || process.long_hold != 0 || process.lock_sample > 1;
   // Release: from here on other threads use all of the above.
-  __atomic_store_n(&process.armed, kStarted | classes | (at_once ? kCallsAtOnce : 0), __ATOMIC_RELEASE);
+  __atomic_store_n(&process.armed,
+                   kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0),
+                   __ATOMIC_RELEASE);
   return true;
 }
 

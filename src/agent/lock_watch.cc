@@ -27,20 +27,32 @@ void watch_contended(uint64_t lock) {
   __atomic_store_n(state, untold ? kContendedUntold : UINT8_MAX, __ATOMIC_RELAXED);
 }
 
-bool tells_end_of_untold(uint8_t* state) {
-  __atomic_store_n(state, UINT8_MAX, __ATOMIC_RELAXED);
-  return true;
+namespace {
+
+// How many acquisitions ago it was taken, the last being 1; 0: not known.
+uint32_t find_held(uint64_t lock) {
+  const uint32_t count = thread.held_count, known = count < kMostHeld ? count : kMostHeld;
+  for (uint32_t i = 1; i <= known; ++i)
+    if (thread.held[(count - i) % kMostHeld] == lock) return i;
+  return 0;
+}
+
+}  // namespace
+
+uint64_t held_since(uint64_t lock) {
+  const uint32_t ago = find_held(lock);
+  return ago == 0 ? UINT64_MAX : thread.held_since[(thread.held_count - ago) % kMostHeld];
 }
 
 // Not in the order of the acquisitions, or taken before recording began.
 void holds_no_more_of_others(uint64_t lock) {
-  const uint32_t count = thread.held_count, known = count < kMostHeld ? count : kMostHeld;
-  for (uint32_t i = 2; i <= known; ++i) {
-    if (thread.held[(count - i) % kMostHeld] != lock) continue;
-    for (uint32_t at = count - i; at + 1 < count; ++at) thread.held[at % kMostHeld] = thread.held[(at + 1) % kMostHeld];
-    thread.held_count = count - 1;
-    return;
+  const uint32_t count = thread.held_count, ago = find_held(lock);
+  if (ago == 0) return;
+  for (uint32_t at = count - ago; at + 1 < count; ++at) {
+    thread.held[at % kMostHeld] = thread.held[(at + 1) % kMostHeld];
+    thread.held_since[at % kMostHeld] = thread.held_since[(at + 1) % kMostHeld];
   }
+  thread.held_count = count - 1;
 }
 
 }  // namespace penna::agent

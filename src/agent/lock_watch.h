@@ -61,12 +61,11 @@ void watch_contended(uint64_t lock);
 inline void watch_from_birth(uint64_t lock) { __atomic_store_n(state_of_lock(lock), 0, __ATOMIC_RELAXED); }
 
 // Asked when it was given back: shall that say where, because the acquisition did not?
-bool tells_end_of_untold(uint8_t* state);
 __attribute__((always_inline)) inline bool tells_end(uint64_t lock) {
-  uint8_t* state = state_of_lock(lock);
-  return __builtin_expect(__atomic_load_n(state, __ATOMIC_RELAXED) == kContendedUntold, 0) &&
-         tells_end_of_untold(state);
+  return __builtin_expect(__atomic_load_n(state_of_lock(lock), __ATOMIC_RELAXED) == kContendedUntold, 0);
 }
+// It did.
+inline void told_end(uint64_t lock) { __atomic_store_n(state_of_lock(lock), UINT8_MAX, __ATOMIC_RELAXED); }
 
 // What the thread holds; more than kMostHeld at once overwrite the first.
 __attribute__((always_inline)) inline void holds(uint64_t lock) {
@@ -74,6 +73,13 @@ __attribute__((always_inline)) inline void holds(uint64_t lock) {
   thread.held[count % kMostHeld] = lock;
   thread.held_count = count + 1;
 }
+// With kLockOptions: since `ticks`, or 0.
+inline void holds_since(uint64_t lock, uint64_t ticks) {
+  thread.held_since[thread.held_count % kMostHeld] = ticks;
+  holds(lock);
+}
+// What was said there; UINT64_MAX when the hold is not known.
+uint64_t held_since(uint64_t lock);
 void holds_no_more_of_others(uint64_t lock);
 __attribute__((always_inline)) inline void holds_no_more(uint64_t lock) {
   const uint32_t count = thread.held_count;

@@ -62,13 +62,23 @@ int64_t draw_distance() {
   return static_cast<int64_t>(-logarithm(uniform) * static_cast<double>(process.sample_bytes));
 }
 
+void seed() { thread.random = (penna_now() ^ reinterpret_cast<uintptr_t>(&thread)) * 0x9e3779b97f4a7c15 | 1; }
+
 }  // namespace
+
+bool draw_lock_sample() {
+  if (thread.random == 0) {
+    seed();
+    thread.until_sample = draw_distance();  // what is drawn for allocations begins with the seed
+  }
+  return next_random() % process.lock_sample == 0;
+}
 
 // The thread's count has gone below zero, or it has none yet.
 __attribute__((noinline, cold)) bool draw_next_sample(size_t size) {
   bool chosen = true;
   if (thread.random == 0) {
-    thread.random = (penna_now() ^ reinterpret_cast<uintptr_t>(&thread)) * 0x9e3779b97f4a7c15 | 1;
+    seed();
     chosen = size > static_cast<uint64_t>(thread.until_sample = draw_distance());
     if (!chosen) thread.until_sample -= static_cast<int64_t>(size);
   }

@@ -14,6 +14,9 @@
 
 namespace penna::agent {
 
+// One in process.lock_sample, drawn at random.
+bool draw_lock_sample();
+
 // Slow halves.
 bool draw_next_sample(size_t size);
 bool add_sample(const void* block);

@@ -18,6 +18,8 @@ namespace penna::agent {
 inline constexpr uint32_t kStarted = 1u << 8;  // the rendezvous has been tried
 inline constexpr uint32_t kCallsAtOnce =
     1u << 9;  // calls are recorded, a MODULE record names all code there is, and nothing else is wanted of a call
+inline constexpr uint32_t kLockOptions =
+    1u << 10;  // locks are not recorded in the usual way: lock_sample, min_wait, long_hold
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
 
 // Bits of Process::alloc_options: which allocations and frees are not recorded in the usual way.
@@ -41,6 +43,9 @@ struct alignas(4096) Process {
   uint32_t stack_depth;
   uint32_t on_full;  // penna_on_full
   uint64_t sample_bytes;
+  uint64_t min_wait;   // ticks
+  uint64_t long_hold;  // ticks; 0: no hold is long
+  uint32_t lock_sample;
 };
 
 struct ThreadState;  // thread_state.h: the larger part, from a pool
@@ -66,9 +71,10 @@ struct Thread {
       in_allocator;    // not 0: allocations and frees are parts of one that is recorded (hooks/entered_allocators.cc)
   void* inside_block;  // the last of these
   uint64_t inside_bytes;
-  uint32_t held_count;         // locks held, as far as they are known (lock_watch.h)
-  uint64_t held[kMostHeld];    // the last of these
-  struct OnceCall* once_call;  // the innermost pthread_once (hooks/waits.cc)
+  uint32_t held_count;             // locks held, as far as they are known (lock_watch.h)
+  uint64_t held[kMostHeld];        // the last of these
+  uint64_t held_since[kMostHeld];  // with kLockOptions: ticks; 0: the acquisition was not told
+  struct OnceCall* once_call;      // the innermost pthread_once (hooks/waits.cc)
 };
 
 extern Process process;

@@ -9,6 +9,7 @@
 
 #include "cli/table_output.h"
 #include "cli/verbs.h"
+#include "report/units.h"
 #include "symbols/value_spec.h"
 
 namespace penna {
@@ -31,7 +32,19 @@ Result<> check(const RecordOptions& options) {
     return Error{"--keep is for -T FUNC@snapshot: without it, all events go into the recording"};
   if ((options.sample_bytes != 0 || options.free_stacks) && (options.classes & (1u << PENNA_ALLOC)) == 0)
     return Error{"--sample-bytes and --free-stacks are about allocations: add alloc to -k"};
+  if ((options.lock_sample > 1 || options.min_wait_ns != 0 || options.long_hold_ns != 0) &&
+      (options.classes & (1u << PENNA_LOCKS)) == 0)
+    return Error{"--sample-locks, --min-wait and --holds are about locks: add locks to -k"};
   return check_settings(options);
+}
+
+// A time with its unit; up to an hour.
+Result<uint64_t> read_time(const char* option, const std::string& text) {
+  constexpr int64_t kMost = int64_t{3600} * 1'000'000'000;
+  if (text.empty()) return uint64_t{0};
+  const auto ns = parse_duration(text);
+  if (ns && *ns > 0 && *ns <= kMost) return static_cast<uint64_t>(*ns);
+  return Error{fmt::format("{} is a time with its unit up to an hour, as 10us or 1.5ms, not '{}'", option, text)};
 }
 
 // "10%", "10".
@@ -110,6 +123,15 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
               "record only a sample of the allocations, one in so many bytes (512k, 4m), drawn at random: reports "
               "then show estimates of the totals; cheap enough to leave on");
   parser.flag("--free-stacks", options.free_stacks, "record from where blocks are freed, too");
+  std::string min_wait, holds;
+  parser.text("--min-wait", min_wait, "TIME",
+              "waits for locks that are shorter, as 10us, count as acquisitions without waiting");
+  parser.text("--holds", holds, "TIME", "locks that are held so long, as 1ms, say from where they are given back, too");
+  parser.number(
+      "--sample-locks", options.lock_sample, "N",
+      "of locks that are free when they are taken, record one acquisition in N, drawn at random: reports then "
+      "show estimates of their number; waits are all recorded",
+      1, 1'000'000);
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
@@ -132,6 +154,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   if (!overhead.empty()) options.max_overhead = PENNA_TRY(parse_percent(overhead));
   if (!sample_bytes.empty()) options.sample_bytes = PENNA_TRY(read_sample_bytes(sample_bytes));
+  options.min_wait_ns = PENNA_TRY(read_time("--min-wait", min_wait));
+  options.long_hold_ns = PENNA_TRY(read_time("--holds", holds));
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
   return parsed;

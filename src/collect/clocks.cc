@@ -6,8 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
+#include <thread>
 
 #include "base/file.h"
 #include "penna/clock.h"
@@ -45,6 +48,14 @@ ClockTriplet read_clocks() {
     best = {before + gap / 3, monotonic, realtime};
   }
   return best;
+}
+
+double measure_ticks_per_ns() {
+  const ClockTriplet begin = read_clocks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const ClockTriplet end = read_clocks();
+  const uint64_t passed = std::max<uint64_t>(end.monotonic_ns - begin.monotonic_ns, 1);
+  return static_cast<double>(end.ticks - begin.ticks) / static_cast<double>(passed);
 }
 
 Session describe_host() {

@@ -9,6 +9,9 @@ namespace penna {
 // The closest of several readings of ticks and kernel clocks (ticks, clock, ticks: the pair with the smallest gap).
 ClockTriplet read_clocks();
 
+// Of penna_now(), measured in 5 ms: good to 0.1 %.
+double measure_ticks_per_ns();
+
 // Where we are: host, kernel, CPU, clock; everything of a Session that does not come from the command line.
 Session describe_host();
 

@@ -59,6 +59,12 @@ penna_config config_for(const RecordSettings& settings) {
   config.max_nodes = 1 << 20;
   config.stack_depth = settings.stack_depth;
   config.sample_bytes = settings.sample_bytes;
+  config.lock_sample = settings.lock_sample;
+  if (settings.min_wait_ns != 0 || settings.long_hold_ns != 0) {
+    const double ticks = measure_ticks_per_ns();
+    config.min_wait = static_cast<uint64_t>(static_cast<double>(settings.min_wait_ns) * ticks);
+    config.long_hold = static_cast<uint64_t>(static_cast<double>(settings.long_hold_ns) * ticks);
+  }
   config.options = settings.free_stacks ? static_cast<uint32_t>(PENNA_OPTION_FREE_STACKS) : 0;
   size_t at = 0;
   for (const std::string& pattern : settings.point_patterns) {
@@ -82,6 +88,9 @@ Session describe_session(const RecordSettings& settings, const std::vector<std::
   session.options.push_back(fmt::format("stack-depth={}", settings.stack_depth));
   if (settings.sample_bytes != 0) session.options.push_back(fmt::format("sample-bytes={}", settings.sample_bytes));
   if (settings.free_stacks) session.options.emplace_back("free-stacks");
+  if (settings.lock_sample > 1) session.options.push_back(fmt::format("sample-locks={}", settings.lock_sample));
+  if (settings.min_wait_ns != 0) session.options.push_back(fmt::format("min-wait={}ns", settings.min_wait_ns));
+  if (settings.long_hold_ns != 0) session.options.push_back(fmt::format("holds={}ns", settings.long_hold_ns));
   for (const std::string& pattern : settings.point_patterns) session.options.push_back("event=" + pattern);
   for (const std::string& condition : settings.conditions) session.options.push_back("where=" + condition);
   session.options.insert(session.options.end(), settings.filter_words.begin(), settings.filter_words.end());

@@ -21,6 +21,9 @@ struct RecordSettings {
   uint32_t pool_mib = 64;                            // chunk pool of one process, 4..4096
   uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
   uint64_t sample_bytes = 0;                         // one allocation in so many bytes; 0: all
+  uint32_t lock_sample = 0;                          // one acquisition without waiting in so many; 0 and 1: all
+  uint64_t min_wait_ns = 0;                          // shorter waits for locks are acquisitions without waiting
+  uint64_t long_hold_ns = 0;                         // holds of locks that say where they end; 0: none
   bool free_stacks = false;                          // frees have stacks, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
   std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met

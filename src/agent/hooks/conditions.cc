@@ -22,9 +22,10 @@ struct ConditionWait {
   uint32_t stack;
 
   void end(penna_wait_end end) const {
+    const uint64_t now = penna_now();
     write_record(PENNA_KIND_COND_WAIT, penna_cond_wait{lock, condition, begin, stack, static_cast<uint32_t>(end)},
-                 PENNA_LOCKS, penna_now());
-    holds(lock);
+                 PENNA_LOCKS, now);
+    holds_since(lock, now);
   }
   // Runs when the thread is cancelled while it waits: by then the mutex is held again.
   static void cancelled(void* wait) { static_cast<ConditionWait*>(wait)->end(PENNA_WAIT_ERROR); }
@@ -34,11 +35,7 @@ template <typename Answers, typename Condition, typename Mutex, typename Wait>
 int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFrame* hook) {
   const uint64_t lock = lock_word(mutex, PENNA_SYNC_MUTEX);
   const uint32_t stack = current_stack(hook->caller());
-  if (tells_end(lock))
-    write_lock_at(PENNA_KIND_UNLOCK_AT, lock, stack, penna_now());
-  else
-    write_lock(PENNA_KIND_UNLOCK, lock, penna_now());
-  holds_no_more(lock);
+  tell_given_back(lock, penna_now(), hook);
   ConditionWait told{lock, condition_word(condition) & PENNA_ADDRESS_MASK, penna_now(), stack};
   write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{condition_word(condition), stack, 0}, PENNA_LOCKS, told.begin);
   int answer;

@@ -13,6 +13,7 @@
 
 #include "agent/lock_watch.h"
 #include "agent/real.h"
+#include "agent/sampling.h"
 #include "agent/stacks.h"
 #include "agent/writer.h"
 
@@ -90,16 +91,18 @@ __attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
   write_lock(PENNA_KIND_LOCK, lock, penna_now());
   holds(lock);
 }
-inline void tell_taken_at(uint64_t lock, uint32_t stack) {
-  if (stack == 0) return tell_taken(lock);
-  write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, penna_now());
-  holds(lock);
+// The same in unusual ways: with a stack, or as record --sample-locks and --holds want it.
+void tell_taken_at(uint64_t lock, uint32_t stack);
+
+__attribute__((always_inline)) inline bool has_lock_options() {
+  return __builtin_expect((armed() & kLockOptions) != 0, 0);
 }
 
 // Its owner had died: told as a wait that took no time, the record that says so.
 __attribute__((noinline, cold)) inline void tell_owner_died(uint64_t lock, const unwind::HookFrame* hook) {
-  LockWait{lock, penna_now(), current_stack(hook->caller()), 0}.end(PENNA_WAIT_OWNER_DIED, penna_now());
-  holds(lock);
+  const uint64_t now = penna_now();
+  LockWait{lock, now, current_stack(hook->caller()), 0}.end(PENNA_WAIT_OWNER_DIED, now);
+  holds_since(lock, now);
 }
 
 // Somebody holds it: `wait` waits for it. Out of line, so that the way of a free lock keeps little.
@@ -111,8 +114,11 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   const int answer = wait();
   const uint64_t now = penna_now();
   const penna_wait_end end = Answers::end(answer);
-  told.end(end, now);
-  if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds(lock);
+  if (end == PENNA_WAIT_GOT && now - told.begin < process.min_wait)
+    write_lock(PENNA_KIND_LOCK, lock, now);
+  else
+    told.end(end, now);
+  if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds_since(lock, now);
   return answer;
 }
 
@@ -129,11 +135,11 @@ __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stac
   return wait();
 }
 
-// With the stack, which is walked before.
+// In unusual ways; the stack is walked before.
 template <typename Answers, typename Try, typename Wait, typename Owner>
-__attribute__((noinline)) int take_at(uint64_t lock, Try try_it, Wait wait, Owner owner_of,
+__attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it, Wait wait, Owner owner_of,
                                       const unwind::HookFrame* hook) {
-  const uint32_t stack = current_stack(hook->caller());
+  const uint32_t stack = with_stack ? current_stack(hook->caller()) : 0;
   const int answer = try_it();
   if (!Answers::got(answer)) return take_busy<Answers>(lock, answer, stack, wait, owner_of, hook);
   tell_taken_at(lock, stack);
@@ -144,8 +150,9 @@ __attribute__((noinline)) int take_at(uint64_t lock, Try try_it, Wait wait, Owne
 // out of line, so that this one saves few registers.
 template <typename Answers, typename Try, typename Wait, typename Owner>
 __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
-  if (__builtin_expect(tells_stack(lock), 0))
-    return take_at<Answers>(lock, try_it, wait, owner_of, unwind::HookFrame::here());
+  const bool with_stack = tells_stack(lock);
+  if (__builtin_expect(with_stack, 0) || has_lock_options())
+    return take_at<Answers>(lock, with_stack, try_it, wait, owner_of, unwind::HookFrame::here());
   const int answer = try_it();
   if (__builtin_expect(!Answers::got(answer), 0))
     return take_busy<Answers>(lock, answer, 0, wait, owner_of, unwind::HookFrame::here());
@@ -168,9 +175,14 @@ __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it
   return answer;
 }
 
-__attribute__((noinline, cold)) inline void tell_given_back_at(uint64_t lock, uint64_t time,
-                                                               const unwind::HookFrame* hook) {
-  write_lock_at(PENNA_KIND_UNLOCK_AT, lock, current_stack(hook->caller()), time);
+// The lock was given back at `time`: told with a stack, or as the options want it.
+void tell_given_back_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook);
+
+__attribute__((always_inline)) inline void tell_given_back(uint64_t lock, uint64_t time,
+                                                           const unwind::HookFrame* hook) {
+  if (tells_end(lock) || has_lock_options()) return tell_given_back_at(lock, time, hook);
+  write_lock(PENNA_KIND_UNLOCK, lock, time);
+  holds_no_more(lock);
 }
 
 // Written when the lock is free again, so that the record does not lengthen the hold; stamped before.
@@ -178,12 +190,7 @@ template <typename Unlock>
 __attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock) {
   const uint64_t now = penna_now();
   const int answer = unlock();
-  if (__builtin_expect(answer != 0, 0)) return answer;
-  if (__builtin_expect(tells_end(lock), 0))
-    tell_given_back_at(lock, now, unwind::HookFrame::here());
-  else
-    write_lock(PENNA_KIND_UNLOCK, lock, now);
-  holds_no_more(lock);
+  if (__builtin_expect(answer == 0, 1)) tell_given_back(lock, now, unwind::HookFrame::here());
   return answer;
 }
 
