@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import call_programs  # noqa: E402
 import calls  # noqa: E402
 import events  # noqa: E402
+import lock_programs  # noqa: E402
 import machine  # noqa: E402
 import peers  # noqa: E402
 import whole  # noqa: E402
@@ -44,7 +45,7 @@ def main():
     parts = []
     try:
         for make in (events.limits, events.ring, events.table, calls.table, call_programs.table,
-                     whole.programs, whole.table, whole.hooks, whole.switching,
+                     whole.programs, lock_programs.table, whole.table, whole.hooks, whole.switching,
                      whole.tool_side):
             part = make(bench, arguments.only)
             if part:

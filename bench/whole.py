@@ -220,13 +220,16 @@ def whole_commands(bench, commands, events, what, notes):
 
 
 def penna_report(bench, notes):
-    """Reports of real recordings, whole commands, names included: of 10^7 allocations, each freed, and of 10^8 calls (200 M events), and
-    what of a replay of these a person sees first."""
+    """Reports of real recordings, whole commands, names included: of 10^7 allocations, each freed, of 10^7 lock events, and of
+    10^8 calls (200 M events), and what of a replay of these a person sees first."""
     try:
         path, penna = str(bench.data / 'run.penna'), str(bench.penna)
         _, recorded = bench.record([bench.program('sizes'), str(bench.iterations(10_000_000))], 'alloc')
         rows = whole_commands(bench, (('report alloc', ['report', path, 'alloc']), ('report leaks', ['report', path, 'leaks'])),
                               recorded['alloc'], f"{recorded['alloc'] / 2e6:.0f} M allocations", notes)
+        _, recorded = bench.record([bench.program('locks'), str(bench.iterations(1_250_000)), '4', 'shared'], 'locks')
+        rows += whole_commands(bench, (('report locks', ['report', path, 'locks']),), recorded['locks'],
+                               f"{recorded['locks'] / 1e6:.0f} M lock events of 4 threads", notes)
         _, recorded = bench.record([bench.program('calls'), str(bench.iterations(100_000_000)), '1'], 'calls')
         rows += whole_commands(bench, (('report calls', ['report', path, 'calls']), ('report tree', ['report', path, 'tree']),
                                        ('export folded', ['export', 'folded', path])),

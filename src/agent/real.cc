@@ -13,6 +13,7 @@ extern "C" char** environ;
 namespace penna::agent {
 
 RealFunctions real;
+bool real_is_known;
 void* (*programs_realloc)(void*, size_t);
 
 namespace {
@@ -23,7 +24,8 @@ uint32_t progress;
 // glibc before 2.36 gives dlsym callers the oldest version of the condition variables, which has another layout.
 void* find(const char* name) {
   if (real.dlvsym == nullptr) return reinterpret_cast<void*>(first_definition(name).address);
-  if (text_begins(name, "pthread_cond_", 13))  // those that there always were; clockwait has one version
+  // Of clockwait, which came later, there is one only; asking for what is not there would make an error text, by malloc.
+  if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
     if (void* versioned = real.dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
   return real.dlsym(RTLD_NEXT, name);
 }
@@ -48,6 +50,7 @@ bool resolve_real_functions() {
   if (_r_debug.r_map != nullptr)
     programs_realloc =
         reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);
+  real_is_known = true;
   __atomic_store_n(&progress, kDone, __ATOMIC_RELEASE);  // pairs with the acquire above
   return true;
 }

@@ -26,6 +26,7 @@ struct RealFunctions {
 };
 
 extern RealFunctions real;
+extern bool real_is_known;  // all of them
 
 // Looks all of them up, once. False while another caller (or an outer frame of this one) is at it: dlsym may allocate,
 // and what it asks for meanwhile comes from early_alloc(). Uses dlsym: not for signal handlers before start-up.

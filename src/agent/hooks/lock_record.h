@@ -29,9 +29,9 @@ inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
 }
 
 // In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
-// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is.
+// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is, and allocates (jemalloc locks).
 __attribute__((always_inline)) inline bool have_real() {
-  return __builtin_expect(real.pthread_mutex_lock != nullptr, 1) || resolve_real_functions();
+  return __builtin_expect(real_is_known, 1) || resolve_real_functions();
 }
 
 __attribute__((always_inline)) inline void write_lock(penna_kind kind, uint64_t lock, uint64_t time) {
