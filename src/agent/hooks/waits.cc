@@ -3,6 +3,8 @@
 //
 // Nobody holds these, but of pthread_once: whoever makes the call. How waits are told: lock_record.h.
 // Invariant: results and errno are those of the real functions.
+#include <fcntl.h>
+#include <stdarg.h>
 #include <threads.h>
 
 #include "agent/hooks/lock_record.h"
@@ -109,6 +111,23 @@ PENNA_EXPORT int sem_init(sem_t* semaphore, int shared, unsigned value) {
 PENNA_EXPORT int sem_destroy(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_destroy(semaphore));
   return destroy_lock(word(semaphore), [=] { return real.sem_destroy(semaphore); });
+}
+// Named ones: made here, as far as this process is concerned.
+PENNA_EXPORT sem_t* sem_open(const char* name, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const bool creates = (flags & O_CREAT) != 0;
+  const mode_t mode = creates ? va_arg(more, mode_t) : 0;
+  const unsigned value = creates ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  if (!recording(PENNA_LOCKS)) return have_real() ? real.sem_open(name, flags, mode, value) : SEM_FAILED;
+  sem_t* semaphore = real.sem_open(name, flags, mode, value);
+  if (semaphore != SEM_FAILED) make_lock(word(semaphore), [] { return 0; });
+  return semaphore;
+}
+PENNA_EXPORT int sem_close(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_close(semaphore));
+  return destroy_lock(word(semaphore), [=] { return real.sem_close(semaphore); });
 }
 PENNA_EXPORT int sem_wait(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_wait(semaphore));

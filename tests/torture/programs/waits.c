@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Everything else that threads wait for, by POSIX, C11 and raw system calls, and what each call returns: also the errors. */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -80,6 +81,15 @@ static void errors(void) {
   sem_post(&never);
   printf(" got %d", sem_wait(&never));
   printf(" %d\n", errno);
+  char name[32];
+  snprintf(name, sizeof name, "/penna-%d", getpid());
+  sem_t* named = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
+  printf("named: %d", sem_wait(named));
+  printf(" again %d", sem_open(name, O_CREAT | O_EXCL, 0600, 1) == SEM_FAILED);
+  printf(" %d", errno);
+  sem_t* same = sem_open(name, 0);
+  printf(" posted %d", sem_post(same));
+  printf(" got %d closed %d %d unlinked %d\n", sem_trywait(named), sem_close(same), sem_close(named), sem_unlink(name));
   pthread_spin_lock(&spin);
   printf("spin: try %d\n", pthread_spin_trylock(&spin));
   pthread_spin_unlock(&spin);
