@@ -89,7 +89,10 @@ static void errors(void) {
   printf(" %d", errno);
   sem_t* same = sem_open(name, 0);
   printf(" posted %d", sem_post(same));
-  printf(" got %d closed %d %d unlinked %d\n", sem_trywait(named), sem_close(same), sem_close(named), sem_unlink(name));
+  printf(" got %d", sem_trywait(named));
+  printf(" closed %d", sem_close(same));
+  printf(" %d", sem_close(named));
+  printf(" unlinked %d\n", sem_unlink(name));
   pthread_spin_lock(&spin);
   printf("spin: try %d\n", pthread_spin_trylock(&spin));
   pthread_spin_unlock(&spin);
