@@ -46,11 +46,12 @@ Result<std::string> find_agent() {
   return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
 }
 
-// CMD.PID.penna in the current directory; with a number when that exists and may not be overwritten.
+// CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not be overwritten.
 Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
-  std::string name = std::filesystem::path(options.command[0]).filename().string();
-  std::string base = fmt::format("{}.{}", name.empty() ? "recording" : name, pid);
+  const std::string name = std::filesystem::path(options.command[0]).filename().string();
+  const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
+  const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
   for (int i = 1; !options.force && ::access(path.c_str(), F_OK) == 0; ++i) path = fmt::format("{}.{}.penna", base, i);
   return RecordingWriter::create(path, {.overwrite = options.force});

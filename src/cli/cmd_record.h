@@ -19,6 +19,7 @@ namespace penna {
 struct RecordOptions : RecordSettings {
   std::vector<std::string> command;             // never empty
   std::string output;                           // empty: CMD.PID.penna in the current directory
+  std::string stem;                             // of that name, in place of "CMD."
   FilterOptions filter;                         // of calls and time
   bool force = false;                           // an existing output may be overwritten
   bool libcalls = false;                        // calls from one module into another are recorded, too
