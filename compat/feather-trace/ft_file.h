@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The files that Feather-Trace's own mutex_trace wrote, mutex-PID.ft: records of 40 bytes one behind the other, without a
+// header, in the byte order of the machine.
+//
+//   0        8       16        24        28    32     40
+//   +--------+-------+---------+---------+-----+------+
+//   | event  | lock  | thread  | nesting | pad | time |    event: 1000 taken, 1001 given back; thread: pthread_self()
+//   +--------+-------+---------+---------+-----+------+    nesting: never written; time: us since 1970, or cycles
+//
+// Invariant: everything in the file is untrusted; what is behind the first record that cannot be one is not read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/result.h"
+#include "critical_sections.h"
+
+namespace penna {
+
+enum FtEvent : uint64_t { kFtTaken = 1000, kFtGivenBack = 1001 };
+
+struct FtRecord {
+  uint64_t event;
+  uint64_t lock;
+  uint64_t thread;
+  uint32_t nesting;
+  uint32_t pad;
+  uint64_t time;
+};
+static_assert(sizeof(FtRecord) == 40, "a record has 40 bytes");
+
+// Fills its argument as far as it can: how many bytes, 0 at the end; the error is a sentence.
+using ReadBytes = std::function<Result<size_t>(std::span<uint8_t>)>;
+
+// Adds all records up to the end. The error says where they end before it, and why; what came before is in `sections`.
+Result<> read_ft(const ReadBytes& read, CriticalSections& sections);
+
+}  // namespace penna
