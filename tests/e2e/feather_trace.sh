@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# feather_trace.h: an example in the manner of Feather-Trace, and its functions one by one, as C and C++ by both compilers.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+compat=$PENNA_SOURCE/compat/feather-trace
+include=(-I"$compat" -I"$PENNA_SOURCE/include" -Wall -Wextra -Werror)
+readings() { /usr/bin/python3 -c 'import struct; print(*["%d:%d" % r[:2] for r in struct.iter_unpack("=iiQ", open("kettle.ft", "rb").read())])'; }
+wanted='10:20 10:40 10:60 10:80 10:100'
+
+for way in 'gcc -std=c11 -O0' 'gcc -std=gnu99 -O3' 'clang -std=c11 -O2' 'g++ -std=c++20 -O2 -x c++' 'clang++ -std=c++20 -O2 -x c++'; do
+  # shellcheck disable=SC2086
+  $way "${include[@]}" "$compat/example.c" -o kettle
+  rm -f kettle.ft
+  run ./kettle
+  expect_eq '0
+first kettle
+1 and 1 triggers are on
+second kettle
+event 20: it boils
+third kettle
+fourth kettle
+0 readings without room' "$status
+$out" "the example, built with $way"
+  expect_eq "$wanted $wanted" "$(readings)" "what was saved, built with $way"
+  expect_eq 600 "$(stat -c %a kettle.ft)" "who may read it"
+
+  # shellcheck disable=SC2086
+  $way "${include[@]}" -D_GNU_SOURCE "$PENNA_SOURCE/tests/programs/feather_calls.c" -o calls
+  run ./calls flushed.ft
+  expect_eq "0 " "$status $err" "the functions, built with $way"
+  expect_eq "0 1 2 3 4 5" "$(od -An -v -t d8 -w8 flushed.ft | xargs)" "what was flushed beside a writer that never finishes"
+done
+
+# docs/from-feather-trace.md says how to build it.
+mkdir page && ln -s "$PENNA_SOURCE/compat" "$PENNA_SOURCE/include" page
+(cd page && eval "$(doc_block from-feather-trace.md 'example.c -o kettle')" >said.txt && cp kettle.ft ..)
+expect_eq "$(./kettle)" "$(<page/said.txt)" "the example, built as the page says"
+
+# Both of its headers' names, and a buffer whose file cannot be made.
+cat >names.c <<'PROGRAM'
+#include "feather_buffer.h"
+#include "ft_userspace.h"
+struct ft_buffer* alloc_flushed_ft_buffer(unsigned slots, unsigned size, const char* file, void** handle);
+int main(int argc, char** argv) {
+  void* handle;
+  alloc_flushed_ft_buffer(argc > 2 ? 3 : 4, 8, argv[1], &handle);
+  return argc;
+}
+PROGRAM
+gcc "${include[@]}" names.c -o names
+run ./names /nowhere/file.ft
+expect_eq "1 Feather-Trace: cannot write /nowhere/file.ft" "$status $err" "a file that cannot be made"
+run ./names file.ft three
+expect_contains "$status $err" "1 Feather-Trace: no buffer of 3 slots"
