@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "feather-trace/sections_text.h"
 #include "model/recording_builder.h"
 
@@ -133,6 +135,35 @@ TEST(RecordedSections, AreTimedByOneClock) {
   t.unlock(kMutex, 2 * kSecond);
   EXPECT_EQ(read(build, SectionClock::kMicroseconds).text.sections,
             "1795188664500000, 1795188666000000, 1500000, 0, 1001\n");
+}
+
+// Lock records that no agent would write: every event is one end of a section, or is told as one that is missing.
+TEST(RecordedSections, OfRandomRecords) {
+  constexpr penna_kind kKinds[] = {PENNA_KIND_LOCK,         PENNA_KIND_LOCK_WAIT, PENNA_KIND_UNLOCK,
+                                   PENNA_KIND_LOCK_BUSY,    PENNA_KIND_COND_WAIT, PENNA_KIND_LOCK_AT,
+                                   PENNA_KIND_UNLOCK_AT,    PENNA_KIND_UNLOCK,    PENNA_KIND_UNLOCK_AT,
+                                   PENNA_KIND_LOCK_REQUEST, PENNA_KIND_WAKE,      PENNA_KIND_LOCK_GONE};
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20; ++round) {
+    RecordingBuilder build;
+    const uint32_t process = build.process(100);
+    for (int i = 0; i < 1000; ++i) {
+      const penna_kind kind = random() % 50 == 0 ? PENNA_KIND_LOST : kKinds[random() % std::size(kKinds)];
+      std::vector<uint8_t> payload(8 * (4 + random() % 4));
+      for (size_t at = 0; at < payload.size(); at += 8) {
+        const uint64_t word = random() % 8 == 0 ? random() : random() % 4 | (random() % 12) << 56;
+        std::memcpy(payload.data() + at, &word, sizeof word);
+      }
+      build.thread(process, static_cast<uint32_t>(1 + random() % 3)).raw(kind, random() % 100'000, payload);
+    }
+    const Recording recording = build.open();
+    CriticalSections sections;
+    (void)read_sections(recording, SectionClock::kMicroseconds, sections);
+    const SectionCounts counts = text_of(sections).counts;
+    EXPECT_GT(counts.complete, 0u);
+    EXPECT_EQ(2 * counts.complete + counts.incomplete, sections.events());
+    EXPECT_EQ(counts.backwards, 0u);
+  }
 }
 
 }  // namespace penna::recorded_sections_test
