@@ -100,6 +100,11 @@ penna record -q -k alloc -o alloc.penna -- true
 run csv alloc.penna
 expect_contains "$err" 'locks were not recorded: use mutex_trace, or penna record -k locks'
 
+penna record -q -k locks --sample-locks 4 -o sample.penna -- ./sections nested >/dev/null
+run csv sample.penna
+expect_eq 0 "$status" "status with a sample"
+expect_contains "$err" 'this is a sample: of 4 sections that began without waiting, one is here'
+
 # ---- The end of a program waits for nobody: less than 50 ms, the best of ten -----------------------------------------------------
 /usr/bin/python3 - "$bin/mutex_trace" <<'SCRIPT' || fail "the end of a program is delayed"
 import subprocess, sys, time
