@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # mutex_trace and mutex_ft2csv, by what users of Feather-Trace expect of them (FT10): recordings and files of their own.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+unset FT_STAY_SILENT FT_USE_CYCLE_COUNTER
 bin=$(dirname "$PENNA")
 trace() { "$bin/mutex_trace" "$@"; }
 csv() { "$bin/mutex_ft2csv" "$@"; }
@@ -45,7 +46,8 @@ expect_eq 0 "$status" "status of penna info of what was recorded"
 find . -name 'mutex-*' -delete
 
 # ---- FT10: one line a critical section ------------------------------------------------------------------------------------------
-# expect_sections WHAT: those that ./sections says it had are those that are printed; lengths at most 5 % or 20 ms above.
+# expect_sections WHAT: those that ./sections says it had are those that are printed; lengths as they are, or longer
+# by what a busy machine may sleep longer, but not by what another thread or a condition wait would add.
 expect_sections() {
   run trace ./sections "$1"
   expect_eq 0 "$status" "status of sections $1"
@@ -61,7 +63,7 @@ for (tid, ms, nesting), line in zip(said, lines):
     assert re.fullmatch(r'\d{16}, \d{16}, \d+, \d+, \d+', line), line
     start, stop, length, depth, thread = map(int, line.split(', '))
     assert (thread, depth) == (tid, nesting), (said, lines)
-    assert stop - start == length and 1000 * ms <= length <= max(1050 * ms, 1000 * (ms + 20)), (ms, line)
+    assert stop - start == length and 1000 * ms <= length <= 1000 * (ms + 90), (ms, line)
     assert abs(start / 1e6 - time.time()) < 60, line
 SCRIPT
   rm mutex-*.penna
