@@ -172,8 +172,11 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_map, stack) == 16, "penna_map.stack");
 struct penna_unmap {
   uint64_t address;
   uint64_t bytes;
+  uint32_t stack;
+  uint32_t reserved;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_unmap) == 16, "penna_unmap is 16 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_unmap) == 24, "penna_unmap is 24 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_unmap, stack) == 16, "penna_unmap.stack");
 
 /* Pools are families of their own, too: a block of one lies inside a block or a mapping that is recorded besides. */
 struct penna_pool_alloc {

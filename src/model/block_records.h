@@ -67,7 +67,7 @@ inline BlockRecord read_block(const Record& record) {
     }
     case PENNA_KIND_UNMAP: {
       const auto unmap = record.as<penna_unmap>();
-      return {BlockDeed::kFreed, BlockSpace::kMaps, 0, 0, 0, 0, unmap.address, unmap.bytes};
+      return {BlockDeed::kFreed, BlockSpace::kMaps, 0, 0, 0, unmap.stack, unmap.address, unmap.bytes};
     }
     case PENNA_KIND_POOL_ALLOC: {
       const auto alloc = record.as<penna_pool_alloc>();

@@ -186,7 +186,7 @@ Table table_of_sizes(const char* key, const char* title, const std::vector<SizeC
 
 std::string no_free_stacks_text(const Allocations& heap) {
   if (heap.family().space() == BlockSpace::kMaps)
-    return "Of unmappings no stacks are recorded: it says which thread it was.";
+    return "The stacks of these unmappings are not known: it says which thread it was.";
   return "Stacks of frees were not recorded: penna record --free-stacks records them, too.";
 }
 

@@ -36,8 +36,10 @@ __attribute__((noinline)) void write_map(uint64_t address, uint64_t bytes, penna
                penna_now());
 }
 
-void write_unmap(uint64_t address, uint64_t bytes, uint64_t time) {
-  write_record(PENNA_KIND_UNMAP, penna_unmap{address, bytes}, PENNA_ALLOC, time);
+__attribute__((noinline)) void write_unmap(uint64_t address, uint64_t bytes, uint64_t time,
+                                           const unwind::HookFrame* hook) {
+  const uint32_t stack = current_stack(hook->caller());
+  write_record(PENNA_KIND_UNMAP, penna_unmap{address, bytes, stack, 0}, PENNA_ALLOC, time);
 }
 
 uint64_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
@@ -60,7 +62,7 @@ void* map_early(void* address, size_t bytes, int protection, int flags, int fd, 
 // The data segment's end moved: all ways that it has.
 __attribute__((always_inline)) inline void tell_break(uint64_t before, uint64_t after, uint64_t time) {
   if (after > before) write_map(before, after - before, PENNA_MAP_BRK, 0, unwind::HookFrame::here());
-  if (after < before) write_unmap(after, before - after, time);
+  if (after < before) write_unmap(after, before - after, time, unwind::HookFrame::here());
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ PENNA_EXPORT int munmap(void* address, size_t bytes) {
                        : static_cast<int>(sys(SYS_munmap, reinterpret_cast<long>(address), static_cast<long>(bytes)));
   const uint64_t now = penna_now();
   const int error = real.munmap(address, bytes);
-  if (error == 0) write_unmap(number(address), page_up(bytes), now);
+  if (error == 0) write_unmap(number(address), page_up(bytes), now, penna::unwind::HookFrame::here());
   return error;
 }
 
@@ -102,7 +104,8 @@ PENNA_EXPORT void* mremap(void* address, size_t old_bytes, size_t bytes, int fla
   const uint64_t now = told ? penna_now() : 0;
   void* got = real.mremap(address, old_bytes, bytes, flags, wanted);
   if (!told || got == MAP_FAILED) return got;
-  if ((flags & MREMAP_DONTUNMAP) == 0) write_unmap(number(address), page_up(old_bytes), now);
+  if ((flags & MREMAP_DONTUNMAP) == 0)
+    write_unmap(number(address), page_up(old_bytes), now, penna::unwind::HookFrame::here());
   write_map(number(got), page_up(bytes), PENNA_MAP_MREMAP, 0, penna::unwind::HookFrame::here());
   return got;
 }

@@ -51,7 +51,7 @@ void map(ThreadBuilder& thread, uint64_t page, uint64_t pages, uint64_t time, ui
   thread.record(PENNA_KIND_MAP, time, penna_map{kBase + page * kPage, pages * kPage, stack, how, flags});
 }
 void unmap(ThreadBuilder& thread, uint64_t page, uint64_t pages, uint64_t time) {
-  thread.record(PENNA_KIND_UNMAP, time, penna_unmap{kBase + page * kPage, pages * kPage});
+  thread.record(PENNA_KIND_UNMAP, time, penna_unmap{kBase + page * kPage, pages * kPage, 0, 0});
 }
 
 TEST(Mappings, AHoleLeavesTwoPieces) {
@@ -111,7 +111,7 @@ TEST(Mappings, RangesAtTheEndOfTheAddressSpace) {
   auto& thread = build.thread(build.process(100), 1);
   thread.record(PENNA_KIND_MAP, 1, penna_map{UINT64_MAX - 10, UINT64_MAX, 1, 77, 99});
   thread.record(PENNA_KIND_MAP, 2, penna_map{0x1000, 0, 1, 0, 0});
-  thread.record(PENNA_KIND_UNMAP, 3, penna_unmap{0, UINT64_MAX});
+  thread.record(PENNA_KIND_UNMAP, 3, penna_unmap{0, UINT64_MAX, 0, 0});
   Analysed seen(build);
   EXPECT_EQ(seen.heap.total().allocations, 1u);
   EXPECT_EQ(seen.heap.total().live_bytes, 0u);

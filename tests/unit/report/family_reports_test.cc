@@ -64,7 +64,7 @@ class Families : public testing::Test {
 TEST_F(Families, MappingsByKind) {
   map(0x10000, 0x2000, 1, 0);
   map(0x20000, 0x1000, 2, PENNA_MAP_FILE);
-  thread_.record(PENNA_KIND_UNMAP, 3, penna_unmap{0x10000, 0x1000});
+  thread_.record(PENNA_KIND_UNMAP, 3, penna_unmap{0x10000, 0x1000, 0, 0});
   read("maps", true);
   EXPECT_THAT(report_text(alloc_report(*recording_, *heap_, *names_, {GroupBy::kKind})),
               testing::EndsWith("  BYTES  COUNT     LIVE     PEAK  TEMP  KIND\n"
@@ -73,7 +73,7 @@ TEST_F(Families, MappingsByKind) {
   EXPECT_THAT(report_text(leaks_report(*recording_, *heap_, *names_)),
               HasSubstr("8.19 kB in 2 mappings not unmapped at the end, of 12.3 kB in 2 mappings of the family maps"));
   EXPECT_THAT(report_text(freers_report(*recording_, *heap_, *lives_, *names_)),
-              HasSubstr("Of unmappings no stacks are recorded"));
+              HasSubstr("The stacks of these unmappings are not known"));
   BlockSizes sizes;
   EXPECT_THAT(report_text(sizes_report(*heap_, sizes)), Not(HasSubstr("WASTE")));
 }
