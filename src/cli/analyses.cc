@@ -27,7 +27,10 @@ struct Visitor {
     line.step();
     switch (class_bit(event.record.kind)) {
       case kCallEvents: return add_calls(event);
-      case kAllocEvents: return (*made.allocations)(event);
+      case kAllocEvents:
+        if (made.allocations) (*made.allocations)(event);
+        if (made.locks) (*made.locks)(event);
+        return;
       case kLockEvents: return (*made.locks)(event);
       case kPointEvents: return (*made.points)(event);
       default: return;
@@ -91,7 +94,7 @@ void add_filter_notes(const Recording& recording, HealthReport& health) {
 }  // namespace
 
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
-                 bool progress, const AllocationWish& wish) {
+                 bool progress, const AllocationWish& wish, const LockOptions& locks) {
   Analyses made;
   if ((classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
   if ((classes & kCallTree) != 0) made.tree = std::make_unique<CallTree>(recording, map, false);
@@ -99,10 +102,12 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
        {std::pair{kCallsByThread, CallGroups::By::kThread}, {kCallsByModule, CallGroups::By::kModule}})
     if ((classes & bit) != 0) made.call_groups = std::make_unique<CallGroups>(recording, map, by);
   if ((classes & kAllocEvents) != 0) add_allocations(recording, summary, classes, wish, progress, made);
-  if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording);
+  if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording, locks);
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
   if ((classes & kEventClasses) == 0) return made;
 
+  // A new block of memory says that the locks in it are new.
+  if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
   Progress line("reading", events_of(summary, classes), "events", progress);
   const EventFilter filter{.classes = classes & kEventClasses};
   Visitor visit{made, line};
@@ -122,6 +127,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
         again.step();
         (*made.lock_blocks)(event);
       });
+      made.lock_blocks->finish();
     } else {
       made.lock_blocks.reset();
     }

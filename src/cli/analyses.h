@@ -57,7 +57,7 @@ struct AllocationWish {
 
 // `classes`: bits of EventFilter::classes. `map` must outlive the result. Progress on stderr when `progress` is set.
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
-                 bool progress, const AllocationWish& wish = {});
+                 bool progress, const AllocationWish& wish = {}, const LockOptions& locks = {});
 
 // All that is known to be wrong, with what the analyses found.
 HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);

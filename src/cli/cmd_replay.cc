@@ -115,7 +115,8 @@ class Replay {
     progress_.step();
     ends_.count(line);
     if (!printer_.line(line)) return false;
-    return ++shown_ != options_.lines;  // never 0
+    if (line.kind == LineKind::kLockRequest) return true;  // told when it ends
+    return ++shown_ != options_.lines;                     // never 0
   }
 
   const Recording& recording_;

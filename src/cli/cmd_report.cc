@@ -17,6 +17,7 @@
 #include "report/frames.h"
 #include "report/overview.h"
 #include "report/reports.h"
+#include "report/units.h"
 
 namespace penna {
 namespace {
@@ -31,6 +32,8 @@ struct Material {
   const ReportOptions& options;
   bool ascii;
 };
+
+LockView view_of_locks(const Material& m) { return {m.analyses.lock_blocks.get(), m.options.lock, m.ascii}; }
 
 struct NamedReport {
   const char* name;
@@ -72,13 +75,11 @@ constexpr NamedReport kReports[] = {
     {"heap", kAllocEvents | kHeapHistory,
      [](const Material& m) { return heap_report(m.recording, *m.analyses.allocations, *m.analyses.history, m.ascii); }},
     {"locks", kLockEvents,
-     [](const Material& m) {
-       return locks_report(m.recording, *m.analyses.locks, m.names, m.analyses.lock_blocks.get());
-     }},
+     [](const Material& m) { return locks_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
     {"waits", kLockEvents,
-     [](const Material& m) {
-       return waits_report(m.recording, *m.analyses.locks, m.names, m.analyses.lock_blocks.get());
-     }},
+     [](const Material& m) { return waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
+    {"holds", kLockEvents,
+     [](const Material& m) { return holds_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
     {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points); }},
     {"threads", 0, [](const Material& m) { return threads_report(m.recording, m.summary); }},
     {"health", kEventClasses,
@@ -190,6 +191,16 @@ Report without_calls(const Recording& recording) {
   return report;
 }
 
+// Durations as ticks; they were checked.
+LockOptions lock_options(const ReportOptions& options, const Recording& recording) {
+  const auto ticks = [&](const std::string& text) {
+    return text.empty()
+               ? 0
+               : static_cast<uint64_t>(static_cast<double>(*parse_duration(text)) / recording.time().ns_per_tick());
+  };
+  return {ticks(options.min_wait), ticks(options.min_hold)};
+}
+
 // The drawing is made of what penna export folded writes.
 Result<> show_flame(const Recording& recording, const ReportOptions& options, Output& output) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
@@ -229,8 +240,9 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
-  const Analyses analyses = analyse(recording, summary, names.map(), which.classes | classes_by(options),
-                                    !options.input.no_progress, {choice.get(), options.within.value_or(1)});
+  const Analyses analyses =
+      analyse(recording, summary, names.map(), which.classes | classes_by(options), !options.input.no_progress,
+              {choice.get(), options.within.value_or(1)}, lock_options(options, recording));
 
   Report report;
   if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
@@ -263,6 +275,7 @@ bool is_one_of(const std::string& word, Words words) {
 }
 
 constexpr Words kByTables = {"alloc", "leaks", "temp", "peak", "lifetimes"};
+constexpr Words kLockTables = {"locks", "waits", "holds"};
 constexpr Words kAllocTables = {"alloc", "leaks", "temp", "peak", "lifetimes", "sizes", "heap"};
 
 Result<> check_by(const ReportOptions& options) {
@@ -278,12 +291,28 @@ Result<> check_by(const ReportOptions& options) {
                       : "calls can be shown --by function, module or thread"};
 }
 
+Result<> check_locks(const ReportOptions& options) {
+  if (!options.lock.empty() && !is_one_of(options.which, kLockTables))
+    return Error{fmt::format("--lock is for the tables {}", fmt::join(kLockTables, ", "))};
+  for (const auto& [option, text, tables] :
+       {std::tuple<const char*, const std::string&, Words>{"--min-wait", options.min_wait, {"locks", "waits"}},
+        {"--min-hold", options.min_hold, {"holds"}}}) {
+    if (text.empty()) continue;
+    if (!is_one_of(options.which, tables))
+      return Error{fmt::format("{} is for the table {}", option, fmt::join(tables, " and "))};
+    if (!parse_duration(text)) return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
+  }
+  return ok();
+}
+
 // Options that the table would not look at.
 Result<> check_use(const ReportOptions& options) {
   const bool flame = options.which == kFlame;
   if ((options.weight || options.width) && !flame)
     return Error{"--weight and --width are for flame: penna report flame"};
-  if (options.ascii && !flame && options.which != "heap") return Error{"--ascii is for heap and flame"};
+  if (options.ascii && !flame && !is_one_of(options.which, {"heap", "locks"}))
+    return Error{"--ascii is for heap, locks and flame"};
+  PENNA_TRY(check_locks(options));
   if (options.unmatched && (options.which != "alloc" || options.by))
     return Error{"--unmatched is a table of its own: penna report alloc --unmatched"};
   if (options.within && !is_one_of(options.which, {"temp", "alloc"})) return Error{"--within is for temp and alloc"};
@@ -338,7 +367,10 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 AllocationOptions::kMostWithin);
   add_suppression_options(parser, options.suppressions);
   add_weight_option(parser, options.weight, "flame");
-  parser.flag("--ascii", options.ascii, "heap, flame: draw with ASCII characters only");
+  parser.text("--lock", options.lock, "NAME", "locks, waits, holds: only locks of this name; may be a glob");
+  parser.text("--min-wait", options.min_wait, "DURATION", "locks, waits: leave out shorter waits: 10us, 1.5ms");
+  parser.text("--min-hold", options.min_hold, "DURATION", "holds: leave out shorter holds");
+  parser.flag("--ascii", options.ascii, "heap, locks, flame: draw with ASCII characters only");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));

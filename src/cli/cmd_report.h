@@ -28,6 +28,8 @@ struct ReportOptions {
   std::optional<uint32_t> within;      // of temp and alloc; none: 1
   bool ascii = false;                  // of heap and flame
   std::optional<FoldedWeight> weight;  // of flame; none: time
+  std::string lock;                    // of tables of locks: only those of this name; empty: all
+  std::string min_wait, min_hold;      // durations; empty: all
   std::optional<size_t> width;         // of flame, in columns; none: the terminal's, or kFlameWidth
 };
 

@@ -31,23 +31,35 @@ struct CsvCells {
   void null() { csv.empty(); }
 };
 
+std::string folded_details(const std::vector<TableDetail>& details) {
+  std::string folded;
+  for (const TableDetail& detail : details) folded += (folded.empty() ? "" : ";") + detail_text(detail);
+  return folded;
+}
+
 void table_csv(const Table& table, CsvWriter& csv) {
   for (const TableColumn& column : table.columns)
     if (!column.text_only) csv.field(column.key);
   if (!table.details_key.empty()) csv.field(table.details_key);
+  if (!table.other_key.empty()) csv.field(table.other_key);
   csv.end_row();
   CsvCells cells{csv};
   for (const TableRow& row : table.rows) {
     for (size_t i = 0; i < row.cells.size(); ++i)
       if (!table.columns[i].text_only) write_cell(cells, row.cells[i], table.columns[i].kind);
-    if (!table.details_key.empty()) {
-      std::string folded;
-      for (const TableDetail& detail : row.details) folded += (folded.empty() ? "" : ";") + detail_text(detail);
-      csv.field(folded);
-    }
+    if (!table.details_key.empty()) csv.field(folded_details(row.details));
+    if (!table.other_key.empty()) csv.field(folded_details(row.other_details));
     csv.end_row();
     if (!csv.ok()) return;
   }
+}
+
+void details_json(const std::string& key, const std::vector<TableDetail>& details, JsonWriter& json) {
+  if (key.empty()) return;
+  json.key(key);
+  json.begin_array();
+  for (const TableDetail& detail : details) json.value(detail_text(detail));
+  json.end_array();
 }
 
 void row_json(const Table& table, const TableRow& row, JsonWriter& json) {
@@ -56,11 +68,8 @@ void row_json(const Table& table, const TableRow& row, JsonWriter& json) {
     json.key(table.columns[i].key);
     write_cell(json, row.cells[i], table.columns[i].kind);
   }
-  if (table.details_key.empty()) return;
-  json.key(table.details_key);
-  json.begin_array();
-  for (const TableDetail& detail : row.details) json.value(detail_text(detail));
-  json.end_array();
+  details_json(table.details_key, row.details, json);
+  details_json(table.other_key, row.other_details, json);
 }
 
 void table_json(const Table& table, const RowFields& fields, JsonWriter& json) {

@@ -47,6 +47,7 @@ class ChromeExport {
       case LineKind::kLeave:
       case LineKind::kLeaf: call(line); break;
       case LineKind::kLockWait:
+      case LineKind::kOpenWait:
       case LineKind::kConditionWait:
       case LineKind::kBlocked: wait(line); break;
       case LineKind::kPoint: instant(line, "point", words_.name(line)); break;

@@ -3,7 +3,8 @@
 //
 // Columns: time_ns, pid, tid, kind, name, address, size, duration_ns, stack, then argument values.
 //   time_ns      nanoseconds since the first event of the recording
-//   kind         enter, exit, alloc, free, realloc_failed, map, unmap, pool_alloc, pool_free, lock, lock_wait, lock_busy, unlock, condition_wait, point,
+//   kind         enter, exit, alloc, free, realloc_failed, map, unmap, pool_alloc, pool_free, lock, lock_request, lock_wait, lock_busy, unlock,
+//                condition_wait, wake, lock_made, lock_gone, point,
 //                thread_name, lost, blocked
 //   name         of the function, lock, condition variable, point or span; for alloc and free the function that was called
 //   address      of the function, block, lock or condition variable, in hexadecimal
@@ -12,7 +13,7 @@
 //   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
 //   arguments    name=value of a point or of a span_begin, joined by ';' (\; \\ \n stand for a semicolon, a backslash, a new line, and in a
 //                name \= for an equals sign);
-//                of a wait the holder (holder_tid) and how it ended (end)
+//                of a wait what it was for (sync, where it is no lock), the holder (holder_tid) and how it ended (end)
 // A free whose allocation was not recorded has neither size nor duration.
 // Invariant: as many lines as events, and a header line. Memory: the live blocks.
 #pragma once

@@ -81,6 +81,7 @@ class CtfExport {
         return;
       case LineKind::kUnmap: name_and_address(line); return writer_.number("size", line.size);
       case LineKind::kLockWait:
+      case LineKind::kOpenWait:
       case LineKind::kConditionWait: return wait(line);
       case LineKind::kUnlock:
         name_and_address(line);

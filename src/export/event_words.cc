@@ -2,8 +2,11 @@
 // See event_words.h.
 #include "export/event_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "model/lock_stats.h"
 #include "model/summary.h"
 
 namespace penna {
@@ -24,10 +27,15 @@ const char* line_kind_name(const TimelineLine& line) {
     case LineKind::kPoolAllocation: return "pool_alloc";
     case LineKind::kPoolFree: return "pool_free";
     case LineKind::kLock: return "lock";
+    case LineKind::kLockRequest: return "lock_request";
     case LineKind::kLockWait: return "lock_wait";
+    case LineKind::kOpenWait: return "open_wait";
     case LineKind::kLockBusy: return "lock_busy";
     case LineKind::kUnlock: return "unlock";
     case LineKind::kConditionWait: return "condition_wait";
+    case LineKind::kWake: return "wake";
+    case LineKind::kLockMade: return "lock_made";
+    case LineKind::kLockGone: return "lock_gone";
     case LineKind::kPoint: return "point";
     case LineKind::kThreadName: return "thread_name";
     case LineKind::kLost: return "lost";
@@ -37,7 +45,8 @@ const char* line_kind_name(const TimelineLine& line) {
 }
 
 bool has_wait_or_hold(const TimelineLine& line) {
-  return line.kind == LineKind::kLockWait || line.kind == LineKind::kConditionWait || line.kind == LineKind::kBlocked ||
+  return line.kind == LineKind::kLockWait || line.kind == LineKind::kOpenWait ||
+         line.kind == LineKind::kConditionWait || line.kind == LineKind::kBlocked ||
          (line.kind == LineKind::kUnlock && line.duration != 0);
 }
 
@@ -49,6 +58,8 @@ std::string wait_end_name(uint32_t end) {
     default: return "error";
   }
 }
+
+std::string sync_name(penna_sync sync) { return lock_kind_name(lock_kind(sync)); }
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -97,7 +108,9 @@ std::string EventWords::name(const TimelineLine& line) {
     case LineKind::kThreadName: return decode_thread_name(*line.record);
     case LineKind::kLost:
     case LineKind::kBlocked: return "";
-    default: return names_.data(line.process, line.address, line.time);
+    default:
+      if (line.sync == PENNA_SYNC_JOIN && line.owner != 0) return fmt::format("tid {}", line.owner);
+      return names_.data(line.process, line.address, line.time);
   }
 }
 

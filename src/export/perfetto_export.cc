@@ -82,6 +82,7 @@ class PerfettoExport {
         event(line, line.time, kInstant, kPoint, name_iid(words_.name(line)), Say::kArguments);
         break;
       case LineKind::kLockWait:
+      case LineKind::kOpenWait:
       case LineKind::kConditionWait: wait(line, "wait " + words_.name(line)); break;
       case LineKind::kBlocked: wait(line, "penna: waited for room"); break;
       case LineKind::kStrayExit: instant(line, "exit without entry: " + words_.name(line)); break;

@@ -32,6 +32,12 @@ class Distribution {
   double average() const { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
   // The smallest recorded value that at least `share` (0..1) of all values do not exceed, within 1.6 %. 0 when empty.
   uint64_t percentile(double share) const;
+  // visit(value, count): what was recorded, rising, with values within 1.6 %.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i] != 0) visit(std::clamp(middle_of(first_ + static_cast<uint32_t>(i)), min_, max_), counts_[i]);
+  }
 
  private:
   static constexpr uint32_t kSubBits = 5;

@@ -15,43 +15,52 @@ constexpr int kMostAncestors = 16;  // that are asked: processes that fork from 
 }  // namespace
 
 LockBlocks::LockBlocks(const Recording& recording, const Locks& locks, const CodeMap& map)
-    : parents_(process_parents(recording)),
-      questions_(recording.processes().size()),
+    : recording_(recording),
+      parents_(process_parents(recording)),
+      asked_(recording.processes().size()),
       sizes_(recording.processes().size()) {
   for (uint32_t i = 0; i < parents_.size(); ++i)
     if (recording.processes()[i].process.after_exec) parents_[i] = kNoIndex;
-  const auto ask_outside = [&](uint32_t process, uint64_t address, uint64_t time) {
-    if (!map.locate(process, address, time).known()) ask(recording, process, address, time);
-  };
-  for (const LockStats& lock : locks.all()) ask_outside(lock.process, lock.address, lock.first_time);
-  for (const ConditionStats& condition : locks.conditions())
-    ask_outside(condition.process, condition.address, condition.first_time);
-  for (Questions& all : questions_) {
+  for (const LockStats& lock : locks.all())
+    if (lock.kind != LockKind::kJoin && !map.locate(lock.process, lock.address, lock.first_time).known())
+      ask(recording, lock.process, lock.address, lock.first_time);
+  for (Asked& asked : asked_) {
+    std::vector<Question>& all = asked.questions;
     std::sort(all.begin(), all.end(), [](const Question& a, const Question& b) {
-      if (a.address != b.address) return a.address < b.address;
-      return a.own != b.own ? a.own : a.until > b.until;
+      return a.address != b.address ? a.address < b.address : a.until < b.until;
     });
-    // Asked for itself and for a child, it is the same lock: its own first use counts.
-    all.erase(std::unique(all.begin(), all.end(), [](auto& a, auto& b) { return a.address == b.address; }), all.end());
+    const auto same = [](auto& a, auto& b) { return a.address == b.address && a.until == b.until; };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (asked.places.empty() || asked.places.back().address != all[i].address)
+        asked.places.push_back({all[i].address, i, i});
+      asked.places.back().end = i + 1;
+    }
   }
 }
 
 void LockBlocks::ask(const Recording& recording, uint32_t process, uint64_t address, uint64_t until) {
   asks_ = true;
   for (int hops = 0; process != kNoIndex && hops <= kMostAncestors; ++hops) {
-    questions_[process].push_back({address, until, hops == 0});
+    asked_[process].questions.push_back({address, until});
     until = std::min(until, recording.processes()[process].process.start_ticks);
     process = parents_[process];
   }
 }
 
-LockBlocks::Questions::iterator LockBlocks::first_from(Questions& questions, uint64_t address) {
-  return std::lower_bound(questions.begin(), questions.end(), address,
-                          [](const Question& one, uint64_t from) { return one.address < from; });
+std::vector<LockBlocks::Place>::iterator LockBlocks::first_from(Asked& asked, uint64_t address) {
+  return std::lower_bound(asked.places.begin(), asked.places.end(), address,
+                          [](const Place& one, uint64_t from) { return one.address < from; });
+}
+
+// Answers what was asked about before this time.
+void LockBlocks::pass(Asked& asked, Place& place, uint64_t time) {
+  for (; place.next < place.end && asked.questions[place.next].until < time; ++place.next)
+    asked.questions[place.next].block = place.block;
 }
 
 void LockBlocks::operator()(const Event& event) {
-  if (questions_[event.process].empty()) return;
+  if (asked_[event.process].places.empty()) return;
   const BlockRecord block = read_heap_block(event.record);
   if (block.deed == BlockDeed::kAllocated) allocated(event, block.address, block.size, block.stack);
   // Not those by realloc: it may fail, and what it moves is told as a new block.
@@ -59,11 +68,11 @@ void LockBlocks::operator()(const Event& event) {
 }
 
 void LockBlocks::allocated(const Event& event, uint64_t address, uint64_t size, uint32_t stack) {
-  Questions& all = questions_[event.process];
-  for (auto question = first_from(all, address); question != all.end() && question->address - address < size;
-       ++question) {
-    if (event.time > question->until) continue;
-    question->block = {address, size, event.process, stack};
+  Asked& asked = asked_[event.process];
+  for (auto place = first_from(asked, address); place != asked.places.end() && place->address - address < size;
+       ++place) {
+    pass(asked, *place, event.time);
+    place->block = {address, size, event.process, stack};
     sizes_[event.process][address] = size;
   }
 }
@@ -71,18 +80,30 @@ void LockBlocks::allocated(const Event& event, uint64_t address, uint64_t size, 
 void LockBlocks::freed(const Event& event, uint64_t address) {
   auto size = sizes_[event.process].find(address);
   if (size == sizes_[event.process].end()) return;
-  Questions& all = questions_[event.process];
-  for (auto question = first_from(all, address); question != all.end() && question->address - address < size->second;
-       ++question)
-    if (event.time <= question->until && question->block.address == address) question->block = {};
+  Asked& asked = asked_[event.process];
+  for (auto place = first_from(asked, address); place != asked.places.end() && place->address - address < size->second;
+       ++place) {
+    pass(asked, *place, event.time);
+    if (place->block.address == address) place->block = {};
+  }
   sizes_[event.process].erase(size);
 }
 
-const LockBlock* LockBlocks::of(uint32_t process, uint64_t address) const {
-  for (int hops = 0; process != kNoIndex && hops <= kMostAncestors; ++hops, process = parents_[process]) {
-    Questions& all = questions_[process];
-    const auto question = first_from(all, address);
-    if (question != all.end() && question->address == address && question->block.size != 0) return &question->block;
+void LockBlocks::finish() {
+  for (Asked& asked : asked_)
+    for (Place& place : asked.places) pass(asked, place, UINT64_MAX);
+}
+
+const LockBlock* LockBlocks::of(uint32_t process, uint64_t address, uint64_t first) const {
+  for (int hops = 0; process != kNoIndex && hops <= kMostAncestors; ++hops) {
+    const std::vector<Question>& all = asked_[process].questions;
+    const auto question = std::lower_bound(all.begin(), all.end(), std::pair(address, first), [](auto& one, auto& key) {
+      return one.address != key.first ? one.address < key.first : one.until < key.second;
+    });
+    if (question != all.end() && question->address == address && question->until == first && question->block.size != 0)
+      return &question->block;
+    first = std::min(first, recording_.processes()[process].process.start_ticks);
+    process = parents_[process];
   }
   return nullptr;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See locks.h.
+// See locks.h. Here: which lock an event is about, and who holds it. Waits are in lock_waits.cc.
 #include "model/locks.h"
 
 #include <algorithm>
+
+#include "model/summary.h"
 
 namespace penna {
 namespace {
@@ -14,117 +16,234 @@ void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
 
 }  // namespace
 
-Locks::Locks(const Recording& recording)
-    : forked_(recording), lock_index_(recording.processes().size()), condition_index_(recording.processes().size()) {}
+Locks::Locks(const Recording& recording, const LockOptions& options)
+    : recording_(recording),
+      options_(options),
+      index_(recording),
+      forked_(recording),
+      nesting_(recording.threads().size()),
+      locked_since_(recording.threads().size()),
+      ledger_(recording.threads().size()),
+      conditions_(recording.threads().size()) {
+  for (uint32_t i = 0; i < recording.threads().size(); ++i)
+    threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
+}
 Locks::~Locks() = default;
 
 void Locks::operator()(const Event& event) {
+  const LockRecord read = read_lock(event.record);
+  if (read.deed == LockDeed::kNone) {
+    if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [this](uint32_t index) { replaced(index); });
+    return;
+  }
   forked_.pass(event.time);
-  switch (event.record.kind) {
-    case PENNA_KIND_LOCK: return acquired(index_of(event, event.record.as<penna_lock>().lock), event);
-    case PENNA_KIND_UNLOCK: return unlocked(index_of(event, event.record.as<penna_lock>().lock), event);
-    case PENNA_KIND_LOCK_BUSY: ++locks_[index_of(event, event.record.as<penna_lock>().lock)].busy; return;
-    case PENNA_KIND_LOCK_WAIT: return waited(event, event.record.as<penna_lock_wait>());
-    case PENNA_KIND_COND_WAIT: return condition_waited(event, event.record.as<penna_cond_wait>());
-    default: return;
+  switch (read.deed) {
+    case LockDeed::kTaken: return acquired(index_of(event, lock_kind(read.sync), read.address), event, read);
+    case LockDeed::kGivenBack: return given_back(event, read);
+    case LockDeed::kBusy: ++locks_[index_of(event, lock_kind(read.sync), read.address)].busy; return;
+    case LockDeed::kRequested: return requested(event, read);
+    case LockDeed::kWaited: return waited(event, read);
+    case LockDeed::kConditionWaited: return condition_waited(event, read);
+    case LockDeed::kWoke: return woke(event, read);
+    case LockDeed::kMade: return made(event, read);
+    default: break;
   }
+  uint32_t index;
+  if (index_.retire(event.process, lock_kind(read.sync), read.address, &index)) replaced(index);
 }
 
-uint32_t Locks::index_of(const Event& event, uint64_t address) {
-  auto [found, added] = lock_index_[event.process].try_emplace(address, static_cast<uint32_t>(locks_.size()));
-  if (added) {
-    auto& lock = locks_.emplace_back();
-    lock.process = event.process;
-    lock.address = address;
-    lock.first_time = event.time;
-    holders_.emplace_back();
-  }
-  add_thread(locks_[found->second].threads, event.thread);
-  return found->second;
+// ---- Which lock
+
+uint32_t Locks::index_of(const Event& event, LockKind kind, uint64_t address) {
+  const uint32_t index = add_lock(event, kind, address);
+  states_[index].used = true;
+  std::vector<uint32_t>& threads = locks_[index].threads;
+  if (threads.empty() || threads.back() != event.thread) add_thread(threads, event.thread);
+  return index;
 }
 
-void Locks::acquired(uint32_t index, const Event& event) {
+uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
+  bool added;
+  const auto next = static_cast<uint32_t>(locks_.size());
+  const uint32_t index = index_.find(event.process, kind, address, next, &added);
+  if (!added) return index;
+  LockStats& lock = locks_.emplace_back();
+  lock.process = event.process;
+  lock.address = address;
+  lock.first_time = event.time;
+  lock.kind = kind;
+  states_.emplace_back();
+  ledger_.add_lock();
+  if (kind == LockKind::kCondition) states_[next].condition = conditions_.add(next);
+  return index;
+}
+
+// pthread_t are used again; the tid tells which thread was meant.
+uint32_t Locks::index_of_join(const Event& event, const LockRecord& read) {
+  uint32_t index = index_of(event, LockKind::kJoin, read.address);
+  const uint32_t known = locks_[index].joined;
+  if (read.holder != 0 && known != 0 && known != read.holder &&
+      index_.retire(event.process, LockKind::kJoin, read.address, &index))
+    index = index_of(event, LockKind::kJoin, read.address);
+  if (read.holder != 0) locks_[index].joined = read.holder;
+  return index;
+}
+
+// Another lock will be at its address: who held it cannot give it back any more.
+void Locks::replaced(uint32_t index) {
+  drop_holds(index);
+  states_[index].last = {};
+}
+
+void Locks::made(const Event& event, const LockRecord& read) {
+  uint32_t index = add_lock(event, lock_kind(read.sync), read.address);
+  if (states_[index].used && index_.retire(event.process, lock_kind(read.sync), read.address, &index)) {
+    replaced(index);
+    index = add_lock(event, lock_kind(read.sync), read.address);
+  }
+  locks_[index].made_stack = read.stack;
+}
+
+// ---- Who holds it
+
+uint32_t Locks::hold_of(const State& state, uint32_t thread) const {
+  if (state.writer != kNoHold && holds_[state.writer].thread == thread) return state.writer;
+  for (size_t i = state.readers.size(); i-- > 0;)
+    if (holds_[state.readers[i]].thread == thread) return state.readers[i];
+  return kNoHold;
+}
+
+uint32_t Locks::new_hold(const Hold& hold) {
+  if (free_holds_.empty()) {
+    holds_.push_back(hold);
+    return static_cast<uint32_t>(holds_.size() - 1);
+  }
+  const uint32_t place = free_holds_.back();
+  free_holds_.pop_back();
+  holds_[place] = hold;
+  return place;
+}
+
+void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read) {
   LockStats& lock = locks_[index];
-  Holder& holder = holders_[index];
+  State& state = states_[index];
+  const bool is_shared = read.sync == PENNA_SYNC_READ;
   ++lock.acquisitions;
-  if (holder.thread == event.thread) {
+  lock.shared += is_shared;
+  if (lock.first_stack == 0) lock.first_stack = read.stack;
+  if (!has_holder(lock.kind)) return;
+  if (const uint32_t mine = hold_of(state, event.thread); mine != kNoHold) {
     ++lock.recursive;
-    ++holder.depth;
-    return forked_.holds(event.process, lock.address, holder.depth, event.time);
+    ++holds_[mine].depth;
+    return forked_.holds(event.process, lock.address, holds_[mine].depth, event.time);
   }
   // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded.
-  if (holder.thread != kNoIndex) ++lock.missed_unlocks;
-  holder = {event.thread, 1, event.time};
+  if (state.writer != kNoHold || (!is_shared && !state.readers.empty())) {
+    if (read.end != PENNA_WAIT_OWNER_DIED) lock.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
+    drop_holds(index);
+  }
+  const uint32_t hold = new_hold({index, event.thread, 1, read.stack, event.time});
+  is_shared ? state.readers.push_back(hold) : void(state.writer = hold);
+  lock.deepest = std::max(lock.deepest, ++nesting_[event.thread]);
   forked_.holds(event.process, lock.address, 1, event.time);
 }
 
-void Locks::unlocked(uint32_t index, const Event& event) {
+void Locks::given_back(const Event& event, const LockRecord& read) {
+  const uint32_t index = index_of(event, lock_kind(read.sync), read.address);
   LockStats& lock = locks_[index];
-  Holder& holder = holders_[index];
-  if (holder.thread == kNoIndex && forked_.give_back(event.process, lock.address)) {
+  State& state = states_[index];
+  state.waker = event.thread;
+  state.waker_stack = read.stack;
+  state.woken = event.time;
+  if (!has_holder(lock.kind)) {
+    ++lock.given;
+    return;
+  }
+  const uint32_t mine = hold_of(state, event.thread);
+  if (mine != kNoHold) {
+    const uint32_t depth = --holds_[mine].depth;
+    forked_.holds(event.process, lock.address, depth, event.time);
+    if (depth == 0) end_hold(mine, event.time, read.stack);
+    return;
+  }
+  const bool is_free = state.writer == kNoHold && state.readers.empty();
+  if (is_free && forked_.give_back(event.process, lock.address)) {
     ++lock.inherited_unlocks;
-    return;
-  }
-  if (holder.thread != event.thread) {
+  } else {
     ++lock.unmatched_unlocks;
+  }
+  // It had been taken before the recording: whoever waits, waited for this thread.
+  if (is_free)
+    ledger_.charge(
+        index, {read.stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown, read.stack, event.thread, kNoIndex, 0},
+        event.time);
+}
+
+// The holds of a lock whose end was not recorded: not timed.
+void Locks::drop_holds(uint32_t index) {
+  State& state = states_[index];
+  const auto drop = [this](uint32_t hold) {
+    --nesting_[holds_[hold].thread];
+    free_holds_.push_back(hold);
+  };
+  if (state.writer != kNoHold) drop(state.writer);
+  for (const uint32_t hold : state.readers) drop(hold);
+  state.writer = kNoHold;
+  state.readers.clear();
+}
+
+void Locks::end_hold(uint32_t number, uint64_t time, uint32_t stack) {
+  const Hold hold = holds_[number];
+  State& state = states_[hold.lock];
+  const WaitLedger::Other by = holder(state, hold, stack);
+  if (number == state.writer) {
+    ledger_.charge(hold.lock, by, time);
+    state.writer = kNoHold;
+  } else {
+    if (number == state.readers.front()) ledger_.charge(hold.lock, by, time);
+    state.readers.erase(std::find(state.readers.begin(), state.readers.end(), number));
+  }
+  state.last = {by, time};
+  count_hold(groups_[by.group], hold, time, false);
+  locked_since_[hold.thread] = hold.since;
+  --nesting_[hold.thread];
+  free_holds_.push_back(number);
+}
+
+// `stack`: that it is given back by; 0 = not known.
+WaitLedger::Other Locks::holder(State& state, const Hold& hold, uint32_t stack) {
+  const OtherSide side = hold.stack != 0 ? OtherSide::kHeld : stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown;
+  return {side, hold.stack != 0 ? hold.stack : stack, hold.thread, group_of(state, hold, stack), hold.since};
+}
+
+uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
+  const bool gave_back = hold.stack == 0 && stack != 0;
+  const uint32_t shown = gave_back ? stack : hold.stack;
+  if (state.group != kNoIndex && groups_[state.group].stack == shown && groups_[state.group].gave_back == gave_back)
+    return state.group;
+  const auto [found, added] = (gave_back ? given_groups_ : taken_groups_)
+                                  .try_emplace(pair_key(hold.lock, shown), static_cast<uint32_t>(groups_.size()));
+  if (added) {
+    HoldGroup& group = groups_.emplace_back();
+    group.lock = hold.lock;
+    group.stack = shown;
+    group.gave_back = gave_back;
+    group.thread = hold.thread;
+  }
+  return state.group = found->second;
+}
+
+void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open) {
+  const uint64_t held = duration(hold.since, time);
+  if (!open) locks_[hold.lock].hold.add(held);
+  if (held < options_.min_hold) {
+    ++short_holds_;
     return;
   }
-  forked_.holds(event.process, lock.address, --holder.depth, event.time);
-  if (holder.depth != 0) return;
-  lock.hold.add(duration(holder.since, event.time));
-  holder = {};
-}
-
-void Locks::waited(const Event& event, const penna_lock_wait& wait) {
-  const uint32_t index = index_of(event, wait.lock);
-  LockStats& lock = locks_[index];
-  const uint64_t time = duration(wait.begin, event.time);
-  lock.wait.add(time);
-  add_wait(lock.waiters, waiter_index_, index, wait.stack, time);
-  if (wait.owner != 0) add_wait(lock.owners, owner_index_, index, wait.owner, time);
-  switch (wait.end) {
-    case PENNA_WAIT_OWNER_DIED: ++lock.owner_died; [[fallthrough]];
-    case PENNA_WAIT_GOT:
-      ++lock.contended;
-      acquired(index, event);
-      break;
-    case PENNA_WAIT_TIMEOUT: ++lock.timeouts; break;
-    default: ++lock.errors; break;
-  }
-}
-
-// The mutex was given back before the wait, by an UNLOCK of its own, and is held again.
-void Locks::condition_waited(const Event& event, const penna_cond_wait& wait) {
-  const uint32_t index = index_of(event, wait.lock);
-  LockStats& lock = locks_[index];
-  const uint64_t time = duration(wait.begin, event.time);
-  lock.condition_wait.add(time);
-  acquired(index, event);
-
-  auto [found, added] =
-      condition_index_[event.process].try_emplace(wait.condition, static_cast<uint32_t>(conditions_.size()));
-  if (added) {
-    auto& condition = conditions_.emplace_back();
-    condition.process = event.process;
-    condition.address = wait.condition;
-    condition.first_time = event.time;
-  }
-  ConditionStats& condition = conditions_[found->second];
-  condition.lock = wait.lock;
-  condition.wait.add(time);
-  condition.timeouts += wait.end == PENNA_WAIT_TIMEOUT;
-  condition.errors += wait.end == PENNA_WAIT_ERROR;
-}
-
-// Adds a wait to the entry of `list` with this id (a stack, a tid), making it when it is the first.
-void Locks::add_wait(std::vector<LockWaits>& list, NumberMap<uint32_t>& map, uint32_t lock, uint32_t id,
-                     uint64_t time) {
-  auto [found, added] = map.try_emplace(pair_key(lock, id), static_cast<uint32_t>(list.size()));
-  if (added) list.emplace_back().id = id;
-  LockWaits& waits = list[found->second];
-  ++waits.waits;
-  waits.time += time;
-  waits.longest = std::max(waits.longest, time);
+  if (held > group.time.max()) group.thread = hold.thread;
+  group.many_threads |= group.thread != hold.thread;
+  group.open += open;
+  group.time.add(held);
 }
 
 uint64_t Locks::duration(uint64_t begin, uint64_t end) {
@@ -133,15 +252,47 @@ uint64_t Locks::duration(uint64_t begin, uint64_t end) {
   return 0;
 }
 
+uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
+  const auto found = threads_.find(pair_key(process, tid));
+  return tid == 0 || found == threads_.end() ? kNoIndex : found->second;
+}
+
+// ---- The end
+
 void Locks::finish() {
-  auto longer = [](const LockWaits& a, const LockWaits& b) {
-    return a.time != b.time ? a.time > b.time : a.waits > b.waits;
-  };
-  for (size_t i = 0; i < locks_.size(); ++i) {
-    locks_[i].held_at_end = holders_[i].thread != kNoIndex;
-    std::stable_sort(locks_[i].waiters.begin(), locks_[i].waiters.end(), longer);
-    std::stable_sort(locks_[i].owners.begin(), locks_[i].owners.end(), longer);
+  const Summary summary = summarize(recording_);
+  const CallRules* rules = recording_.call_rules().get();
+  std::vector<uint64_t> ends;  // by process
+  for (const ProcessSummary& process : summary.processes) {
+    const uint64_t end = process.ended ? process.last_time : summary.last_time;
+    ends.push_back(rules == nullptr ? end : std::min(end, rules->end));
   }
+  for (uint32_t index = 0; index < locks_.size(); ++index) {
+    State& state = states_[index];
+    std::vector<uint32_t> open = state.readers;
+    if (state.writer != kNoHold) open.push_back(state.writer);
+    locks_[index].held_at_end = !open.empty();
+    for (size_t i = 0; i < open.size(); ++i) {
+      const Hold& hold = holds_[open[i]];
+      const uint64_t end = std::max(ends[locks_[index].process], hold.since);
+      const WaitLedger::Other by = holder(state, hold, 0);
+      if (i == 0) ledger_.charge(index, by, end);
+      count_hold(groups_[by.group], hold, end, true);
+    }
+  }
+  for (uint32_t thread = 0; thread < nesting_.size(); ++thread) {
+    const WaitLedger::Open& wait = ledger_.open(thread);
+    if (wait.lock == kNoIndex) continue;
+    LockRecord read;
+    read.stack = wait.stack;
+    read.end = PENNA_WAIT_GOT;
+    const uint64_t end = std::max(ends[locks_[wait.lock].process], wait.begin);
+    end_wait(wait.lock, thread, wait.begin, end, read, true);
+  }
+  conditions_.finish([&](uint32_t thread) {
+    const ProcessSummary& process = summary.processes[recording_.threads()[thread].process];
+    return process.ended && process.how == EndKind::kExited;
+  });
 }
 
 std::vector<const LockStats*> Locks::by_wait() const {
@@ -155,13 +306,18 @@ std::vector<const LockStats*> Locks::by_wait() const {
 
 LockCounts Locks::counts() const {
   LockCounts sum;
-  sum.locks = locks_.size();
   sum.impossible = impossible_;
+  sum.unended = unended_;
+  sum.short_holds = short_holds_;
+  sum.folded = index_.folded();
   for (const LockStats& lock : locks_) {
+    sum.short_waits += lock.short_waits;
+    if (!has_holder(lock.kind)) continue;
+    ++sum.locks;
     sum.acquisitions += lock.acquisitions;
     sum.contended += lock.contended;
     sum.busy += lock.busy;
-    sum.wait_time += lock.wait.sum();
+    if (__builtin_add_overflow(sum.wait_time, lock.wait.sum(), &sum.wait_time)) sum.wait_time = UINT64_MAX;
     sum.condition_waits += lock.condition_wait.count();
     sum.inherited_unlocks += lock.inherited_unlocks;
     sum.unmatched_unlocks += lock.unmatched_unlocks;

@@ -1,103 +1,111 @@
 // SPDX-License-Identifier: MIT
-// Locks: who waited how long for which lock, and who held it.
+// Locks: who waited how long for which lock, where, and who held it meanwhile.
 //
 // Usage:  Locks locks(recording); for_each_event(recording, {.classes = kLockEvents}, locks); locks.finish();
-// Events must come merged in time order: the holder is known from the thread that took the lock last.
-// All durations are ticks. Invariant: a lock has at most one holder; holds are counted from the outermost lock to the
-// outermost unlock of one thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may
-// give back, once, what its parent held at the fork: that is no contradiction.
+// Events must come merged in time order: the holder is known from the thread that took the lock last. Given allocations, too, it
+// knows that a lock in a new block of memory is another one than that which was at its address before.
+// Invariant: a lock has one holder, or readers; holds are counted from the outermost lock to the outermost unlock of one
+// thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may give back, once, what its
+// parent held at the fork: that is no contradiction.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "model/distribution.h"
+#include "model/condition_waits.h"
 #include "model/events.h"
 #include "model/forked_locks.h"
-#include "model/hash.h"
+#include "model/lock_index.h"
+#include "model/lock_stats.h"
+#include "model/wait_ledger.h"
 
 namespace penna {
 
-// Waits for one lock: those from one stack, or while one thread held it.
-struct LockWaits {
-  uint32_t id = 0;  // of the stack (0 = unknown), or tid of the holder
-  uint64_t waits = 0;
-  uint64_t time = 0;
-  uint64_t longest = 0;
-};
-
-struct LockStats {
-  uint32_t process = 0;
-  uint64_t address = 0;
-  uint64_t first_time = 0;    // ticks, of its first event: with process and address, what Names needs
-  uint64_t acquisitions = 0;  // all that succeeded, recursive ones and those at the end of a condition wait included
-  uint64_t contended = 0;     // of them: after waiting for the lock
-  uint64_t recursive = 0;     // of them: while the thread held it already
-  uint64_t busy = 0;          // trylocks that found it taken
-  uint64_t timeouts = 0;      // waits that ended without it
-  uint64_t errors = 0;
-  uint64_t owner_died = 0;         // acquisitions of a robust lock whose owner had died
-  Distribution wait;               // for the lock: every wait, successful or not
-  Distribution hold;               // finished holds
-  Distribution condition_wait;     // of each condition wait with it: until it was held again
-  bool held_at_end = false;        // still held when the recording ended: that hold is not in `hold`
-  uint64_t inherited_unlocks = 0;  // given back by a forked process, held since before the fork
-  uint64_t unmatched_unlocks = 0;  // given back by a thread that had not taken it (or before the recording)
-  uint64_t missed_unlocks = 0;     // taken while another thread seemed to hold it
-  std::vector<uint32_t> threads;   // indices of those that used it, ascending
-  std::vector<LockWaits> waiters;  // by stack; after finish(): most time first
-  std::vector<LockWaits> owners;   // by tid of the holder when the wait began, where known; the same order
-};
-
-struct ConditionStats {
-  uint32_t process = 0;
-  uint64_t address = 0;
-  uint64_t first_time = 0;
-  uint64_t lock = 0;  // of the last wait
-  uint64_t timeouts = 0, errors = 0;
-  Distribution wait;  // ticks
-};
-
-struct LockCounts {
-  uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0, condition_waits = 0;
-  uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0, held_at_end = 0;
-  uint64_t impossible = 0;  // waits and holds that began after they ended: counted, their time taken as 0
+// What is left out, in ticks: waits of `pairs` and of the locks' `wait`, holds of `groups`.
+struct LockOptions {
+  uint64_t min_wait = 0, min_hold = 0;
 };
 
 class Locks {
  public:
-  explicit Locks(const Recording& recording);
+  explicit Locks(const Recording& recording, const LockOptions& options = {});
   ~Locks();
 
   void operator()(const Event& event);
   void finish();  // then the results are there
 
-  const std::vector<LockStats>& all() const { return locks_; }  // in order of first use
-  std::vector<const LockStats*> by_wait() const;                // most waiting first, then most acquisitions
-  const std::vector<ConditionStats>& conditions() const { return conditions_; }
-  LockCounts counts() const;
+  const std::vector<LockStats>& all() const { return locks_; }            // in order of first use
+  std::vector<const LockStats*> by_wait() const;                          // most waiting first, then most acquisitions
+  const std::vector<WaitPair>& pairs() const { return ledger_.pairs(); }  // also of what nobody holds
+  const std::vector<HoldGroup>& groups() const { return groups_; }
+  const std::vector<ConditionStats>& conditions() const { return conditions_.all(); }
+  const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }
+  LockCounts counts() const;  // of those that have holders
 
  private:
-  struct Holder {
-    uint32_t thread = kNoIndex;
-    uint32_t depth = 0;
+  static constexpr uint32_t kNoHold = UINT32_MAX;
+  struct Hold {
+    uint32_t lock = 0, thread = kNoIndex;
+    uint32_t depth = 0, stack = 0;
     uint64_t since = 0;
   };
-  uint32_t index_of(const Event& event, uint64_t address);
-  void acquired(uint32_t index, const Event& event);
-  void unlocked(uint32_t index, const Event& event);
-  void waited(const Event& event, const penna_lock_wait& wait);
-  void condition_waited(const Event& event, const penna_cond_wait& wait);
-  void add_wait(std::vector<LockWaits>& list, NumberMap<uint32_t>& map, uint32_t lock, uint32_t id, uint64_t time);
+  // A hold that is over.
+  struct LastHold {
+    WaitLedger::Other by;
+    uint64_t end = 0;
+  };
+  struct State {
+    uint32_t writer = kNoHold;      // into holds_
+    std::vector<uint32_t> readers;  // into holds_; the one that has it for the longest first
+    LastHold last;
+    uint32_t waker = kNoIndex, waker_stack = 0;  // who gave back or woke last
+    uint64_t woken = 0;                          // ticks: when
+    uint32_t group = kNoIndex;                   // of the last hold
+    uint32_t condition = kNoIndex;               // number, of a condition
+    bool used = false;                           // for more than being made
+  };
+
+  uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
+  uint32_t add_lock(const Event& event, LockKind kind, uint64_t address);
+  uint32_t index_of_join(const Event& event, const LockRecord& read);
+  void replaced(uint32_t index);
+  void made(const Event& event, const LockRecord& read);
+
+  void acquired(uint32_t index, const Event& event, const LockRecord& read);
+  void given_back(const Event& event, const LockRecord& read);
+  void end_hold(uint32_t hold, uint64_t time, uint32_t stack);
+  void drop_holds(uint32_t index);
+  uint32_t hold_of(const State& state, uint32_t thread) const;
+  uint32_t new_hold(const Hold& hold);
+  uint32_t group_of(State& state, const Hold& hold, uint32_t stack);
+  void count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open);
+  WaitLedger::Other holder(State& state, const Hold& hold, uint32_t stack);
+
+  void requested(const Event& event, const LockRecord& read);
+  void waited(const Event& event, const LockRecord& read);
+  void condition_waited(const Event& event, const LockRecord& read);
+  void woke(const Event& event, const LockRecord& read);
+  void end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open);
+  WaitLedger::Other other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const;
+  uint32_t thread_of(uint32_t process, uint32_t tid) const;
   uint64_t duration(uint64_t begin, uint64_t end);
 
-  std::vector<LockStats> locks_;
-  std::vector<Holder> holders_;  // by lock
+  const Recording& recording_;
+  LockOptions options_;
+  LockIndex index_;
   ForkedLocks forked_;
-  std::vector<ConditionStats> conditions_;
-  std::vector<NumberMap<uint32_t>> lock_index_, condition_index_;  // by process: address -> index
-  NumberMap<uint32_t> waiter_index_, owner_index_;                 // lock, id -> index into its waiters, owners
-  uint64_t impossible_ = 0;
+  std::vector<LockStats> locks_;
+  std::vector<State> states_;  // of locks_
+  std::vector<Hold> holds_;
+  std::vector<uint32_t> free_holds_;
+  std::vector<uint32_t> nesting_;       // by thread: locks that it holds
+  std::vector<uint64_t> locked_since_;  // by thread: of the lock that it gave back last
+  std::vector<HoldGroup> groups_;
+  NumberMap<uint32_t> taken_groups_, given_groups_;  // lock, stack -> group
+  WaitLedger ledger_;
+  ConditionWaits conditions_;
+  NumberMap<uint32_t> threads_;  // process, tid -> index of the last thread
+  uint64_t short_holds_ = 0, unended_ = 0, impossible_ = 0;
 };
 
 }  // namespace penna

@@ -11,7 +11,8 @@
 namespace penna {
 namespace {
 
-bool is_way_to_memory(std::string_view function) {
+// The functions of the language's own library through which a program allocates, locks and waits.
+bool is_way_of_language(std::string_view function) {
   constexpr std::string_view kWays[] = {"malloc",
                                         "calloc",
                                         "realloc",
@@ -20,7 +21,44 @@ bool is_way_to_memory(std::string_view function) {
                                         "std::allocator",
                                         "std::allocator_traits",
                                         "std::__new_allocator",
-                                        "__gnu_cxx::new_allocator"};
+                                        "__gnu_cxx::new_allocator",
+                                        "__gthread_mutex_lock",
+                                        "__gthread_mutex_unlock",
+                                        "__gthread_recursive_mutex_lock",
+                                        "__gthread_cond_wait",
+                                        "__gthread_once",
+                                        "std::mutex",
+                                        "std::__mutex_base",
+                                        "std::recursive_mutex",
+                                        "std::timed_mutex",
+                                        "std::__timed_mutex_impl",
+                                        "std::shared_mutex",
+                                        "std::shared_timed_mutex",
+                                        "std::__shared_mutex_pthread",
+                                        "std::__glibcxx_rwlock_wrlock",
+                                        "std::__glibcxx_rwlock_rdlock",
+                                        "std::__glibcxx_rwlock_unlock",
+                                        "std::lock_guard",
+                                        "std::unique_lock",
+                                        "std::shared_lock",
+                                        "std::scoped_lock",
+                                        "std::lock",
+                                        "std::condition_variable",
+                                        "std::condition_variable_any",
+                                        "std::__condvar",
+                                        "std::call_once",
+                                        "std::thread::join",
+                                        "std::counting_semaphore",
+                                        "std::__platform_semaphore",
+                                        "std::__atomic_semaphore",
+                                        "std::latch",
+                                        "std::__atomic_wait_address",
+                                        "std::__atomic_wait_address_v",
+                                        "std::__atomic_wait_address_bare",
+                                        "std::__detail::__platform_wait",
+                                        "std::__atomic_base"};
+  for (std::string_view result : {"void ", "bool "})  // templates say what they return
+    if (function.substr(0, result.size()) == result) function.remove_prefix(result.size());
   return std::any_of(std::begin(kWays), std::end(kWays), [&](std::string_view way) {
     if (function.substr(0, way.size()) != way) return false;
     const std::string_view rest = function.substr(way.size());  // "(unsigned long)", "<int>::allocate", "::allocate"
@@ -121,7 +159,7 @@ const NameFrame* Names::origin(uint32_t process, uint32_t stack) {
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
     for (const NameFrame& one : frame(process, node->pc, node->generation)) {
       last = &one;
-      if (!is_way_to_memory(one.function)) return last;
+      if (!is_way_of_language(one.function)) return last;
     }
   }
   return last;

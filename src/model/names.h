@@ -82,8 +82,8 @@ class Names {
   NamedStack stack(uint32_t process, uint32_t stack);
   // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
   bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
-  // The frame that is said to have allocated or waited: the innermost one that is not a way to memory of the language
-  // itself (operator new, std::allocator, a malloc of the dynamic linker's own). Null for a stack without frames.
+  // The frame that is said to have allocated or waited: the innermost one that is not a way of the language itself
+  // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack without frames.
   const NameFrame* origin(uint32_t process, uint32_t stack);
 
   // A variable: "counter_lock" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.

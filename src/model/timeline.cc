@@ -5,9 +5,17 @@
 #include <algorithm>
 
 #include "model/block_records.h"
+#include "model/lock_records.h"
+#include "model/lock_stats.h"
 #include "model/summary.h"
 
 namespace penna {
+
+namespace {
+
+bool is_held(penna_sync sync) { return has_holder(lock_kind(sync)); }
+
+}  // namespace
 
 uint64_t Timeline::span_key(const Site& site) {
   const std::string name = site.provider + '\0' + site.name;
@@ -96,47 +104,65 @@ bool Timeline::describe_block(const Record& record, TimelineLine& out) {
 }
 
 bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
-  const Record& record = event.record;
-  auto since = [&](uint64_t begin) {
-    out.begin = begin < event.time ? begin : event.time;
+  const LockRecord read = read_lock(event.record);
+  out.address = out.lock = read.address;
+  out.sync = read.sync;
+  out.stack = read.stack;
+  const auto ended = [&](LineKind kind) {
+    out.kind = kind;
+    out.owner = read.holder;
+    out.wait_end = read.end;
+    out.begin = std::min(read.begin, event.time);
     out.duration = event.time - out.begin;
+    request_.reset();
   };
-  switch (record.kind) {
-    case PENNA_KIND_LOCK:
-    case PENNA_KIND_LOCK_BUSY:
-      out.kind = record.kind == PENNA_KIND_LOCK ? LineKind::kLock : LineKind::kLockBusy;
-      out.address = out.lock = record.as<penna_lock>().lock;
-      if (record.kind == PENNA_KIND_LOCK) take(out.lock, event.time);
-      return true;
-    case PENNA_KIND_UNLOCK:
+  switch (read.deed) {
+    case LockDeed::kNone: return false;
+    case LockDeed::kTaken:
+      out.kind = LineKind::kLock;
+      if (is_held(read.sync)) take(out.lock, event.time);
+      break;
+    case LockDeed::kBusy: out.kind = LineKind::kLockBusy; break;
+    case LockDeed::kRequested:
+      out.kind = LineKind::kLockRequest;
+      out.owner = read.holder;
+      request_ = out;
+      request_->record = nullptr;
+      break;
+    case LockDeed::kWaited:
+      ended(LineKind::kLockWait);
+      if (is_held(read.sync) && (read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED))
+        take(out.lock, event.time);
+      break;
+    case LockDeed::kGivenBack:
       out.kind = LineKind::kUnlock;
-      out.address = out.lock = record.as<penna_lock>().lock;
       give_back(out.lock, out);
-      return true;
-    case PENNA_KIND_LOCK_WAIT: {
-      const auto wait = record.as<penna_lock_wait>();
-      out.kind = LineKind::kLockWait;
-      out.address = out.lock = wait.lock;
-      out.stack = wait.stack;
-      out.owner = wait.owner;
-      out.wait_end = wait.end;
-      since(wait.begin);
-      if (wait.end == PENNA_WAIT_GOT || wait.end == PENNA_WAIT_OWNER_DIED) take(out.lock, event.time);
-      return true;
-    }
-    case PENNA_KIND_COND_WAIT: {
-      const auto wait = record.as<penna_cond_wait>();
-      out.kind = LineKind::kConditionWait;
-      out.address = wait.condition;
-      out.lock = wait.lock;
-      out.stack = wait.stack;
-      out.wait_end = wait.end;
-      since(wait.begin);
+      break;
+    case LockDeed::kConditionWaited:
+      ended(LineKind::kConditionWait);
+      out.address = read.condition;
+      out.sync = PENNA_SYNC_CONDITION;
       take(out.lock, event.time);
-      return true;
-    }
-    default: return false;
+      break;
+    case LockDeed::kWoke:
+      out.kind = LineKind::kWake;
+      out.size = read.most;
+      break;
+    case LockDeed::kMade: out.kind = LineKind::kLockMade; break;
+    case LockDeed::kGone: out.kind = LineKind::kLockGone; break;
   }
+  return true;
+}
+
+// At the depth where it began, at the end of its process.
+TimelineLine Timeline::open_wait() const {
+  TimelineLine wait = *request_;
+  wait.kind = LineKind::kOpenWait;
+  wait.depth = static_cast<uint32_t>(matcher_.depth());
+  const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
+  wait.time = std::max(last_time_, end ? end->end_ticks : last_time_);
+  wait.duration = wait.time - wait.begin;
+  return wait;
 }
 
 void Timeline::take(uint64_t lock, uint64_t time) {

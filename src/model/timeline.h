@@ -33,18 +33,24 @@ enum class LineKind : uint8_t {
   kUnmap,           //                          address, size
   kPoolAllocation,  //                          address, size, site (of the pool), stack
   kPoolFree,        //                          address, site
-  kLock,            // taken without waiting    address
-  kLockWait,        // a wait for it ended      address, begin, duration, wait_end, owner, stack
-  kLockBusy,        // trylock failed           address
-  kUnlock,          //                          address, begin, duration of the hold (0 when its begin is unknown)
-  kConditionWait,   // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
-  kPoint,       //                          decode_arguments(recording.site(process, site), *record); also the values
-                //                          of a call that nobody knows
-  kSpanBegin,   // a span, in place of      as kPoint
-  kSpanEnd,     //   an entry and its exit  site (of its beginning), begin, duration, end
-  kThreadName,  //                          decode_thread_name(*record)
-  kLost,        //                          record->as<penna_lost>()
-  kBlocked,     //                          duration: the thread waited for room in the recorder's memory
+  // Of everything that threads wait for; `sync` says what it is.
+  kLock,           // taken without waiting    address, stack (0: not known)
+  kLockRequest,    // a wait begins            address, owner, stack; also of conditions
+  kLockWait,       // a wait for it ended      address, begin, duration, wait_end, owner, stack
+  kOpenWait,       // it never ended           as kLockWait; comes last in its thread
+  kLockBusy,       // trylock failed           address
+  kUnlock,         //                          address, stack, begin, duration of the hold (0 when its begin is unknown)
+  kConditionWait,  // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
+  kWake,           // signal, broadcast        address, size = how many at most (UINT32_MAX: all), stack
+  kLockMade,       //                          address, stack
+  kLockGone,       //                          address
+  kPoint,          //                          decode_arguments(recording.site(process, site), *record); also the values
+                   //                          of a call that nobody knows
+  kSpanBegin,      // a span, in place of      as kPoint
+  kSpanEnd,        //   an entry and its exit  site (of its beginning), begin, duration, end
+  kThreadName,     //                          decode_thread_name(*record)
+  kLost,           //                          record->as<penna_lost>()
+  kBlocked,        //                          duration: the thread waited for room in the recorder's memory
 };
 
 struct TimelineLine {
@@ -62,11 +68,12 @@ struct TimelineLine {
   uint32_t family = 0;  // penna_alloc_family, or penna_map_how; may be unknown
   uint32_t stack =
       0;  // for Names::stack() and origin(); 0 = none. Of a call: that it came from; kFree: see --free-stacks
-  uint32_t owner = 0;              // tid that held the lock; 0 = unknown
-  uint32_t wait_end = 0;           // penna_wait_end; may be unknown
-  uint32_t site = 0;               // id
-  bool inherited = false;          // kStrayExit: the process was forked inside of it
-  const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
+  uint32_t owner = 0;                  // tid that held the lock; 0 = unknown
+  penna_sync sync = PENNA_SYNC_MUTEX;  // of locks and waits
+  uint32_t wait_end = 0;               // penna_wait_end; may be unknown
+  uint32_t site = 0;                   // id
+  bool inherited = false;              // kStrayExit: the process was forked inside of it
+  const Record* record = nullptr;      // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
   // VALUES records, valid during the visit; null: there are none. A call's `stack` is in neither.
   const Record* arguments = nullptr;  // kEnter, kLeave, kLeaf
   const Record* result = nullptr;     // kLeave, kLeaf
@@ -124,6 +131,7 @@ class Timeline {
   bool describe_lock(const Event& event, TimelineLine& out);
   void take(uint64_t lock, uint64_t time);
   void give_back(uint64_t lock, TimelineLine& out);
+  TimelineLine open_wait() const;
 
   // A record that is needed longer than its event, and the call it is of.
   struct Kept {
@@ -166,8 +174,9 @@ class Timeline {
   std::optional<bool> forked_;  // goes_on_after_fork(), when it was asked for
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
-  NumberMap<Held> held_;            // by lock
-  TextMap<uint64_t> span_numbers_;  // by provider and name
+  NumberMap<Held> held_;                 // by lock
+  std::optional<TimelineLine> request_;  // of a wait that has not ended
+  TextMap<uint64_t> span_numbers_;       // by provider and name
 };
 
 // The lines of one thread.

@@ -164,6 +164,7 @@ bool Timeline::add_jump(const Event& event, OnLine& on_line) {
 template <typename OnLine>
 bool Timeline::finish(bool keep_open, OnLine&& on_line) {
   if (!flush(on_line)) return false;
+  if (keep_open && request_ && !on_line(open_wait())) return false;
   Emit<OnLine> emit{*this, on_line, keep_open};
   matcher_.finish(last_time_, emit);
   return emit.go_on || !keep_open;

@@ -1,170 +1,217 @@
 // SPDX-License-Identifier: MIT
-// penna report locks and waits: which locks were waited for, from where, and who held them.
+// penna report locks: what each lock costs, how long the waits for the worst one are, and what else was waited for.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
+#include <memory>
 
 #include "report/frames.h"
+#include "report/lock_findings.h"
+#include "report/lock_rows.h"
 #include "report/reports.h"
 #include "report/units.h"
 
 namespace penna {
 namespace {
 
-Cell duration(const Recording& recording, uint64_t ticks) { return ticks_to_ns(recording, ticks); }
-
-// Nothing rather than "0 ns" where there was nothing to measure.
-Cell maximum(const Recording& recording, const Distribution& distribution) {
-  return distribution.count() == 0 ? Cell{} : duration(recording, distribution.max());
-}
-Cell p99(const Recording& recording, const Distribution& distribution) {
-  return distribution.count() == 0 ? Cell{} : duration(recording, distribution.percentile(0.99));
+Cell average(const Recording& recording, const Distribution& distribution) {
+  if (distribution.count() == 0) return Cell{};
+  return ticks_to_ns(recording, static_cast<uint64_t>(distribution.average()));
 }
 
-// What locks and condition variables are called: variables by their name, others by who allocated the block they lie in.
-class LockNames {
- public:
-  LockNames(Names& names, const LockBlocks* blocks) : names_(names), blocks_(blocks) {}
-
-  std::string operator()(uint32_t process, uint64_t address, uint64_t time) const {
-    if (auto name = names_.variable(process, address, time)) return *name;
-    const LockBlock* block = blocks_ == nullptr ? nullptr : blocks_->of(process, address);
-    return block == nullptr ? names_.data(process, address, time) : in_block(*block, address);
-  }
-  std::string operator()(const LockStats& lock) const { return (*this)(lock.process, lock.address, lock.first_time); }
-  bool knows_blocks() const { return blocks_ != nullptr; }
-
- private:
-  // "at +40 in the block of 112 B that make_queue (queue.cc:31) allocated".
-  std::string in_block(const LockBlock& block, uint64_t address) const {
-    std::string text = address == block.address ? "" : fmt::format("at +{} ", address - block.address);
-    text += fmt::format("in the block of {}", bytes_text(static_cast<int64_t>(block.size)));
-    const NameFrame* origin = names_.origin(block.process, block.stack);
-    if (origin == nullptr) return text;
-    text += " that " + origin->function;
-    if (origin->line != 0) text += fmt::format(" ({}:{})", base_name(origin->file), origin->line);
-    return text + " allocated";
-  }
-
-  Names& names_;
-  const LockBlocks* blocks_;
-};
-
-// Locks that are no variables are told apart by their address.
-TableColumn address_column(const LockNames& name_of) {
-  return {"address", "ADDRESS", CellKind::kAddress, false, !name_of.knows_blocks()};
+// "flush (flush.cc:31) 81 %".
+std::string holder_text(const Locks& locks, const LockStats& lock, const MainHolder& main, const LockNames& name_of) {
+  if (main.pair == nullptr || lock.wait.sum() == 0) return "";
+  const double share = 100 * static_cast<double>(main.time) / static_cast<double>(lock.wait.sum());
+  return fmt::format("{}, {}", other_side_text(locks, *main.pair, name_of), percent_text(std::min(share, 100.0)));
 }
 
-// "worker (tid 12) in 3 of 4 waits".
-std::string holder_text(const Recording& recording, const LockStats& lock) {
-  if (lock.owners.empty()) return "";
-  const LockWaits& owner = lock.owners[0];
-  return fmt::format("{} in {} of {}", thread_label(recording, lock.process, owner.id), owner.waits, lock.wait.count());
-}
-
-Table locks_table(const Recording& recording, const Locks& locks, const LockNames& name_of) {
+Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
   Table table;
   table.key = "locks";
   table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
                    {"waits", "WAITS", CellKind::kCount},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
+                   {"avg_wait_ns", "AVG", CellKind::kDuration},
+                   {"p50_wait_ns", "P50", CellKind::kDuration},
                    {"p99_wait_ns", "P99", CellKind::kDuration},
+                   {"max_wait_ns", "MAX", CellKind::kDuration},
+                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
                    {"hold_ns", "HOLD", CellKind::kDuration},
+                   {"avg_hold_ns", "AVG HOLD", CellKind::kDuration},
+                   {"p99_hold_ns", "P99 HOLD", CellKind::kDuration},
                    {"max_hold_ns", "MAX HOLD", CellKind::kDuration},
                    {"taken", "TAKEN", CellKind::kCount},
+                   {"contended", "CONTENDED", CellKind::kCount, false, true},
+                   {"contended_percent", "WAITED", CellKind::kPercent},
+                   {"shared", "SHARED", CellKind::kCount, false, true},
                    {"busy", "BUSY", CellKind::kCount, false, true},
                    {"timeouts", "TIMEOUTS", CellKind::kCount, false, true},
+                   {"errors", "ERRORS", CellKind::kCount, false, true},
+                   {"nesting", "NEST", CellKind::kCount},
                    {"threads", "THREADS", CellKind::kCount},
                    {"pid", "PID", CellKind::kNumber, false, true},
                    address_column(name_of),
+                   {"kind", "KIND", CellKind::kText},
                    {"lock", "LOCK", CellKind::kText, true},
-                   {"holder", "MOST OFTEN HELD BY", CellKind::kText, true}};
-  const std::vector<LockStats>& all = locks.all();
+                   {"holder", "HELD MEANWHILE BY", CellKind::kText, true}};
+  const auto holders = std::make_shared<std::vector<MainHolder>>(main_holders(locks));
+  const auto time = [&](uint64_t ticks) { return Cell{ticks_to_ns(recording, ticks)}; };
   for (const LockStats* lock : locks.by_wait()) {
-    table.add({duration(recording, lock->wait.sum()), number(lock->wait.count()), maximum(recording, lock->wait),
-               p99(recording, lock->wait), duration(recording, lock->hold.sum()), maximum(recording, lock->hold),
-               number(lock->acquisitions), number(lock->busy), number(lock->timeouts),
-               number(uint64_t{lock->threads.size()}), int64_t{recording.processes()[lock->process].process.pid},
-               static_cast<int64_t>(lock->address), std::string(), holder_text(recording, *lock)},
-              static_cast<uint32_t>(lock - all.data()));
+    if (!has_holder(lock->kind) || !choice.has(*lock)) continue;
+    const double share = lock->acquisitions == 0
+                             ? 0
+                             : 100 * static_cast<double>(lock->contended) / static_cast<double>(lock->acquisitions);
+    table.add({time(lock->wait.sum()),
+               number(lock->wait.count()),
+               average(recording, lock->wait),
+               lock_percentile(recording, lock->wait, 0.5),
+               lock_percentile(recording, lock->wait, 0.99),
+               lock_percentile(recording, lock->wait, 1),
+               number(lock->open_waits),
+               time(lock->hold.sum()),
+               average(recording, lock->hold),
+               lock_percentile(recording, lock->hold, 0.99),
+               lock_percentile(recording, lock->hold, 1),
+               number(lock->acquisitions),
+               number(lock->contended),
+               Cell{share},
+               number(lock->shared),
+               number(lock->busy),
+               number(lock->timeouts),
+               number(lock->errors),
+               number(uint64_t{lock->deepest}),
+               number(uint64_t{lock->threads.size()}),
+               int64_t{recording.processes()[lock->process].process.pid},
+               static_cast<int64_t>(lock->address),
+               std::string(lock_kind_name(lock->kind)),
+               std::string(),
+               std::string()},
+              choice.index(*lock));
   }
-  table.complete = [&all, name_of](TableRow& row) { row.cells[12] = name_of(all[row.source]); };
-  return table;
-}
-
-// A row for each stack from which a lock was waited for, most time first.
-Table waits_table(const Recording& recording, const Locks& locks, Names& names, const LockNames& name_of) {
-  Table table;
-  table.key = "waits";
-  table.title = "Waits by stack";
-  table.details_key = "stack";
-  table.details_in_row = true;
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
-                   {"pid", "PID", CellKind::kNumber, false, true},
-                   {"lock", "LOCK", CellKind::kText, true}};
-  add_place_columns(table, "STACK");
-  const std::vector<LockStats>& all = locks.all();
-  std::vector<std::pair<uint32_t, uint32_t>> sources;  // lock, waiter
-  for (uint32_t lock = 0; lock < all.size(); ++lock)
-    for (uint32_t waiter = 0; waiter < all[lock].waiters.size(); ++waiter) sources.push_back({lock, waiter});
-  std::stable_sort(sources.begin(), sources.end(), [&](const auto& a, const auto& b) {
-    return all[a.first].waiters[a.second].time > all[b.first].waiters[b.second].time;
-  });
-  for (uint32_t i = 0; i < sources.size(); ++i) {
-    const LockStats& lock = all[sources[i].first];
-    const LockWaits& waiter = lock.waiters[sources[i].second];
-    std::vector<Cell> cells = {duration(recording, waiter.time), number(waiter.waits),
-                               duration(recording, waiter.longest),
-                               int64_t{recording.processes()[lock.process].process.pid}, std::string()};
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  table.complete = [&all, &names, name_of, sources = std::move(sources)](TableRow& row) {
-    const LockStats& lock = all[sources[row.source].first];
-    row.cells[4] = name_of(lock);
-    set_stack(row, lock.process, lock.waiters[sources[row.source].second].id, names);
+  table.complete = [&locks, holders, name_of](TableRow& row) {
+    const LockStats& lock = locks.all()[row.source];
+    row.cells[row.cells.size() - 2] = name_of(lock);
+    row.cells.back() = holder_text(locks, lock, (*holders)[row.source], name_of);
   };
   return table;
 }
 
-Table conditions_table(const Recording& recording, const Locks& locks, const LockNames& name_of) {
+// Semaphores, barriers, threads that are joined, futexes: nobody holds them.
+Table others_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
+  Table table;
+  table.key = "others";
+  table.title = "What else was waited for";
+  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
+                   {"waits", "WAITS", CellKind::kCount},
+                   {"avg_wait_ns", "AVG", CellKind::kDuration},
+                   {"p50_wait_ns", "P50", CellKind::kDuration},
+                   {"p99_wait_ns", "P99", CellKind::kDuration},
+                   {"max_wait_ns", "MAX", CellKind::kDuration},
+                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
+                   {"taken", "TAKEN", CellKind::kCount, false, true},
+                   {"given", "GIVEN", CellKind::kCount, false, true},
+                   {"timeouts", "TIMEOUTS", CellKind::kCount},
+                   {"threads", "THREADS", CellKind::kCount},
+                   {"pid", "PID", CellKind::kNumber, false, true},
+                   address_column(name_of),
+                   {"kind", "KIND", CellKind::kText},
+                   {"lock", "WHAT", CellKind::kText, true}};
+  for (const LockStats* lock : locks.by_wait()) {
+    if (has_holder(lock->kind) || lock->kind == LockKind::kCondition || !choice.has(*lock)) continue;
+    table.add({ticks_to_ns(recording, lock->wait.sum()), number(lock->wait.count()), average(recording, lock->wait),
+               lock_percentile(recording, lock->wait, 0.5), lock_percentile(recording, lock->wait, 0.99),
+               lock_percentile(recording, lock->wait, 1), number(lock->open_waits), number(lock->acquisitions),
+               number(lock->given), number(lock->timeouts), number(uint64_t{lock->threads.size()}),
+               int64_t{recording.processes()[lock->process].process.pid}, static_cast<int64_t>(lock->address),
+               std::string(lock_kind_name(lock->kind)), std::string()},
+              choice.index(*lock));
+  }
+  table.complete = [&locks, name_of](TableRow& row) { row.cells.back() = name_of(locks.all()[row.source]); };
+  return table;
+}
+
+Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
+                       const LockNames& name_of) {
   Table table;
   table.key = "conditions";
   table.title = "Condition variables (time until signalled and locked again)";
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},       {"waits", "WAITS", CellKind::kCount},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},    {"timeouts", "TIMEOUTS", CellKind::kCount},
-                   {"pid", "PID", CellKind::kNumber, false, true}, address_column(name_of),
-                   {"mutex", "MUTEX", CellKind::kText, true},      {"condition", "CONDITION", CellKind::kText, true}};
+  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
+                   {"waits", "WAITS", CellKind::kCount},
+                   {"p99_wait_ns", "P99", CellKind::kDuration},
+                   {"max_wait_ns", "MAX", CellKind::kDuration},
+                   {"still_waiting", "STILL WAITING", CellKind::kCount},
+                   {"timeouts", "TIMEOUTS", CellKind::kCount},
+                   {"spurious", "SPURIOUS", CellKind::kCount, false, true},
+                   {"signals", "SIGNALS", CellKind::kCount},
+                   {"broadcasts", "BROADCASTS", CellKind::kCount},
+                   {"unheard", "UNHEARD", CellKind::kCount},
+                   {"herds", "HERDS", CellKind::kCount, false, true},
+                   {"pid", "PID", CellKind::kNumber, false, true},
+                   address_column(name_of),
+                   {"mutex", "MUTEX", CellKind::kText, true},
+                   {"condition", "CONDITION", CellKind::kText, true}};
   const std::vector<ConditionStats>& all = locks.conditions();
   for (uint32_t i = 0; i < all.size(); ++i) {
     const ConditionStats& condition = all[i];
+    const LockStats& lock = locks.all()[condition.index];
+    if (!choice.has(lock)) continue;
     table.add(
-        {duration(recording, condition.wait.sum()), number(condition.wait.count()), maximum(recording, condition.wait),
-         number(condition.timeouts), int64_t{recording.processes()[condition.process].process.pid},
-         static_cast<int64_t>(condition.address), std::string(), std::string()},
+        {ticks_to_ns(recording, lock.wait.sum()), number(lock.wait.count()),
+         lock_percentile(recording, lock.wait, 0.99), lock_percentile(recording, lock.wait, 1), number(lock.open_waits),
+         number(lock.timeouts), number(condition.spurious), number(condition.signals), number(condition.broadcasts),
+         number(condition.unheard), number(condition.herds), int64_t{recording.processes()[lock.process].process.pid},
+         static_cast<int64_t>(lock.address), std::string(), std::string()},
         i);
   }
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
-    return all[a.source].wait.sum() > all[b.source].wait.sum();
+    return locks.all()[all[a.source].index].wait.sum() > locks.all()[all[b.source].index].wait.sum();
   });
-  table.complete = [&all, name_of](TableRow& row) {
-    const ConditionStats& condition = all[row.source];
-    row.cells[6] = name_of(condition.process, condition.lock, condition.first_time);
-    row.cells[7] = name_of(condition.process, condition.address, condition.first_time);
+  table.complete = [&locks, name_of](TableRow& row) {
+    const ConditionStats& condition = locks.conditions()[row.source];
+    row.cells[row.cells.size() - 2] = condition.lock == kNoIndex ? std::string() : name_of(locks.all()[condition.lock]);
+    row.cells.back() = name_of(locks.all()[condition.index]);
   };
   return table;
 }
 
-std::string head(const Recording& recording, const Locks& locks) {
-  const LockCounts counts = locks.counts();
-  if (counts.locks == 0) return "No locks were recorded.";
-  return fmt::format(
-      "{} taken {}, {} after waiting, {} in all", plural_text(static_cast<int64_t>(counts.locks), "lock"),
-      plural_text(static_cast<int64_t>(counts.acquisitions), "time"),
-      count_text(static_cast<int64_t>(counts.contended)), duration_text(ticks_to_ns(recording, counts.wait_time)));
+// 1, 2, 5, 10, 20, ...: the largest that is not above a number of nanoseconds.
+int64_t step_below(int64_t ns) {
+  int64_t step = 1;
+  for (int i = 0;; ++i) {
+    int64_t next;
+    if (__builtin_mul_overflow(step / (i % 3 == 1 ? 2 : 1), i % 3 == 1 ? 5 : 2, &next)) return step;
+    if (next > ns) return step;
+    step = next;
+  }
+}
+
+// How long the waits for one lock are.
+Table histogram_table(const Recording& recording, const LockStats& lock, const LockNames& name_of, bool ascii) {
+  constexpr size_t kBar = 40;
+  Table table;
+  table.key = "histogram";
+  table.title = "Waits for " + name_of(lock) + " by length";
+  table.columns = {{"from_ns", "FROM", CellKind::kDuration},
+                   {"waits", "WAITS", CellKind::kCount},
+                   {"percent", "SHARE", CellKind::kPercent},
+                   {"", "", CellKind::kText, false, false, true}};
+  std::vector<std::pair<int64_t, uint64_t>> steps;
+  uint64_t most = 1;
+  lock.wait.for_each([&](uint64_t ticks, uint64_t count) {
+    const int64_t from = step_below(ticks_to_ns(recording, ticks));
+    if (steps.empty() || steps.back().first != from) steps.emplace_back(from, 0);
+    most = std::max(most, steps.back().second += count);
+  });
+  for (const auto& [from, count] : steps) {
+    const double share = static_cast<double>(count) / static_cast<double>(lock.wait.count());
+    const auto width = static_cast<size_t>(
+        std::ceil(static_cast<double>(kBar) * static_cast<double>(count) / static_cast<double>(most)));
+    std::string bar;
+    for (size_t i = 0; i < width; ++i) bar += ascii ? "#" : "█";
+    table.add({from, number(count), Cell{100 * share}, std::move(bar)});
+  }
+  return table;
 }
 
 }  // namespace
@@ -177,26 +224,24 @@ std::string thread_label(const Recording& recording, uint32_t process, uint32_t 
   return fmt::format("tid {}", tid);
 }
 
-Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks) {
-  const LockNames name_of(names, blocks);
+Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view) {
+  const LockNames name_of(recording, names, view.blocks);
+  const LockChoice choice(locks, name_of, view.lock);
   Report report;
-  report.head.push_back(head(recording, locks));
-  for (Table table : {locks_table(recording, locks, name_of), waits_table(recording, locks, names, name_of),
-                      conditions_table(recording, locks, name_of)})
-    if (!table.rows.empty()) report.tables.push_back(std::move(table));
-  return report;
-}
-
-Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks) {
-  Report report;
-  report.head.push_back(head(recording, locks));
-  Table table = waits_table(recording, locks, names, LockNames(names, blocks));
-  table.title.clear();
-  if (table.rows.empty()) {
-    report.head.push_back("No lock was waited for.");
-  } else {
-    report.tables.push_back(std::move(table));
+  report.head = choice.head(recording);
+  const LockStats* worst = choice.worst();
+  Table second;
+  if (view.with_stacks) {
+    second = waits_table(recording, locks, choice, names, name_of, true);
+    second.title = "Waits by stack";
+  } else if (worst != nullptr) {
+    second = histogram_table(recording, *worst, name_of, view.ascii);
   }
+  for (Table table :
+       {locks_table(recording, locks, choice, name_of), std::move(second),
+        others_table(recording, locks, choice, name_of), conditions_table(recording, locks, choice, name_of)})
+    if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.tail = lock_findings(recording, locks, name_of);
   return report;
 }
 

@@ -38,8 +38,13 @@ Report overview_report(const Recording& recording, const Summary& summary, const
     view.suppressor = inputs.suppressor;
     append(report, leaks_report(recording, *inputs.allocations, names, view), "Leaks");
   }
-  if (inputs.locks != nullptr)
-    append(report, locks_report(recording, *inputs.locks, names, inputs.lock_blocks), "Locks");
+  if (inputs.locks != nullptr) {
+    LockView view{inputs.lock_blocks};
+    view.with_stacks = true;
+    Report locks = locks_report(recording, *inputs.locks, names, view);
+    report.tail = std::move(locks.tail);
+    append(report, std::move(locks), "Locks");
+  }
   if (inputs.points != nullptr) append(report, points_report(recording, *inputs.points), "Points");
   if (report.tables.empty())
     report.tail.push_back(

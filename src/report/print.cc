@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kGap = 2;            // spaces between columns
 constexpr size_t kSmallestText = 16;  // a text column is never cut below this
 constexpr size_t kDetailIndent = 6;   // of frames below their row
+constexpr size_t kOtherIndent = 4;    // of the words over other ones
 
 bool is_left(const TableColumn& column) { return column.kind == CellKind::kText; }
 
@@ -127,6 +128,21 @@ std::string title_line(const Layout& layout, const TextStyle& style) {
   return line.take();
 }
 
+std::string detail_lines(const std::vector<TableDetail>& details, size_t from, size_t most, size_t indent,
+                         const TextStyle& style) {
+  std::string lines;
+  const size_t room = std::max(style.width, indent + kSmallestText) - indent;
+  // "1 more" would take the line of the one that it hides.
+  if (details.size() == most + 1) ++most;
+  size_t shown = from;
+  for (; shown < std::min(details.size(), most); ++shown)
+    lines += std::string(indent, ' ') + fit(details[shown], room, style).tint(style) + "\n";
+  if (shown < details.size())
+    lines +=
+        std::string(indent, ' ') + tinted(fmt::format("... {} more", details.size() - shown), Tint::kDim, style) + "\n";
+  return lines;
+}
+
 std::string row_lines(const Table& table, size_t index, const Layout& layout, const TextStyle& style) {
   const TableRow& row = table.rows[index];
   const bool detail_first = in_row(table, row);
@@ -143,16 +159,10 @@ std::string row_lines(const Table& table, size_t index, const Layout& layout, co
   }
   std::string lines = line.take();
 
-  const size_t room = std::max(style.width, kDetailIndent + kSmallestText) - kDetailIndent;
-  size_t shown = detail_first ? 1 : 0;
-  // "1 more" would take the line of the one that it hides.
-  const size_t most = row.details.size() == table.most_details + 1 ? row.details.size() : table.most_details;
-  for (; shown < std::min(row.details.size(), most); ++shown)
-    lines += std::string(kDetailIndent, ' ') + fit(row.details[shown], room, style).tint(style) + "\n";
-  if (shown < row.details.size())
-    lines += std::string(kDetailIndent, ' ') +
-             tinted(fmt::format("... {} more", row.details.size() - shown), Tint::kDim, style) + "\n";
-  return lines;
+  lines += detail_lines(row.details, detail_first ? 1 : 0, table.most_details, kDetailIndent, style);
+  if (row.other_title.empty()) return lines;
+  lines += std::string(kOtherIndent, ' ') + tinted(printable(row.other_title), Tint::kDim, style) + "\n";
+  return lines + detail_lines(row.other_details, 0, table.most_details, kDetailIndent, style);
 }
 
 bool print_sentences(const std::vector<std::string>& sentences, Tint tint, const TextStyle& style,

@@ -42,7 +42,8 @@ Tint tint_of(LineKind kind) {
     case LineKind::kSpanBegin: return Tint::kName;
     case LineKind::kLost:
     case LineKind::kBlocked:
-    case LineKind::kLockWait: return Tint::kWarn;
+    case LineKind::kLockWait:
+    case LineKind::kOpenWait: return Tint::kWarn;
     case LineKind::kSpanEnd:
     case LineKind::kLeave: return Tint::kDim;
     default: return Tint::kNone;
@@ -55,10 +56,27 @@ bool has_duration(const TimelineLine& line) {
     case LineKind::kLeaf:
     case LineKind::kSpanEnd:
     case LineKind::kLockWait:
+    case LineKind::kOpenWait:
     case LineKind::kConditionWait:
     case LineKind::kBlocked: return true;
     case LineKind::kUnlock: return line.duration != 0;
     default: return false;
+  }
+}
+
+// How a wait or a lock is called: "lock m", "read lock table", "barrier start".
+const char* sync_word(penna_sync sync) {
+  switch (sync) {
+    case PENNA_SYNC_READ: return "read lock";
+    case PENNA_SYNC_WRITE: return "write lock";
+    case PENNA_SYNC_SPIN: return "spin lock";
+    case PENNA_SYNC_SEMAPHORE: return "semaphore";
+    case PENNA_SYNC_CONDITION: return "condition";
+    case PENNA_SYNC_BARRIER: return "barrier";
+    case PENNA_SYNC_ONCE: return "once";
+    case PENNA_SYNC_JOIN: return "join";
+    case PENNA_SYNC_FUTEX: return "futex";
+    default: return "lock";
   }
 }
 
@@ -196,6 +214,7 @@ bool ReplayPrinter::thread_title(uint32_t thread) {
 
 // The line is put together in one string by hand: formatting widths would take most of the time of a replay.
 bool ReplayPrinter::line(const TimelineLine& line) {
+  if (line.kind == LineKind::kLockRequest) return true;
   const uint64_t when = line.kind == LineKind::kLeaf ? line.begin : line.time;
   const size_t levels = std::min<size_t>(line.depth, kDeepestIndent);
   std::string event = event_text(line);
@@ -253,19 +272,41 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
                          origin_text(line));
     case LineKind::kPoolFree: return fmt::format("pool {}: free({:#x})", pool_name(line), line.address);
     case LineKind::kReallocFailed: return fmt::format("realloc failed: {:#x} stays", line.address);
-    case LineKind::kLock: return "lock " + lock_name(line, line.address);
-    case LineKind::kLockBusy: return "trylock " + lock_name(line, line.address) + " busy";
-    case LineKind::kUnlock: return "unlock " + lock_name(line, line.address);
-    case LineKind::kLockWait: return wait_text(line, "lock " + lock_name(line, line.address));
+    case LineKind::kLock:
+    case LineKind::kLockRequest:
+    case LineKind::kLockWait:
+    case LineKind::kOpenWait:
+    case LineKind::kLockBusy:
+    case LineKind::kUnlock:
     case LineKind::kConditionWait:
-      return wait_text(line,
-                       fmt::format("condition {} with {}", lock_name(line, line.address), lock_name(line, line.lock)));
+    case LineKind::kWake:
+    case LineKind::kLockMade:
+    case LineKind::kLockGone: return lock_text(line);
     case LineKind::kPoint: return point_text(line, "point");
     case LineKind::kThreadName: return "thread is named " + printable(decode_thread_name(*line.record));
     case LineKind::kLost: return lost_text(line.record->as<penna_lost>());
     case LineKind::kBlocked: return "waited for room in the recorder";
   }
   return "";
+}
+
+std::string ReplayPrinter::lock_text(const TimelineLine& line) {
+  const std::string what = fmt::format("{} {}", sync_word(line.sync), lock_name(line, line.address));
+  const bool is_condition = line.sync == PENNA_SYNC_CONDITION;
+  switch (line.kind) {
+    case LineKind::kLockBusy: return fmt::format("trylock {} busy", lock_name(line, line.address));
+    case LineKind::kLockWait: return wait_text(line, what);
+    case LineKind::kOpenWait: return wait_text(line, what) + ", and still does at the end";
+    case LineKind::kConditionWait: return wait_text(line, what + " with " + lock_name(line, line.lock));
+    case LineKind::kUnlock:
+      if (line.sync == PENNA_SYNC_SEMAPHORE) return "post " + what;
+      if (line.sync == PENNA_SYNC_ONCE) return "done " + what;
+      return "unlock " + lock_name(line, line.address);
+    case LineKind::kWake: return (!is_condition ? "wake " : line.size > 1 ? "broadcast " : "signal ") + what;
+    case LineKind::kLockMade: return "make " + what;
+    case LineKind::kLockGone: return "destroy " + what;
+    default: return what;
+  }
 }
 
 std::string ReplayPrinter::stray_text(const TimelineLine& line) {
@@ -318,7 +359,7 @@ std::string ReplayPrinter::pool_name(const TimelineLine& line) {
 
 std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string& what) {
   std::string text = fmt::format("{} waited {}", what, duration_text(ticks_to_ns(recording_, line.duration)));
-  if (line.owner != 0)
+  if (line.owner != 0 && line.sync != PENNA_SYNC_JOIN)
     text += fmt::format(", held by {}", printable(thread_label(recording_, line.process, line.owner)));
   switch (line.wait_end) {
     case PENNA_WAIT_GOT: return text;
@@ -329,6 +370,8 @@ std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string
 }
 
 std::string ReplayPrinter::lock_name(const TimelineLine& line, uint64_t address) {
+  if (line.sync == PENNA_SYNC_JOIN && line.owner != 0)
+    return printable(thread_label(recording_, line.process, line.owner));
   return printable(names_.data(line.process, address, line.time));
 }
 

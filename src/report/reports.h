@@ -73,10 +73,19 @@ std::string no_allocations_text(const Allocations& heap);
 std::string sample_text(const Allocations& heap, bool scaled);
 // What was not freed, but for what is suppressed (live_*).
 AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor);
-// Locks, then the waits of those that were waited for, then condition variables. `blocks`: where locks without a name
-// lie; may be null, and then they are called by their address.
-Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks = nullptr);
-Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks = nullptr);
+// What reports about locks show, and how.
+struct LockView {
+  const LockBlocks* blocks = nullptr;  // where locks without a name lie; may be null
+  std::string lock{};                  // only those of this name, which may be a glob; empty: all
+  bool ascii = true;                   // of drawings
+  bool with_stacks = false;            // locks: the waits by stack, and not by length
+};
+// Locks, the waits for the worst of them by length (or all by stack), what else was waited for, condition variables; and what that means.
+Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
+// A row for each pair of a stack that waited and one that held the lock; then those of what nobody holds.
+Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
+// Holds by the stack that took the lock.
+Report holds_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
 Report points_report(const Recording& recording, const Points& points);
 Report threads_report(const Recording& recording, const Summary& summary);
 // Every counter, and a sentence for each that means trouble.

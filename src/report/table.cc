@@ -92,8 +92,10 @@ void sort_rows(Table& table, const SortOrder& by) {
 
 TableRow& Table::add(std::vector<Cell> cells, uint32_t source) {
   PENNA_CHECK(cells.size() == columns.size());
-  rows.push_back({std::move(cells), {}, source, false});
-  return rows.back();
+  TableRow& row = rows.emplace_back();
+  row.cells = std::move(cells);
+  row.source = source;
+  return row;
 }
 
 Cell number(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }

@@ -61,8 +61,10 @@ struct TableDetail {
 struct TableRow {
   std::vector<Cell> cells;
   std::vector<TableDetail> details;  // the frames of a stack, innermost first
-  uint32_t source = 0;               // what Table::complete needs to know it by
-  bool is_quiet = false;             // grey on a terminal
+  std::string other_title;           // stands over other_details in text
+  std::vector<TableDetail> other_details;
+  uint32_t source = 0;    // what Table::complete needs to know it by
+  bool is_quiet = false;  // grey on a terminal
 };
 
 struct Table {
@@ -70,8 +72,9 @@ struct Table {
   std::string title;            // over the table; may be empty
   std::string_view order;       // behind the title: "sorted by TOTAL"; select_rows() drops it when it sorts otherwise
   std::string details_key;      // in CSV and JSON, what TableRow::details are: "stack"; empty: they are for text only
+  std::string other_key;        // the same for TableRow::other_details
   bool details_in_row = false;  // in text, the first detail stands in its row, in place of the last column's cell
-  size_t most_details = SIZE_MAX;  // lines of details of a row in text; what is left out is told
+  size_t most_details = SIZE_MAX;  // lines of details of a row in text, and of its other ones; what is left out is told
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
   uint64_t rows_left_out = 0;  // by select_rows(), told below the table

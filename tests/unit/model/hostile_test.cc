@@ -47,6 +47,13 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     calls.finish();
     tree.finish();
     locks.finish();
+    // What pairs are charged is what was waited.
+    std::vector<uint64_t> waited(locks.all().size());
+    for (const WaitPair& pair : locks.pairs()) __builtin_add_overflow(waited[pair.lock], pair.time, &waited[pair.lock]);
+    for (size_t i = 0; i < waited.size(); ++i) {
+      const Distribution& wait = locks.all()[i].wait;
+      EXPECT_EQ(waited[i], wait.sum());
+    }
 
     uint64_t ended = 0;
     for (const FunctionCalls* function : calls.by_total()) ended += function->calls;

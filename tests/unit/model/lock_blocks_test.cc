@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "recording_builder.h"
 
 namespace penna::lock_blocks_test {
@@ -16,14 +18,18 @@ class InBlocks : public testing::Test {
     recording_.emplace(build_.open());
     map_.emplace(*recording_);
     Locks locks(*recording_);
-    for_each_event(*recording_, {.classes = kLockEvents}, locks);
+    for_each_event(*recording_, {.classes = kLockEvents},
+                   locks);  // without allocations: all that was at an address is one
     locks.finish();
     blocks_.emplace(*recording_, locks, *map_);
     for_each_event(*recording_, {.classes = kAllocEvents}, *blocks_);
+    blocks_->finish();
+    for (const LockStats& lock : locks.all()) first_use_.try_emplace({lock.process, lock.address}, lock.first_time);
   }
   // "address size stack", or "none".
   std::string block_of(uint32_t process, uint64_t address) const {
-    const LockBlock* block = blocks_->of(process, address);
+    const auto first = first_use_.find({process, address});
+    const LockBlock* block = first == first_use_.end() ? nullptr : blocks_->of(process, address, first->second);
     if (block == nullptr) return "none";
     return std::to_string(block->address) + " " + std::to_string(block->size) + " " + std::to_string(block->stack);
   }
@@ -32,6 +38,7 @@ class InBlocks : public testing::Test {
   std::optional<Recording> recording_;
   std::optional<CodeMap> map_;
   std::optional<LockBlocks> blocks_;
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> first_use_;  // by process and address
 };
 
 TEST_F(InBlocks, TheBlockThatWasLiveWhenTheLockWasUsedFirst) {
@@ -54,6 +61,31 @@ TEST_F(InBlocks, TheBlockThatWasLiveWhenTheLockWasUsedFirst) {
   EXPECT_EQ(block_of(0, 1099), "none");  // not asked
   EXPECT_EQ(block_of(0, 1100), "none");
   EXPECT_EQ(block_of(0, 2000), "none");
+}
+
+// Locks that were made at one address one after the other.
+TEST_F(InBlocks, EachLockHasItsOwnBlock) {
+  ThreadBuilder& thread = build_.thread(build_.process(100), 1);
+  thread.alloc(1000, 100, 10, 1);
+  thread.lock_made(1048, 15, 0);
+  thread.lock(1048, 20);
+  thread.unlock(1048, 21);
+  thread.lock_gone(1048, 25);
+  thread.free(1000, 30);
+  thread.alloc(1040, 16, 40, 2);
+  thread.lock(1048, 50);
+  thread.unlock(1048, 60);
+  thread.lock_gone(1048, 61);
+  thread.free(1040, 65);
+  thread.lock(1048, 70);
+  analyse();
+  const auto stack_of = [&](uint64_t first) {
+    const LockBlock* block = blocks_->of(0, 1048, first);
+    return block == nullptr ? 0 : block->stack;
+  };
+  EXPECT_EQ(stack_of(15), 1u);
+  EXPECT_EQ(stack_of(50), 2u);
+  EXPECT_EQ(stack_of(70), 0u);
 }
 
 TEST_F(InBlocks, LargeBlocksMovedBlocksAndConditions) {

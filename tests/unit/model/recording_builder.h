@@ -49,9 +49,34 @@ class ThreadBuilder {
                  uint32_t end = PENNA_WAIT_GOT) {
     record(PENNA_KIND_LOCK_WAIT, time, penna_lock_wait{address, begin, stack, owner, end, 0});
   }
-  void cond_wait(uint64_t address, uint64_t condition, uint64_t begin, uint64_t time, uint32_t end = PENNA_WAIT_GOT) {
-    record(PENNA_KIND_COND_WAIT, time, penna_cond_wait{address, condition, begin, 0, end});
+  void cond_wait(uint64_t address, uint64_t condition, uint64_t begin, uint64_t time, uint32_t end = PENNA_WAIT_GOT,
+                 uint32_t stack = 0) {
+    record(PENNA_KIND_COND_WAIT, time, penna_cond_wait{address, condition, begin, stack, end});
   }
+  // Of everything that threads wait for: `address` may come from of_sync().
+  static constexpr uint64_t of_sync(penna_sync sync, uint64_t address) { return uint64_t{sync} << 56 | address; }
+  void lock_at(uint64_t address, uint64_t time, uint32_t stack) {
+    record(PENNA_KIND_LOCK_AT, time, penna_lock_at{address, stack, 0});
+  }
+  void unlock_at(uint64_t address, uint64_t time, uint32_t stack) {
+    record(PENNA_KIND_UNLOCK_AT, time, penna_lock_at{address, stack, 0});
+  }
+  void lock_request(uint64_t address, uint64_t time, uint32_t stack = 0, uint32_t owner = 0) {
+    record(PENNA_KIND_LOCK_REQUEST, time, penna_lock_at{address, stack, owner});
+  }
+  // A request and its end.
+  void waited(uint64_t address, uint64_t begin, uint64_t time, uint32_t stack = 0, uint32_t owner = 0,
+              uint32_t end = PENNA_WAIT_GOT) {
+    lock_request(address, begin, stack, owner);
+    lock_wait(address, begin, time, stack, owner, end);
+  }
+  void wake(uint64_t address, uint64_t time, uint32_t most = 1, uint32_t stack = 0) {
+    record(PENNA_KIND_WAKE, time, penna_wake{address, stack, most});
+  }
+  void lock_made(uint64_t address, uint64_t time, uint32_t stack) {
+    record(PENNA_KIND_LOCK_MADE, time, penna_lock_at{address, stack, 0});
+  }
+  void lock_gone(uint64_t address, uint64_t time) { record(PENNA_KIND_LOCK_GONE, time, penna_lock{address}); }
   // `words` as they follow penna_point.
   void point(uint32_t site, uint64_t time, const std::vector<uint64_t>& words = {}) {
     raw(PENNA_KIND_POINT, time, with_words(penna_point{site, 0}, words));

@@ -46,6 +46,14 @@ std::string text(const TimelineLine& line) {
     case LineKind::kLock: return fmt::format("{}lock {:x}", indent, line.lock);
     case LineKind::kLockWait:
       return fmt::format("{}wait {:x} {} {} by {}", indent, line.lock, took, line.duration, line.owner);
+    case LineKind::kLockRequest: return fmt::format("{}request {:x} by {}", indent, line.lock, line.owner);
+    case LineKind::kOpenWait:
+      return fmt::format("{}still waits {:x} sync {} {} {}", indent, line.lock, static_cast<int>(line.sync), took,
+                         line.duration);
+    case LineKind::kWake:
+      return fmt::format("{}wake {:x} sync {} most {}", indent, line.lock, static_cast<int>(line.sync), line.size);
+    case LineKind::kLockMade: return fmt::format("{}made {:x} stack {}", indent, line.lock, line.stack);
+    case LineKind::kLockGone: return fmt::format("{}gone {:x}", indent, line.lock);
     case LineKind::kLockBusy: return fmt::format("{}busy {:x}", indent, line.lock);
     case LineKind::kUnlock: return fmt::format("{}unlock {:x} held {}", indent, line.lock, line.duration);
     case LineKind::kConditionWait:
@@ -245,6 +253,33 @@ TEST(Timeline, NoCallIsTakenForASpan) {
   t.record(PENNA_KIND_CALL_EXIT, 2, penna_call{uint64_t{1} << 63});
   Recording recording = build.open();
   EXPECT_THAT(lines_of(recording, 0), ElementsAre("0() 1..2 1"));
+}
+
+// Waits of every kind, inside the call that made them; one that never ended comes last, up to the end of its process.
+TEST(Timeline, WaitsOfEveryKind) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& t = build.thread(process, 1);
+  const auto of = [](penna_sync sync, uint64_t address) { return ThreadBuilder::of_sync(sync, address); };
+  t.lock_made(of(PENNA_SYNC_SEMAPHORE, 0x70), 1, 4);
+  t.enter(kF, 2);
+  t.waited(of(PENNA_SYNC_SEMAPHORE, 0x70), 3, 5);
+  t.unlock(of(PENNA_SYNC_SEMAPHORE, 0x70), 6);  // posted, not given back
+  t.lock_at(of(PENNA_SYNC_WRITE, 0x80), 7, 9);
+  t.unlock_at(of(PENNA_SYNC_WRITE, 0x80), 9, 8);
+  t.wake(of(PENNA_SYNC_CONDITION, 0x90), 10, UINT32_MAX, 3);
+  t.lock_gone(of(PENNA_SYNC_SEMAPHORE, 0x70), 11);
+  t.lock_request(of(PENNA_SYNC_JOIN, 0x99), 12, 5, 1002);
+  ProcessEnd end;
+  end.number = process;
+  end.end_ticks = 40;
+  build.end(end);
+  Recording recording = build.open();
+  EXPECT_THAT(
+      lines_of(recording, 0),
+      ElementsAre("made 70 stack 4", "f0 { @2", "  request 70 by 0", "  wait 70 3..5 2 by 0", "  unlock 70 held 0",
+                  "  lock 80", "  unlock 80 held 2", "  wake 90 sync 5 most 4294967295", "  gone 70",
+                  "  request 99 by 1002", "  still waits 99 sync 8 12..40 28", "} f0 2..12 10 open"));
 }
 
 TEST(Timeline, OtherEventsStandWhereTheyHappened) {

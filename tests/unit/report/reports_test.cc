@@ -230,19 +230,23 @@ TEST_F(Reports, StacksHaveAPlace) {
   }
 }
 TEST_F(Reports, LocksTables) {
-  EXPECT_EQ(text(locks_report(recording_, locks_, names_)), R"(1 lock taken 4 times, 1 after waiting, 2.70 us in all
+  EXPECT_EQ(
+      text(locks_report(recording_, locks_, names_)),
+      R"(1 thread lost 2.70 us of its 5.40 us waiting for counter_lock, 96.3 % of it while main (tid 1001) held it.
+1 lock taken 4 times, 1 after waiting, 2.70 us in all
 
-   WAIT  WAITS      MAX      P99     HOLD  MAX HOLD  TAKEN  THREADS  LOCK          MOST OFTEN HELD BY
-2.70 us      1  2.70 us  2.70 us  3.30 us   3.00 us      4        2  counter_lock  main (tid 1001) in 1 of 1
+   WAIT  WAITS      AVG      P50      P99      MAX     HOLD  AVG HOLD  P99 HOLD  MAX HOLD  TAKEN  WAITED  NEST  THREADS  KIND   LOCK          HELD MEANWHILE BY
+2.70 us      1  2.70 us  2.70 us  2.70 us  2.70 us  3.30 us    825 ns   2.98 us   3.00 us      4  25.0 %     1        2  mutex  counter_lock  main (tid 1001), 96.3 %
 
-Waits by stack
-   WAIT  WAITS      MAX  LOCK          STACK
-2.70 us      1  2.70 us  counter_lock  take_lock (app.c:40) [program]
-      (no unwind information further out)
+Waits for counter_lock by length
+   FROM  WAITS    SHARE
+2.00 us      1  100.0 %  ########################################
 
 Condition variables (time until signalled and locked again)
-   WAIT  WAITS      MAX  TIMEOUTS  MUTEX         CONDITION
-5.00 us      1  5.00 us         1  counter_lock  ready
+   WAIT  WAITS      P99      MAX  STILL WAITING  TIMEOUTS  SIGNALS  BROADCASTS  UNHEARD  MUTEX         CONDITION
+5.00 us      1  5.00 us  5.00 us              0         1        0           0        0  counter_lock  ready
+
+1 of 1 wait for ready ended by time-out.
 )");
 }
 // Locks that are no variables: where the block they lie in was allocated, or the file, or nothing but their address.
@@ -270,14 +274,15 @@ TEST(LocksReport, NamesLocksByTheirBlock) {
   locks.finish();
   LockBlocks blocks(recording, locks, names.map());
   for_each_event(recording, {.classes = kAllocEvents}, blocks);
-  Report report = locks_report(recording, locks, names, &blocks);
+  blocks.finish();
+  Report report = locks_report(recording, locks, names, {&blocks});
   ASSERT_TRUE(select_rows(report.tables.at(0), "", 0));
   std::vector<std::string> shown;
-  for (const TableRow& row : report.tables[0].rows) shown.push_back(std::get<std::string>(row.cells[12]));
+  for (const TableRow& row : report.tables[0].rows) shown.push_back(std::get<std::string>(row.cells[23]));
   EXPECT_THAT(shown, testing::ElementsAre("at +40 in the block of 112 B that work(int) (app.c:20) allocated",
                                           "in the block of 112 B that work(int) (app.c:20) allocated",
                                           "in the block of 40 B", "program+0x9000", "0x700"));
-  EXPECT_FALSE(report.tables[0].columns[11].machine_only);  // the address
+  EXPECT_FALSE(report.tables[0].columns[21].machine_only);  // the address
 }
 TEST_F(Reports, PointsTable) {
   EXPECT_EQ(text(points_report(recording_, points_)), R"(1 point passed 1 time
@@ -402,24 +407,30 @@ Leaks: 2.00 MB in 2 blocks not freed at the end, of 2.00 MB in 3 allocations
 1.00 kB       1  1.00 kB  work(int) (app.c:20) [program]
       main (app.c:10) [program]
 
-Locks: 1 lock taken 4 times, 1 after waiting, 2.70 us in all
-   WAIT  WAITS      MAX      P99     HOLD  MAX HOLD  TAKEN  THREADS  LOCK          MOST OFTEN HELD BY
-2.70 us      1  2.70 us  2.70 us  3.30 us   3.00 us      4        2  counter_lock  main (tid 1001) in 1 of 1
+Locks: 1 thread lost 2.70 us of its 5.40 us waiting for counter_lock, 96.3 % of it while main (tid 1001) held it.
+   WAIT  WAITS      AVG      P50      P99      MAX     HOLD  AVG HOLD  P99 HOLD  MAX HOLD  TAKEN  WAITED  NEST  THREADS  KIND   LOCK          HELD MEANWHILE BY
+2.70 us      1  2.70 us  2.70 us  2.70 us  2.70 us  3.30 us    825 ns   2.98 us   3.00 us      4  25.0 %     1        2  mutex  counter_lock  main (tid 1001), 96.3 %
 
 Waits by stack
-   WAIT  WAITS      MAX  LOCK          STACK
-2.70 us      1  2.70 us  counter_lock  take_lock (app.c:40) [program]
+   WAIT  WAITS      MAX  LOCK          WAITED IN
+2.60 us      1  2.60 us  counter_lock  take_lock (app.c:40) [program]
       (no unwind information further out)
+    held by main (tid 1001), where it was taken is not known
+ 100 ns      1   100 ns  counter_lock  take_lock (app.c:40) [program]
+      (no unwind information further out)
+    held by nobody: it had been given back, the thread was not there yet
 
 Condition variables (time until signalled and locked again)
-   WAIT  WAITS      MAX  TIMEOUTS  MUTEX         CONDITION
-5.00 us      1  5.00 us         1  counter_lock  ready
+   WAIT  WAITS      P99      MAX  STILL WAITING  TIMEOUTS  SIGNALS  BROADCASTS  UNHEARD  MUTEX         CONDITION
+5.00 us      1  5.00 us  5.00 us              0         1        0           0        0  counter_lock  ready
 
 Points: 1 point passed 1 time
 HITS  PER SECOND  POINT     SOURCE
    1           -  db:query  src/app.c:42
       rows: 7
       table: "us;er" 1
+
+1 of 1 wait for ready ended by time-out.
 )");
 }
 TEST_F(Reports, Health) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// See lock_index.h.
+#include "model/lock_index.h"
+
+#include <algorithm>
+
+#include "model/block_records.h"
+
+namespace penna {
+
+LockIndex::LockIndex(const Recording& recording)
+    : at_(recording.processes().size()),
+      addresses_(recording.processes().size()),
+      follows_memory_(std::any_of(recording.chunks().begin(), recording.chunks().end(),
+                                  [](const ChunkRef& chunk) { return chunk.events[PENNA_ALLOC] != 0; })) {}
+
+uint32_t LockIndex::find(uint32_t process, LockKind kind, uint64_t address, uint32_t next, bool* added) {
+  const auto [found, is_new] = at_[process].try_emplace(key(kind, address), next);
+  if (is_new && follows_memory_) addresses_[process].insert(address);
+  *added = is_new;
+  return found->second;
+}
+
+bool LockIndex::retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index) {
+  const auto found = at_[process].find(key(kind, address));
+  if (found == at_[process].end()) return false;
+  if (remade_ >= kMostRemade) {
+    ++folded_;
+    return false;
+  }
+  ++remade_;
+  *index = found->second;
+  at_[process].erase(found);
+  return true;
+}
+
+std::pair<uint64_t, uint64_t> LockIndex::new_memory(const Event& event) {
+  const BlockRecord block = read_heap_block(event.record);
+  if (block.deed == BlockDeed::kFreed && block.family == PENNA_FAMILY_REALLOC) moved_[event.thread] = block.address;
+  if (block.deed != BlockDeed::kAllocated) return {0, 0};
+  uint64_t begin = block.address, end;
+  if (__builtin_add_overflow(begin, block.size, &end)) end = UINT64_MAX;
+  if (block.family == PENNA_FAMILY_REALLOC) {  // it may have stayed where it was, and what was in it, too
+    const auto moved = moved_.find(event.thread);
+    if (moved != moved_.end() && moved->second == begin) return {0, 0};
+  }
+  return {begin, end};
+}
+
+}  // namespace penna

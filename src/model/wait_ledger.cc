@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// See wait_ledger.h.
+#include "model/wait_ledger.h"
+
+#include <algorithm>
+
+namespace penna {
+namespace {
+
+uint64_t saturating_sum(uint64_t a, uint64_t b) {
+  uint64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+}  // namespace
+
+bool WaitLedger::begin(uint32_t thread, uint32_t lock, uint64_t time, uint32_t stack, uint32_t owner) {
+  Open& wait = open_[thread];
+  const bool fresh = wait.lock == kNoIndex;
+  if (!fresh) leave_queue(thread);
+  wait.lock = lock;
+  wait.stack = stack;
+  wait.owner = owner;
+  wait.begin = wait.charged = time;
+  wait.parts.clear();
+  wait.place = queues_[lock].size();
+  queues_[lock].push_back(thread);
+  return fresh;
+}
+
+void WaitLedger::charge_all(uint32_t lock, const Other& other, uint64_t now) {
+  const std::vector<uint32_t>& queue = queues_[lock];
+  for (size_t i = 0; i < std::min(queue.size(), kMostCharged); ++i) {
+    Open& wait = open_[queue[i]];
+    const uint64_t from = std::max(wait.charged, other.since);
+    if (now > from) add_part(wait, other, now - from);
+    wait.charged = std::max(wait.charged, now);
+  }
+}
+
+void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
+  for (size_t i = wait.parts.size(); i-- > 0;) {
+    Open::Part& part = wait.parts[i];
+    if (part.stack != other.stack || part.side != other.side || part.group != other.group) continue;
+    part.time = saturating_sum(part.time, time);
+    return;
+  }
+  if (wait.parts.size() < kMostParts)
+    wait.parts.push_back({other.side, other.stack, other.thread, other.group, time});
+  else
+    wait.parts.back() = {OtherSide::kUnknown, 0, kNoIndex, kNoIndex, saturating_sum(wait.parts.back().time, time)};
+}
+
+void WaitLedger::leave_queue(uint32_t thread) {
+  Open& wait = open_[thread];
+  std::vector<uint32_t>& queue = queues_[wait.lock];
+  open_[queue.back()].place = wait.place;
+  queue[wait.place] = queue.back();
+  queue.pop_back();
+  wait.lock = kNoIndex;
+}
+
+void WaitLedger::end(uint32_t thread, uint32_t lock, const End& end, const Other& rest,
+                     std::vector<HoldGroup>& groups) {
+  leave_queue(thread);
+  book(thread, lock, end, rest, groups);
+}
+
+void WaitLedger::end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, const Other& known,
+                          uint64_t time, std::vector<HoldGroup>& groups) {
+  if (open_[thread].lock != kNoIndex) leave_queue(thread);
+  open_[thread].parts.clear();
+  if (time != 0) add_part(open_[thread], known, time);
+  book(thread, lock, end, rest, groups);
+}
+
+void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Other& rest,
+                      std::vector<HoldGroup>& groups) {
+  if (end.is_short) return;
+  const uint32_t waiter =
+      waiters_.try_emplace(pair_key(lock, end.stack), static_cast<uint32_t>(waiters_.size())).first->second;
+  uint64_t left = end.time;
+  const std::vector<Open::Part>& parts = open_[thread].parts;
+  for (const Open::Part& part : parts) {
+    const uint64_t time = std::min(part.time, left);  // a wait that says it began after it was asked for
+    left -= time;
+    add(waiter, thread, lock, end, part, time);
+    if (part.group != kNoIndex) groups[part.group].waited = saturating_sum(groups[part.group].waited, time);
+  }
+  if (left != 0 || parts.empty())
+    add(waiter, thread, lock, end, {rest.side, rest.stack, rest.thread, kNoIndex, left}, left);
+}
+
+void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End& end, const Open::Part& part,
+                     uint64_t time) {
+  const auto [found, added] = index_[static_cast<size_t>(part.side)].try_emplace(pair_key(waiter, part.stack),
+                                                                                 static_cast<uint32_t>(pairs_.size()));
+  if (added) {
+    WaitPair& fresh = pairs_.emplace_back();
+    fresh.lock = lock;
+    fresh.stack = end.stack;
+    fresh.other_stack = part.stack;
+    fresh.side = part.side;
+    fresh.thread = thread;
+    fresh.other_thread = part.thread;
+    fresh.waker = end.waker;
+  }
+  WaitPair& pair = pairs_[found->second];
+  ++pair.waits;
+  pair.open += end.still_open;
+  pair.time = saturating_sum(pair.time, time);
+  pair.many_threads |= pair.thread != thread;
+  pair.many_others |= pair.other_thread != part.thread;
+  if (time <= pair.longest) return;
+  pair.longest = time;
+  pair.thread = thread;
+  pair.other_thread = part.thread;
+  pair.waker = end.waker;
+}
+
+}  // namespace penna

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// See lock_findings.h.
+#include "report/lock_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/hash.h"
+#include "model/summary.h"
+#include "report/frames.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+std::string time_text(const Recording& recording, uint64_t ticks) {
+  return duration_text(ticks_to_ns(recording, ticks));
+}
+
+std::string count_of_threads(size_t count) { return plural_text(static_cast<int64_t>(count), "thread"); }
+
+// How long the threads that waited for a lock were there, together.
+uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
+  const Summary summary = summarize(recording);
+  uint64_t sum = 0;
+  for (const uint32_t thread : lock.waiting_threads) {
+    const ThreadSummary& one = summary.threads[thread];
+    const uint64_t end = lock.open_waits != 0 ? summary.processes[one.process].last_time : one.last_time;
+    if (end > one.first_time) sum += end - one.first_time;
+  }
+  return sum;
+}
+
+// Many threads that wait for what is held for a moment only: each finds all others in front of it, again and again.
+void add_convoys(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                 std::vector<std::string>& findings) {
+  constexpr uint64_t kLeast = 10;
+  constexpr int64_t kShort = 1'000'000;  // ns
+  for (const LockStats& lock : locks.all()) {
+    if (!has_holder(lock.kind) || lock.queued_waits < kLeast || lock.queued_waits * 2 < lock.wait.count()) continue;
+    const uint64_t hold = lock.hold.percentile(0.5), wait = lock.wait.percentile(0.5);
+    if (lock.hold.count() == 0 || wait < 2 * hold || ticks_to_ns(recording, hold) > kShort) continue;
+    findings.push_back(fmt::format(
+        "Convoy: {} queue for {} again and again: in {} of {} waits at least 2 others were waiting already. It is held "
+        "for {} at a time (median), a wait takes {}.",
+        count_of_threads(lock.waiting_threads.size()), name_of(lock),
+        count_text(static_cast<int64_t>(lock.queued_waits)), count_text(static_cast<int64_t>(lock.wait.count())),
+        time_text(recording, hold), time_text(recording, wait)));
+  }
+}
+
+void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<std::string>& findings) {
+  for (const ConditionStats& condition : locks.conditions()) {
+    const LockStats& lock = locks.all()[condition.index];
+    const std::string name = name_of(lock);
+    const uint64_t wakes = condition.signals + condition.broadcasts;
+    if (condition.unheard != 0)
+      findings.push_back(fmt::format(
+          "{} of {} of {} came when nobody waited for it.", count_text(static_cast<int64_t>(condition.unheard)),
+          plural_text(static_cast<int64_t>(wakes), "signal or broadcast", "signals and broadcasts"), name));
+    if (lock.timeouts != 0)
+      findings.push_back(fmt::format("{} of {} for {} ended by time-out.",
+                                     count_text(static_cast<int64_t>(lock.timeouts)),
+                                     plural_text(static_cast<int64_t>(lock.wait.count()), "wait"), name));
+    if (condition.herds != 0)
+      findings.push_back(
+          fmt::format("Thundering herd: after {} of {}, all but one of the threads that woke up ({} on average) waited "
+                      "for {} again.",
+                      count_text(static_cast<int64_t>(condition.herds)),
+                      plural_text(static_cast<int64_t>(condition.broadcasts), "broadcast") + " of " + name,
+                      condition.herded / condition.herds,
+                      condition.lock == kNoIndex ? "the mutex" : name_of(locks.all()[condition.lock])));
+  }
+}
+
+void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of,
+              std::vector<std::string>& findings) {
+  constexpr size_t kMost = 10;
+  const std::vector<LostWakeup>& lost = locks.lost_wakeups();
+  for (size_t i = 0; i < std::min(lost.size(), kMost); ++i) {
+    const LostWakeup& one = lost[i];
+    const std::string name = name_of(locks.all()[locks.conditions()[one.condition].index]);
+    findings.push_back(fmt::format(
+        "Lost wake-up? {} still waits for {}; {} had signalled it {} before that wait began, when nobody waited{}.",
+        name_of.thread(one.thread), name, name_of.thread(one.signaller),
+        time_text(recording, one.begin - one.signalled),
+        one.while_locked ? ", while the thread held the mutex and was on its way to wait" : ""));
+  }
+  if (lost.size() > kMost)
+    findings.push_back(fmt::format("{} more of the same kind.", count_text(static_cast<int64_t>(lost.size() - kMost))));
+}
+
+}  // namespace
+
+std::vector<MainHolder> main_holders(const Locks& locks) {
+  struct Sum {
+    const WaitPair* longest;
+    uint64_t time = 0;
+  };
+  NumberMap<uint32_t> known[2];  // by how the stack is known: lock, stack -> sum
+  std::vector<Sum> sums;
+  std::vector<MainHolder> holders(locks.all().size());
+  for (const WaitPair& pair : locks.pairs()) {
+    const bool by_stack = pair.side == OtherSide::kHeld || pair.side == OtherSide::kWoke;
+    const uint32_t stack = pair.other_stack != 0 ? pair.other_stack : UINT32_MAX - static_cast<uint32_t>(pair.side);
+    const auto [found, added] =
+        known[by_stack ? 0 : 1].try_emplace(pair_key(pair.lock, stack), static_cast<uint32_t>(sums.size()));
+    if (added) sums.push_back({&pair});
+    Sum& sum = sums[found->second];
+    if (pair.time > sum.longest->time) sum.longest = &pair;
+    if (__builtin_add_overflow(sum.time, pair.time, &sum.time)) sum.time = UINT64_MAX;
+    MainHolder& main = holders[pair.lock];
+    if (main.pair == nullptr || sum.time > main.time) main = {sum.longest, sum.time};
+  }
+  return holders;
+}
+
+std::string other_side_text(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
+  const std::string place = name_of.place(locks.all()[pair.lock].process, pair.other_stack);
+  if (!place.empty()) return place;
+  switch (pair.side) {
+    case OtherSide::kNobody: return "nobody: it was free";
+    case OtherSide::kTimeout: return "nobody: timed out";
+    default: return pair.other_thread == kNoIndex ? "unknown" : name_of.thread(pair.other_thread);
+  }
+}
+
+std::string lock_verdict(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                         const LockStats* worst) {
+  if (worst == nullptr || worst->wait.sum() == 0) {
+    const LockCounts counts = locks.counts();
+    return fmt::format("{} taken {}, and never waited for.", plural_text(static_cast<int64_t>(counts.locks), "lock"),
+                       plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
+  }
+  const uint64_t lost = worst->wait.sum(), lived = lifetimes(recording, *worst);
+  std::string text =
+      fmt::format("{} lost {}", count_of_threads(worst->waiting_threads.size()), time_text(recording, lost));
+  if (lived >= lost)
+    text += fmt::format(" of {} {}", worst->waiting_threads.size() == 1 ? "its" : "their", time_text(recording, lived));
+  text += " waiting for " + name_of(*worst);
+  const MainHolder main = main_holders(locks)[static_cast<size_t>(worst - locks.all().data())];
+  if (main.pair == nullptr) return text + ".";
+  const double share = 100 * static_cast<double>(main.time) / static_cast<double>(lost);
+  const std::string other = other_side_text(locks, *main.pair, name_of);
+  text += fmt::format(", {} of it while ", share >= 99.95 ? "all" : percent_text(share));
+  switch (main.pair->side) {
+    case OtherSide::kHeld: return text + other + " held it.";
+    case OtherSide::kGaveBack: return text + fmt::format("it was held by who gave it back in {}.", other);
+    case OtherSide::kNobody: return text + "nobody held it: waking up takes longer than they hold it.";
+    default: return text + (main.pair->other_thread == kNoIndex ? "it is not known who held it." : other + " held it.");
+  }
+}
+
+std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of) {
+  std::vector<std::string> findings;
+  add_convoys(recording, locks, name_of, findings);
+  add_conditions(locks, name_of, findings);
+  add_lost(recording, locks, name_of, findings);
+  uint64_t open = 0;
+  for (const LockStats& lock : locks.all()) open += has_holder(lock.kind) ? lock.open_waits : 0;
+  if (open != 0)
+    findings.push_back(fmt::format("{} for locks had not ended when the recording did: counted up to there.",
+                                   plural_text(static_cast<int64_t>(open), "wait")));
+  const LockCounts counts = locks.counts();
+  if (counts.unended != 0)
+    findings.push_back(fmt::format("{} in a way that was not recorded (cancelled, say): not counted.",
+                                   plural_text(static_cast<int64_t>(counts.unended), "wait ended", "waits ended")));
+  if (counts.folded != 0)
+    findings.push_back(fmt::format(
+        "{} made anew at the place of an older one, and counted with it: they are too many to be told apart.",
+        plural_text(static_cast<int64_t>(counts.folded), "lock was", "locks were")));
+  return findings;
+}
+
+}  // namespace penna

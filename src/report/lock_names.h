@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// LockNames: what locks, and all else that threads wait for, are called.
+//
+// A variable by its name; others by the block of memory that they lie in and who allocated it, or by where they were made or
+// first used. Invariant: every lock has a name, if only its address.
+#pragma once
+
+#include <string>
+
+#include "model/lock_blocks.h"
+#include "model/locks.h"
+#include "model/names.h"
+#include "report/table.h"
+
+namespace penna {
+
+class LockNames {
+ public:
+  // `blocks`: where locks lie that are no variables; may be null.
+  LockNames(const Recording& recording, Names& names, const LockBlocks* blocks)
+      : recording_(recording), names_(names), blocks_(blocks) {}
+
+  std::string operator()(const LockStats& lock) const;
+  bool knows_blocks() const { return blocks_ != nullptr; }
+
+  // "flush (flush.cc:31)" for where a stack locked or waited; "" when it is not known.
+  std::string place(uint32_t process, uint32_t stack) const;
+  // "worker (tid 12)" for a thread (index); "" for kNoIndex.
+  std::string thread(uint32_t index) const;
+
+ private:
+  std::string in_block(const LockBlock& block, uint64_t address) const;
+
+  const Recording& recording_;
+  Names& names_;
+  const LockBlocks* blocks_;
+};
+
+// Locks that are no variables are told apart by their address.
+TableColumn address_column(const LockNames& name_of);
+
+}  // namespace penna

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// See lock_rows.h.
+#include "report/lock_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/function_pattern.h"
+#include "report/frames.h"
+#include "report/lock_findings.h"
+#include "report/units.h"
+
+namespace penna {
+
+LockChoice::LockChoice(const Locks& locks, const LockNames& name_of, const std::string& wanted)
+    : locks_(locks), name_of_(name_of), wanted_(wanted) {
+  if (wanted.empty()) return;
+  const FunctionPattern pattern(wanted);
+  for (const LockStats& lock : locks.all()) {
+    const std::string name = name_of(lock);
+    chosen_.push_back(name == wanted || pattern.matches(name));
+  }
+}
+
+const LockStats* LockChoice::worst() const {
+  for (const LockStats* lock : locks_.by_wait())
+    if (has_holder(lock->kind) && has(*lock)) return lock->wait.count() == 0 ? nullptr : lock;
+  return nullptr;
+}
+
+std::vector<std::string> LockChoice::head(const Recording& recording) const {
+  const LockCounts counts = locks_.counts();
+  if (locks_.all().empty()) return {"No locks were recorded."};
+  if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
+    return {fmt::format("No lock is called {}.", wanted_)};
+  std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst())};
+  if (counts.contended != 0)
+    head.push_back(fmt::format(
+        "{} taken {}, {} after waiting, {} in all", plural_text(static_cast<int64_t>(counts.locks), "lock"),
+        plural_text(static_cast<int64_t>(counts.acquisitions), "time"),
+        count_text(static_cast<int64_t>(counts.contended)), duration_text(ticks_to_ns(recording, counts.wait_time))));
+  if (counts.short_waits != 0)
+    head.push_back(fmt::format("{} left out as shorter than --min-wait",
+                               plural_text(static_cast<int64_t>(counts.short_waits), "wait")));
+  return head;
+}
+
+Cell lock_percentile(const Recording& recording, const Distribution& distribution, double share) {
+  if (distribution.count() == 0) return Cell{};
+  return ticks_to_ns(recording, share >= 1 ? distribution.max() : distribution.percentile(share));
+}
+
+}  // namespace penna

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Waits and whom they are charged to: holders one after the other, readers, holders that are not known, waits without end,
+// locks that come after others at one address.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/locks.h"
+#include "recording_builder.h"
+
+namespace penna::lock_waits_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+constexpr uint64_t kMutex = 0x5000;
+constexpr uint64_t kRead = ThreadBuilder::of_sync(PENNA_SYNC_READ, 0x6000);
+constexpr uint64_t kWrite = ThreadBuilder::of_sync(PENNA_SYNC_WRITE, 0x6000);
+constexpr uint64_t kSemaphore = ThreadBuilder::of_sync(PENNA_SYNC_SEMAPHORE, 0x7000);
+
+struct Analysed {
+  explicit Analysed(RecordingBuilder& build, const LockOptions& options = {})
+      : recording(build.open()), locks(recording, options) {
+    for_each_event(recording, {.classes = kLockEvents | kAllocEvents}, locks);
+    locks.finish();
+  }
+  // "waiter's stack x other stack side: waits time longest" of every pair.
+  std::vector<std::string> pairs() const {
+    static constexpr const char* kSides[] = {"held", "gave back", "unknown", "nobody", "woke", "timeout"};
+    std::vector<std::string> all;
+    for (const WaitPair& pair : locks.pairs())
+      if (pair.time != 0 || pair.side != OtherSide::kNobody)
+        all.push_back(std::to_string(pair.stack) + " x " + std::to_string(pair.other_stack) + " " +
+                      kSides[static_cast<int>(pair.side)] + ": " + std::to_string(pair.waits) + " " +
+                      std::to_string(pair.time) + " " + std::to_string(pair.longest));
+    return all;
+  }
+  const LockStats& of(uint64_t address) const {
+    for (const LockStats& lock : locks.all())
+      if (lock.address == address) return lock;
+    static const LockStats none;
+    return none;
+  }
+  Recording recording;
+  Locks locks;
+};
+
+class Waits : public testing::Test {
+ protected:
+  Waits() {
+    const uint32_t process = build_.process(100);
+    for (uint32_t serial = 1; serial <= 4; ++serial) threads_.push_back(&build_.thread(process, serial));
+  }
+  ThreadBuilder& thread(size_t index) { return *threads_[index]; }
+  RecordingBuilder build_;
+  std::vector<ThreadBuilder*> threads_;
+};
+
+// 0 holds 10..40 and 1 holds 45..80, both while 2 waits 20..82: the lock is free for 5 and then for 2.
+TEST_F(Waits, EachHolderIsChargedWithItsOwnTime) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(2).waited(kMutex, 20, 82, 3, 1001);
+  thread(0).unlock(kMutex, 40);
+  thread(1).lock_at(kMutex, 45, 2);
+  thread(1).unlock(kMutex, 80);
+  thread(2).unlock(kMutex, 90);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("3 x 1 held: 1 20 20", "3 x 2 held: 1 35 35", "3 x 0 nobody: 1 7 7"));
+  for (const WaitPair& pair : seen.locks.pairs()) {
+    EXPECT_EQ(pair.waker, 1u);
+    EXPECT_EQ(pair.thread, 2u);
+  }
+  std::vector<std::pair<uint32_t, uint64_t>> waited;
+  for (const HoldGroup& group : seen.locks.groups()) waited.emplace_back(group.stack, group.waited);
+  EXPECT_THAT(waited, UnorderedElementsAre(std::pair(1u, 20u), std::pair(2u, 35u), std::pair(3u, 0u)));
+}
+
+// The stack of a holder is where it took the lock: by LOCK_AT, by the end of its own wait; else where it gave it back.
+TEST_F(Waits, WhereTheHolderTookTheLock) {
+  thread(0).lock(kMutex, 10);
+  thread(1).waited(kMutex, 20, 41, 5);
+  thread(0).unlock_at(kMutex, 40, 9);
+  thread(2).waited(kMutex, 30, 61, 6);
+  thread(1).unlock(kMutex, 60);
+  thread(2).unlock(kMutex, 70);
+  thread(0).lock(kMutex, 80);
+  thread(1).waited(kMutex, 85, 95, 5, 1001, PENNA_WAIT_TIMEOUT);
+  thread(0).unlock(kMutex, 100);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(),
+              UnorderedElementsAre("5 x 9 gave back: 1 20 20", "5 x 0 nobody: 1 1 1", "6 x 9 gave back: 1 10 10",
+                                   "6 x 5 held: 1 19 19", "6 x 0 nobody: 1 2 2", "5 x 0 unknown: 1 10 10"));
+  EXPECT_EQ(seen.of(kMutex).timeouts, 1u);
+}
+
+// 0 and 1 read 10..50 and 20..70; 2 writes after waiting 30..71: 20 for the reader that was there first, 20 for the other.
+TEST_F(Waits, ReadersShareALock) {
+  thread(0).lock_at(kRead, 10, 1);
+  thread(1).lock_at(kRead, 20, 2);
+  thread(0).unlock(kRead, 50);
+  thread(1).unlock(kRead, 70);
+  thread(2).waited(kWrite, 30, 71, 3);
+  thread(2).unlock(kWrite, 90);
+  thread(3).lock(kRead, 95);
+  thread(3).unlock(kRead, 96);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("3 x 1 held: 1 20 20", "3 x 2 held: 1 20 20", "3 x 0 nobody: 1 1 1"));
+  const LockStats& lock = seen.of(0x6000);
+  EXPECT_EQ(lock.kind, LockKind::kRwlock);
+  EXPECT_EQ(lock.acquisitions, 4u);
+  EXPECT_EQ(lock.shared, 3u);
+  EXPECT_EQ(lock.hold.sum(), 40u + 50 + 19 + 1);
+  EXPECT_EQ(lock.missed_unlocks + lock.unmatched_unlocks, 0u);
+}
+
+TEST_F(Waits, AWriterAmongReadersMeansThatUnlocksAreMissing) {
+  thread(0).lock(kRead, 10);
+  thread(1).lock(kRead, 20);
+  thread(2).lock(kWrite, 30);
+  thread(0).unlock(kRead, 40);
+  thread(2).unlock(kWrite, 50);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.of(0x6000).missed_unlocks, 2u);
+  EXPECT_EQ(seen.of(0x6000).unmatched_unlocks, 1u);
+  EXPECT_EQ(seen.of(0x6000).hold.sum(), 20u);
+}
+
+// It held the lock since before the recording.
+TEST_F(Waits, WhoGivesBackWhatItWasNotSeenToTakeHadHeldIt) {
+  thread(1).waited(kMutex, 20, 52, 5);
+  thread(0).unlock_at(kMutex, 50, 7);
+  thread(1).unlock(kMutex, 60);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("5 x 7 gave back: 1 30 30", "5 x 0 nobody: 1 2 2"));
+  EXPECT_EQ(seen.of(kMutex).unmatched_unlocks, 1u);
+}
+
+// Waits and holds that are still open count up to the end of the process.
+TEST_F(Waits, WhatIsOpenAtTheEnd) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(1).lock_request(kMutex, 30, 2, 1001);
+  ProcessEnd end;
+  end.end_ticks = 130;
+  build_.end(end);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), ElementsAre("2 x 1 held: 1 100 100"));
+  EXPECT_EQ(seen.locks.pairs()[0].open, 1u);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.open_waits, 1u);
+  EXPECT_EQ(lock.wait.sum(), 100u);
+  EXPECT_TRUE(lock.held_at_end);
+  EXPECT_EQ(lock.hold.count(), 0u);
+  ASSERT_EQ(seen.locks.groups().size(), 1u);
+  EXPECT_EQ(seen.locks.groups()[0].open, 1u);
+  EXPECT_EQ(seen.locks.groups()[0].time.sum(), 120u);
+}
+
+TEST_F(Waits, OneThatWasLeftWithoutARecordIsCountedAndNotTimed) {
+  thread(0).lock(kMutex, 10);
+  thread(1).lock_request(kMutex, 20, 2);  // cancelled, say
+  thread(1).waited(kMutex, 50, 61, 2);
+  thread(0).unlock(kMutex, 60);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.locks.counts().unended, 1u);
+  EXPECT_EQ(seen.of(kMutex).wait.sum(), 11u);
+}
+
+TEST_F(Waits, ShortOnesAreLeftOutAndCounted) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(1).waited(kMutex, 35, 41, 2);
+  thread(0).unlock(kMutex, 40);
+  thread(1).unlock(kMutex, 100);
+  thread(0).lock_at(kMutex, 200, 1);
+  thread(1).waited(kMutex, 210, 261, 2);
+  thread(0).unlock(kMutex, 260);
+  thread(1).unlock(kMutex, 265);
+  Analysed seen(build_, {20, 50});
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 1 held: 1 50 50", "2 x 0 nobody: 1 1 1"));
+  EXPECT_EQ(seen.of(kMutex).short_waits, 1u);
+  EXPECT_EQ(seen.of(kMutex).wait.count(), 1u);
+  EXPECT_EQ(seen.locks.counts().short_holds, 2u);
+  uint64_t holds = 0;
+  for (const HoldGroup& group : seen.locks.groups()) holds += group.time.count();
+  EXPECT_EQ(holds, 2u);  // of 59 and of 60
+  EXPECT_EQ(seen.of(kMutex).hold.count(), 4u);
+}
+
+// Nobody holds a semaphore, a barrier, a thread: who ended the wait is named.
+TEST_F(Waits, OfWhatNobodyHolds) {
+  const uint64_t barrier = ThreadBuilder::of_sync(PENNA_SYNC_BARRIER, 0x7100);
+  const uint64_t join = ThreadBuilder::of_sync(PENNA_SYNC_JOIN, 0x7200);
+  thread(0).waited(kSemaphore, 10, 31, 1);
+  thread(1).unlock_at(kSemaphore, 30, 2);
+  thread(0).lock(kSemaphore, 40);
+  thread(0).waited(kSemaphore, 50, 60, 1, 0, PENNA_WAIT_TIMEOUT);
+  thread(0).waited(barrier, 70, 91, 3);
+  thread(2).wake(barrier, 90, UINT32_MAX, 4);
+  thread(0).waited(join, 100, 150, 5, 1003);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 2 woke: 1 21 21", "1 x 0 timeout: 1 10 10", "3 x 4 woke: 1 21 21",
+                                                 "5 x 0 woke: 1 50 50"));
+  const LockStats& semaphore = seen.of(0x7000);
+  EXPECT_EQ(semaphore.acquisitions, 2u);
+  EXPECT_EQ(semaphore.contended, 1u);
+  EXPECT_EQ(semaphore.given, 1u);
+  EXPECT_EQ(semaphore.timeouts, 1u);
+  EXPECT_EQ(semaphore.hold.count(), 0u);
+  EXPECT_FALSE(semaphore.held_at_end);
+  EXPECT_EQ(seen.of(0x7200).joined, 1003u);
+  EXPECT_EQ(seen.locks.pairs().back().other_thread, 2u);
+  EXPECT_EQ(seen.locks.counts().locks, 0u);
+}
+
+TEST_F(Waits, NestingIsOfTheThread) {
+  thread(0).lock(0x100, 10);
+  thread(0).lock(0x200, 20);
+  thread(0).lock(0x200, 21);  // recursive
+  thread(0).lock(0x300, 30);
+  thread(1).lock(0x400, 31);
+  thread(0).unlock(0x300, 40);
+  thread(0).unlock(0x200, 41);
+  thread(0).unlock(0x200, 42);
+  thread(0).unlock(0x100, 50);
+  thread(0).lock(0x300, 60);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.of(0x100).deepest, 1u);
+  EXPECT_EQ(seen.of(0x200).deepest, 2u);
+  EXPECT_EQ(seen.of(0x300).deepest, 3u);
+  EXPECT_EQ(seen.of(0x400).deepest, 1u);
+}
+
+// How many waits began while two others waited.
+TEST_F(Waits, QueuesAreCounted) {
+  thread(0).lock(kMutex, 10);
+  for (size_t i = 1; i < 4; ++i) thread(i).waited(kMutex, 10 + i, 40 + 10 * i);
+  thread(0).unlock(kMutex, 45);
+  for (size_t i = 1; i < 4; ++i) thread(i).unlock(kMutex, 45 + 10 * i);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.of(kMutex).queued_waits, 1u);
+  EXPECT_EQ(seen.of(kMutex).wait.count(), 3u);
+}
+
+// ---- Locks that come after others at their address
+
+std::vector<uint64_t> taken_of(const Analysed& seen, uint64_t address) {
+  std::vector<uint64_t> taken;
+  for (const LockStats& lock : seen.locks.all())
+    if (lock.address == address) taken.push_back(lock.acquisitions);
+  return taken;
+}
+
+TEST_F(Waits, ADestroyedLockGivesWayToAnother) {
+  thread(0).lock_made(kMutex, 5, 8);
+  thread(0).lock(kMutex, 10);
+  thread(0).unlock(kMutex, 11);
+  thread(0).lock_gone(kMutex, 12);
+  thread(0).lock_made(kMutex, 20, 9);
+  thread(0).lock(kMutex, 21);
+  thread(0).unlock(kMutex, 22);
+  thread(0).lock(kMutex, 23);  // made anew without being destroyed, and while it was held
+  thread(0).lock_made(kMutex, 30, 9);
+  thread(1).lock(kMutex, 31);
+  Analysed seen(build_);
+  EXPECT_THAT(taken_of(seen, kMutex), ElementsAre(1u, 2u, 1u));
+  EXPECT_EQ(seen.locks.all()[0].made_stack, 8u);
+  EXPECT_EQ(seen.locks.all()[1].made_stack, 9u);
+  EXPECT_EQ(seen.locks.counts().missed_unlocks, 0u);
+  EXPECT_EQ(seen.locks.all()[2].deepest, 1u);
+}
+
+TEST_F(Waits, ALockInANewBlockIsAnother) {
+  thread(0).alloc(0x4ff0, 64, 1);
+  thread(0).lock(kMutex, 10);
+  thread(0).unlock(kMutex, 11);
+  thread(0).free(0x4ff0, 12);
+  thread(1).alloc(0x4000, 0x2000, 20);
+  thread(1).lock(kMutex, 21);
+  thread(1).unlock(kMutex, 22);
+  thread(1).free(0x4000, 30, PENNA_FAMILY_REALLOC);  // grows where it is: the same lock
+  thread(1).alloc(0x4000, 0x3000, 31, 1, PENNA_FAMILY_REALLOC);
+  thread(1).lock(kMutex, 32);
+  Analysed seen(build_);
+  EXPECT_THAT(taken_of(seen, kMutex), ElementsAre(1u, 2u));
+}
+
+TEST_F(Waits, KindsAtOneAddressAreDifferentLocks) {
+  thread(0).lock(kMutex, 10);
+  thread(0).unlock(kMutex, 11);
+  thread(0).lock(ThreadBuilder::of_sync(PENNA_SYNC_SPIN, kMutex), 12);
+  thread(0).unlock(ThreadBuilder::of_sync(PENNA_SYNC_SPIN, kMutex), 13);
+  Analysed seen(build_);
+  EXPECT_THAT(taken_of(seen, kMutex), ElementsAre(1u, 1u));
+  EXPECT_EQ(seen.locks.all()[1].kind, LockKind::kSpin);
+}
+
+TEST_F(Waits, OfNobodyForNothing) {
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), IsEmpty());
+  EXPECT_EQ(seen.locks.counts().locks, 0u);
+}
+
+}  // namespace
+}  // namespace penna::lock_waits_test
