@@ -152,6 +152,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_control, pattern) == 24, "penna_contro
 
 /* The first page of a channel. Written by the target before it hands the memfd over, then constant but for the parts
  * marked as shared. The collector copies it once and checks the copy. */
+enum { PENNA_COST_RECORDS = 64 };
 struct penna_channel {
   uint64_t magic;
   uint32_t version; /* PENNA_ABI_VERSION */
@@ -164,9 +165,11 @@ struct penna_channel {
   uint32_t max_nodes;
   uint64_t time_begin;
   uint64_t start_cost_ticks; /* what starting the agent took */
-  uint64_t control_entry;    /* code that does what `control` asks, async-signal-safe; ends with a breakpoint */
-  uint64_t control_trap;     /* the address behind that breakpoint */
-  uint64_t control_stack;    /* the top of a stack for it */
+  uint64_t
+      record_cost_ticks;  /* what PENNA_COST_RECORDS records of a lock took, one behind the other; 0: not measured */
+  uint64_t control_entry; /* code that does what `control` asks, async-signal-safe; ends with a breakpoint */
+  uint64_t control_trap;  /* the address behind that breakpoint */
+  uint64_t control_stack; /* the top of a stack for it */
 
   /* Shared, each on a cache line of its own. */
   uint32_t node_count __attribute__((aligned(64)));       /* target adds; nodes below it may be there */

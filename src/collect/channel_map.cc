@@ -75,6 +75,9 @@ penna_counters ChannelMap::counters() const {
   return copy;
 }
 
+uint64_t ChannelMap::record_cost_ticks() const {
+  return __atomic_load_n(&shared()->record_cost_ticks, __ATOMIC_RELAXED);
+}
 uint64_t ChannelMap::start_cost_ticks() const { return __atomic_load_n(&shared()->start_cost_ticks, __ATOMIC_RELAXED); }
 
 bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {

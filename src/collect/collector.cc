@@ -29,6 +29,15 @@ uint64_t clock_ns(clockid_t clock) {
 uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
+// The target says how many ticks; between the two moments the clock tells how long these are. More than 10 us a record is no cost.
+uint64_t record_cost_ps(const ClockTriplet& began, const ClockTriplet& ended, uint64_t ticks) {
+  if (ended.ticks <= began.ticks || ended.monotonic_ns <= began.monotonic_ns) return 0;
+  const double ns_per_tick =
+      static_cast<double>(ended.monotonic_ns - began.monotonic_ns) / static_cast<double>(ended.ticks - began.ticks);
+  const double ps = static_cast<double>(ticks) / double{PENNA_COST_RECORDS} * ns_per_tick * 1000;
+  return ps < 10'000'000 ? static_cast<uint64_t>(ps) : 0;
+}
+
 }  // namespace
 
 Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions, CallRules rules,
@@ -135,7 +144,9 @@ void Collector::run() {
   for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
   take_snapshot_if_due();
   if (flight_) flight_->throw_all_away(writer_);
-  (void)writer_.write_clock(read_clocks());
+  const ClockTriplet ended = read_clocks();
+  (void)writer_.write_clock(ended);
+  health_.event_cost_ps[PENNA_LOCKS] = record_cost_ps(began_, ended, record_cost_ticks_);
   if (onlooker_ != nullptr) onlooker_->up_to_date();
   totals_.stored = counts_->stored;
   totals_.torn = counts_->torn;
@@ -204,7 +215,10 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   ProcessDrain& drain = *drains_[index];
   drain.finish(writer_, gone, how, code, ticks);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] += drain.lost()[i];
-  if (drain.number() == 0) totals_.start_cost_ticks = drain.start_cost_ticks();
+  if (drain.number() == 0) {
+    totals_.start_cost_ticks = drain.start_cost_ticks();
+    record_cost_ticks_ = drain.record_cost_ticks();
+  }
   totals_.threads_blocked_ticks += drain.blocked_ticks();
   if (const ChunkFilter* filter = drain.filter()) {
     totals_.points_left_out += filter->points_left_out();

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "collect/clocks.h"
 #include "collect/doorbell.h"
 #include "collect/process_drain.h"
 #include "recording/writer.h"
@@ -99,6 +100,8 @@ class Collector {
   bool stopping_ = false;
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
   CollectorHealth health_;
+  ClockTriplet began_ = read_clocks();
+  uint64_t record_cost_ticks_ = 0;  // of the first process
   CollectorTotals totals_;
   ClockTriplet start_;
   uint64_t last_clock_ns_ = 0, last_open_ns_ = 0, last_look_ns_ = 0;

@@ -61,6 +61,7 @@ class ProcessDrain {
   const ChunkFilter* filter() const { return filter_.get(); }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
+  uint64_t record_cost_ticks() const { return channel_.record_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
 
  private:

@@ -152,7 +152,7 @@ void gather_module_stacks(HealthReport& report, const Recording& recording, cons
                    [](auto& a, auto& b) { return a.truncated + a.unknown > b.truncated + b.unknown; });
 }
 
-void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
+void gather_analyses(HealthReport& report, const Recording& recording, const HealthInputs& inputs) {
   if (inputs.walk != nullptr) report.unreadable_chunks = inputs.walk->unreadable;
   if (inputs.calls != nullptr) {
     report.stray_exits = inputs.calls->counts().stray_exits;
@@ -174,6 +174,9 @@ void gather_analyses(HealthReport& report, const HealthInputs& inputs) {
     report.inherited_unlocks = locks.inherited_unlocks;
     report.unmatched_unlocks = locks.unmatched_unlocks;
     report.missed_unlocks = locks.missed_unlocks;
+    const double cost_ns = static_cast<double>(recording.collector().event_cost_ps[PENNA_LOCKS]) / 1000;
+    const double held_ns = static_cast<double>(locks.hold_time) * recording.time().ns_per_tick();
+    if (held_ns > 0) report.hold_distortion = static_cast<double>(locks.acquisitions) * cost_ns / held_ns;
   }
   if (inputs.points != nullptr) {
     report.malformed_points = inputs.points->malformed();
@@ -327,6 +330,10 @@ void say_analyses(const HealthReport& report, Sentences& say) {
   say.note(report.unmatched_unlocks != 0,
            fmt::format("{} given back by a thread that had not taken it, as far as the recording knows.",
                        plural_text(report.unmatched_unlocks, "lock was", "locks were")));
+  say.note(report.hold_distortion > 0,
+           fmt::format(
+               "Recording made each hold of a lock about {:.0f} ns longer: {:.1f} % of the time that they were held.",
+               static_cast<double>(report.event_cost_ps[PENNA_LOCKS]) / 1000, report.hold_distortion * 100));
   say.warning(report.missed_unlocks != 0,
               fmt::format("{} taken while another thread still seemed to hold it: hold times of these are missing.",
                           plural_text(report.missed_unlocks, "lock was", "locks were")));
@@ -348,7 +355,7 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   if (inputs.names != nullptr) gather_stack_ends(report, recording, *inputs.names);
   if (inputs.names != nullptr && inputs.allocations != nullptr)
     gather_module_stacks(report, recording, *inputs.allocations, *inputs.names);
-  gather_analyses(report, inputs);
+  gather_analyses(report, recording, inputs);
   report.refused_channels = recording.collector().refused_channels;
   report.event_cost_ps = recording.collector().event_cost_ps;
   report.snapshots = recording.collector().snapshots;

@@ -138,7 +138,7 @@ struct LostWakeup {
 };
 
 struct LockCounts {
-  uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0, condition_waits = 0;
+  uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0, hold_time = 0, condition_waits = 0;
   uint64_t short_waits = 0, short_holds = 0;  // left out, as was asked for
   uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0, held_at_end = 0;
   uint64_t unended = 0;     // waits that the thread left in a way that was not recorded: not timed

@@ -315,6 +315,7 @@ LockCounts Locks::counts() const {
     if (!has_holder(lock.kind)) continue;
     ++sum.locks;
     sum.acquisitions += lock.acquisitions;
+    sum.hold_time += lock.hold.sum();
     sum.contended += lock.contended;
     sum.busy += lock.busy;
     if (__builtin_add_overflow(sum.wait_time, lock.wait.sum(), &sum.wait_time)) sum.wait_time = UINT64_MAX;
