@@ -29,6 +29,8 @@ void Locks::waited(const Event& event, const LockRecord& read) {
     case PENNA_WAIT_GOT:
       if (kind == LockKind::kBarrier || kind == LockKind::kJoin || kind == LockKind::kFutex) break;
       ++lock.contended;
+      // Who waited for the first call of a function finds it done: only the caller ever held it.
+      if (kind == LockKind::kOnce) break;
       acquired(index, event, read);
       break;
     case PENNA_WAIT_TIMEOUT: ++lock.timeouts; break;
