@@ -15,6 +15,7 @@ namespace penna::agent {
 struct OnceCall {
   void (*function)();
   uint64_t lock;
+  uint32_t stack;  // of the one who calls pthread_once
   bool began;
 };
 
@@ -59,7 +60,7 @@ void make_once_call() {
   OnceCall* call = thread.once_call;
   const uint64_t lock = call->lock;
   call->began = true;
-  write_lock(PENNA_KIND_LOCK, lock, penna_now());
+  write_lock_at(PENNA_KIND_LOCK_AT, lock, call->stack, penna_now());
   call->function();
   write_lock(PENNA_KIND_UNLOCK, lock, penna_now());
 }
@@ -69,7 +70,7 @@ bool is_done(const int* once) { return __atomic_load_n(once, __ATOMIC_ACQUIRE) =
 
 template <typename Call>
 void tell_once(uint64_t lock, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
-  OnceCall call{function, lock, false};
+  OnceCall call{function, lock, current_stack(hook->caller()), false};
   OnceCall* outer = thread.once_call;
   thread.once_call = &call;
   const uint64_t begin = penna_now();
@@ -77,7 +78,7 @@ void tell_once(uint64_t lock, void (*function)(), Call call_it, const unwind::Ho
   thread.once_call = outer;
   if (call.began) return;
   // Another thread made it; that it would, nobody knew before.
-  LockWait{lock, begin, current_stack(hook->caller()), 0}.end(PENNA_WAIT_GOT, penna_now());
+  LockWait{lock, begin, call.stack, 0}.end(PENNA_WAIT_GOT, penna_now());
 }
 
 // A pthread_t is the address of the thread's control block, from which thread-local variables lie as far in every thread.
