@@ -110,6 +110,7 @@ FlameUnit unit_of(FoldedWeight weight) {
     case FoldedWeight::kPeak: return {CellKind::kBytes, "live at the peak"};
     case FoldedWeight::kTemp: return {CellKind::kCount, "temporary allocations"};
     case FoldedWeight::kWait: return {CellKind::kDuration, "of waits"};
+    case FoldedWeight::kWaitByHolder: return {CellKind::kDuration, "of waits for locks"};
   }
   return {CellKind::kCount, ""};
 }
