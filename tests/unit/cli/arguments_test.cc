@@ -121,9 +121,9 @@ TEST(ParseReport, OptionsOfLocks) {
   EXPECT_EQ(parsed(parse_report, {"waits", "--min-wait=1.5ms"}).min_wait, "1.5ms");
   EXPECT_EQ(parsed(parse_report, {"holds", "--min-hold", "10us"}).min_hold, "10us");
   EXPECT_EQ(parsed(parse_report, {"flame", "--weight=wait-by-holder"}).weight, FoldedWeight::kWaitByHolder);
-  EXPECT_EQ(refused(parse_report, {"calls", "--lock", "q"}), "--lock is for the tables locks, waits, holds");
-  EXPECT_EQ(refused(parse_report, {"holds", "--min-wait", "1ms"}), "--min-wait is for the table locks and waits");
-  EXPECT_EQ(refused(parse_report, {"locks", "--min-hold", "1ms"}), "--min-hold is for the table holds");
+  EXPECT_EQ(refused(parse_report, {"calls", "--lock", "q"}), "--lock is for locks, waits, holds");
+  EXPECT_EQ(refused(parse_report, {"holds", "--min-wait", "1ms"}), "--min-wait is for locks and waits");
+  EXPECT_EQ(refused(parse_report, {"locks", "--min-hold", "1ms"}), "--min-hold is for holds");
   EXPECT_EQ(refused(parse_report, {"waits", "--min-wait", "5"}), "--min-wait is a duration, as 10us or 1.5ms, not '5'");
 }
 
