@@ -31,7 +31,9 @@ struct Visitor {
         if (made.allocations) (*made.allocations)(event);
         if (made.locks) (*made.locks)(event);
         return;
-      case kLockEvents: return (*made.locks)(event);
+      case kLockEvents:
+        if (made.lock_places) (*made.lock_places)(event);
+        return (*made.locks)(event);
       case kPointEvents: return (*made.points)(event);
       default: return;
     }
@@ -103,6 +105,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
     if ((classes & bit) != 0) made.call_groups = std::make_unique<CallGroups>(recording, map, by);
   if ((classes & kAllocEvents) != 0) add_allocations(recording, summary, classes, wish, progress, made);
   if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording, locks);
+  if ((classes & kLockPlaces) != 0) made.lock_places = std::make_unique<LockPlaces>(made.tree.get());
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
   if ((classes & kEventClasses) == 0) return made;
 

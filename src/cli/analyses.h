@@ -16,6 +16,7 @@
 #include "model/health.h"
 #include "model/heap_history.h"
 #include "model/lock_blocks.h"
+#include "model/lock_checks.h"
 #include "model/locks.h"
 #include "model/names.h"
 #include "model/points.h"
@@ -34,6 +35,7 @@ struct Analyses {
   std::unique_ptr<HeapHistory> history;       // only for kHeapHistory
   std::unique_ptr<UnmatchedFrees> unmatched;  // only for kUnmatchedFrees
   std::unique_ptr<Locks> locks;
+  std::unique_ptr<LockPlaces> lock_places;  // only for kLockPlaces
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
   std::unique_ptr<Points> points;
   WalkReport walk;
@@ -48,6 +50,7 @@ inline constexpr uint32_t kBlockLives = 1u << 26, kBlockFreers = 1u << 25, kBloc
                           kHeapHistory = 1u << 23;
 inline constexpr uint32_t kAllocByKind = 1u << 22;  // block_kind() as their context
 inline constexpr uint32_t kUnmatchedFrees = 1u << 21;
+inline constexpr uint32_t kLockPlaces = 1u << 20;  // where locks are taken; in which calls, together with kCallTree
 
 // Which allocations count, and what is temporary.
 struct AllocationWish {

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "model/checks.h"
+#include "model/lock_checks.h"
 #include "report/check_report.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -34,6 +35,11 @@ Result<> check_bytes(const char* option, const std::string& text) {
   return Error{fmt::format("{} is a number of bytes, as 0, 64k or 1.5MB, not '{}'", option, text)};
 }
 
+Result<> check_duration(const char* option, const std::string& text) {
+  if (text.empty() || parse_duration(text)) return ok();
+  return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
+}
+
 std::string quoted(const std::string& text) {
   return text.find_first_of("* ?[]()<>&$") == std::string::npos ? text : "'" + text + "'";
 }
@@ -44,19 +50,18 @@ Verdict called(Verdict verdict, std::string limit) {
 }
 
 // What was lost may have broken any limit.
-Verdict check_lost(const Summary& summary) {
+Verdict check_lost(const Summary& summary, penna_event_class of, const char* what) {
   Verdict verdict;
-  verdict.limit = "lost allocation events";
-  verdict.found = summary.lost[PENNA_ALLOC];
+  verdict.limit = fmt::format("lost {} events", what);
+  verdict.found = summary.lost[of];
   return verdict;
 }
 
-std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
-                           const Analyses& analyses, const Suppressions& listed, Names& names) {
+void judge_allocations(const CheckOptions& options, const Recording& recording, const Analyses& analyses,
+                       const Suppressions& listed, Names& names, std::vector<Verdict>& verdicts) {
   const Allocations& heap = *analyses.allocations;
   LeakSuppressor suppressor(recording, names, listed, true);
   LeakSuppressor* suppress = options.suppressions.none ? nullptr : &suppressor;
-  std::vector<Verdict> verdicts = {check_lost(summary)};
   if (!options.max_leak.empty())
     verdicts.push_back(
         called(check_leak(heap, suppress, Verdict::Unit::kBytes, static_cast<uint64_t>(*parse_bytes(options.max_leak))),
@@ -72,20 +77,60 @@ std::vector<Verdict> judge(const CheckOptions& options, const Recording& recordi
   std::vector<Verdict> of_calls = check_allocations(recording, heap, names, analyses.tree.get(), limits);
   for (size_t i = 0; i < of_calls.size(); ++i)
     verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i])));
+}
+
+void judge_locks(const CheckOptions& options, const Recording& recording, const Analyses& analyses, Names& names,
+                 std::vector<Verdict>& verdicts) {
+  const Locks& locks = *analyses.locks;
+  const auto add = [&](const char* option, const std::string& text, auto check) {
+    if (!text.empty())
+      verdicts.push_back(called(check(recording, locks, static_cast<uint64_t>(*parse_duration(text))),
+                                fmt::format("{} {}", option, text)));
+  };
+  add("--max-wait", options.max_wait, check_longest_wait);
+  add("--max-wait-p99", options.max_wait_p99, check_wait_p99);
+  add("--max-hold", options.max_hold, check_longest_hold);
+  if (options.no_lock_in.empty()) return;
+  std::vector<CallLimit> limits;
+  for (const std::string& text : options.no_lock_in) limits.push_back({FunctionPattern(text), 0});
+  std::vector<Verdict> found = check_locks_in(recording, *analyses.lock_places, names, analyses.tree.get(), limits);
+  for (size_t i = 0; i < found.size(); ++i)
+    verdicts.push_back(called(std::move(found[i]), "--no-lock-in " + quoted(options.no_lock_in[i])));
+}
+
+std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
+                           const Analyses& analyses, const Suppressions& listed, Names& names) {
+  std::vector<Verdict> verdicts;
+  if (options.of_allocations()) verdicts.push_back(check_lost(summary, PENNA_ALLOC, "allocation"));
+  if (options.of_locks()) verdicts.push_back(check_lost(summary, PENNA_LOCKS, "lock"));
+  if (options.of_allocations()) judge_allocations(options, recording, analyses, listed, names, verdicts);
+  if (options.of_locks()) judge_locks(options, recording, analyses, names, verdicts);
   return verdicts;
+}
+
+// What must be read.
+uint32_t classes_to_check(const CheckOptions& options, const Summary& summary) {
+  const bool calls = summary.events[PENNA_CALLS] != 0;
+  uint32_t classes = 0;
+  if (options.of_allocations()) classes |= kAllocEvents;
+  if (options.of_locks()) classes |= kLockEvents;
+  if (!options.max_allocs.empty() && calls) classes |= kCallEvents | kCallTree | kAllocByCall;
+  if (!options.no_lock_in.empty()) classes |= kLockPlaces | (calls ? kCallEvents | kCallTree : 0);
+  return classes;
 }
 
 // The exit status.
 Result<int> show(const Recording& recording, const CheckOptions& options, Output& output) {
-  if ((recording.session().classes & kAllocEvents) == 0)
+  if (options.of_allocations() && (recording.session().classes & kAllocEvents) == 0)
     return Error{"no allocations were recorded, on which the limits are: record with -k alloc"};
+  if (options.of_locks() && (recording.session().classes & kLockEvents) == 0)
+    return Error{"no locks were recorded, on which the limits are: record with -k locks"};
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
-  const bool by_call = !options.max_allocs.empty() && summary.events[PENNA_CALLS] != 0;
-  const uint32_t classes = kAllocEvents | (by_call ? kCallEvents | kCallTree | kAllocByCall : 0);
+  const uint32_t classes = classes_to_check(options, summary);
   const Analyses analyses =
       analyse(recording, summary, names.map(), classes, !options.input.no_progress, {choice.get(), 1});
   const std::vector<Verdict> verdicts = judge(options, recording, summary, analyses, listed, names);
@@ -112,7 +157,8 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   CheckOptions& options = parsed.options;
   std::vector<std::string> words;
   OptionParser parser(
-      "Checks limits on the allocations of a recording. Exits with 0 when all are kept, 1 when one is broken (and "
+      "Checks limits on the allocations and locks of a recording. Exits with 0 when all are kept, 1 when one is broken "
+      "(and "
       "shows "
       "the stacks that broke it), 2 when they cannot be checked.",
       "penna check");
@@ -122,6 +168,12 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   parser.text("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process");
   parser.texts("--max-allocs", options.max_allocs, "PATTERN=N",
                "allocations inside functions of this name, by stack or by recorded calls: 'parse*=0'; may be repeated");
+  parser.text("--max-wait", options.max_wait, "DURATION", "the longest wait for a lock: 10us, 1.5ms");
+  parser.text("--max-wait-p99", options.max_wait_p99, "DURATION", "the 99th percentile of the waits for any lock");
+  parser.text("--max-hold", options.max_hold, "DURATION", "the longest time that a thread held a lock");
+  parser.texts(
+      "--no-lock-in", options.no_lock_in, "PATTERN",
+      "no lock is taken inside functions of this name, by stack or by recorded calls: 'audio_*'; may be repeated");
   add_suppression_options(parser, options.suppressions);
   add_alloc_filter_options(parser, options.allocations);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
@@ -131,13 +183,16 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   if (!parsed.help.empty()) return parsed;
   if (words.size() > 1) return Error{fmt::format("'{}' is one word too many: give one recording", words[1])};
   if (!words.empty()) options.input.recording = words[0];
-  if (options.max_leak.empty() && options.max_peak.empty() && !options.max_leak_blocks && options.max_allocs.empty())
-    return Error{"there is nothing to check: give a limit, as --max-leak 0"};
+  if (!options.of_allocations() && !options.of_locks())
+    return Error{"there is nothing to check: give a limit, as --max-leak 0 or --max-wait 1ms"};
+  PENNA_TRY(check_duration("--max-wait", options.max_wait));
+  PENNA_TRY(check_duration("--max-wait-p99", options.max_wait_p99));
+  PENNA_TRY(check_duration("--max-hold", options.max_hold));
   PENNA_TRY(check_bytes("--max-leak", options.max_leak));
   PENNA_TRY(check_bytes("--max-peak", options.max_peak));
   for (const std::string& text : options.max_allocs) PENNA_TRY(parse_call_limit(text));
-  if (options.max_allocs.size() > kMostCallLimits)
-    return Error{fmt::format("there are more than {} --max-allocs", kMostCallLimits)};
+  if (options.max_allocs.size() > kMostCallLimits || options.no_lock_in.size() > kMostCallLimits)
+    return Error{fmt::format("there are more than {} --max-allocs or --no-lock-in", kMostCallLimits)};
   PENNA_TRY(check_alloc_filter(options.allocations));
   return parsed;
 }

@@ -24,8 +24,17 @@ struct CheckOptions {
   SuppressionOptions suppressions;
   std::string max_leak, max_peak;  // bytes; empty: no limit
   std::optional<uint64_t> max_leak_blocks;
-  std::vector<std::string> max_allocs;  // "PATTERN=N"
+  std::vector<std::string> max_allocs;           // "PATTERN=N"
+  std::string max_wait, max_wait_p99, max_hold;  // durations; empty: no limit
+  std::vector<std::string> no_lock_in;           // patterns of functions
   std::optional<size_t> frames;
+
+  bool of_allocations() const {
+    return !max_leak.empty() || !max_peak.empty() || max_leak_blocks || !max_allocs.empty();
+  }
+  bool of_locks() const {
+    return !max_wait.empty() || !max_wait_p99.empty() || !max_hold.empty() || !no_lock_in.empty();
+  }
 };
 
 Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments);

@@ -185,10 +185,11 @@ void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight
                  {"live", FoldedWeight::kLive},
                  {"peak", FoldedWeight::kPeak},
                  {"temp", FoldedWeight::kTemp},
-                 {"wait", FoldedWeight::kWait}},
+                 {"wait", FoldedWeight::kWait},
+                 {"wait-by-holder", FoldedWeight::kWaitByHolder}},
                 fmt::format("{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
                             "at the peak, number of "
-                            "temporary ones; time waited; default time",
+                            "temporary ones; time waited, by who waited or by who held the lock; default time",
                             where));
 }
 
@@ -232,6 +233,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   if (options.pid && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
+  if (options.folded.threads && options.folded.weight == FoldedWeight::kWaitByHolder)
+    return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
   if (options.allocations.any() && (options.format != "folded" || classes_of(options.folded.weight) != kAllocEvents))
     return Error{"--family, --size, --lifetime and --stack are for the format folded with a --weight of allocations"};
   PENNA_TRY(check_alloc_filter(options.allocations));

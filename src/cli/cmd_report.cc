@@ -110,6 +110,7 @@ FlameUnit unit_of(FoldedWeight weight) {
     case FoldedWeight::kPeak: return {CellKind::kBytes, "live at the peak"};
     case FoldedWeight::kTemp: return {CellKind::kCount, "temporary allocations"};
     case FoldedWeight::kWait: return {CellKind::kDuration, "of waits"};
+    case FoldedWeight::kWaitByHolder: return {CellKind::kDuration, "of waits for locks"};
   }
   return {CellKind::kCount, ""};
 }
@@ -291,18 +292,18 @@ Result<> check_by(const ReportOptions& options) {
                       : "calls can be shown --by function, module or thread"};
 }
 
+Result<> check_shortest(const ReportOptions& options, const char* option, const std::string& text, Words tables) {
+  if (text.empty()) return ok();
+  if (!is_one_of(options.which, tables)) return Error{fmt::format("{} is for {}", option, fmt::join(tables, " and "))};
+  if (!parse_duration(text)) return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
+  return ok();
+}
+
 Result<> check_locks(const ReportOptions& options) {
   if (!options.lock.empty() && !is_one_of(options.which, kLockTables))
-    return Error{fmt::format("--lock is for the tables {}", fmt::join(kLockTables, ", "))};
-  for (const auto& [option, text, tables] :
-       {std::tuple<const char*, const std::string&, Words>{"--min-wait", options.min_wait, {"locks", "waits"}},
-        {"--min-hold", options.min_hold, {"holds"}}}) {
-    if (text.empty()) continue;
-    if (!is_one_of(options.which, tables))
-      return Error{fmt::format("{} is for the table {}", option, fmt::join(tables, " and "))};
-    if (!parse_duration(text)) return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
-  }
-  return ok();
+    return Error{fmt::format("--lock is for {}", fmt::join(kLockTables, ", "))};
+  PENNA_TRY(check_shortest(options, "--min-wait", options.min_wait, {"locks", "waits"}));
+  return check_shortest(options, "--min-hold", options.min_hold, {"holds"});
 }
 
 // Options that the table would not look at.

@@ -12,6 +12,7 @@
 #include "export/event_words.h"
 #include "model/allocations.h"
 #include "model/call_tree.h"
+#include "model/locks.h"
 #include "model/summary.h"
 
 namespace penna {
@@ -84,10 +85,15 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
 }
 
 uint64_t wait_of(const Recording& recording, const TimelineLine& line) {
-  if (line.kind != LineKind::kLockWait && line.kind != LineKind::kConditionWait) return 0;
+  if (line.kind != LineKind::kLockWait && line.kind != LineKind::kConditionWait && line.kind != LineKind::kOpenWait)
+    return 0;
   return static_cast<uint64_t>(
       std::max<int64_t>(recording.time().duration_ns(line.begin, line.begin + line.duration), 0));
 }
+
+// What is known of who held a lock, where it is not the stack that took it.
+enum class Leaf : uint32_t { kNone, kGaveBack, kNobody, kUnknown };
+constexpr const char* kLeaves[] = {"", "[gave it back]", "[nobody: it was free]", "[unknown]"};
 
 // Sums by text: the same functions called from different places in them are one stack.
 class Stacks {
@@ -95,11 +101,12 @@ class Stacks {
   Stacks(const Recording& recording, Names& names, const FoldedOptions& options)
       : words_(recording, names), roots_(recording), options_(options) {}
 
-  // `thread`: index.
-  void add(uint32_t process, uint32_t thread, uint32_t stack, uint64_t value) {
+  // `thread`: index. `leaf`: stands behind the stack.
+  void add(uint32_t process, uint32_t thread, uint32_t stack, uint64_t value, Leaf leaf = Leaf::kNone) {
     if (value == 0) return;
-    auto [slot, added] = slots_[options_.threads ? thread : 0].try_emplace(pair_key(process, stack), 0);
-    if (added) slot.value() = slot_of(process, thread, stack);
+    NumberMap<uint32_t>& slots = slots_[pair_key(options_.threads ? thread : 0, static_cast<uint32_t>(leaf))];
+    auto [slot, added] = slots.try_emplace(pair_key(process, stack), 0);
+    if (added) slot.value() = slot_of(process, thread, stack, leaf);
     uint64_t& sum = sums_[slot->second];
     if (__builtin_add_overflow(sum, value, &sum)) sum = UINT64_MAX;
   }
@@ -111,8 +118,9 @@ class Stacks {
   }
 
  private:
-  uint32_t slot_of(uint32_t process, uint32_t thread, uint32_t id) {
-    const std::string stack = part_of_stack(words_.folded_stack(process, id));
+  uint32_t slot_of(uint32_t process, uint32_t thread, uint32_t id, Leaf leaf) {
+    std::string stack = leaf == Leaf::kNone || id != 0 ? part_of_stack(words_.folded_stack(process, id)) : "";
+    if (leaf != Leaf::kNone) stack += std::string(stack.empty() ? "" : ";") + kLeaves[static_cast<size_t>(leaf)];
     const std::string text = options_.threads ? roots_.of(thread) + ";" + stack : stack;
     const auto [found, added] = by_text_.try_emplace(text, static_cast<uint32_t>(sums_.size()));
     if (added) sums_.push_back(0);
@@ -127,10 +135,25 @@ class Stacks {
   EventWords words_;
   Roots roots_;
   const FoldedOptions& options_;
-  NumberMap<NumberMap<uint32_t>> slots_;  // by thread where that matters: process, stack -> slot
+  NumberMap<NumberMap<uint32_t>> slots_;  // by thread where that matters, and leaf: process, stack -> slot
   TextMap<uint32_t> by_text_;
   std::vector<uint64_t> sums_;  // by slot
 };
+
+// Of holders: by the stack that took the lock; where that is not known, a last frame says what is known.
+void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks) {
+  for (const WaitPair& pair : locks.pairs()) {
+    const LockStats& lock = locks.all()[pair.lock];
+    if (!has_holder(lock.kind)) continue;
+    const Leaf leaf = pair.side == OtherSide::kHeld       ? Leaf::kNone
+                      : pair.side == OtherSide::kGaveBack ? Leaf::kGaveBack
+                      : pair.side == OtherSide::kNobody   ? Leaf::kNobody
+                                                          : Leaf::kUnknown;
+    const double ns = static_cast<double>(pair.time) * recording.time().ns_per_tick();
+    stacks.add(lock.process, pair.other_thread, pair.other_stack,
+               static_cast<uint64_t>(std::llround(std::min(ns, 9e18))), leaf);
+  }
+}
 
 }  // namespace
 
@@ -141,7 +164,8 @@ uint32_t classes_of(FoldedWeight weight) {
     case FoldedWeight::kLive:
     case FoldedWeight::kPeak:
     case FoldedWeight::kTemp: return kAllocEvents;
-    case FoldedWeight::kWait: return kLockEvents;
+    case FoldedWeight::kWait:
+    case FoldedWeight::kWaitByHolder: return kLockEvents;
     default: return kCallEvents;
   }
 }
@@ -174,6 +198,16 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     Stacks stacks(recording, names, options);
     for (const StackAllocations& stack : heap.stacks())
       stacks.add(stack.process, stack.context, stack.stack, weight_of(stack, options.weight));
+    stacks.write(out);
+  } else if (options.weight == FoldedWeight::kWaitByHolder) {
+    Locks locks(recording);
+    report.walk = for_each_event(recording, {.classes = classes}, [&](const Event& event) {
+      step(1);
+      locks(event);
+    });
+    locks.finish();
+    Stacks stacks(recording, names, options);
+    add_holders(recording, locks, stacks);
     stacks.write(out);
   } else {
     Stacks stacks(recording, names, options);

@@ -23,26 +23,6 @@ void sort_blames(Verdict& verdict) {
                    [](const Blame& a, const Blame& b) { return a.amount > b.amount; });
 }
 
-// Bit i: limit i is about this function.
-uint64_t bits_of(const std::vector<CallLimit>& limits, const std::string& function) {
-  uint64_t bits = 0;
-  for (size_t i = 0; i < limits.size(); ++i)
-    if (limits[i].pattern.matches(function)) bits |= uint64_t{1} << i;
-  return bits;
-}
-
-// By node of the tree: of all functions that are open in it. Parents stand before their children.
-std::vector<uint64_t> bits_of_calls(const CallTree& tree, Names& names, const std::vector<CallLimit>& limits) {
-  std::vector<uint64_t> of_function(tree.functions().size());
-  for (FunctionId id = 0; id < of_function.size(); ++id)
-    of_function[id] = bits_of(limits, names.function_name(tree.functions().place(id)));
-  const std::vector<CallNode>& nodes = tree.nodes();
-  std::vector<uint64_t> bits(nodes.size());
-  for (size_t i = 1; i < nodes.size(); ++i)
-    bits[i] = bits[nodes[i].parent] | (nodes[i].function == kNoFunction ? 0 : of_function[nodes[i].function]);
-  return bits;
-}
-
 }  // namespace
 
 Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict::Unit unit, uint64_t allowed) {
@@ -83,9 +63,9 @@ std::vector<Verdict> check_allocations(const Recording& recording, const Allocat
   PENNA_CHECK(limits.size() <= kMostCallLimits);
   std::vector<Verdict> verdicts(limits.size());
   std::vector<NumberMap<size_t>> known(limits.size());
-  StackMatcher in_stack(recording, names, [&](const NameFrame& frame) { return bits_of(limits, frame.function); });
+  StackMatcher in_stack(recording, names, [&](const NameFrame& frame) { return limit_bits(limits, frame.function); });
   std::vector<uint64_t> in_calls;
-  if (tree != nullptr) in_calls = bits_of_calls(*tree, names, limits);
+  if (tree != nullptr) in_calls = limit_bits_of_calls(*tree, names, limits);
   uint64_t met = 0;
   for (const uint64_t bits : in_calls) met |= bits;
   for (const StackAllocations& stack : heap.stacks()) {
@@ -102,7 +82,8 @@ std::vector<Verdict> check_allocations(const Recording& recording, const Allocat
     verdicts[i].allowed = limits[i].allowed;
     if ((met >> i & 1) == 0)
       verdicts[i].doubt =
-          tree != nullptr ? "no function of this name was called" : "no function of this name allocated";
+          std::string(tree != nullptr ? "no function of this name was called" : "no function of this name allocated") +
+          ": it is kept, if the name is right";
     sort_blames(verdicts[i]);
   }
   return verdicts;

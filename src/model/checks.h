@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/allocations.h"
+#include "model/call_limits.h"
 #include "model/call_tree.h"
-#include "model/function_pattern.h"
 #include "model/suppressions.h"
 
 namespace penna {
@@ -23,12 +23,12 @@ struct Blame {
 };
 
 struct Verdict {
-  enum class Unit : uint8_t { kCount, kBytes };
-  std::string limit;  // as one types it: "--max-leak 0"
+  enum class Unit : uint8_t { kCount, kBytes, kTime };  // nanoseconds
+  std::string limit;                                    // as one types it: "--max-leak 0"
   Unit unit = Unit::kCount;
   uint64_t allowed = 0, found = 0;
   std::vector<Blame> blames;  // the largest first
-  std::string doubt;          // why it may say nothing; empty: it does
+  std::string doubt;          // why it may say nothing, and what then; empty: it does
   bool is_broken() const { return found > allowed; }
 };
 
@@ -39,11 +39,6 @@ Verdict check_peak(const Allocations& heap, uint64_t allowed);
 
 // Allocations inside functions of these names: they stand in the stack, or their call is recorded and open. The contexts
 // of `heap` are the nodes of `tree`, unless that is null: then no calls are recorded.
-struct CallLimit {
-  FunctionPattern pattern;
-  uint64_t allowed = 0;
-};
-inline constexpr size_t kMostCallLimits = 64;
 std::vector<Verdict> check_allocations(const Recording& recording, const Allocations& heap, Names& names,
                                        const CallTree* tree, const std::vector<CallLimit>& limits);
 

@@ -107,6 +107,13 @@ struct WaitPair {
   uint32_t waker = kNoIndex;  // who gave the lock back, or woke, before the wait ended
 };
 
+// The waits of one stack for one lock, whoever held it.
+struct WaitStack {
+  uint32_t lock = 0;  // index
+  uint32_t stack = 0;
+  uint64_t longest = 0;
+};
+
 // Holds of one lock, by the stack that took it.
 struct HoldGroup {
   uint32_t lock = 0;  // index

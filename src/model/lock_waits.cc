@@ -98,7 +98,8 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     const LastHold& last = state.last;
     const uint64_t from = std::max(begin, last.by.since);
     const uint64_t known = last.end > from && last.end <= now ? last.end - from : 0;
-    if (known != 0) rest.side = OtherSide::kNobody;
+    // One hold all the time until it was given back; else others may have come in between.
+    if (known != 0 && last.by.since <= begin) rest = {OtherSide::kNobody};
     return ledger_.end_only(thread, index, end, rest, last.by, known, groups_);
   }
   // Who holds it still, though the wait is over.

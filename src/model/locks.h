@@ -37,6 +37,7 @@ class Locks {
   const std::vector<LockStats>& all() const { return locks_; }            // in order of first use
   std::vector<const LockStats*> by_wait() const;                          // most waiting first, then most acquisitions
   const std::vector<WaitPair>& pairs() const { return ledger_.pairs(); }  // also of what nobody holds
+  const std::vector<WaitStack>& wait_stacks() const { return ledger_.stacks(); }
   const std::vector<HoldGroup>& groups() const { return groups_; }
   const std::vector<ConditionStats>& conditions() const { return conditions_.all(); }
   const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }

@@ -77,8 +77,10 @@ void WaitLedger::end_only(uint32_t thread, uint32_t lock, const End& end, const 
 void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Other& rest,
                       std::vector<HoldGroup>& groups) {
   if (end.is_short) return;
-  const uint32_t waiter =
-      waiters_.try_emplace(pair_key(lock, end.stack), static_cast<uint32_t>(waiters_.size())).first->second;
+  const auto [found, added] = waiters_.try_emplace(pair_key(lock, end.stack), static_cast<uint32_t>(stacks_.size()));
+  const uint32_t waiter = found->second;
+  if (added) stacks_.push_back({lock, end.stack, 0});
+  stacks_[waiter].longest = std::max(stacks_[waiter].longest, end.time);
   uint64_t left = end.time;
   const std::vector<Open::Part>& parts = open_[thread].parts;
   for (const Open::Part& part : parts) {

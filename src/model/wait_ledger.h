@@ -71,6 +71,7 @@ class WaitLedger {
                 std::vector<HoldGroup>& groups);
 
   const std::vector<WaitPair>& pairs() const { return pairs_; }
+  const std::vector<WaitStack>& stacks() const { return stacks_; }
 
  private:
   void charge_all(uint32_t lock, const Other& other, uint64_t now);
@@ -82,7 +83,8 @@ class WaitLedger {
   std::vector<Open> open_;                     // by thread
   std::vector<std::vector<uint32_t>> queues_;  // by lock: threads
   std::vector<WaitPair> pairs_;
-  NumberMap<uint32_t> waiters_;               // lock, stack -> number
+  std::vector<WaitStack> stacks_;
+  NumberMap<uint32_t> waiters_;               // lock, stack -> number of stacks_
   std::array<NumberMap<uint32_t>, 6> index_;  // by OtherSide: number of the waiter, stack -> pair
 };
 

@@ -14,7 +14,19 @@ namespace penna {
 namespace {
 
 CellKind kind_of(const Verdict& verdict) {
-  return verdict.unit == Verdict::Unit::kBytes ? CellKind::kBytes : CellKind::kCount;
+  switch (verdict.unit) {
+    case Verdict::Unit::kBytes: return CellKind::kBytes;
+    case Verdict::Unit::kTime: return CellKind::kDuration;
+    default: return CellKind::kCount;
+  }
+}
+
+const char* title_of(const Verdict& verdict) {
+  switch (verdict.unit) {
+    case Verdict::Unit::kBytes: return "BYTES";
+    case Verdict::Unit::kTime: return "LONGEST";
+    default: return "COUNT";
+  }
 }
 
 Table table_of_limits(const std::vector<Verdict>& verdicts) {
@@ -42,8 +54,7 @@ Table table_of_blames(const Recording& recording, const Verdict& verdict, Names&
   table.key = verdict.limit;
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"amount", verdict.unit == Verdict::Unit::kBytes ? "BYTES" : "COUNT", kind_of(verdict)},
-                   {"pid", "PID", CellKind::kNumber, false, true}};
+  table.columns = {{"amount", title_of(verdict), kind_of(verdict)}, {"pid", "PID", CellKind::kNumber, false, true}};
   add_place_columns(table, "STACK");
   for (uint32_t i = 0; i < verdict.blames.size(); ++i) {
     const Blame& blame = verdict.blames[i];
@@ -69,8 +80,7 @@ Report check_report(const Recording& recording, const std::vector<Verdict>& verd
   for (const Verdict& verdict : verdicts) {
     if (verdict.is_broken() && !verdict.blames.empty())
       report.tables.push_back(table_of_blames(recording, verdict, names));
-    if (!verdict.doubt.empty())
-      report.tail.push_back(fmt::format("{}: {}: it is kept, if the name is right.", verdict.limit, verdict.doubt));
+    if (!verdict.doubt.empty()) report.tail.push_back(fmt::format("{}: {}.", verdict.limit, verdict.doubt));
   }
   return report;
 }

@@ -130,6 +130,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
                          const LockStats* worst) {
   if (worst == nullptr || worst->wait.sum() == 0) {
     const LockCounts counts = locks.counts();
+    if (counts.locks == 0) return "No locks were recorded, but other waits.";
     return fmt::format("{} taken {}, and never waited for.", plural_text(static_cast<int64_t>(counts.locks), "lock"),
                        plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -46,8 +48,17 @@ std::string LockNames::thread(uint32_t index) const {
   return thread_label(recording_, thread.process, thread.tid);
 }
 
-TableColumn address_column(const LockNames& name_of) {
-  return {"address", "ADDRESS", CellKind::kAddress, false, !name_of.knows_blocks()};
+bool LockNames::is_ambiguous(const LockStats& lock) const {
+  if (lock.kind == LockKind::kJoin || names_.map().locate(lock.process, lock.address, lock.first_time).known())
+    return false;
+  return lock.made_stack != 0 || lock.first_stack != 0 ||
+         (blocks_ != nullptr && blocks_->of(lock.process, lock.address, lock.first_time) != nullptr);
+}
+
+TableColumn address_column(const Locks& locks, const LockNames& name_of) {
+  const bool shown = std::any_of(locks.all().begin(), locks.all().end(),
+                                 [&](const LockStats& lock) { return name_of.is_ambiguous(lock); });
+  return {"address", "ADDRESS", CellKind::kAddress, false, !shown};
 }
 
 }  // namespace penna

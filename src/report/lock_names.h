@@ -21,7 +21,8 @@ class LockNames {
       : recording_(recording), names_(names), blocks_(blocks) {}
 
   std::string operator()(const LockStats& lock) const;
-  bool knows_blocks() const { return blocks_ != nullptr; }
+  // False when a lock's name says where it is: several may be made in one place, or lie in blocks of one kind.
+  bool is_ambiguous(const LockStats& lock) const;
 
   // "flush (flush.cc:31)" for where a stack locked or waited; "" when it is not known.
   std::string place(uint32_t process, uint32_t stack) const;
@@ -37,6 +38,6 @@ class LockNames {
 };
 
 // Locks that are no variables are told apart by their address.
-TableColumn address_column(const LockNames& name_of);
+TableColumn address_column(const Locks& locks, const LockNames& name_of);
 
 }  // namespace penna

@@ -51,7 +51,7 @@ Table locks_table(const Recording& recording, const Locks& locks, const LockChoi
                    {"nesting", "NEST", CellKind::kCount},
                    {"threads", "THREADS", CellKind::kCount},
                    {"pid", "PID", CellKind::kNumber, false, true},
-                   address_column(name_of),
+                   address_column(locks, name_of),
                    {"kind", "KIND", CellKind::kText},
                    {"lock", "LOCK", CellKind::kText, true},
                    {"holder", "HELD MEANWHILE BY", CellKind::kText, true}};
@@ -114,7 +114,7 @@ Table others_table(const Recording& recording, const Locks& locks, const LockCho
                    {"timeouts", "TIMEOUTS", CellKind::kCount},
                    {"threads", "THREADS", CellKind::kCount},
                    {"pid", "PID", CellKind::kNumber, false, true},
-                   address_column(name_of),
+                   address_column(locks, name_of),
                    {"kind", "KIND", CellKind::kText},
                    {"lock", "WHAT", CellKind::kText, true}};
   for (const LockStats* lock : locks.by_wait()) {
@@ -148,7 +148,7 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
                    {"unheard", "UNHEARD", CellKind::kCount},
                    {"herds", "HERDS", CellKind::kCount, false, true},
                    {"pid", "PID", CellKind::kNumber, false, true},
-                   address_column(name_of),
+                   address_column(locks, name_of),
                    {"mutex", "MUTEX", CellKind::kText, true},
                    {"condition", "CONDITION", CellKind::kText, true}};
   const std::vector<ConditionStats>& all = locks.conditions();

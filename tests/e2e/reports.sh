@@ -150,11 +150,11 @@ build_c queue ./libhidden.so
 penna record -q -o queue.penna -- ./queue
 run penna report queue.penna locks
 line=$(grep -n calloc queue.c | cut -d: -f1)
-expect_match "$out" "^.* 3 +1 +0x[0-9a-f]+ +at \\+80 in the block of 120 B that make_queue \\(queue.c:$line\\) allocated"
+expect_match "$out" "^.* 3 +0 % +1 +1 +0x[0-9a-f]+ +mutex +at \\+80 in the block of 120 B that make_queue \\(queue.c:$line\\) allocated"
 expect_match "$out" 'libhidden.so\+0x[0-9a-f]+$'
 penna record -q -k locks -o locks.penna -- ./queue
 run penna report locks.penna locks
-expect_match "$out" '^.* 3 +1 +0x[0-9a-f]+$'
+expect_match "$out" '^.* 3 +0 % +1 +1 +0x[0-9a-f]+ +mutex +made in make_queue \(queue.c:[0-9]+\)$'
 
 # Calls by the way that led to them, as a tree and as folded stacks; the same time in both.
 cat >ways.c <<'PROGRAM'

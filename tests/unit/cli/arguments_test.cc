@@ -47,8 +47,9 @@ TEST(ParseReport, RecordingAndTableInEitherOrder) {
 }
 
 TEST(ParseReport, EveryTableHasAName) {
-  EXPECT_THAT(report_names(), ElementsAre("calls", "tree", "flame", "alloc", "leaks", "temp", "peak", "sizes",
-                                          "lifetimes", "heap", "locks", "waits", "points", "threads", "health"));
+  EXPECT_THAT(report_names(),
+              ElementsAre("calls", "tree", "flame", "alloc", "leaks", "temp", "peak", "sizes", "lifetimes", "heap",
+                          "locks", "waits", "holds", "points", "threads", "health"));
   for (const std::string& name : report_names()) EXPECT_EQ(parsed(parse_report, {name}).which, name);
 }
 
@@ -108,11 +109,22 @@ TEST(ParseReport, OptionsOfAllocations) {
   EXPECT_EQ(refused(parse_report, {"peak", "--within", "3"}), "--within is for temp and alloc");
   EXPECT_EQ(refused(parse_report, {"alloc", "--no-suppressions"}),
             "--suppressions and --no-suppressions are for leaks");
-  EXPECT_EQ(refused(parse_report, {"alloc", "--ascii"}), "--ascii is for heap and flame");
+  EXPECT_EQ(refused(parse_report, {"alloc", "--ascii"}), "--ascii is for heap, locks and flame");
   for (const char* wrong : {"x", "..", "5..4", "1k..x", "-1"})
     EXPECT_THAT(refused(parse_report, {"alloc", "--size", wrong}), HasSubstr("--size is a number of bytes")) << wrong;
   for (const char* wrong : {"5", "..", "1ms..1us"})
     EXPECT_THAT(refused(parse_report, {"alloc", "--lifetime", wrong}), HasSubstr("--lifetime is a time")) << wrong;
+}
+
+TEST(ParseReport, OptionsOfLocks) {
+  EXPECT_EQ(parsed(parse_report, {"locks", "--lock", "queue*"}).lock, "queue*");
+  EXPECT_EQ(parsed(parse_report, {"waits", "--min-wait=1.5ms"}).min_wait, "1.5ms");
+  EXPECT_EQ(parsed(parse_report, {"holds", "--min-hold", "10us"}).min_hold, "10us");
+  EXPECT_EQ(parsed(parse_report, {"flame", "--weight=wait-by-holder"}).weight, FoldedWeight::kWaitByHolder);
+  EXPECT_EQ(refused(parse_report, {"calls", "--lock", "q"}), "--lock is for locks, waits, holds");
+  EXPECT_EQ(refused(parse_report, {"holds", "--min-wait", "1ms"}), "--min-wait is for locks and waits");
+  EXPECT_EQ(refused(parse_report, {"locks", "--min-hold", "1ms"}), "--min-hold is for holds");
+  EXPECT_EQ(refused(parse_report, {"waits", "--min-wait", "5"}), "--min-wait is a duration, as 10us or 1.5ms, not '5'");
 }
 
 TEST(ParseReport, SymbolOptions) {
@@ -126,6 +138,16 @@ TEST(ParseReport, SymbolOptions) {
   EXPECT_EQ(parsed(parse_report, {"calls", "--debuginfod"}).input.debuginfod, "default");
 }
 
+TEST(ParseCheck, LimitsOnLocks) {
+  const CheckOptions options =
+      parsed(parse_check, {"--max-wait-p99=1ms", "--max-wait", "2s", "--max-hold=3us", "--no-lock-in", "audio_*"});
+  EXPECT_EQ(options.max_wait_p99 + options.max_wait + options.max_hold, "1ms2s3us");
+  EXPECT_THAT(options.no_lock_in, ElementsAre("audio_*"));
+  EXPECT_TRUE(options.of_locks());
+  EXPECT_FALSE(options.of_allocations());
+  EXPECT_EQ(refused(parse_check, {"--max-hold", "3"}), "--max-hold is a duration, as 10us or 1.5ms, not '3'");
+}
+
 TEST(ParseCheck, LimitsAreNeededAndUnderstood) {
   const CheckOptions options = parsed(parse_check, {"a.penna", "--max-leak=64k", "--max-leak-blocks", "3",
                                                     "--max-allocs", "a=b=2", "--max-peak", "1MB"});
@@ -133,7 +155,8 @@ TEST(ParseCheck, LimitsAreNeededAndUnderstood) {
   EXPECT_EQ(options.max_leak, "64k");
   EXPECT_EQ(options.max_leak_blocks, 3u);
   EXPECT_THAT(options.max_allocs, ElementsAre("a=b=2"));
-  EXPECT_EQ(refused(parse_check, {"a.penna"}), "there is nothing to check: give a limit, as --max-leak 0");
+  EXPECT_EQ(refused(parse_check, {"a.penna"}),
+            "there is nothing to check: give a limit, as --max-leak 0 or --max-wait 1ms");
   EXPECT_EQ(refused(parse_check, {"--max-peak", "much"}),
             "--max-peak is a number of bytes, as 0, 64k or 1.5MB, not 'much'");
   for (const char* wrong : {"parse", "=0", "parse=", "parse=-1", "parse=1x"})

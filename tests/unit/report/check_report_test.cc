@@ -50,7 +50,7 @@ FOUND    ALLOWED          LIMIT
 TEST_F(CheckReport, DoubtsAreTold) {
   Verdict doubtful;
   doubtful.limit = "--max-allocs nobody=0";
-  doubtful.doubt = "no function of this name allocated";
+  doubtful.doubt = "no function of this name allocated: it is kept, if the name is right";
   EXPECT_EQ(report_text(check_report(recording_, {doubtful}, names_)), R"(1 limit kept.
 
 FOUND  ALLOWED      LIMIT
