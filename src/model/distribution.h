@@ -17,11 +17,14 @@ class Distribution {
   void add(uint64_t value) {
     ++count_;
     if (__builtin_add_overflow(sum_, value, &sum_)) sum_ = UINT64_MAX;
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
-    const uint32_t bucket = bucket_of(value);
-    if (bucket - first_ >= counts_.size()) make_room(bucket);  // wraps below first_
-    ++counts_[bucket - first_];
+    place(value, 1);
+  }
+  // The same value so many times.
+  void add(uint64_t value, uint64_t times) {
+    uint64_t all;
+    if (__builtin_mul_overflow(value, times, &all) || __builtin_add_overflow(sum_, all, &sum_)) sum_ = UINT64_MAX;
+    count_ += times;
+    place(value, times);
   }
   void merge(const Distribution& other);
 
@@ -40,6 +43,13 @@ class Distribution {
   }
 
  private:
+  void place(uint64_t value, uint64_t times) {
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
+    const uint32_t bucket = bucket_of(value);
+    if (bucket - first_ >= counts_.size()) make_room(bucket);  // wraps below first_
+    counts_[bucket - first_] += times;
+  }
   static constexpr uint32_t kSubBits = 5;
   // Values below 2^(kSubBits + 1) have a bucket each.
   static uint32_t bucket_of(uint64_t value) {

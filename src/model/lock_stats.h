@@ -57,7 +57,6 @@ struct LockStats {
   LockKind kind = LockKind::kMutex;
   uint32_t made_stack = 0;    // where it was initialised; 0 = unknown
   uint32_t first_stack = 0;   // where it was first taken or waited for; 0 = unknown
-  uint32_t joined = 0;        // kJoin: tid of the thread; 0 = unknown
   uint64_t acquisitions = 0;  // all that succeeded, recursive ones and those at the end of a condition wait included
   uint64_t contended = 0;     // of them: after waiting for the lock
   uint64_t recursive = 0;     // of them: while the thread held it already

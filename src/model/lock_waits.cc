@@ -8,7 +8,7 @@ namespace penna {
 
 void Locks::requested(const Event& event, const LockRecord& read) {
   const LockKind kind = lock_kind(read.sync);
-  const uint32_t index = kind == LockKind::kJoin ? index_of_join(event, read) : index_of(event, kind, read.address);
+  const uint32_t index = index_of(event, kind, kind == LockKind::kJoin ? 0 : read.address);
   LockStats& lock = locks_[index];
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (ledger_.open(event.thread).lock != kNoIndex) conditions_.dropped(event.thread);
@@ -20,7 +20,7 @@ void Locks::requested(const Event& event, const LockRecord& read) {
 
 void Locks::waited(const Event& event, const LockRecord& read) {
   const LockKind kind = lock_kind(read.sync);
-  const uint32_t index = kind == LockKind::kJoin ? index_of_join(event, read) : index_of(event, kind, read.address);
+  const uint32_t index = index_of(event, kind, kind == LockKind::kJoin ? 0 : read.address);
   LockStats& lock = locks_[index];
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   end_wait(index, event.thread, read.begin, event.time, read, false);
@@ -69,7 +69,7 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   const LockStats& lock = locks_[index];
   const State& state = states_[index];
   if (has_holder(lock.kind)) return {OtherSide::kUnknown, 0, owner};
-  if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, thread_of(lock.process, lock.joined)};
+  if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
   if (state.woken < begin || state.waker == kNoIndex) return {};
   return {OtherSide::kWoke, state.waker_stack, state.waker};

@@ -3,6 +3,8 @@
 #include "model/locks.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include "model/summary.h"
 
@@ -16,6 +18,17 @@ void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
 
 }  // namespace
 
+uint64_t lock_sample(const Recording& recording) {
+  constexpr std::string_view kOption = "sample-locks=";
+  for (const std::string& option : recording.session().options) {
+    uint64_t sample = 1;
+    if (option.starts_with(kOption) &&
+        std::from_chars(option.data() + kOption.size(), option.data() + option.size(), sample).ec == std::errc())
+      return std::clamp<uint64_t>(sample, 1, 1'000'000);
+  }
+  return 1;
+}
+
 Locks::Locks(const Recording& recording, const LockOptions& options)
     : recording_(recording),
       options_(options),
@@ -24,7 +37,8 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       nesting_(recording.threads().size()),
       locked_since_(recording.threads().size()),
       ledger_(recording.threads().size()),
-      conditions_(recording.threads().size()) {
+      conditions_(recording.threads().size()),
+      sample_(lock_sample(recording)) {
   for (uint32_t i = 0; i < recording.threads().size(); ++i)
     threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
 }
@@ -78,17 +92,6 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
   return index;
 }
 
-// pthread_t are used again; the tid tells which thread was meant.
-uint32_t Locks::index_of_join(const Event& event, const LockRecord& read) {
-  uint32_t index = index_of(event, LockKind::kJoin, read.address);
-  const uint32_t known = locks_[index].joined;
-  if (read.holder != 0 && known != 0 && known != read.holder &&
-      index_.retire(event.process, LockKind::kJoin, read.address, &index))
-    index = index_of(event, LockKind::kJoin, read.address);
-  if (read.holder != 0) locks_[index].joined = read.holder;
-  return index;
-}
-
 // Another lock will be at its address: who held it cannot give it back any more.
 void Locks::replaced(uint32_t index) {
   drop_holds(index);
@@ -128,12 +131,14 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   LockStats& lock = locks_[index];
   State& state = states_[index];
   const bool is_shared = read.sync == PENNA_SYNC_READ;
-  ++lock.acquisitions;
-  lock.shared += is_shared;
+  // Of a sample, those without a stack stand for others.
+  const uint64_t weight = read.deed == LockDeed::kTaken && read.stack == 0 ? sample_ : 1;
+  lock.acquisitions += weight;
+  if (is_shared) lock.shared += weight;
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (!has_holder(lock.kind)) return;
   if (const uint32_t mine = hold_of(state, event.thread); mine != kNoHold) {
-    ++lock.recursive;
+    lock.recursive += weight;
     ++holds_[mine].depth;
     return forked_.holds(event.process, lock.address, holds_[mine].depth, event.time);
   }
@@ -142,7 +147,7 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
     if (read.end != PENNA_WAIT_OWNER_DIED) lock.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
     drop_holds(index);
   }
-  const uint32_t hold = new_hold({index, event.thread, 1, read.stack, event.time});
+  const uint32_t hold = new_hold({index, event.thread, 1, read.stack, weight, event.time});
   is_shared ? state.readers.push_back(hold) : void(state.writer = hold);
   lock.deepest = std::max(lock.deepest, ++nesting_[event.thread]);
   forked_.holds(event.process, lock.address, 1, event.time);
@@ -169,7 +174,7 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
   const bool is_free = state.writer == kNoHold && state.readers.empty();
   if (is_free && forked_.give_back(event.process, lock.address)) {
     ++lock.inherited_unlocks;
-  } else {
+  } else if (sample_ == 1) {  // else it may have been taken without being recorded
     ++lock.unmatched_unlocks;
   }
   // It had been taken before the recording: whoever waits, waited for this thread.
@@ -235,15 +240,15 @@ uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
 
 void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open) {
   const uint64_t held = duration(hold.since, time);
-  if (!open) locks_[hold.lock].hold.add(held);
+  if (!open) locks_[hold.lock].hold.add(held, hold.weight);
   if (held < options_.min_hold) {
-    ++short_holds_;
+    short_holds_ += hold.weight;
     return;
   }
   if (held > group.time.max()) group.thread = hold.thread;
   group.many_threads |= group.thread != hold.thread;
   group.open += open;
-  group.time.add(held);
+  group.time.add(held, hold.weight);
 }
 
 uint64_t Locks::duration(uint64_t begin, uint64_t end) {

@@ -6,7 +6,7 @@
 // knows that a lock in a new block of memory is another one than that which was at its address before.
 // Invariant: a lock has one holder, or readers; holds are counted from the outermost lock to the outermost unlock of one
 // thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may give back, once, what its
-// parent held at the fork: that is no contradiction.
+// parent held at the fork: that is no contradiction. The threads that a process joins are one object, without address.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,10 @@ namespace penna {
 struct LockOptions {
   uint64_t min_wait = 0, min_hold = 0;
 };
+
+// record --sample-locks N: of acquisitions without waiting and without a stack one in N was recorded, and stands for N.
+// 1: all were.
+uint64_t lock_sample(const Recording& recording);
 
 class Locks {
  public:
@@ -48,6 +52,7 @@ class Locks {
   struct Hold {
     uint32_t lock = 0, thread = kNoIndex;
     uint32_t depth = 0, stack = 0;
+    uint64_t weight = 1;  // of a sample: for how many it stands
     uint64_t since = 0;
   };
   // A hold that is over.
@@ -68,7 +73,6 @@ class Locks {
 
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
   uint32_t add_lock(const Event& event, LockKind kind, uint64_t address);
-  uint32_t index_of_join(const Event& event, const LockRecord& read);
   void replaced(uint32_t index);
   void made(const Event& event, const LockRecord& read);
 
@@ -105,6 +109,7 @@ class Locks {
   NumberMap<uint32_t> taken_groups_, given_groups_;  // lock, stack -> group
   WaitLedger ledger_;
   ConditionWaits conditions_;
+  uint64_t sample_;              // lock_sample()
   NumberMap<uint32_t> threads_;  // process, tid -> index of the last thread
   uint64_t short_holds_ = 0, unended_ = 0, impossible_ = 0;
 };

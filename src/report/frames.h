@@ -27,6 +27,10 @@ void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map);
 // Fills a row that is about a stack: its frames, and where it allocated or waited.
 void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
 
+// The same from there on, without the language's own ways to lock and to wait.
+void set_stack_of_wait(TableRow& row, uint32_t process, uint32_t stack, Names& names);
+std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names);
+
 // "function" where a stack allocated, freed or waited; "" when it is not known.
 std::string place_text(uint32_t process, uint32_t stack, Names& names);
 // Fills a row about a stack that freed; where none is recorded (0) its only detail is the thread (index).

@@ -13,9 +13,7 @@
 namespace penna {
 
 std::string LockNames::operator()(const LockStats& lock) const {
-  if (lock.kind == LockKind::kJoin)
-    return lock.joined != 0 ? thread_label(recording_, lock.process, lock.joined)
-                            : fmt::format("thread {:#x}", lock.address);
+  if (lock.kind == LockKind::kJoin) return "threads that were joined";
   if (auto name = names_.variable(lock.process, lock.address, lock.first_time)) return *name;
   const LockBlock* block = blocks_ == nullptr ? nullptr : blocks_->of(lock.process, lock.address, lock.first_time);
   if (block != nullptr) return in_block(*block, lock.address);

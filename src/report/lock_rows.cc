@@ -40,6 +40,10 @@ std::vector<std::string> LockChoice::head(const Recording& recording) const {
         "{} taken {}, {} after waiting, {} in all", plural_text(static_cast<int64_t>(counts.locks), "lock"),
         plural_text(static_cast<int64_t>(counts.acquisitions), "time"),
         count_text(static_cast<int64_t>(counts.contended)), duration_text(ticks_to_ns(recording, counts.wait_time))));
+  if (const uint64_t sample = lock_sample(recording); sample > 1)
+    head.push_back(fmt::format(
+        "Of acquisitions without waiting one in {} was recorded: their numbers, and the time of holds, are estimates",
+        count_text(static_cast<int64_t>(sample))));
   if (counts.short_waits != 0)
     head.push_back(fmt::format("{} left out as shorter than --min-wait",
                                plural_text(static_cast<int64_t>(counts.short_waits), "wait")));

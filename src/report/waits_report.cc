@@ -93,7 +93,7 @@ Table holds_table(const Recording& recording, const Locks& locks, const LockChoi
     const LockStats& lock = locks.all()[group.lock];
     row.cells[7] = one_or_more(name_of.thread(group.thread), group.many_threads);
     row.cells[9] = name_of(lock);
-    set_stack(row, lock.process, group.stack, names);
+    set_stack_of_wait(row, lock.process, group.stack, names);
     if (group.stack == 0)
       row.details = {{"(where is not recorded: nobody waited for it)", ""}};
     else if (group.gave_back)
@@ -153,9 +153,9 @@ Table waits_table(const Recording& recording, const Locks& locks, const LockChoi
     row.cells[9] = place_text(lock.process, pair.other_stack, names);
     row.cells[10] = name_of.thread(pair.waker);
     row.cells[11] = name_of(lock);
-    set_stack(row, lock.process, pair.stack, names);
+    set_stack_of_wait(row, lock.process, pair.stack, names);
     row.other_title = other_title(locks, pair, name_of);
-    if (pair.other_stack != 0) row.other_details = stack_details(lock.process, pair.other_stack, names);
+    if (pair.other_stack != 0) row.other_details = stack_of_wait(lock.process, pair.other_stack, names);
   };
   return table;
 }

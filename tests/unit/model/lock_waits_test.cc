@@ -207,7 +207,7 @@ TEST_F(Waits, OfWhatNobodyHolds) {
   EXPECT_EQ(semaphore.timeouts, 1u);
   EXPECT_EQ(semaphore.hold.count(), 0u);
   EXPECT_FALSE(semaphore.held_at_end);
-  EXPECT_EQ(seen.of(0x7200).joined, 1003u);
+  EXPECT_EQ(seen.of(0).kind, LockKind::kJoin);
   EXPECT_EQ(seen.locks.pairs().back().other_thread, 2u);
   EXPECT_EQ(seen.locks.counts().locks, 0u);
 }
@@ -228,6 +228,25 @@ TEST_F(Waits, NestingIsOfTheThread) {
   EXPECT_EQ(seen.of(0x200).deepest, 2u);
   EXPECT_EQ(seen.of(0x300).deepest, 3u);
   EXPECT_EQ(seen.of(0x400).deepest, 1u);
+}
+
+// Acquisitions that stand for others, because only a sample was recorded.
+TEST_F(Waits, SamplesStandForAll) {
+  build_.options({"sample-locks=10"});
+  thread(0).lock(kMutex, 10);
+  thread(0).unlock(kMutex, 15);
+  thread(0).lock_at(kMutex, 20, 1);
+  thread(1).waited(kMutex, 25, 31, 2);
+  thread(0).unlock(kMutex, 30);
+  thread(1).unlock(kMutex, 35);
+  thread(1).unlock_at(kMutex, 90, 3);  // taken without being recorded
+  Analysed seen(build_);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.acquisitions, 12u);
+  EXPECT_EQ(lock.contended, 1u);
+  EXPECT_EQ(lock.hold.count(), 12u);
+  EXPECT_EQ(lock.hold.sum(), 50u + 10 + 4);
+  EXPECT_EQ(lock.unmatched_unlocks, 0u);
 }
 
 // How many waits began while two others waited.

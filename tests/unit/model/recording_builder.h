@@ -166,14 +166,20 @@ class RecordingBuilder {
     auto writer = RecordingWriter::create(path_, {.overwrite = true});
     if (!writer) std::abort();
     writer_ = std::make_unique<RecordingWriter>(std::move(*writer));
-    Session session;
-    session.ticks_per_second = 1'000'000'000;
-    session.classes = 15;
-    check(writer_->write_session(session));
+    options({});
   }
   ~RecordingBuilder() { ::unlink(path_.c_str()); }
   RecordingBuilder(const RecordingBuilder&) = delete;
   RecordingBuilder& operator=(const RecordingBuilder&) = delete;
+
+  // As record was given them: the session says so; a later one replaces an earlier one.
+  void options(const std::vector<std::string>& options) {
+    Session session;
+    session.ticks_per_second = 1'000'000'000;
+    session.classes = 15;
+    session.options = options;
+    check(writer_->write_session(session));
+  }
 
   // Gives the process's number, which is also its index when all are made in order. `parent`: a pid.
   uint32_t process(uint32_t pid, uint32_t parent = 1, uint64_t start = 0, bool after_exec = false) {

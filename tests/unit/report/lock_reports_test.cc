@@ -145,7 +145,7 @@ No lock was waited for.
 
 Waits for what nobody holds
    WAIT  WAITS      MAX  KIND       WHAT                                WAITED IN
-20.0 us      1  20.0 us  join       tid 1002                            take_lock (app.c:40) [program]
+20.0 us      1  20.0 us  join       threads that were joined            take_lock (app.c:40) [program]
       main (app.c:10) [program]
     until tid 1002 ended
 5.00 us      1  5.00 us  semaphore  first used in take_lock (app.c:40)  take_lock (app.c:40) [program]
