@@ -52,7 +52,7 @@ void Locks::operator()(const Event& event) {
   }
   forked_.pass(event.time);
   switch (read.deed) {
-    case LockDeed::kTaken: return acquired(index_of(event, lock_kind(read.sync), read.address), event, read);
+    case LockDeed::kTaken: return taken(index_of(event, lock_kind(read.sync), read.address), event, read);
     case LockDeed::kGivenBack: return given_back(event, read);
     case LockDeed::kBusy: ++locks_[index_of(event, lock_kind(read.sync), read.address)].busy; return;
     case LockDeed::kRequested: return requested(event, read);
@@ -127,12 +127,22 @@ uint32_t Locks::new_hold(const Hold& hold) {
   return place;
 }
 
+// After a request: a wait that record --min-wait found too short to be one.
+void Locks::taken(uint32_t index, const Event& event, const LockRecord& read) {
+  if (ledger_.open(event.thread).lock == index) {
+    ++locks_[index].short_waits;
+    ledger_.end(event.thread, index, {0, 0, kNoIndex, true, false}, {}, groups_);
+  }
+  acquired(index, event, read);
+}
+
 void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read) {
   LockStats& lock = locks_[index];
   State& state = states_[index];
   const bool is_shared = read.sync == PENNA_SYNC_READ;
-  // Of a sample, those without a stack stand for others.
-  const uint64_t weight = read.deed == LockDeed::kTaken && read.stack == 0 ? sample_ : 1;
+  // Of a sample, those without a stack stand for others; of what nobody holds all are recorded.
+  const bool is_one_of_many = read.deed == LockDeed::kTaken && read.stack == 0 && has_holder(lock.kind);
+  const uint64_t weight = is_one_of_many ? sample_ : 1;
   lock.acquisitions += weight;
   if (is_shared) lock.shared += weight;
   if (lock.first_stack == 0) lock.first_stack = read.stack;

@@ -76,6 +76,7 @@ class Locks {
   void replaced(uint32_t index);
   void made(const Event& event, const LockRecord& read);
 
+  void taken(uint32_t index, const Event& event, const LockRecord& read);
   void acquired(uint32_t index, const Event& event, const LockRecord& read);
   void given_back(const Event& event, const LockRecord& read);
   void end_hold(uint32_t hold, uint64_t time, uint32_t stack);

@@ -30,11 +30,12 @@ assert 0 < total('read_all', 'flush') < total('append', 'flush')
 # Readers: the writer waits until the last is out.
 assert total('update', 'look_up') > 0.99 * total('update')
 assert {row['lock'].split('::')[-1] for row in rows if row['kind'] in ('mutex', 'rwlock')} == {'ledger', 'table'}
-assert {row['kind'] for row in rows} == {'mutex', 'rwlock', 'join'}
+assert {row['kind'] for row in rows} == {'mutex', 'rwlock'}
+assert {row['kind'] for row in json.load(open('waits.json'))['other_waits']} == {'join'}
 
 holds = json.load(open('holds.json'))['holds']
 for who in ('flush', 'append'):
-    held = next(row for row in holds if any(frame.startswith(who) for frame in row['stack']))
+    held = max((row for row in holds if any(frame.startswith(who) for frame in row['stack'])), key=lambda row: row['max_hold_ns'])
     assert 100e6 <= held['max_hold_ns'] < 200e6, held
 assert json.load(open('health.json'))['warnings'] == []
 PYTHON
@@ -47,7 +48,7 @@ expect_eq 0 "$status" "status with --min-wait"
 expect_match "$(penna report min.penna locks)" 'ledger'
 expect_missing "$(penna report min.penna waits)" 'append'
 run penna record -o min.penna -f -k locks --min-wait 10ms -- ./known_waits
-expect_match "$(penna report min.penna waits)" 'append \(known_waits.cc:'
+expect_match "$(penna report min.penna waits)" 'append.* \(known_waits.cc:'
 
 # Long holds say where they end, though nobody waits for them; that of a lock which is long known.
 cat >long_hold.c <<'PROGRAM'
@@ -83,7 +84,7 @@ import json, re, sys
 row = next(row for row in json.loads(sys.argv[1])['locks'] if row['lock'] == 'lock')
 # Of 2,000 that are recorded, 6 standard deviations.
 assert abs(row['taken'] - 200000) < 6 * (2000 ** 0.5) * 100, row
-stored = int(re.search(r'([\d,]+) +locks|locks +([\d,]+)', sys.argv[2]).group(0).replace('locks', '').replace(',', ''))
+stored = int(re.search(r'([\d,]+) lock events', sys.argv[2]).group(1).replace(',', ''))
 assert stored < 6000, stored
 PYTHON
 

@@ -115,7 +115,7 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   const uint64_t now = penna_now();
   const penna_wait_end end = Answers::end(answer);
   if (end == PENNA_WAIT_GOT && now - told.begin < process.min_wait)
-    write_lock(PENNA_KIND_LOCK, lock, now);
+    write_lock_at(PENNA_KIND_LOCK_AT, lock, told.stack, now);
   else
     told.end(end, now);
   if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds_since(lock, now);

@@ -249,6 +249,34 @@ TEST_F(Waits, SamplesStandForAll) {
   EXPECT_EQ(lock.unmatched_unlocks, 0u);
 }
 
+// record --min-wait: the wait that was asked for ended like a free acquisition.
+TEST_F(Waits, AWaitThatRecordFoundTooShortIsNone) {
+  thread(0).lock(kMutex, 10);
+  thread(1).lock_request(kMutex, 11, 2);
+  thread(0).unlock(kMutex, 12);
+  thread(1).lock_at(kMutex, 13, 2);
+  thread(1).unlock(kMutex, 20);
+  Analysed seen(build_);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.acquisitions, 2u);
+  EXPECT_EQ(lock.contended, 0u);
+  EXPECT_EQ(lock.wait.count(), 0u);
+  EXPECT_EQ(lock.short_waits, 1u);
+  EXPECT_EQ(lock.open_waits, 0u);
+}
+
+TEST_F(Waits, WhoWaitedForTheFirstCallDoesNotHoldIt) {
+  const uint64_t once = ThreadBuilder::of_sync(PENNA_SYNC_ONCE, kMutex);
+  thread(0).lock_at(once, 10, 1);
+  thread(0).unlock(once, 50);
+  thread(1).waited(once, 20, 51, 2);
+  thread(2).waited(once, 21, 52, 2);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.of(kMutex).contended, 2u);
+  EXPECT_EQ(seen.of(kMutex).missed_unlocks, 0u);
+  EXPECT_FALSE(seen.of(kMutex).held_at_end);
+}
+
 // How many waits began while two others waited.
 TEST_F(Waits, QueuesAreCounted) {
   thread(0).lock(kMutex, 10);
