@@ -29,11 +29,11 @@ struct Visitor {
       case kCallEvents: return add_calls(event);
       case kAllocEvents:
         if (made.allocations) (*made.allocations)(event);
-        if (made.locks) (*made.locks)(event);
+        if (made.locks) add_lock(event);
         return;
       case kLockEvents:
         if (made.lock_places) (*made.lock_places)(event);
-        return (*made.locks)(event);
+        return add_lock(event);
       case kPointEvents: return (*made.points)(event);
       default: return;
     }
@@ -44,6 +44,10 @@ struct Visitor {
   }
 
  private:
+  void add_lock(const Event& event) {
+    (*made.locks)(event);
+    if (made.relations) (*made.relations)(event);
+  }
   template <typename Some>  // an Event or a CallRun
   void add_calls(const Some& some) {
     (*made.calls)(some);
@@ -106,6 +110,9 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if ((classes & kAllocEvents) != 0) add_allocations(recording, summary, classes, wish, progress, made);
   if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording, locks);
   if ((classes & kLockPlaces) != 0) made.lock_places = std::make_unique<LockPlaces>(made.tree.get());
+  if ((classes & (kLockOrder | kWaitChains | kWaitPath | kDeadlocks)) != 0)
+    made.relations = std::make_unique<WaitAnalyses>(recording, (classes & kLockOrder) != 0,
+                                                    (classes & kWaitChains) != 0, (classes & kWaitPath) != 0);
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
   if ((classes & kEventClasses) == 0) return made;
 
@@ -122,6 +129,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (made.allocations) made.allocations->finish();
   if (made.sizes) made.sizes->add_live(*made.allocations);
   if (made.locks) made.locks->finish();
+  if (made.relations) made.relations->finish(end_of_reading(recording, summary));
   if (made.locks && summary.events[PENNA_ALLOC] != 0) {
     made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);
     if (made.lock_blocks->asks()) {

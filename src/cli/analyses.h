@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "cli/wait_analyses.h"
 #include "model/allocation_choice.h"
 #include "model/allocations.h"
 #include "model/block_lifetimes.h"
@@ -37,6 +38,7 @@ struct Analyses {
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockPlaces> lock_places;  // only for kLockPlaces
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
+  std::unique_ptr<WaitAnalyses> relations;  // only for kLockOrder, kWaitChains, kWaitPath, kDeadlocks
   std::unique_ptr<Points> points;
   WalkReport walk;
 };
@@ -51,6 +53,9 @@ inline constexpr uint32_t kBlockLives = 1u << 26, kBlockFreers = 1u << 25, kBloc
 inline constexpr uint32_t kAllocByKind = 1u << 22;  // block_kind() as their context
 inline constexpr uint32_t kUnmatchedFrees = 1u << 21;
 inline constexpr uint32_t kLockPlaces = 1u << 20;  // where locks are taken; in which calls, together with kCallTree
+
+// Who waits for whom, together with kLockEvents.
+inline constexpr uint32_t kLockOrder = 1u << 19, kWaitChains = 1u << 18, kWaitPath = 1u << 17, kDeadlocks = 1u << 16;
 
 // Which allocations count, and what is temporary.
 struct AllocationWish {

@@ -105,6 +105,7 @@ std::vector<Verdict> judge(const CheckOptions& options, const Recording& recordi
   if (options.of_locks()) verdicts.push_back(check_lost(summary, PENNA_LOCKS, "lock"));
   if (options.of_allocations()) judge_allocations(options, recording, analyses, listed, names, verdicts);
   if (options.of_locks()) judge_locks(options, recording, analyses, names, verdicts);
+  for (Verdict& verdict : judge_waits(options.waits, analyses.relations.get())) verdicts.push_back(std::move(verdict));
   return verdicts;
 }
 
@@ -114,6 +115,7 @@ uint32_t classes_to_check(const CheckOptions& options, const Summary& summary) {
   uint32_t classes = 0;
   if (options.of_allocations()) classes |= kAllocEvents;
   if (options.of_locks()) classes |= kLockEvents;
+  if (options.waits.any()) classes |= kLockOrder;
   if (!options.max_allocs.empty() && calls) classes |= kCallEvents | kCallTree | kAllocByCall;
   if (!options.no_lock_in.empty()) classes |= kLockPlaces | (calls ? kCallEvents | kCallTree : 0);
   return classes;
@@ -137,11 +139,18 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   Report report = check_report(recording, verdicts, names);
   Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says
   report.tables.erase(report.tables.begin());
+  constexpr size_t kFrames = 10, kFramesOfSeveral = 5;
+  if (options.waits.any()) {
+    const WaitTexts texts(analyses.relations->held(), names, analyses.locks.get(), analyses.lock_blocks.get(),
+                          options.frames.value_or(kFramesOfSeveral), summary.first_time);
+    for (Table& table : tables_of_waits(options.waits, *analyses.relations, texts))
+      report.tables.push_back(std::move(table));
+  }
   PENNA_TRY(select_report_rows(report, options.table));
   report.tables.insert(report.tables.begin(), std::move(limits));
-  constexpr size_t kFrames = 10;
   for (Table& table : report.tables)
-    if (const size_t frames = options.frames.value_or(kFrames); frames != 0) table.most_details = frames;
+    if (const size_t frames = options.frames.value_or(kFrames); frames != 0 && table.details_key == "stack")
+      table.most_details = frames;
   for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
   report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
@@ -174,6 +183,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   parser.texts(
       "--no-lock-in", options.no_lock_in, "PATTERN",
       "no lock is taken inside functions of this name, by stack or by recorded calls: 'audio_*'; may be repeated");
+  add_wait_limit_options(parser, options.waits);
   add_suppression_options(parser, options.suppressions);
   add_alloc_filter_options(parser, options.allocations);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");

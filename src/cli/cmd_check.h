@@ -10,6 +10,7 @@
 
 #include "cli/alloc_options.h"
 #include "cli/arguments.h"
+#include "cli/check_waits.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
 
@@ -27,13 +28,14 @@ struct CheckOptions {
   std::vector<std::string> max_allocs;           // "PATTERN=N"
   std::string max_wait, max_wait_p99, max_hold;  // durations; empty: no limit
   std::vector<std::string> no_lock_in;           // patterns of functions
+  WaitLimits waits;                              // on who waits for whom
   std::optional<size_t> frames;
 
   bool of_allocations() const {
     return !max_leak.empty() || !max_peak.empty() || max_leak_blocks || !max_allocs.empty();
   }
   bool of_locks() const {
-    return !max_wait.empty() || !max_wait_p99.empty() || !max_hold.empty() || !no_lock_in.empty();
+    return !max_wait.empty() || !max_wait_p99.empty() || !max_hold.empty() || !no_lock_in.empty() || waits.any();
   }
 };
 

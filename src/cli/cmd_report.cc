@@ -13,11 +13,13 @@
 #include "cli/cmd_record.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
+#include "report/deadlock_rows.h"
 #include "report/flame.h"
 #include "report/frames.h"
 #include "report/overview.h"
 #include "report/reports.h"
 #include "report/units.h"
+#include "report/wait_reports.h"
 
 namespace penna {
 namespace {
@@ -31,6 +33,7 @@ struct Material {
   const AllocationView& view;
   const ReportOptions& options;
   bool ascii;
+  const CriticalPath* path;  // of chains --thread; null: not asked for
 };
 
 LockView view_of_locks(const Material& m) { return {m.analyses.lock_blocks.get(), m.options.lock, m.ascii}; }
@@ -40,6 +43,16 @@ struct NamedReport {
   uint32_t classes;  // what it must read
   Report (*build)(const Material&);
 };
+
+WaitTexts wait_texts(const Material& m) {
+  constexpr size_t kFrames = 5;  // of several stacks in a row
+  return {m.analyses.relations->held(),
+          m.names,
+          m.analyses.locks.get(),
+          m.analyses.lock_blocks.get(),
+          m.options.frames.value_or(kFrames),
+          m.summary.first_time};
+}
 
 constexpr NamedReport kReports[] = {
     {"calls", kCallEvents,
@@ -80,6 +93,17 @@ constexpr NamedReport kReports[] = {
      [](const Material& m) { return waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
     {"holds", kLockEvents,
      [](const Material& m) { return holds_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
+    {"chains", kLockEvents | kWaitChains,
+     [](const Material& m) {
+       if (m.path) return path_report(*m.path, wait_texts(m));
+       const WaitAnalyses& waits = *m.analyses.relations;
+       return chains_report(*waits.chains(), waits.deadlocks(), wait_texts(m), waits.end());
+     }},
+    {"order", kLockEvents | kLockOrder,
+     [](const Material& m) {
+       const WaitAnalyses& waits = *m.analyses.relations;
+       return order_report(*waits.order(), waits.deadlocks(), wait_texts(m), waits.end());
+     }},
     {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points); }},
     {"threads", 0, [](const Material& m) { return threads_report(m.recording, m.summary); }},
     {"health", kEventClasses,
@@ -88,13 +112,16 @@ constexpr NamedReport kReports[] = {
      }},
 };
 
-constexpr NamedReport kOverview = {"", kEventClasses, [](const Material& m) {
-                                     return overview_report(
-                                         m.recording, m.summary,
-                                         {m.analyses.calls.get(), m.analyses.allocations.get(), m.analyses.locks.get(),
-                                          m.analyses.lock_blocks.get(), m.analyses.points.get(), m.view.suppressor},
-                                         m.names);
-                                   }};
+Report build_overview(const Material& m) {
+  Report report = overview_report(m.recording, m.summary,
+                                  {m.analyses.calls.get(), m.analyses.allocations.get(), m.analyses.locks.get(),
+                                   m.analyses.lock_blocks.get(), m.analyses.points.get(), m.view.suppressor},
+                                  m.names);
+  for (std::string& sentence : deadlock_sentences(m.analyses.relations->deadlocks(), wait_texts(m)))
+    report.head.push_back(std::move(sentence));
+  return report;
+}
+constexpr NamedReport kOverview = {"", kEventClasses | kDeadlocks, build_overview};
 
 // Not a table.
 constexpr const char* kFlame = "flame";
@@ -158,6 +185,7 @@ void limit_stacks(Report& report, const ReportOptions& options) {
 // What a table must read more, for the rows that it is asked for.
 uint32_t classes_by(const ReportOptions& options) {
   if (options.unmatched) return kUnmatchedFrees;
+  if (options.path.any()) return kWaitPath;
   if (!options.by) return 0;
   if (options.which == "calls")
     return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
@@ -245,6 +273,8 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
       analyse(recording, summary, names.map(), which.classes | classes_by(options), !options.input.no_progress,
               {choice.get(), options.within.value_or(1)}, lock_options(options, recording));
 
+  std::optional<CriticalPath> path;
+  if (options.path.any()) path = PENNA_TRY(find_path(recording, summary, *analyses.relations->history(), options.path));
   Report report;
   if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
     report = without_calls(recording);
@@ -253,7 +283,8 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
                       !options.input.no_progress);
     const AllocationView view{groups_of(options), [&] { progress.slow_step(); }, analyses.tree.get(),
                               options.suppressions.none ? nullptr : &suppressor};
-    report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd())});
+    report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd()),
+                          path ? &*path : nullptr});
     const Allocations* heap = options.which == "health" ? nullptr : analyses.allocations.get();
     if (heap != nullptr && heap->family().is_heap())
       if (std::string others = other_families_text(recording, *heap); !others.empty())
@@ -326,6 +357,9 @@ Result<> check_use(const ReportOptions& options) {
         fmt::format("--family, --size, --lifetime and --stack are for tables of allocations ({}), and for flame with a "
                     "--weight of them",
                     fmt::join(kAllocTables, ", "))};
+  if (options.path.any() && options.which != "chains")
+    return Error{"--thread and --span are for the critical path: penna report chains --thread NAME"};
+  if (!options.path.thread.empty() && !options.path.span.empty()) return Error{"give either --thread or --span"};
   return check_alloc_filter(options.allocations);
 }
 
@@ -372,6 +406,9 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   parser.text("--min-wait", options.min_wait, "DURATION", "locks, waits: leave out shorter waits: 10us, 1.5ms");
   parser.text("--min-hold", options.min_hold, "DURATION", "holds: leave out shorter holds");
   parser.flag("--ascii", options.ascii, "heap, locks, flame: draw with ASCII characters only");
+  parser.text("--thread", options.path.thread, "NAME|TID",
+              "chains: the critical path of this thread: what it and those that it waited for ran");
+  parser.text("--span", options.path.span, "NAME", "chains: the same of the slowest span of this name");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));

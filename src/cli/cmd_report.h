@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
+#include "cli/wait_analyses.h"
 #include "export/folded_export.h"
 
 namespace penna {
@@ -30,6 +31,7 @@ struct ReportOptions {
   std::optional<FoldedWeight> weight;  // of flame; none: time
   std::string lock;                    // of tables of locks: only those of this name; empty: all
   std::string min_wait, min_hold;      // durations; empty: all
+  PathOptions path;                    // of chains
   std::optional<size_t> width;         // of flame, in columns; none: the terminal's, or kFlameWidth
 };
 

@@ -39,5 +39,8 @@ int main() {
 PROGRAM
 build_c ledger -finstrument-functions -finstrument-functions-exclude-file-list=/usr/
 
+build_c lock_orders
+build_c lock_chain
+
 /usr/bin/python3 "$PENNA_SOURCE/tests/e2e/docs.py" --self-test
 /usr/bin/python3 "$PENNA_SOURCE/tests/e2e/docs.py" "$PENNA_SOURCE" "$PENNA"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The limits of penna check on the order of locks: --no-inversions and --no-deadlock.
+// Invariant: a limit that is broken has a table that shows all its stacks.
+#pragma once
+
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/wait_analyses.h"
+#include "model/checks.h"
+#include "report/wait_texts.h"
+
+namespace penna {
+
+struct WaitLimits {
+  bool no_inversions = false, no_deadlock = false;
+  bool any() const { return no_inversions || no_deadlock; }
+};
+void add_wait_limit_options(OptionParser& parser, WaitLimits& limits);
+// `waits` may be null when there are no limits.
+std::vector<Verdict> judge_waits(const WaitLimits& limits, const WaitAnalyses* waits);
+// Of the limits that are broken.
+std::vector<Table> tables_of_waits(const WaitLimits& limits, const WaitAnalyses& waits, const WaitTexts& texts);
+
+}  // namespace penna

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// See wait_analyses.h.
+#include "cli/wait_analyses.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/slowest_span.h"
+
+namespace penna {
+namespace {
+
+Result<uint32_t> find_thread(const Recording& recording, const std::string& wanted) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) {
+    const RecordedThread& thread = recording.threads()[i];
+    if (thread.name == wanted || std::to_string(thread.tid) == wanted) found.push_back(i);
+  }
+  if (found.empty())
+    return Error{fmt::format("no thread is '{}': 'penna report threads' lists their names and tids", wanted)};
+  if (found.size() == 1) return found[0];
+  constexpr size_t kMostListed = 8;
+  std::vector<uint32_t> tids;
+  for (size_t i = 0; i < found.size() && i < kMostListed; ++i) tids.push_back(recording.threads()[found[i]].tid);
+  return Error{
+      fmt::format("{} threads are '{}': choose one by its tid, as {}", found.size(), wanted, fmt::join(tids, ", "))};
+}
+
+}  // namespace
+
+WaitAnalyses::WaitAnalyses(const Recording& recording, bool order, bool chains, bool history) : held_(recording) {
+  if (order) order_ = std::make_unique<LockOrder>(held_);
+  if (chains) chains_ = std::make_unique<WaitChains>(held_);
+  if (history) history_ = std::make_unique<WaitHistory>(held_);
+}
+
+void WaitAnalyses::finish(uint64_t last_time) {
+  end_ = last_time;
+  if (order_) order_->finish();
+  if (chains_) chains_->finish(last_time);
+  if (history_) history_->finish(last_time);
+  deadlocks_ = find_deadlocks(held_);
+}
+
+Result<CriticalPath> find_path(const Recording& recording, const Summary& summary, const WaitHistory& history,
+                               const PathOptions& options) {
+  if (!options.span.empty()) {
+    const std::optional<SpanTime> span = slowest_span(recording, options.span);
+    if (!span)
+      return Error{
+          fmt::format("no span '{}' has a beginning and an end: 'penna report points' lists them", options.span)};
+    return critical_path(history, span->thread, span->begin, span->end);
+  }
+  const uint32_t thread = PENNA_TRY(find_thread(recording, options.thread));
+  const CallRules* rules = recording.call_rules().get();
+  const ThreadSummary& told = summary.threads[thread];
+  const uint64_t begin = rules == nullptr ? told.first_time : std::max(told.first_time, rules->begin);
+  const uint64_t last = std::max(told.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
+  const uint64_t end = rules == nullptr ? last : std::min(last, rules->end);
+  if (begin >= end) return Error{fmt::format("thread '{}' did nothing in this time", options.thread)};
+  return critical_path(history, thread, begin, end);
+}
+
+uint64_t end_of_reading(const Recording& recording, const Summary& summary) {
+  const CallRules* rules = recording.call_rules().get();
+  return rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end);
+}
+
+}  // namespace penna

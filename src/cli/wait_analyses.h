@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// WaitAnalyses: the passes of the model that tell who waits for whom, over one HeldLocks.
+// Invariant: a pass that was not asked for is null; deadlocks are always there.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/critical_path.h"
+#include "model/deadlocks.h"
+#include "model/lock_order.h"
+#include "model/names.h"
+#include "model/summary.h"
+#include "model/wait_chains.h"
+#include "report/table.h"
+
+namespace penna {
+
+class LockBlocks;
+
+class WaitAnalyses {
+ public:
+  WaitAnalyses(const Recording& recording, bool order, bool chains, bool history);
+
+  void operator()(const Event& event) {
+    const LockStep step = held_.take(event);
+    if (order_) (*order_)(event, step);
+    if (chains_) (*chains_)(event, step);
+    if (history_) (*history_)(event, step);
+  }
+  void finish(uint64_t last_time);
+
+  const HeldLocks& held() const { return held_; }
+  const Deadlocks& deadlocks() const { return deadlocks_; }
+  const LockOrder* order() const { return order_.get(); }
+  const WaitChains* chains() const { return chains_.get(); }
+  const WaitHistory* history() const { return history_.get(); }
+  uint64_t end() const { return end_; }
+
+ private:
+  HeldLocks held_;
+  std::unique_ptr<LockOrder> order_;
+  std::unique_ptr<WaitChains> chains_;
+  std::unique_ptr<WaitHistory> history_;
+  Deadlocks deadlocks_;
+  uint64_t end_ = 0;  // ticks
+};
+
+// Of whom the critical path is: of a thread (name or tid), or of the slowest span of this name. At most one is not empty.
+struct PathOptions {
+  std::string thread, span;
+  bool any() const { return !thread.empty() || !span.empty(); }
+};
+// The error says who there is.
+Result<CriticalPath> find_path(const Recording& recording, const Summary& summary, const WaitHistory& history,
+                               const PathOptions& options);
+
+// The end of the recording, or of the part of it that is read.
+uint64_t end_of_reading(const Recording& recording, const Summary& summary);
+
+}  // namespace penna

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// See held_locks.h.
+#include "model/held_locks.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace penna {
+namespace {
+
+// An rwlock is one object, however it is taken.
+penna_sync kind_of_object(penna_sync sync) { return sync == PENNA_SYNC_WRITE ? PENNA_SYNC_READ : sync; }
+
+// Those that have one from LOCK to UNLOCK. (Who waits for a once has nothing when it is done.)
+bool can_be_held(penna_sync sync) { return is_lock(sync) || sync == PENNA_SYNC_ONCE; }
+
+}  // namespace
+
+HeldLocks::HeldLocks(const Recording& recording)
+    : recording_(recording),
+      threads_(recording.threads().size()),
+      index_(recording),
+      tids_(recording.processes().size()) {
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) {
+    const RecordedThread& thread = recording.threads()[i];
+    const auto chunks = recording.chunks(i);
+    tids_[thread.process].push_back({thread.tid, chunks.empty() ? 0 : chunks[0].time_begin, i});
+  }
+  for (std::vector<Tid>& tids : tids_)
+    std::sort(tids.begin(), tids.end(), [](const Tid& a, const Tid& b) {
+      return std::tie(a.tid, a.begin, a.thread) < std::tie(b.tid, b.begin, b.thread);
+    });
+}
+HeldLocks::~HeldLocks() = default;
+
+// The last one that began before; else the first one with this tid, whose first record may be of later.
+uint32_t HeldLocks::thread_of(uint32_t process, uint32_t tid, uint64_t time) const {
+  const std::vector<Tid>& tids = tids_[process];
+  auto behind = std::upper_bound(tids.begin(), tids.end(), std::pair(tid, time), [](const auto& value, const Tid& one) {
+    return value.first != one.tid ? value.first < one.tid : value.second < one.begin;
+  });
+  if (behind != tids.begin() && (behind - 1)->tid == tid) return (behind - 1)->thread;
+  return behind != tids.end() && behind->tid == tid ? behind->thread : kNoIndex;
+}
+
+uint32_t HeldLocks::object_of(const Event& event, penna_sync sync, uint64_t address) {
+  const penna_sync kind = kind_of_object(sync);
+  const uint64_t key = address | uint64_t{kind} << 56;
+  ThreadState& thread = threads_[event.thread];
+  if (thread.key == key && thread.epoch == epoch_) return thread.object;
+  bool added = false;
+  const uint32_t object =
+      index_.find(event.process, lock_kind(kind), address, static_cast<uint32_t>(objects_.size()), &added);
+  if (added) {
+    objects_.push_back({event.process, kind, address, event.time});
+    holds_.emplace_back();
+    readers_of_.push_back(kNoIndex);
+    locks_ += is_lock(kind);
+  }
+  thread.key = key;
+  thread.epoch = epoch_;
+  return thread.object = object;
+}
+
+// What is at this place from now on is another one.
+void HeldLocks::forget(const Event& event, penna_sync sync, uint64_t address) {
+  uint32_t object;
+  if (index_.retire(event.process, lock_kind(sync), address, &object)) drop_object(object);
+}
+
+// Nobody holds it any more, and nobody will use it again.
+void HeldLocks::drop_object(uint32_t object) {
+  if (holds_[object].thread != kNoIndex) drop_held(holds_[object].thread, object);
+  holds_[object] = {};
+  drop_readers(object);
+  ++epoch_;
+}
+
+LockStep HeldLocks::take(const Event& event) {
+  LockStep step;
+  step.read = read_lock(event.record);
+  const LockRecord& read = step.read;
+  if (read.deed == LockDeed::kNone) {
+    if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [&](uint32_t gone) { drop_object(gone); });
+    return step;
+  }
+  ThreadState& thread = threads_[event.thread];
+  thread.last = event.time;
+  const bool ends_wait = read.deed == LockDeed::kWaited || read.deed == LockDeed::kConditionWaited;
+  if (read.deed == LockDeed::kMade) forget(event, read.sync, read.address);
+  step.object = read.deed == LockDeed::kConditionWaited ? object_of(event, PENNA_SYNC_CONDITION, read.condition)
+                                                        : object_of(event, read.sync, read.address);
+  if (thread.wait.is_open() && !ends_wait) {
+    // A short wait (record --min-wait) ends like an acquisition that found it free. Else a thread that waits writes
+    // nothing, but the last one to come to a barrier: it wakes the others.
+    const bool last_to_come = read.deed == LockDeed::kWoke && read.sync == PENNA_SYNC_BARRIER;
+    if (read.deed == LockDeed::kTaken && thread.wait.object == step.object) {
+      step.asked = std::exchange(thread.wait, {});
+    } else if (!last_to_come) {
+      step.dropped = std::exchange(thread.wait, {});
+      ++unfinished_;
+    }
+  }
+  if (ends_wait) end_wait(event, step.object, step);
+  switch (read.deed) {
+    case LockDeed::kTaken:
+      step.acquired = can_be_held(read.sync) && acquire(event, step.object, read.sync == PENNA_SYNC_READ,
+                                                        read.stack != 0 ? read.stack : step.asked.stack);
+      break;
+    case LockDeed::kWaited:
+      if ((read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED) && is_lock(read.sync))
+        step.acquired = acquire(event, step.object, read.sync == PENNA_SYNC_READ, read.stack);
+      break;
+    case LockDeed::kConditionWaited:
+      step.mutex = object_of(event, read.sync, read.address);
+      step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, read.sync == PENNA_SYNC_READ, read.stack);
+      break;
+    case LockDeed::kGivenBack: release(event, step); break;
+    case LockDeed::kRequested: request(event, step); break;
+    case LockDeed::kGone: forget(event, read.sync, read.address); break;
+    default: break;
+  }
+  return step;
+}
+
+void HeldLocks::request(const Event& event, LockStep& step) {
+  const LockRecord& read = step.read;
+  threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
+  if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
+  // Taken before the recording began, or its record is still to come.
+  const uint32_t thread = thread_of(event.process, read.holder, event.time);
+  if (thread == kNoIndex) return;
+  LockHold& hold = holds_[step.object];
+  hold.thread = thread;
+  hold.depth = 1;
+  hold.learned = true;
+}
+
+void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
+  OpenWait& wait = threads_[event.thread].wait;
+  if (wait.object == object) {
+    step.asked = std::exchange(wait, {});
+  } else if (wait.is_open()) {
+    step.dropped = std::exchange(wait, {});
+    ++unfinished_;
+  }
+  if (step.read.sync != PENNA_SYNC_JOIN || step.read.deed != LockDeed::kWaited) return;
+  uint32_t ended = holds_[object].thread;
+  if (ended == kNoIndex && step.read.holder != 0) ended = thread_of(event.process, step.read.holder, event.time);
+  step.hold = holds_[object];
+  step.hold.thread = ended;
+  holds_[object] = {};
+  if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) threads_[ended].ended = true;
+}
+
+bool HeldLocks::acquire(const Event& event, uint32_t object, bool shared, uint32_t stack) {
+  if (shared) return read_acquire(event, object, stack);
+  LockHold& hold = holds_[object];
+  if (hold.thread == event.thread && !hold.learned) {
+    ++hold.depth;
+    return false;
+  }
+  if (hold.thread != kNoIndex) drop_held(hold.thread, object);  // its unlock is missing
+  drop_readers(object);
+  hold = {event.thread, 1, stack, false, false, event.time};
+  add_held(event.thread, object);
+  return true;
+}
+
+bool HeldLocks::read_acquire(const Event& event, uint32_t object, uint32_t stack) {
+  LockHold& alone = holds_[object];
+  if (alone.thread != kNoIndex) drop_held(alone.thread, object);
+  alone = {};
+  if (readers_of_[object] == kNoIndex) {
+    readers_of_[object] = static_cast<uint32_t>(readers_.size());
+    readers_.emplace_back();
+  }
+  std::vector<LockHold>& readers = readers_[readers_of_[object]];
+  for (LockHold& reader : readers) {
+    if (reader.thread != event.thread) continue;
+    ++reader.depth;
+    return false;
+  }
+  if (readers.size() == kMostReaders) {
+    ++too_many_;
+    return false;
+  }
+  readers.push_back({event.thread, 1, stack, true, false, event.time});
+  add_held(event.thread, object);
+  return true;
+}
+
+void HeldLocks::release(const Event& event, LockStep& step) {
+  LockHold& alone = holds_[step.object];
+  if (alone.thread == event.thread) {
+    if (--alone.depth != 0) return;
+    step.hold = std::exchange(alone, {});
+  } else {
+    if (readers_of_[step.object] == kNoIndex) return;
+    std::vector<LockHold>& readers = readers_[readers_of_[step.object]];
+    const auto mine =
+        std::find_if(readers.begin(), readers.end(), [&](const LockHold& one) { return one.thread == event.thread; });
+    if (mine == readers.end() || --mine->depth != 0) return;
+    step.hold = *mine;
+    readers.erase(mine);
+  }
+  step.released = true;
+  drop_held(event.thread, step.object);
+}
+
+void HeldLocks::add_held(uint32_t thread, uint32_t object) {
+  std::vector<uint32_t>& held = threads_[thread].held;
+  if (held.size() < kMostHeld) {
+    held.push_back(object);
+  } else {
+    ++too_many_;
+  }
+}
+
+// The last one taken is most often the first one given back.
+void HeldLocks::drop_held(uint32_t thread, uint32_t object) {
+  std::vector<uint32_t>& held = threads_[thread].held;
+  for (size_t i = held.size(); i-- > 0;) {
+    if (held[i] != object) continue;
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
+}
+
+void HeldLocks::drop_readers(uint32_t object) {
+  if (readers_of_[object] == kNoIndex) return;
+  std::vector<LockHold>& readers = readers_[readers_of_[object]];
+  for (const LockHold& reader : readers) drop_held(reader.thread, object);
+  readers.clear();
+}
+
+LockHold HeldLocks::holder(uint32_t object) const {
+  if (holds_[object].thread != kNoIndex) return holds_[object];
+  const uint32_t readers = readers_of_[object];
+  return readers == kNoIndex || readers_[readers].empty() ? LockHold{} : readers_[readers][0];
+}
+
+LockHold HeldLocks::hold_of(uint32_t thread, uint32_t object) const {
+  LockHold result;
+  for_each_holder(object, [&](const LockHold& hold) {
+    if (hold.thread == thread) result = hold;
+  });
+  return result;
+}
+
+}  // namespace penna

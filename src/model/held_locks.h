@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// HeldLocks: which thread holds which locks at each moment, and what it waits for.
+//
+// Why apart: the order of locks, chains of waits, deadlocks and critical paths all ask the same.
+// Usage:  HeldLocks held(recording);
+//         for_each_event(recording, {.classes = kLockEvents}, [&](const Event& event) {
+//           const LockStep step = held.take(event); ... });
+// Events must come merged in time order; given allocations, too, a lock in a new block of memory is another one. Durations and
+// times are ticks.
+// Invariant: a lock has one holder or some readers, never both; a record that contradicts that replaces what was known.
+// Memory: O(objects + threads); of a thread at most kMostHeld locks are known, of a lock at most kMostReaders.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/events.h"
+#include "model/lock_index.h"
+#include "model/lock_records.h"
+
+namespace penna {
+
+// What threads wait for: a lock, a condition variable, the end of a thread. One of each kind at an address; made anew there,
+// it is another one.
+struct SyncObject {
+  uint32_t process = 0;                // index
+  penna_sync sync = PENNA_SYNC_MUTEX;  // of an rwlock always PENNA_SYNC_READ
+  uint64_t address = 0;
+  uint64_t first_time = 0;
+};
+
+// Those that are taken and given back by the same thread, in an order that matters.
+inline bool is_lock(penna_sync sync) { return sync <= PENNA_SYNC_SPIN; }
+// Those of which it is known for whom one waits, before the wait ends.
+inline bool knows_holder(penna_sync sync) {
+  return is_lock(sync) || sync == PENNA_SYNC_ONCE || sync == PENNA_SYNC_JOIN;
+}
+
+struct LockHold {
+  uint32_t thread = kNoIndex;
+  uint32_t depth = 0;
+  uint32_t stack = 0;  // where it was taken; 0: not known
+  bool shared = false;
+  bool learned = false;  // only because somebody who waits for it says so: `since` is not known
+  uint64_t since = 0;
+};
+
+// Asked for, and not got yet.
+struct OpenWait {
+  uint32_t object = kNoIndex;  // kNoIndex: it does not wait
+  penna_sync sync = PENNA_SYNC_MUTEX;
+  uint32_t stack = 0;
+  uint32_t owner = 0;  // tid that held it then; 0: not known
+  uint64_t begin = 0;
+  bool is_open() const { return object != kNoIndex; }
+};
+
+// What one event meant.
+struct LockStep {
+  LockRecord read;             // deed kNone: nothing
+  uint32_t object = kNoIndex;  // that it is about; of a condition wait the condition
+  uint32_t mutex = kNoIndex;   // of a condition wait: what is held again
+  bool acquired = false;       // the thread holds the object (or mutex), and did not before
+  bool released = false;       // it held the object, and does not any more: `hold` is what it was
+  LockHold hold;
+  OpenWait asked;    // the request that this event is the end of
+  OpenWait dropped;  // a request of the thread whose end is missing: it went on
+};
+
+class HeldLocks {
+ public:
+  static constexpr size_t kMostHeld = 32, kMostReaders = 256;
+
+  explicit HeldLocks(const Recording& recording);
+  ~HeldLocks();
+
+  LockStep take(const Event& event);
+
+  const Recording& recording() const { return recording_; }
+  const std::vector<SyncObject>& objects() const { return objects_; }
+  // Of a thread (index): in the order in which it took them.
+  const std::vector<uint32_t>& held_by(uint32_t thread) const { return threads_[thread].held; }
+  const OpenWait& wait_of(uint32_t thread) const { return threads_[thread].wait; }
+  bool is_over(uint32_t thread) const { return threads_[thread].ended; }       // somebody saw its end
+  uint64_t last_time(uint32_t thread) const { return threads_[thread].last; }  // of its last event here; 0: none
+  // Who holds an object: of readers the first. Of a thread that is joined: itself. thread = kNoIndex: nobody, or not known.
+  LockHold holder(uint32_t object) const;
+  LockHold hold_of(uint32_t thread, uint32_t object) const;
+  bool holds_alone(uint32_t thread, uint32_t object) const { return holds_[object].thread == thread; }
+  template <typename Visit>
+  void for_each_holder(uint32_t object, Visit&& visit) const {
+    if (holds_[object].thread != kNoIndex) return visit(holds_[object]);
+    if (readers_of_[object] == kNoIndex) return;
+    for (const LockHold& reader : readers_[readers_of_[object]]) visit(reader);
+  }
+  // The thread of a process that had this tid then; kNoIndex: none.
+  uint32_t thread_of(uint32_t process, uint32_t tid, uint64_t time) const;
+
+  uint64_t locks() const { return locks_; }        // objects that are locks
+  uint64_t too_many() const { return too_many_; }  // acquisitions of which the thread's other locks are not all known
+  uint64_t unfinished() const { return unfinished_; }  // waits whose end is missing though the thread went on
+
+ private:
+  struct ThreadState {
+    std::vector<uint32_t> held;
+    OpenWait wait;
+    bool ended = false;
+    uint64_t last = 0;
+    // The object that it used last: most locks are given back next.
+    uint64_t key = UINT64_MAX, epoch = 0;
+    uint32_t object = kNoIndex;
+  };
+  uint32_t object_of(const Event& event, penna_sync sync, uint64_t address);
+  void forget(const Event& event, penna_sync sync, uint64_t address);
+  void drop_object(uint32_t object);
+  void request(const Event& event, LockStep& step);
+  void end_wait(const Event& event, uint32_t object, LockStep& step);
+  bool acquire(const Event& event, uint32_t object, bool shared, uint32_t stack);
+  bool read_acquire(const Event& event, uint32_t object, uint32_t stack);
+  void release(const Event& event, LockStep& step);
+  void add_held(uint32_t thread, uint32_t object);
+  void drop_held(uint32_t thread, uint32_t object);
+  void drop_readers(uint32_t object);
+
+  const Recording& recording_;
+  std::vector<ThreadState> threads_;
+  std::vector<SyncObject> objects_;
+  std::vector<LockHold> holds_;       // by object: of one who holds it alone
+  std::vector<uint32_t> readers_of_;  // by object: index into readers_
+  std::vector<std::vector<LockHold>> readers_;
+  LockIndex index_;
+  struct Tid {
+    uint32_t tid;
+    uint64_t begin;
+    uint32_t thread;
+  };
+  std::vector<std::vector<Tid>> tids_;  // by process; sorted
+  uint64_t epoch_ = 1;                  // grows when an object is forgotten
+  uint64_t locks_ = 0, too_many_ = 0, unfinished_ = 0;
+};
+
+}  // namespace penna

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna report order: an inversion that never deadlocks is named with both stacks, one inside a gate is not, and what hangs is
+# named wherever one looks: from the recording of a program that was killed.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+build_c lock_orders
+# stacks REC: of the rows of `report order`, what stands in JSON.
+stacks() { penna report order "$1" --json | /usr/bin/python3 -c "
+import json, sys
+report = json.load(sys.stdin)
+for row in report['$2']:
+    names = [line.split('(')[0].strip() for line in row['stacks']]
+    print(row['thread'].split()[0], *[name for name in names if name.startswith(('holds', 'and takes', 'waits', 'take_', 'forwards', 'backwards'))], sep='|')"; }
+
+penna record -q -k locks -o inversion.penna -- ./lock_orders inversion
+run penna report order inversion.penna
+expect_eq 0 "$status" "status of report order"
+expect_match "$out" '^2 locks are taken in both orders: a deadlock is possible'
+expect_match "$out" '^ +1 +3 .* one \(tid [0-9]+\) +mutex `first` +mutex `second`$'
+expect_match "$out" '^ +1 +1 .* two \(tid [0-9]+\) +mutex `second` +mutex `first`$'
+expect_eq 'one|holds mutex `first`, taken in|take_first|forwards|and takes mutex `second` in|take_second|forwards
+two|holds mutex `second`, taken in|take_second|backwards|and takes mutex `first` in|take_first|backwards' \
+  "$(stacks inversion.penna inversions)" "the stacks of both orders"
+expect_missing "$(penna report inversion.penna)" "eadlock"
+
+penna record -q -k locks -o gate.penna -- ./lock_orders gate
+run penna report order gate.penna
+expect_match "$out" '^No locks are taken in contradicting orders: 3 locks, 4 orders seen'
+expect_match "$out" '^1 cycle not shown: another lock is always held'
+
+# They hang until SIGALRM ends them; what they waited for is in the recording.
+run penna record -q -k locks -o deadlock.penna -- ./lock_orders deadlock
+expect_eq 142 "$status" "status of what was killed"
+for table in order chains ''; do
+  # shellcheck disable=SC2086
+  run penna report deadlock.penna $table
+  expect_match "$out" '^Deadlock of 2 threads: (one|two) \(tid [0-9]+\) waits for mutex `(first|second)`, (one|two) \(tid [0-9]+\) waits for mutex'
+done
+expect_eq 'one|waits for mutex `second` in|take_second|forwards|holds mutex `first`, taken in|take_first|forwards
+two|waits for mutex `first` in|take_first|backwards|holds mutex `second`, taken in|take_second|backwards' \
+  "$(stacks deadlock.penna deadlocks | sort)" "what each waits for and holds"
+
+run penna record -q -k locks -o alone.penna -- ./lock_orders alone
+run penna report order alone.penna
+expect_match "$out" '^Deadlock: lock_orders \(tid [0-9]+\) waits for mutex `first`, which it holds itself\.$'
+
+# As a limit.
+run penna check --no-inversions --no-deadlock gate.penna
+expect_eq 0 "$status" "status of what keeps its order"
+run penna check --no-inversions inversion.penna
+expect_eq 1 "$status" "status of an inversion"
+expect_contains "$out" "take_second"
+run penna check --no-deadlock deadlock.penna
+expect_eq 1 "$status" "status of a deadlock"
+run penna check --no-deadlock inversion.penna
+expect_eq 0 "$status" "status of an inversion that did not deadlock"
