@@ -42,8 +42,7 @@ std::string WaitTexts::object(uint32_t index) const {
   if (index == kNoIndex) return "others";
   const SyncObject& object = held_.objects()[index];
   const LockStats* lock = stats_of(object);
-  if (object.sync == PENNA_SYNC_JOIN)
-    return lock == nullptr || lock->joined == 0 ? "the end of a thread" : "the end of " + lock_names_(*lock);
+  if (object.sync == PENNA_SYNC_JOIN) return "the end of a thread";  // which one, the next link says
   const std::string kind = sync_text(object.sync);
   if (auto name = names_.variable(object.process, object.address, object.first_time))
     return fmt::format("{} `{}`", kind, *name);
