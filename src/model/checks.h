@@ -28,6 +28,7 @@ struct Verdict {
   Unit unit = Unit::kCount;
   uint64_t allowed = 0, found = 0;
   std::vector<Blame> blames;  // the largest first
+  bool of_locks = false;      // the stacks are shown from where the lock was taken
   std::string doubt;          // why it may say nothing, and what then; empty: it does
   bool is_broken() const { return found > allowed; }
 };

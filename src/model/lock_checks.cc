@@ -40,6 +40,7 @@ class LongestOfStacks {
 Verdict verdict_of_times(uint64_t allowed) {
   Verdict verdict;
   verdict.unit = Verdict::Unit::kTime;
+  verdict.of_locks = true;
   verdict.allowed = allowed;
   return verdict;
 }
@@ -99,8 +100,7 @@ std::vector<Verdict> check_locks_in(const Recording& recording, const LockPlaces
   PENNA_CHECK(limits.size() <= kMostCallLimits);
   std::vector<Verdict> verdicts(limits.size());
   std::vector<NumberMap<size_t>> known(limits.size());
-  StackMatcher in_stack(recording, names,
-                        [&](const NameFrame& frame) { return limit_bits(limits, frame.function); });
+  StackMatcher in_stack(recording, names, [&](const NameFrame& frame) { return limit_bits(limits, frame.function); });
   std::vector<uint64_t> in_calls;
   if (tree != nullptr) in_calls = limit_bits_of_calls(*tree, names, limits);
   uint64_t without_stack = 0, met = 0;
@@ -121,6 +121,7 @@ std::vector<Verdict> check_locks_in(const Recording& recording, const LockPlaces
   for (size_t i = 0; i < limits.size(); ++i) {
     Verdict& verdict = verdicts[i];
     verdict.allowed = limits[i].allowed;
+    verdict.of_locks = true;
     std::stable_sort(verdict.blames.begin(), verdict.blames.end(),
                      [](const Blame& a, const Blame& b) { return a.amount > b.amount; });
     if (tree == nullptr && without_stack != 0)

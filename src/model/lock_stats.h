@@ -68,6 +68,7 @@ struct LockStats {
   uint64_t owner_died = 0;         // acquisitions of a robust lock whose owner had died
   uint64_t open_waits = 0;         // in `wait`: that had not ended when the recording did
   uint64_t short_waits = 0;        // not in `wait`: shorter than was asked for
+  uint64_t short_holds = 0;        // not in the groups: shorter than was asked for
   uint64_t queued_waits = 0;       // began while two others or more waited
   uint32_t deepest = 0;            // locks that a thread held when it had taken this one, itself included
   Distribution wait;               // for the lock: every wait, successful or not
@@ -145,7 +146,6 @@ struct LostWakeup {
 
 struct LockCounts {
   uint64_t locks = 0, acquisitions = 0, contended = 0, busy = 0, wait_time = 0, hold_time = 0, condition_waits = 0;
-  uint64_t short_waits = 0, short_holds = 0;  // left out, as was asked for
   uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0, held_at_end = 0;
   uint64_t unended = 0;     // waits that the thread left in a way that was not recorded: not timed
   uint64_t impossible = 0;  // waits and holds that began after they ended: counted, their time taken as 0

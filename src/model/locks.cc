@@ -252,7 +252,7 @@ void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool o
   const uint64_t held = duration(hold.since, time);
   if (!open) locks_[hold.lock].hold.add(held, hold.weight);
   if (held < options_.min_hold) {
-    short_holds_ += hold.weight;
+    locks_[hold.lock].short_holds += hold.weight;
     return;
   }
   if (held > group.time.max()) group.thread = hold.thread;
@@ -323,10 +323,8 @@ LockCounts Locks::counts() const {
   LockCounts sum;
   sum.impossible = impossible_;
   sum.unended = unended_;
-  sum.short_holds = short_holds_;
   sum.folded = index_.folded();
   for (const LockStats& lock : locks_) {
-    sum.short_waits += lock.short_waits;
     if (!has_holder(lock.kind)) continue;
     ++sum.locks;
     sum.acquisitions += lock.acquisitions;

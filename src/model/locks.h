@@ -112,7 +112,7 @@ class Locks {
   ConditionWaits conditions_;
   uint64_t sample_;              // lock_sample()
   NumberMap<uint32_t> threads_;  // process, tid -> index of the last thread
-  uint64_t short_holds_ = 0, unended_ = 0, impossible_ = 0;
+  uint64_t unended_ = 0, impossible_ = 0;
 };
 
 }  // namespace penna

@@ -63,7 +63,8 @@ Table table_of_blames(const Recording& recording, const Verdict& verdict, Names&
     table.add(std::move(cells), i);
   }
   table.complete = [&verdict, &names](TableRow& row) {
-    set_stack(row, verdict.blames[row.source].process, verdict.blames[row.source].stack, names);
+    const Blame& blame = verdict.blames[row.source];
+    (verdict.of_locks ? set_stack_of_wait : set_stack)(row, blame.process, blame.stack, names);
   };
   return table;
 }

@@ -44,10 +44,17 @@ std::vector<std::string> LockChoice::head(const Recording& recording) const {
     head.push_back(fmt::format(
         "Of acquisitions without waiting one in {} was recorded: their numbers, and the time of holds, are estimates",
         count_text(static_cast<int64_t>(sample))));
-  if (counts.short_waits != 0)
-    head.push_back(fmt::format("{} left out as shorter than --min-wait",
-                               plural_text(static_cast<int64_t>(counts.short_waits), "wait")));
+  if (const uint64_t out = sum_of(&LockStats::short_waits); out != 0)
+    head.push_back(
+        fmt::format("{} left out as shorter than --min-wait", plural_text(static_cast<int64_t>(out), "wait")));
   return head;
+}
+
+uint64_t LockChoice::sum_of(uint64_t LockStats::*counter) const {
+  uint64_t sum = 0;
+  for (const LockStats& lock : locks_.all())
+    if (has(lock)) sum += lock.*counter;
+  return sum;
 }
 
 Cell lock_percentile(const Recording& recording, const Distribution& distribution, double share) {

@@ -21,6 +21,7 @@ class LockChoice {
   uint32_t index(const LockStats& lock) const { return static_cast<uint32_t>(&lock - locks_.all().data()); }
   // Of those that have holders, the one that was waited for the longest; null: none was.
   const LockStats* worst() const;
+  uint64_t sum_of(uint64_t LockStats::*counter) const;
   // What matters, what was recorded, what was left out.
   std::vector<std::string> head(const Recording& recording) const;
 

@@ -180,7 +180,7 @@ Report holds_report(const Recording& recording, const Locks& locks, Names& names
   Report report;
   report.head = choice.head(recording);
   Table table = holds_table(recording, locks, choice, names, name_of);
-  if (const uint64_t out = locks.counts().short_holds; out != 0)
+  if (const uint64_t out = choice.sum_of(&LockStats::short_holds); out != 0)
     report.head.push_back(
         fmt::format("{} left out as shorter than --min-hold", plural_text(static_cast<int64_t>(out), "hold")));
   if (table.rows.empty()) {

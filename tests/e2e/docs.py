@@ -98,7 +98,7 @@ def wrong_tables(text, penna, runner):
         status, usage = runner(f'penna help {row[0]}')
         if status != 0:
             wrong.append(f'penna {row[0]}: {usage}')
-        for option in re.findall(r'(?<![\w-])--?[a-z][a-z-]*', row[1]):
+        for option in re.findall(r'(?<![\w-])--?[a-z][a-z0-9-]*', row[1]):
             if not re.search(rf'(?<![\w-]){option}\b', usage):
                 wrong.append(f'penna {row[0]} has no option {option}')
     return wrong

@@ -179,7 +179,7 @@ TEST_F(Waits, ShortOnesAreLeftOutAndCounted) {
   EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 1 held: 1 50 50", "2 x 0 nobody: 1 1 1"));
   EXPECT_EQ(seen.of(kMutex).short_waits, 1u);
   EXPECT_EQ(seen.of(kMutex).wait.count(), 1u);
-  EXPECT_EQ(seen.locks.counts().short_holds, 2u);
+  EXPECT_EQ(seen.of(kMutex).short_holds, 2u);
   uint64_t holds = 0;
   for (const HoldGroup& group : seen.locks.groups()) holds += group.time.count();
   EXPECT_EQ(holds, 2u);  // of 59 and of 60
