@@ -8,7 +8,7 @@
 //                thread_name, lost, blocked
 //   name         of the function, lock, condition variable, point or span; for alloc and free the function that was called
 //   address      of the function, block, lock or condition variable, in hexadecimal
-//   size         bytes of an allocation, also at its free; events lost
+//   size         bytes of an allocation, also at its free; events lost; threads that a wake is for, at most
 //   duration_ns  of a wait, which ended at time_ns, of a hold, at its unlock, or of a block's life, at its free
 //   stack        the function names from the outermost to the innermost, joined by ';' ("folded")
 //   arguments    name=value of a point or of a span_begin, joined by ';' (\; \\ \n stand for a semicolon, a backslash, a new line, and in a

@@ -65,9 +65,18 @@ class CtfExport {
   void wait(const TimelineLine& line) {
     name_and_address(line);
     writer_.number("duration_ns", words_.duration_ns(line));
+    if (const std::string sync = wait_sync_name(line); !sync.empty()) writer_.text("sync", sync);
     writer_.number("holder_tid", uint64_t{line.owner});
     writer_.text("end", wait_end_name(line.wait_end));
     writer_.text("stack", words_.folded_stack(line));
+  }
+  // Of what is done with locks, besides waiting.
+  void lock(const TimelineLine& line) {
+    name_and_address(line);
+    if (line.kind == LineKind::kUnlock)
+      writer_.number("duration_ns", has_wait_or_hold(line) ? words_.duration_ns(line) : int64_t{-1});
+    if (line.kind == LineKind::kWake) writer_.number("size", line.size);
+    if (line.stack != 0) writer_.text("stack", words_.folded_stack(line));
   }
 
   void fields(const TimelineLine& line) {
@@ -83,10 +92,11 @@ class CtfExport {
       case LineKind::kLockWait:
       case LineKind::kOpenWait:
       case LineKind::kConditionWait: return wait(line);
+      case LineKind::kLock:
+      case LineKind::kLockRequest:
       case LineKind::kUnlock:
-        name_and_address(line);
-        writer_.number("duration_ns", has_wait_or_hold(line) ? words_.duration_ns(line) : int64_t{-1});
-        return;
+      case LineKind::kWake:
+      case LineKind::kLockMade: return lock(line);
       case LineKind::kThreadName: return writer_.text("name", words_.name(line));
       case LineKind::kBlocked: return writer_.number("duration_ns", words_.duration_ns(line));
       case LineKind::kLost:

@@ -59,7 +59,10 @@ std::string wait_end_name(uint32_t end) {
   }
 }
 
-std::string sync_name(penna_sync sync) { return lock_kind_name(lock_kind(sync)); }
+std::string wait_sync_name(const TimelineLine& line) {
+  const LockKind kind = lock_kind(line.sync);
+  return has_holder(kind) || kind == LockKind::kCondition ? "" : lock_kind_name(kind);
+}
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

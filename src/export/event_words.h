@@ -20,8 +20,8 @@ const char* line_kind_name(const TimelineLine& line);
 bool has_wait_or_hold(const TimelineLine& line);
 // How a wait ended, a penna_wait_end: "got", "timeout", "owner_died", "error".
 std::string wait_end_name(uint32_t end);
-// "mutex", "rwlock", "semaphore", ...
-std::string sync_name(penna_sync sync);
+// What a wait was for, where that is no lock and no condition variable: "semaphore", "join"; else empty.
+std::string wait_sync_name(const TimelineLine& line);
 // Where a line is a record: a new line in a name becomes a space.
 std::string one_line(std::string text);
 // The function that a penna_alloc_family stands for.
@@ -101,8 +101,7 @@ class EventWords {
       }
     } else if (line.kind == LineKind::kLockWait || line.kind == LineKind::kConditionWait ||
                line.kind == LineKind::kOpenWait) {
-      if (line.sync > PENNA_SYNC_WRITE && line.sync != PENNA_SYNC_CONDITION)
-        visit("sync", text_value(sync_name(line.sync)), sync_name(line.sync));
+      if (const std::string sync = wait_sync_name(line); !sync.empty()) visit("sync", text_value(sync), sync);
       if (line.owner != 0) visit("holder_tid", number_value(line.owner), std::to_string(line.owner));
       if (line.kind != LineKind::kOpenWait)
         visit("end", text_value(wait_end_name(line.wait_end)), wait_end_name(line.wait_end));

@@ -20,14 +20,17 @@ std::string time_text(const Recording& recording, uint64_t ticks) {
 
 std::string count_of_threads(size_t count) { return plural_text(static_cast<int64_t>(count), "thread"); }
 
-// How long the threads that waited for a lock were there, together.
+// How long the threads that waited for a lock were there, together, in the range that is read.
 uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
   const Summary summary = summarize(recording);
+  const CallRules* rules = recording.call_rules().get();
   uint64_t sum = 0;
   for (const uint32_t thread : lock.waiting_threads) {
     const ThreadSummary& one = summary.threads[thread];
     const uint64_t end = lock.open_waits != 0 ? summary.processes[one.process].last_time : one.last_time;
-    if (end > one.first_time) sum += end - one.first_time;
+    const uint64_t from = rules == nullptr ? one.first_time : std::max(one.first_time, rules->begin);
+    const uint64_t to = rules == nullptr ? end : std::min(end, rules->end);
+    if (to > from) sum += to - from;
   }
   return sum;
 }

@@ -49,7 +49,7 @@ TEST(ParseReport, RecordingAndTableInEitherOrder) {
 TEST(ParseReport, EveryTableHasAName) {
   EXPECT_THAT(report_names(),
               ElementsAre("calls", "tree", "flame", "alloc", "leaks", "temp", "peak", "sizes", "lifetimes", "heap",
-                          "locks", "waits", "holds", "points", "threads", "health"));
+                          "locks", "waits", "holds", "chains", "order", "points", "threads", "health"));
   for (const std::string& name : report_names()) EXPECT_EQ(parsed(parse_report, {name}).which, name);
 }
 
