@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/locks.h"
+
 namespace penna {
 namespace {
 
@@ -21,7 +23,8 @@ HeldLocks::HeldLocks(const Recording& recording)
     : recording_(recording),
       threads_(recording.threads().size()),
       index_(recording),
-      tids_(recording.processes().size()) {
+      tids_(recording.processes().size()),
+      is_sampled_(lock_sample(recording) > 1) {
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
     const auto chunks = recording.chunks(i);
@@ -56,6 +59,7 @@ uint32_t HeldLocks::object_of(const Event& event, penna_sync sync, uint64_t addr
     objects_.push_back({event.process, kind, address, event.time});
     holds_.emplace_back();
     readers_of_.push_back(kNoIndex);
+    was_held_.push_back(false);
     locks_ += is_lock(kind);
   }
   thread.key = key;
@@ -128,7 +132,8 @@ void HeldLocks::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
-  // Taken before the recording began, or its record is still to come.
+  // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it back.)
+  if (was_held_[step.object] && !is_sampled_) return;
   const uint32_t thread = thread_of(event.process, read.holder, event.time);
   if (thread == kNoIndex) return;
   LockHold& hold = holds_[step.object];
@@ -163,6 +168,7 @@ bool HeldLocks::acquire(const Event& event, uint32_t object, bool shared, uint32
   }
   if (hold.thread != kNoIndex) drop_held(hold.thread, object);  // its unlock is missing
   drop_readers(object);
+  was_held_[object] = true;
   hold = {event.thread, 1, stack, false, false, event.time};
   add_held(event.thread, object);
   return true;
@@ -172,6 +178,7 @@ bool HeldLocks::read_acquire(const Event& event, uint32_t object, uint32_t stack
   LockHold& alone = holds_[object];
   if (alone.thread != kNoIndex) drop_held(alone.thread, object);
   alone = {};
+  was_held_[object] = true;
   if (readers_of_[object] == kNoIndex) {
     readers_of_[object] = static_cast<uint32_t>(readers_.size());
     readers_.emplace_back();

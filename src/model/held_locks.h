@@ -127,6 +127,7 @@ class HeldLocks {
   std::vector<SyncObject> objects_;
   std::vector<LockHold> holds_;       // by object: of one who holds it alone
   std::vector<uint32_t> readers_of_;  // by object: index into readers_
+  std::vector<bool> was_held_;        // by object: an acquisition is known
   std::vector<std::vector<LockHold>> readers_;
   LockIndex index_;
   struct Tid {
@@ -135,6 +136,7 @@ class HeldLocks {
     uint32_t thread;
   };
   std::vector<std::vector<Tid>> tids_;  // by process; sorted
+  bool is_sampled_;                     // of acquisitions, not all are told
   uint64_t epoch_ = 1;                  // grows when an object is forgotten
   uint64_t locks_ = 0, too_many_ = 0, unfinished_ = 0;
 };

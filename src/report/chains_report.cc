@@ -166,6 +166,11 @@ Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const
     report.tail.push_back(fmt::format("{} not over when the recording ended: {} until then.",
                                       plural_text(static_cast<int64_t>(chains.still_waiting()), "wait"),
                                       chains.still_waiting() == 1 ? "it counts" : "they count"));
+  if (lock_sample(texts.recording()) > 1)
+    report.tail.push_back(
+        "Only a sample of the acquisitions was recorded (record --sample-locks): where holders took their lock is "
+        "often not "
+        "known.");
   if (chains.impossible() != 0)
     report.tail.push_back(fmt::format("{} that began after they ended: their time is not known.",
                                       plural_text(static_cast<int64_t>(chains.impossible()), "wait")));

@@ -58,6 +58,8 @@ void add_left_out(const LockOrder& order, std::vector<std::string>& tail) {
     tail.push_back(fmt::format("{} beyond the first {} orders were not looked at.",
                                plural_text(static_cast<int64_t>(order.left_out()), "time"),
                                count_text(static_cast<int64_t>(LockOrder::kMostOrders))));
+  if (lock_sample(order.held().recording()) > 1)
+    tail.push_back("Only a sample of the acquisitions was recorded (record --sample-locks): orders are missing.");
   if (order.held().too_many() != 0)
     tail.push_back(fmt::format("{} by threads that held more than {} locks were not looked at.",
                                plural_text(static_cast<int64_t>(order.held().too_many()), "acquisition"),

@@ -41,11 +41,14 @@ const LockStats* WaitTexts::stats_of(const SyncObject& object) const {
 std::string WaitTexts::object(uint32_t index) const {
   if (index == kNoIndex) return "others";
   const SyncObject& object = held_.objects()[index];
-  const LockStats* lock = stats_of(object);
-  if (object.sync == PENNA_SYNC_JOIN) return "the end of a thread";  // which one, the next link says
+  if (object.sync == PENNA_SYNC_JOIN) {  // known while somebody waits for it
+    const uint32_t joined = held_.holder(index).thread;
+    return joined == kNoIndex ? "the end of a thread" : "the end of " + thread(joined);
+  }
   const std::string kind = sync_text(object.sync);
   if (auto name = names_.variable(object.process, object.address, object.first_time))
     return fmt::format("{} `{}`", kind, *name);
+  const LockStats* lock = stats_of(object);
   if (lock == nullptr)
     return fmt::format("{} at {}", kind, names_.data(object.process, object.address, object.first_time));
   const std::string name = lock_names_(*lock);

@@ -7,11 +7,15 @@
 #include "model/allocations.h"
 #include "model/call_tree.h"
 #include "model/calls.h"
+#include "model/critical_path.h"
+#include "model/deadlocks.h"
 #include "model/health.h"
+#include "model/lock_order.h"
 #include "model/locks.h"
 #include "model/points.h"
 #include "model/timeline.h"
 #include "model/unmatched_frees.h"
+#include "model/wait_chains.h"
 #include "random_records.h"
 #include "recording_builder.h"
 
@@ -35,6 +39,10 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     of_maps.family = *BlockFamily::find(recording, "maps");
     Allocations heap(recording, of_heap), maps(recording, of_maps);
     Locks locks(recording);
+    HeldLocks held(recording);
+    LockOrder order(held);
+    WaitChains chains(held);
+    WaitHistory history(held);
     Points points(recording);
     const WalkReport walk = for_each_event(recording, {.classes = kAllRecords}, [&](const Event& event) {
       calls(event);
@@ -42,11 +50,18 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
       heap(event);
       maps(event);
       locks(event);
+      const LockStep step = held.take(event);
+      order(event, step);
+      chains(event, step);
+      history(event, step);
       points(event);
     });
     calls.finish();
     tree.finish();
     locks.finish();
+    order.finish();
+    chains.finish(30000);
+    history.finish(30000);
     // What pairs are charged is what was waited.
     std::vector<uint64_t> waited(locks.all().size());
     for (const WaitPair& pair : locks.pairs()) __builtin_add_overflow(waited[pair.lock], pair.time, &waited[pair.lock]);
@@ -54,6 +69,15 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
       const Distribution& wait = locks.all()[i].wait;
       EXPECT_EQ(waited[i], wait.sum());
     }
+
+    uint64_t blocked = 0;
+    for (const ChainLink& link : chains.links()) blocked += link.time;
+    EXPECT_EQ(blocked, chains.wait_time());
+    const Deadlocks stuck = find_deadlocks(held);
+    for (const auto& cycle : stuck.cycles) EXPECT_LE(cycle.size(), stuck.waiting.size());
+    uint64_t on_path = 0;
+    for (const PathPart& part : critical_path(history, 0, 100, 9000).parts) on_path += part.time;
+    EXPECT_EQ(on_path, 8900u);
 
     uint64_t ended = 0;
     for (const FunctionCalls* function : calls.by_total()) ended += function->calls;

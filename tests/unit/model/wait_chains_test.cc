@@ -172,6 +172,16 @@ TEST_F(WaitChainsTest, AShortWaitEndsWithAnAcquisition) {
   EXPECT_EQ(seen.held.unfinished(), 0u);
 }
 
+// Who reads the owner while it gives the lock back, reads one that was.
+TEST_F(WaitChainsTest, WhatIsBeingHandedOverHasNoHolder) {
+  lock_at(thread(1), kOuter, 1, 10);
+  thread(1).unlock(kOuter, 100);
+  wait_for(thread(2), kOuter, 21, 101, 111, 1001);
+  Chained seen(build);
+  EXPECT_EQ(seen.worst().kind, LinkKind::kFree);
+  EXPECT_EQ(seen.worst().time, 10u);
+}
+
 TEST_F(WaitChainsTest, ADeadlockIsAChainOfBoundedLength) {
   lock_at(thread(1), kOuter, 1, 10);
   lock_at(thread(2), kInner, 2, 11);
