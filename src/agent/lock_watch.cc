@@ -5,13 +5,22 @@
 namespace penna::agent {
 
 uint8_t lock_states[1 << kLockStateBits];
+uint16_t lock_waiters[1 << kLockStateBits];
 uint8_t lock_orders[1 << kLockOrderBits];
+
+namespace {
+
+uint16_t* waiters_of(const uint8_t* state) { return lock_waiters + (state - lock_states); }
+
+}  // namespace
 
 // Threads that do this at once lose each other's steps: a stack more or less.
 bool tells_stack_of_watched(uint8_t* state) {
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
   if (seen < kYoungAcquisitions)
     __atomic_store_n(state, seen + 1, __ATOMIC_RELAXED);
+  else if (seen >= kContendedLock && __atomic_load_n(waiters_of(state), __ATOMIC_RELAXED) != 0)
+    return true;
   else if (seen > kContendedLock)
     __atomic_store_n(state, seen - 1, __ATOMIC_RELAXED);
   else if (seen == kContendedLock)
@@ -22,10 +31,13 @@ bool tells_stack_of_watched(uint8_t* state) {
 void watch_contended(uint64_t lock) {
   uint8_t* state = state_of_lock(lock);
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
+  __atomic_fetch_add(waiters_of(state), 1, __ATOMIC_RELAXED);
   // The holder's acquisition was told with its stack, unless the lock was quiet.
   const bool untold = seen == kQuietLock || seen == kContendedUntold;
   __atomic_store_n(state, untold ? kContendedUntold : UINT8_MAX, __ATOMIC_RELAXED);
 }
+
+void watch_wait_over(uint64_t lock) { __atomic_fetch_sub(waiters_of(state_of_lock(lock)), 1, __ATOMIC_RELAXED); }
 
 namespace {
 

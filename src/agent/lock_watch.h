@@ -24,9 +24,11 @@ inline constexpr uint8_t kContendedLock =
     128;  // above: counts down, with each acquisition that found it free, to quiet
 
 inline constexpr uint32_t kLockStateBits = 16, kLockOrderBits = 15;
-__attribute__((visibility("hidden"))) extern uint8_t lock_states[1 << kLockStateBits];
-__attribute__((
-    visibility("hidden"))) extern uint8_t lock_orders[1 << kLockOrderBits];  // 1: a pair of this hash was told
+#pragma GCC visibility push(hidden)
+extern uint8_t lock_states[1 << kLockStateBits];
+extern uint16_t lock_waiters[1 << kLockStateBits];  // in this process
+extern uint8_t lock_orders[1 << kLockOrderBits];    // 1: a pair of this hash was told
+#pragma GCC visibility pop
 
 inline constexpr uint64_t kLockHash = 0x9e3779b97f4a7c15;
 
@@ -54,8 +56,10 @@ __attribute__((always_inline)) inline bool tells_stack(uint64_t lock) {
   return __builtin_expect(thread.held_count != 0, 0) && is_new_order(lock);
 }
 
-// A wait for it begins.
+// A wait for it begins, and is over. While anybody waits, a lock does not become quiet: others may take it a thousand times
+// before who sleeps has woken up.
 void watch_contended(uint64_t lock);
+void watch_wait_over(uint64_t lock);
 
 // A lock was made: its place may have been another's.
 inline void watch_from_birth(uint64_t lock) { __atomic_store_n(state_of_lock(lock), 0, __ATOMIC_RELAXED); }

@@ -113,6 +113,7 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   const LockWait told = LockWait::begin_now(lock, stack, owner, hook);
   const int answer = wait();
   const uint64_t now = penna_now();
+  watch_wait_over(lock);
   const penna_wait_end end = Answers::end(answer);
   if (end == PENNA_WAIT_GOT && now - told.begin < process.min_wait)
     write_lock_at(PENNA_KIND_LOCK_AT, lock, told.stack, now);

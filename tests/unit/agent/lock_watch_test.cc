@@ -58,11 +58,21 @@ TEST_F(LockWatch, AYoungLockThatIsWaitedForHasToldItsHolder) {
   EXPECT_FALSE(tells_end(lock));
 }
 
+TEST_F(LockWatch, IsNotQuietWhileSomebodyWaits) {
+  watch_contended(lock), watch_contended(lock);
+  watch_wait_over(lock);
+  EXPECT_EQ(stacks_of(1000, lock), 1000);
+  watch_wait_over(lock);
+  EXPECT_EQ(stacks_of(1000, lock), UINT8_MAX - kContendedLock + 1);
+}
+
 TEST_F(LockWatch, IsQuietAgainWhenNobodyWaitsAnyMore) {
   watch_contended(lock);
+  watch_wait_over(lock);
   EXPECT_EQ(stacks_of(1000, lock), UINT8_MAX - kContendedLock + 1);
   for (int i = 0; i < 10; ++i) {
     watch_contended(lock);
+    watch_wait_over(lock);
     if (tells_end(lock)) told_end(lock);
     EXPECT_EQ(stacks_of(100, lock), 100);
   }
