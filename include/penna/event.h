@@ -210,6 +210,8 @@ enum penna_sync {
   PENNA_SYNC_FUTEX = 9,     /* a word that the program waits for by itself, std::atomic::wait, say: LOCK_WAIT, WAKE */
   PENNA_SYNC_COUNT = 10
 };
+/* Besides, in LOCK and LOCK_AT: it was only tried, and would not have waited. */
+enum { PENNA_SYNC_TRIED = 0x80 };
 
 /*   63      56 55                                   0
  *  +----------+--------------------------------------+

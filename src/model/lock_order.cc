@@ -32,7 +32,7 @@ void LockOrder::operator()(const Event& event, const LockStep& step) {
     // A wait that was asked for is counted already.
     case LockDeed::kTaken:
     case LockDeed::kWaited:
-      if (step.acquired && !step.asked.is_open())
+      if (step.acquired && !step.asked.is_open() && !step.read.tried)
         took(event, step.object, step.read.sync == PENNA_SYNC_READ, step.read.stack);
       return;
     case LockDeed::kConditionWaited:

@@ -4,7 +4,7 @@
 // Why: two threads that take two locks in both orders need not meet today; the day they do, both wait for ever. What shows it
 // is the order alone (lock graphs with gate locks: Havelund, SPIN 2000).
 // Usage:  const LockStep step = held.take(event); order(event, step); ... order.finish();
-// Mutexes, rwlocks and spinlocks count. A trylock never waits, but one that succeeds looks like any other.
+// Mutexes, rwlocks and spinlocks count. A trylock never waits: B that was tried makes no order, A that was tried and got does.
 // Invariant: an order A, B is counted once for each time that B was asked for or taken while its thread held A.
 // Memory: O(locks + kMostOrders). finish(): bounded work, is_cut() when that did not suffice.
 #pragma once

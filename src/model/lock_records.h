@@ -27,6 +27,7 @@ enum class LockDeed : uint8_t {
 struct LockRecord {
   LockDeed deed = LockDeed::kNone;
   penna_sync sync = PENNA_SYNC_MUTEX;
+  bool tried = false;  // kTaken: by a trylock, which never waits
   uint64_t address = 0;
   uint64_t begin = 0;      // ticks: of a wait
   uint64_t condition = 0;  // address; 0: none
@@ -38,10 +39,11 @@ struct LockRecord {
 
 inline LockRecord read_lock(const Record& record) {
   const auto lock = [](LockDeed deed, uint64_t word, uint32_t stack = 0) {
-    const auto sync = static_cast<uint32_t>(word >> 56);
+    const auto sync = static_cast<uint32_t>(word >> 56) & ~uint32_t{PENNA_SYNC_TRIED};
     LockRecord read;
     read.deed = sync < PENNA_SYNC_COUNT ? deed : LockDeed::kNone;
     read.sync = static_cast<penna_sync>(sync < PENNA_SYNC_COUNT ? sync : 0);
+    read.tried = (word >> 56 & PENNA_SYNC_TRIED) != 0;
     read.address = word & PENNA_ADDRESS_MASK;
     read.stack = stack;
     return read;

@@ -28,6 +28,9 @@ run penna report order gate.penna
 expect_match "$out" '^No locks are taken in contradicting orders: 3 locks, 4 orders seen'
 expect_match "$out" '^1 cycle not shown: another lock is always held'
 
+penna record -q -k locks -o scoped.penna -- ./lock_orders scoped
+expect_match "$(penna report order scoped.penna)" '^No locks are taken in contradicting orders'
+
 # They hang until SIGALRM ends them; what they waited for is in the recording.
 run penna record -q -k locks -o deadlock.penna -- ./lock_orders deadlock
 expect_eq 142 "$status" "status of what was killed"
@@ -36,7 +39,8 @@ for table in order chains ''; do
   run penna report deadlock.penna $table
   expect_match "$out" '^Deadlock of 2 threads: (one|two) \(tid [0-9]+\) waits for mutex `(first|second)`, (one|two) \(tid [0-9]+\) waits for mutex'
 done
-# (main, which joins them, waits behind them, where it could tell whom it waits for.)
+run penna report order deadlock.penna
+expect_match "$out" '^ +- .* lock_orders \(tid [0-9]+\) +the end of two \(tid [0-9]+\) +two \(tid [0-9]+\)$'
 expect_eq 'one|waits for mutex `second` in|take_second|forwards|holds mutex `first`, taken in|take_first|forwards
 two|waits for mutex `first` in|take_first|backwards|holds mutex `second`, taken in|take_second|backwards' \
   "$(stacks deadlock.penna deadlocks | grep -E "^(one|two)" | sort)" "what each waits for and holds"

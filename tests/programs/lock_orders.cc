@@ -2,18 +2,21 @@
 // lock_orders HOW: threads that take two locks.
 //   inversion   in both orders, one thread after the other: a deadlock is possible, and never happens
 //   gate        the same inside of a third lock: none is possible
+//   scoped      in both orders by std::scoped_lock, which tries the second: none is possible
 //   deadlock    in both orders at the same time: they hang; a timer kills them
 //   alone       a thread takes a lock twice: it hangs; a timer kills it
 #include <pthread.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER,
                        gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both_hold;
 static bool meet, inside;
+static std::mutex left, right;
 
 __attribute__((noipa)) static void take_first() { pthread_mutex_lock(&first); }
 __attribute__((noipa)) static void take_second() { pthread_mutex_lock(&second); }
@@ -42,6 +45,12 @@ int main(int argc, char** argv) {
   meet = strcmp(how, "deadlock") == 0;
   inside = strcmp(how, "gate") == 0;
   pthread_barrier_init(&both_hold, nullptr, 2);
+  if (strcmp(how, "scoped") == 0) {
+    std::thread other([] { std::scoped_lock both(left, right); });
+    other.join();
+    std::scoped_lock both(right, left);
+    return 0;
+  }
   if (strcmp(how, "alone") == 0) {
     alarm(1);
     take_first();

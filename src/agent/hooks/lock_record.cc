@@ -5,13 +5,13 @@
 namespace penna::agent {
 
 // Of acquisitions without a stack, each that is told stands for lock_sample of them; of those with one, each is told.
-void tell_taken_at(uint64_t lock, uint32_t stack) {
+void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried) {
   const uint64_t now = penna_now();
   const bool told = stack != 0 || process.lock_sample <= 1 || draw_lock_sample();
   if (stack != 0)
-    write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, now);
+    write_lock_at(PENNA_KIND_LOCK_AT, lock | tried, stack, now);
   else if (told)
-    write_lock(PENNA_KIND_LOCK, lock, now);
+    write_lock(PENNA_KIND_LOCK, lock | tried, now);
   holds_since(lock, told ? now : 0);
 }
 

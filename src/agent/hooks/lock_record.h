@@ -24,6 +24,9 @@
 
 namespace penna::agent {
 
+// Of records of locks that were tried only.
+inline constexpr uint64_t kTried = uint64_t{PENNA_SYNC_TRIED} << 56;
+
 inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
   return reinterpret_cast<uintptr_t>(object) | uint64_t{sync} << 56;  // no user's address has more than 56 bits
 }
@@ -92,7 +95,8 @@ __attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
   holds(lock);
 }
 // The same in unusual ways: with a stack, or as record --sample-locks and --holds want it.
-void tell_taken_at(uint64_t lock, uint32_t stack);
+// `tried`: kTried, or 0.
+void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried = 0);
 
 __attribute__((always_inline)) inline bool has_lock_options() {
   return __builtin_expect((armed() & kLockOptions) != 0, 0);
@@ -168,7 +172,7 @@ __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it
   if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
   const int answer = try_it();
   if (Answers::got(answer))
-    tell_taken_at(lock, stack);
+    tell_taken_at(lock, stack, kTried);
   else if (Answers::busy(answer))
     write_lock(PENNA_KIND_LOCK_BUSY, lock, penna_now());
   else if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED)

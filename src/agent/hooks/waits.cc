@@ -8,6 +8,7 @@
 #include <threads.h>
 
 #include "agent/hooks/lock_record.h"
+#include "agent/sys.h"
 
 namespace penna::agent {
 
@@ -81,8 +82,16 @@ void tell_once(uint64_t lock, void (*function)(), Call call_it, const unwind::Ho
   LockWait{lock, begin, call.stack, 0}.end(PENNA_WAIT_GOT, penna_now());
 }
 
-// A pthread_t is the address of the thread's control block, from which thread-local variables lie as far in every thread.
+// A pthread_t is the address of the thread's control block. glibc notes the tid in it before pthread_create() returns, until the
+// thread ends; where, is not promised: so it is believed when it is right for the caller. Else what the thread told of itself, in
+// a thread-local variable, which lies as far from the block in every thread; 0 before its first event.
 uint32_t tid_of(pthread_t other) {
+  constexpr uintptr_t kTidPlace = 720;  // glibc 2.x on x86-64
+  const auto noted = [](uintptr_t block) {
+    return __atomic_load_n(reinterpret_cast<const uint32_t*>(block + kTidPlace), __ATOMIC_RELAXED);
+  };
+  if (noted(unwind::thread_pointer()) == static_cast<uint32_t>(sys(SYS_gettid)))
+    if (const uint32_t tid = noted(other); tid != 0 && tid <= INT32_MAX) return tid;
   const uintptr_t distance = reinterpret_cast<uintptr_t>(&thread) - unwind::thread_pointer();
   const auto* its = reinterpret_cast<const Thread*>(other + distance);
   return __atomic_load_n(&its->tid, __ATOMIC_RELAXED);

@@ -7,19 +7,19 @@
 
 namespace penna {
 
-inline uint64_t sync_word(penna_sync sync, uint64_t address) { return address | uint64_t{sync} << 56; }
+inline uint64_t sync_word(penna_sync sync, uint64_t address) { return ThreadBuilder::of_sync(sync, address); }
 
 inline void lock_at(ThreadBuilder& thread, uint64_t lock, uint32_t stack, uint64_t time) {
-  thread.record(PENNA_KIND_LOCK_AT, time, penna_lock_at{lock, stack, 0});
+  thread.lock_at(lock, time, stack);
 }
 inline void unlock_at(ThreadBuilder& thread, uint64_t lock, uint32_t stack, uint64_t time) {
-  thread.record(PENNA_KIND_UNLOCK_AT, time, penna_lock_at{lock, stack, 0});
+  thread.unlock_at(lock, time, stack);
 }
 inline void request(ThreadBuilder& thread, uint64_t lock, uint32_t stack, uint64_t time, uint32_t owner = 0) {
-  thread.record(PENNA_KIND_LOCK_REQUEST, time, penna_lock_at{lock, stack, owner});
+  thread.lock_request(lock, time, stack, owner);
 }
 inline void wake(ThreadBuilder& thread, uint64_t lock, uint32_t stack, uint64_t time, uint32_t most = 1) {
-  thread.record(PENNA_KIND_WAKE, time, penna_wake{lock, stack, most});
+  thread.wake(lock, time, most, stack);
 }
 // The whole of a wait.
 inline void wait_for(ThreadBuilder& thread, uint64_t lock, uint32_t stack, uint64_t begin, uint64_t end,

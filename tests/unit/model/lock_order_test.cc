@@ -192,6 +192,21 @@ TEST(LockOrder, WhatIsMadeAnewIsAnotherLock) {
   EXPECT_EQ(seen.held.locks(), 3u);
 }
 
+// As std::scoped_lock does it: a lock is waited for, the others are tried.
+TEST(LockOrder, WhatIsOnlyTriedMakesNoOrder) {
+  constexpr uint64_t kTried = uint64_t{PENNA_SYNC_TRIED} << 56;
+  Program program;
+  for (const auto& [serial, first, second] : {std::tuple{1u, kA, kB}, std::tuple{2u, kB, kA}}) {
+    lock_at(program.thread(serial), first, 1, program.now++);
+    lock_at(program.thread(serial), second | kTried, 2, program.now++);
+    lock_at(program.thread(serial), kC, 3, program.now++);  // while both are held: two orders
+    for (const uint64_t lock : {kC, second, first}) program.thread(serial).unlock(lock, program.now++);
+  }
+  Ordered seen(program.build);
+  EXPECT_EQ(seen.order.edges().size(), 2u);
+  EXPECT_TRUE(seen.order.inversions().empty());
+}
+
 TEST(LockOrder, SemaphoresAndOnceHaveNoOrder) {
   Program program;
   for (const penna_sync sync : {PENNA_SYNC_SEMAPHORE, PENNA_SYNC_ONCE, PENNA_SYNC_BARRIER}) {
