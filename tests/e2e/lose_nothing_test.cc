@@ -104,7 +104,7 @@ Counts count(const Emission& run) {
     while (cursor.next(record)) {
       if (record.kind == PENNA_KIND_CALL_ENTRY && record.pc == run.page().function) ++counts.calls;
       if (record.kind == PENNA_KIND_ALLOC && record.as<penna_alloc>().size == EMITTER_BLOCK) ++counts.allocs;
-      if (record.kind != PENNA_KIND_LOCK) continue;
+      if (record.kind != PENNA_KIND_LOCK && record.kind != PENNA_KIND_LOCK_AT) continue;  // both begin with the lock
       for (uint64_t lock : run.page().lock)
         if (lock != 0 && record.as<penna_lock>().lock == lock) ++counts.locks;
     }
