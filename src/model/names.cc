@@ -170,7 +170,8 @@ std::optional<std::string> Names::variable(uint32_t process, uint64_t address, u
   if (!place.known()) return std::nullopt;
   const auto symbol = symbols_.data({map_.path(place.module), map_.build_id(place.module)}, place.address);
   if (!symbol) return std::nullopt;
-  const std::string offset = symbol->offset == 0 ? "" : fmt::format("+{}", symbol->offset);
+  std::string offset = symbol->member;
+  if (offset.empty() && symbol->offset != 0) offset = fmt::format("+{}", symbol->offset);
   if (place.module == main_modules_[process]) return symbol->name + offset;
   return fmt::format("{}`{}{}", map_.file_name(place.module), symbol->name, offset);
 }

@@ -86,7 +86,7 @@ class Names {
   // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack without frames.
   const NameFrame* origin(uint32_t process, uint32_t stack);
 
-  // A variable: "counter_lock" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
+  // A variable: "counter_lock", "queue.mutex" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
   std::optional<std::string> variable(uint32_t process, uint64_t address, uint64_t ticks);
   // The same, or where it is: "libfoo.so+0x40a0", "0x7f..." outside of all files.
   std::string data(uint32_t process, uint64_t address, uint64_t ticks);

@@ -27,7 +27,7 @@ class ElfSymbolSource : public SymbolSource {
   std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) override {
     auto object = symbolizer_.find_object(module(file), address);
     if (!object) return std::nullopt;
-    return DataSymbol{std::string(object->name), object->offset};
+    return DataSymbol{std::string(object->name), object->offset, object->member};
   }
 
   bool is_entry(const NamedFile& file, uint64_t address) override {

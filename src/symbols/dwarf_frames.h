@@ -34,6 +34,7 @@ class DwarfFrames {
   // The frames over `address`; empty when no unit covers it. A unit without the function (line tables only) gives one
   // frame without name.
   std::vector<DwarfFrame> find(uint64_t address);
+  DwarfUnits& units() { return *units_; }
   size_t unit_count() const { return units_->count(); }
 
  private:

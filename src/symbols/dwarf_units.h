@@ -55,6 +55,11 @@ class DwarfUnits {
     bool split_looked_up;
   };
   Unit* find(uint64_t address);
+  // take(die) for each unit that describes something itself: not of split DWARF.
+  template <typename Take>
+  void for_each(Take&& take) {
+    for (const Unit& unit : units_) take(unit.die);
+  }
 
   const std::vector<AddressRange>& code() const { return code_; }
   size_t count() const { return units_.size(); }

@@ -225,7 +225,10 @@ std::vector<FrameName> SymbolFile::frames(uint64_t address, bool call_site) {
 std::optional<ObjectName> SymbolFile::find_object(uint64_t address) {
   const RawSymbol* symbol = table_.object_at(address);
   if (symbol == nullptr) return {};
-  return ObjectName{display(*symbol), address - symbol->start, symbol->size};
+  if (!dwarf_opened_) open_dwarf();
+  if (dwarf_ && !members_) members_ = std::make_unique<DataMembers>(dwarf_->units());
+  const uint64_t offset = address - symbol->start;
+  return ObjectName{display(*symbol), offset, symbol->size, members_ ? members_->path(symbol->start, offset) : ""};
 }
 
 bool SymbolFile::is_entry(uint64_t address) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "symbols/data_members.h"
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf_frames.h"
@@ -56,6 +57,7 @@ struct ObjectName {
   std::string_view name;
   uint64_t offset = 0;  // of the address within the object
   uint64_t size = 0;    // of the object
+  std::string member{};  // what lies there, as ".queue.mutex"; empty: unknown, or nothing but the object itself
 };
 
 enum class SymbolLevel : uint8_t {
@@ -116,6 +118,7 @@ class SymbolFile {
   bool searched_ = false;
   bool dwarf_opened_ = false;
   std::unique_ptr<DwarfFrames> dwarf_;
+  std::unique_ptr<DataMembers> members_;  // in dwarf_
   ModuleStatus status_;
   std::deque<std::string> strings_;
   tsl::robin_map<const void*, std::string_view> displayed_;  // by the raw name's place in its file

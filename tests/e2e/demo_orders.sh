@@ -42,7 +42,7 @@ expect_eq "40 40 1" "$(hits 'order') $(hits 'paid') $(hits 'audit_in_the_way')" 
 run penna replay orders.penna
 expect_match "$out" 'point shop:order order.number=11 order.items=4 order.price=12.5 order.customer="Barbara"'
 for what in 'shop::serve\(int\) \{' '} /\* shop::pay' 'malloc\(1000\) = 0x' 'point shop:copied copy="10: 3 at 10.00 for Grace \(copy\)"' \
-  'lock shop::ledger waited [0-9.]+ ms, held by orders' 'unlock shop::ledger'; do
+  'lock shop::ledger.mutex waited [0-9.]+ ms, held by orders' 'unlock shop::ledger.mutex'; do
   expect_match "$out" "$what"
 done
 expect_missing "$out" "penna::"
