@@ -85,7 +85,7 @@ int follow(Server& server, ControlServer& control, Silencer* silencer, const Doo
     }
     server.work();
     if ((fds[3].revents & POLLIN) != 0) control.work();
-    if ((fds[4].revents & POLLIN) != 0) silencer->work();
+    if (silencer != nullptr && (fds[4].revents & POLLIN) != 0) silencer->work();
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
       int number = static_cast<int>(signal.ssi_signo);
       if (number == SIGPIPE || number == SIGXFSZ) continue;
