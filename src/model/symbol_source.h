@@ -28,7 +28,7 @@ struct SourceFrame {
 
 struct DataSymbol {
   std::string name;
-  uint64_t offset = 0;  // of the address in it
+  uint64_t offset = 0;   // of the address in it
   std::string member{};  // what lies there: ".queue.mutex", "[3]"; empty: unknown, or nothing but the variable
 };
 

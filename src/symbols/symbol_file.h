@@ -55,8 +55,8 @@ struct FrameName {
 
 struct ObjectName {
   std::string_view name;
-  uint64_t offset = 0;  // of the address within the object
-  uint64_t size = 0;    // of the object
+  uint64_t offset = 0;   // of the address within the object
+  uint64_t size = 0;     // of the object
   std::string member{};  // what lies there, as ".queue.mutex"; empty: unknown, or nothing but the object itself
 };
 
