@@ -226,7 +226,14 @@ std::optional<ObjectName> SymbolFile::find_object(uint64_t address) {
   const RawSymbol* symbol = table_.object_at(address);
   if (symbol == nullptr) return {};
   if (!dwarf_opened_) open_dwarf();
-  if (dwarf_ && !members_) members_ = std::make_unique<DataMembers>(dwarf_->units());
+  // All entries of the file are passed over once, in a second: in larger files parts of variables stay offsets.
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  const auto is_small = [](const std::optional<ElfFile>& file) {
+    const ElfSection* entries = file ? file->section(".debug_info") : nullptr;
+    return entries == nullptr || entries->size <= kMostBytes;
+  };
+  if (dwarf_ && !members_ && is_small(main_) && is_small(debug_))
+    members_ = std::make_unique<DataMembers>(dwarf_->units());
   const uint64_t offset = address - symbol->start;
   return ObjectName{display(*symbol), offset, symbol->size, members_ ? members_->path(symbol->start, offset) : ""};
 }
