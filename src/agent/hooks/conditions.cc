@@ -46,13 +46,6 @@ int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFra
   return answer;
 }
 
-struct C11WaitAnswers {
-  static penna_wait_end end(int answer) {
-    if (answer == thrd_success) return PENNA_WAIT_GOT;
-    return answer == thrd_timedout ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
-  }
-};
-
 // glibc counts the waiters in the upper bits.
 bool is_waited_for(const pthread_cond_t* condition) {
   return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3 != 0;
@@ -132,11 +125,11 @@ PENNA_EXPORT int cnd_broadcast(cnd_t* condition) {
 }
 PENNA_EXPORT int cnd_wait(cnd_t* condition, mtx_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.cnd_wait(condition, lock));
-  return wait_on<C11WaitAnswers>(
+  return wait_on<C11Answers>(
       condition, lock, [=] { return real.cnd_wait(condition, lock); }, HookFrame::here());
 }
 PENNA_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* lock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.cnd_timedwait(condition, lock, until));
-  return wait_on<C11WaitAnswers>(
+  return wait_on<C11Answers>(
       condition, lock, [=] { return real.cnd_timedwait(condition, lock, until); }, HookFrame::here());
 }

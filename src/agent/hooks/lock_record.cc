@@ -8,10 +8,7 @@ namespace penna::agent {
 void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried) {
   const uint64_t now = penna_now();
   const bool told = stack != 0 || process.lock_sample <= 1 || draw_lock_sample();
-  if (stack != 0)
-    write_lock_at(PENNA_KIND_LOCK_AT, lock | tried, stack, now);
-  else if (told)
-    write_lock(PENNA_KIND_LOCK, lock | tried, now);
+  if (told) write_taken(lock | tried, stack, now);
   holds_since(lock, told ? now : 0);
 }
 

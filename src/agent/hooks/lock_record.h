@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <threads.h>
 
 #include "agent/lock_watch.h"
 #include "agent/real.h"
@@ -44,6 +45,14 @@ inline void write_lock_at(penna_kind kind, uint64_t lock, uint32_t stack, uint64
   write_record(kind, penna_lock_at{lock, stack, 0}, PENNA_LOCKS, time);
 }
 
+// LOCK, or LOCK_AT when there is a stack.
+inline void write_taken(uint64_t lock, uint32_t stack, uint64_t time) {
+  if (stack == 0)
+    write_lock(PENNA_KIND_LOCK, lock, time);
+  else
+    write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, time);
+}
+
 // How the functions of a kind say what became of it.
 struct PosixAnswers {  // 0 or an error number
   static bool got(int answer) { return answer == 0; }
@@ -64,6 +73,15 @@ struct ErrnoAnswers {  // 0, or -1 and errno
   static penna_wait_end end(int answer) {
     if (answer == 0) return PENNA_WAIT_GOT;
     return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
+  }
+};
+
+struct C11Answers {
+  static bool got(int answer) { return answer == thrd_success; }
+  static bool busy(int answer) { return answer == thrd_busy; }
+  static penna_wait_end end(int answer) {
+    if (answer == thrd_success) return PENNA_WAIT_GOT;
+    return answer == thrd_timedout ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
   }
 };
 

@@ -32,15 +32,6 @@ __attribute__((always_inline)) inline int take_mutex(pthread_mutex_t* lock, Wait
       word(lock), [=] { return try_mutex(lock); }, wait, [=] { return owner_of(lock); });
 }
 
-struct C11Answers {
-  static bool got(int answer) { return answer == thrd_success; }
-  static bool busy(int answer) { return answer == thrd_busy; }
-  static penna_wait_end end(int answer) {
-    if (answer == thrd_success) return PENNA_WAIT_GOT;
-    return answer == thrd_timedout ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
-  }
-};
-
 template <typename Wait>
 __attribute__((always_inline)) inline int take_c11(mtx_t* lock, Wait wait) {
   return take<C11Answers>(

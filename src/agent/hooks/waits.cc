@@ -45,10 +45,7 @@ __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) 
   uint32_t stack = 0;
   if (tells_stack(word(semaphore))) stack = current_stack(unwind::HookFrame::here()->caller());
   if (real.sem_trywait(semaphore) == 0) {
-    if (stack == 0)
-      write_lock(PENNA_KIND_LOCK, word(semaphore), penna_now());
-    else
-      write_lock_at(PENNA_KIND_LOCK_AT, word(semaphore), stack, penna_now());
+    write_taken(word(semaphore), stack, penna_now());
     return 0;
   }
   errno = saved;
@@ -103,10 +100,6 @@ __attribute__((always_inline)) inline int join(pthread_t other, Join join_it) {
   LockWait told = LockWait::begin_now(lock, 0, tid_of(other), unwind::HookFrame::here());
   return wait_cancellably<Answers>(&told, join_it);
 }
-
-struct ThreadAnswers {
-  static penna_wait_end end(int answer) { return answer == thrd_success ? PENNA_WAIT_GOT : PENNA_WAIT_ERROR; }
-};
 
 }  // namespace
 }  // namespace penna::agent
@@ -221,5 +214,5 @@ PENNA_EXPORT int pthread_clockjoin_np(pthread_t other, void** result, clockid_t 
 }
 PENNA_EXPORT int thrd_join(thrd_t other, int* result) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.thrd_join(other, result));
-  return join<ThreadAnswers>(other, [=] { return real.thrd_join(other, result); });
+  return join<C11Answers>(other, [=] { return real.thrd_join(other, result); });
 }
