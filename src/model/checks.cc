@@ -3,27 +3,61 @@
 #include "model/checks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
-#include "model/stack_matcher.h"
 
 namespace penna {
 namespace {
 
 // One of each stack, whatever its contexts are.
-void blame(Verdict& verdict, NumberMap<size_t>& known, const StackAllocations& stack, uint64_t amount) {
+void blame(Verdict& verdict, NumberMap<size_t>& known, uint32_t process, uint32_t stack, uint64_t amount) {
   if (amount == 0) return;
-  auto [found, added] = known.try_emplace(pair_key(stack.process, stack.stack), verdict.blames.size());
-  if (added) verdict.blames.push_back({stack.process, stack.stack, 0});
+  auto [found, added] = known.try_emplace(pair_key(process, stack), verdict.blames.size());
+  if (added) verdict.blames.push_back({process, stack, 0});
   verdict.blames[found->second].amount += amount;
 }
+
+}  // namespace
 
 void sort_blames(Verdict& verdict) {
   std::stable_sort(verdict.blames.begin(), verdict.blames.end(),
                    [](const Blame& a, const Blame& b) { return a.amount > b.amount; });
 }
 
-}  // namespace
+LimitedFunctions::LimitedFunctions(const Recording& recording, Names& names, const CallTree* tree,
+                                   const std::vector<CallLimit>& limits)
+    : limits_(limits),
+      in_stack_(recording, names, [&limits](const NameFrame& frame) { return limit_bits(limits, frame.function); }),
+      by_calls_(tree != nullptr),
+      verdicts_(limits.size()),
+      known_(limits.size()) {
+  PENNA_CHECK(limits.size() <= kMostCallLimits);
+  if (by_calls_) in_calls_ = limit_bits_of_calls(*tree, names, limits);
+  for (const uint64_t bits : in_calls_) met_ |= bits;
+}
+
+void LimitedFunctions::add(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount) {
+  uint64_t bits = in_stack_.bits(process, stack);
+  if (by_calls_) bits |= in_calls_[node];
+  met_ |= bits;
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    if ((bits >> i & 1) == 0) continue;
+    verdicts_[i].found += amount;
+    blame(verdicts_[i], known_[i], process, stack, amount);
+  }
+}
+
+std::vector<Verdict> LimitedFunctions::verdicts(const char* deed) {
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    verdicts_[i].allowed = limits_[i].allowed;
+    if ((met_ >> i & 1) == 0)
+      verdicts_[i].doubt = std::string("no function of this name ") + (by_calls_ ? "was called" : deed) +
+                           ": it is kept, if the name is right";
+    sort_blames(verdicts_[i]);
+  }
+  return std::move(verdicts_);
+}
 
 Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict::Unit unit, uint64_t allowed) {
   Verdict verdict;
@@ -35,7 +69,7 @@ Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict:
     if (suppressor != nullptr && suppressor->suppresses(stack.process, stack.stack)) continue;
     const uint64_t amount = unit == Verdict::Unit::kBytes ? stack.live_bytes : stack.live_blocks;
     verdict.found += amount;
-    blame(verdict, known, stack, amount);
+    blame(verdict, known, stack.process, stack.stack, amount);
   }
   sort_blames(verdict);
   return verdict;
@@ -53,40 +87,17 @@ Verdict check_peak(const Allocations& heap, uint64_t allowed) {
   verdict.found = processes[largest].peak_bytes;
   NumberMap<size_t> known;
   for (const StackAllocations& stack : heap.stacks())
-    if (stack.process == largest) blame(verdict, known, stack, stack.peak_bytes);
+    if (stack.process == largest) blame(verdict, known, stack.process, stack.stack, stack.peak_bytes);
   sort_blames(verdict);
   return verdict;
 }
 
 std::vector<Verdict> check_allocations(const Recording& recording, const Allocations& heap, Names& names,
                                        const CallTree* tree, const std::vector<CallLimit>& limits) {
-  PENNA_CHECK(limits.size() <= kMostCallLimits);
-  std::vector<Verdict> verdicts(limits.size());
-  std::vector<NumberMap<size_t>> known(limits.size());
-  StackMatcher in_stack(recording, names, [&](const NameFrame& frame) { return limit_bits(limits, frame.function); });
-  std::vector<uint64_t> in_calls;
-  if (tree != nullptr) in_calls = limit_bits_of_calls(*tree, names, limits);
-  uint64_t met = 0;
-  for (const uint64_t bits : in_calls) met |= bits;
-  for (const StackAllocations& stack : heap.stacks()) {
-    uint64_t bits = in_stack.bits(stack.process, stack.stack);
-    if (tree != nullptr) bits |= in_calls[stack.context];
-    met |= bits;
-    for (size_t i = 0; i < limits.size(); ++i) {
-      if ((bits >> i & 1) == 0) continue;
-      verdicts[i].found += stack.allocations;
-      blame(verdicts[i], known[i], stack, stack.allocations);
-    }
-  }
-  for (size_t i = 0; i < limits.size(); ++i) {
-    verdicts[i].allowed = limits[i].allowed;
-    if ((met >> i & 1) == 0)
-      verdicts[i].doubt =
-          std::string(tree != nullptr ? "no function of this name was called" : "no function of this name allocated") +
-          ": it is kept, if the name is right";
-    sort_blames(verdicts[i]);
-  }
-  return verdicts;
+  LimitedFunctions inside(recording, names, tree, limits);
+  for (const StackAllocations& stack : heap.stacks())
+    inside.add(stack.process, stack.stack, stack.context, stack.allocations);
+  return inside.verdicts("allocated");
 }
 
 }  // namespace penna

@@ -12,6 +12,8 @@
 #include "model/allocations.h"
 #include "model/call_limits.h"
 #include "model/call_tree.h"
+#include "model/hash.h"
+#include "model/stack_matcher.h"
 #include "model/suppressions.h"
 
 namespace penna {
@@ -31,6 +33,31 @@ struct Verdict {
   bool of_locks = false;      // the stacks are shown from where the lock was taken
   std::string doubt;          // why it may say nothing, and what then; empty: it does
   bool is_broken() const { return found > allowed; }
+};
+
+// The largest first.
+void sort_blames(Verdict& verdict);
+
+// What happened inside functions that are under limits: they stand in the stack, or their call is recorded and was open.
+class LimitedFunctions {
+ public:
+  // `tree`: null when no calls are recorded. `limits`: at most kMostCallLimits.
+  LimitedFunctions(const Recording& recording, Names& names, const CallTree* tree,
+                   const std::vector<CallLimit>& limits);
+
+  // `node`: of the tree; without one it does not matter.
+  void add(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount);
+  // One for each limit. `deed`: what is limited, "took a lock": no function of the name may have done it.
+  std::vector<Verdict> verdicts(const char* deed);
+
+ private:
+  const std::vector<CallLimit>& limits_;
+  StackMatcher in_stack_;
+  bool by_calls_;
+  std::vector<uint64_t> in_calls_;  // by node
+  uint64_t met_ = 0;                // bit of each limit whose function was seen
+  std::vector<Verdict> verdicts_;
+  std::vector<NumberMap<size_t>> known_;  // by limit: process, stack -> number of the blame
 };
 
 // Of the blocks that were never freed, in bytes and in number, but for those that are no news (null: all are).

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
-#include "model/stack_matcher.h"
-
 namespace penna {
 namespace {
 
@@ -20,10 +17,7 @@ uint64_t nanoseconds(const Recording& recording, uint64_t ticks) {
 class LongestOfStacks {
  public:
   explicit LongestOfStacks(Verdict& verdict) : verdict_(verdict) {}
-  ~LongestOfStacks() {
-    std::stable_sort(verdict_.blames.begin(), verdict_.blames.end(),
-                     [](const Blame& a, const Blame& b) { return a.amount > b.amount; });
-  }
+  ~LongestOfStacks() { sort_blames(verdict_); }
   void add(uint32_t process, uint32_t stack, uint64_t amount) {
     if (amount <= verdict_.allowed) return;
     const auto [found, added] = known_.try_emplace(pair_key(process, stack), verdict_.blames.size());
@@ -97,41 +91,19 @@ void LockPlaces::operator()(const Event& event) {
 
 std::vector<Verdict> check_locks_in(const Recording& recording, const LockPlaces& places, Names& names,
                                     const CallTree* tree, const std::vector<CallLimit>& limits) {
-  PENNA_CHECK(limits.size() <= kMostCallLimits);
-  std::vector<Verdict> verdicts(limits.size());
-  std::vector<NumberMap<size_t>> known(limits.size());
-  StackMatcher in_stack(recording, names, [&](const NameFrame& frame) { return limit_bits(limits, frame.function); });
-  std::vector<uint64_t> in_calls;
-  if (tree != nullptr) in_calls = limit_bits_of_calls(*tree, names, limits);
-  uint64_t without_stack = 0, met = 0;
-  for (const uint64_t bits : in_calls) met |= bits;
+  LimitedFunctions inside(recording, names, tree, limits);
+  uint64_t without_stack = 0;
   for (const LockPlaces::Place& place : places.all()) {
-    uint64_t bits = in_stack.bits(place.process, place.stack);
-    if (tree != nullptr) bits |= in_calls[place.node];
+    inside.add(place.process, place.stack, place.node, place.taken);
     if (place.stack == 0) without_stack += place.taken;
-    met |= bits;
-    for (size_t i = 0; i < limits.size(); ++i) {
-      if ((bits >> i & 1) == 0) continue;
-      verdicts[i].found += place.taken;
-      const auto [found, added] = known[i].try_emplace(pair_key(place.process, place.stack), verdicts[i].blames.size());
-      if (added) verdicts[i].blames.push_back({place.process, place.stack, 0});
-      verdicts[i].blames[found->second].amount += place.taken;
-    }
   }
-  for (size_t i = 0; i < limits.size(); ++i) {
-    Verdict& verdict = verdicts[i];
-    verdict.allowed = limits[i].allowed;
+  std::vector<Verdict> verdicts = inside.verdicts("took a lock");
+  for (Verdict& verdict : verdicts) {
     verdict.of_locks = true;
-    std::stable_sort(verdict.blames.begin(), verdict.blames.end(),
-                     [](const Blame& a, const Blame& b) { return a.amount > b.amount; });
     if (tree == nullptr && without_stack != 0)
       verdict.doubt = std::to_string(without_stack) +
                       " times a lock was taken without its stack being recorded: recorded calls (-k calls,locks) tell "
                       "where";
-    else if ((met >> i & 1) == 0)
-      verdict.doubt = std::string(tree != nullptr ? "no function of this name was called"
-                                                  : "no function of this name took a lock") +
-                      ": it is kept, if the name is right";
   }
   return verdicts;
 }
