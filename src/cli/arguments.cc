@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "base/say.h"
+#include "report/units.h"
 
 namespace penna {
 namespace {
@@ -156,6 +157,11 @@ bool may_run(const char* verb, const Error* error, const std::string& help, int*
   if (help.empty()) return true;
   std::fputs(help.c_str(), stdout);
   return false;
+}
+
+Result<> check_duration(const char* option, const std::string& text) {
+  if (text.empty() || parse_duration(text)) return ok();
+  return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
 }
 
 }  // namespace penna

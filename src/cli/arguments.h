@@ -124,4 +124,7 @@ int run_parsed(const char* verb, const Result<Parsed<Options>>& parsed, int (*ru
   return run(parsed->options);
 }
 
+// `text` of the option must be a duration, or empty: the option was not given.
+Result<> check_duration(const char* option, const std::string& text);
+
 }  // namespace penna

@@ -35,11 +35,6 @@ Result<> check_bytes(const char* option, const std::string& text) {
   return Error{fmt::format("{} is a number of bytes, as 0, 64k or 1.5MB, not '{}'", option, text)};
 }
 
-Result<> check_duration(const char* option, const std::string& text) {
-  if (text.empty() || parse_duration(text)) return ok();
-  return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
-}
-
 std::string quoted(const std::string& text) {
   return text.find_first_of("* ?[]()<>&$") == std::string::npos ? text : "'" + text + "'";
 }

@@ -326,8 +326,7 @@ Result<> check_by(const ReportOptions& options) {
 Result<> check_shortest(const ReportOptions& options, const char* option, const std::string& text, Words tables) {
   if (text.empty()) return ok();
   if (!is_one_of(options.which, tables)) return Error{fmt::format("{} is for {}", option, fmt::join(tables, " and "))};
-  if (!parse_duration(text)) return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
-  return ok();
+  return check_duration(option, text);
 }
 
 Result<> check_locks(const ReportOptions& options) {
