@@ -8,12 +8,10 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <span>
-#include <string_view>
 
 #include "base/count_text.h"
 #include "base/file.h"
@@ -21,6 +19,7 @@
 #include "cli/output.h"
 #include "ft_file.h"
 #include "model/health.h"
+#include "model/sampling.h"
 #include "mutex_csv.h"
 #include "recorded_sections.h"
 #include "recording/layout.h"
@@ -65,16 +64,6 @@ struct Found {
   bool is_damaged = false;           // one of them is about the file
 };
 
-// Of a recording by penna record --sample-locks; else 1.
-uint32_t sampled_one_in(const Recording& recording) {
-  constexpr std::string_view kOption = "sample-locks=";
-  uint32_t count = 1;
-  for (const std::string& option : recording.session().options)
-    if (option.starts_with(kOption))
-      std::from_chars(option.data() + kOption.size(), option.data() + option.size(), count);
-  return count;
-}
-
 Found read_recording_file(const CsvOptions& options) {
   Found found;
   const Result<Recording> recording = Recording::open(options.file);
@@ -93,7 +82,7 @@ Found read_recording_file(const CsvOptions& options) {
   if (read.left_out != 0)
     found.trouble.push_back(
         fmt::format("{} are left out: there are too many", plural_text(static_cast<int64_t>(read.left_out), "event")));
-  if (const uint32_t count = sampled_one_in(*recording); count > 1)
+  if (const uint64_t count = lock_sample(*recording); count > 1)
     found.trouble.push_back(fmt::format(
         "this is a sample: of {} sections that began without waiting, one is here; nesting counts these alone", count));
   if ((recording->session().classes & 1u << PENNA_LOCKS) == 0)

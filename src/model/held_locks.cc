@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model/locks.h"
+#include "model/sampling.h"
 
 namespace penna {
 namespace {

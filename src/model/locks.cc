@@ -3,9 +3,8 @@
 #include "model/locks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
 
+#include "model/sampling.h"
 #include "model/summary.h"
 
 namespace penna {
@@ -17,17 +16,6 @@ void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
 }
 
 }  // namespace
-
-uint64_t lock_sample(const Recording& recording) {
-  constexpr std::string_view kOption = "sample-locks=";
-  for (const std::string& option : recording.session().options) {
-    uint64_t sample = 1;
-    if (option.starts_with(kOption) &&
-        std::from_chars(option.data() + kOption.size(), option.data() + option.size(), sample).ec == std::errc())
-      return std::clamp<uint64_t>(sample, 1, 1'000'000);
-  }
-  return 1;
-}
 
 Locks::Locks(const Recording& recording, const LockOptions& options)
     : recording_(recording),

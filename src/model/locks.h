@@ -26,10 +26,6 @@ struct LockOptions {
   uint64_t min_wait = 0, min_hold = 0;
 };
 
-// record --sample-locks N: of acquisitions without waiting and without a stack one in N was recorded, and stands for N.
-// 1: all were.
-uint64_t lock_sample(const Recording& recording);
-
 class Locks {
  public:
   explicit Locks(const Recording& recording, const LockOptions& options = {});

@@ -2,6 +2,7 @@
 // See sampling.h.
 #include "model/sampling.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -10,18 +11,22 @@
 namespace penna {
 namespace {
 
-uint64_t mean_of(const Recording& recording) {
-  constexpr std::string_view kOption = "sample-bytes=";
-  uint64_t mean = 0;
+// What stands behind `name` in the options of the recording; 0: nothing.
+uint64_t number_of_option(const Recording& recording, std::string_view name) {
+  uint64_t number = 0;
   for (const std::string& option : recording.session().options)
-    if (option.starts_with(kOption))
-      std::from_chars(option.data() + kOption.size(), option.data() + option.size(), mean);
-  return mean;
+    if (option.starts_with(name)) std::from_chars(option.data() + name.size(), option.data() + option.size(), number);
+  return number;
 }
 
 }  // namespace
 
-SampleScale::SampleScale(const Recording& recording) : SampleScale(mean_of(recording)) {}
+SampleScale::SampleScale(const Recording& recording) : SampleScale(number_of_option(recording, "sample-bytes=")) {}
+
+uint64_t lock_sample(const Recording& recording) {
+  constexpr uint64_t kMost = 1'000'000;  // as record takes it; more is a damaged recording's
+  return std::clamp<uint64_t>(number_of_option(recording, "sample-locks="), 1, kMost);
+}
 
 SampleWeight SampleScale::weigh_sample(uint64_t size) const {
   const double recorded = static_cast<double>(size), probability = -std::expm1(-recorded / static_cast<double>(mean_));

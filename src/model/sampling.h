@@ -31,6 +31,10 @@ class SampleScale {
   uint64_t mean_;
 };
 
+// record --sample-locks N: of acquisitions without waiting and without a stack one in N was recorded, and stands for N.
+// 1: all were.
+uint64_t lock_sample(const Recording& recording);
+
 // The relative standard error of a sum of bytes that `samples` recorded blocks stand for: 0.05 = 5 %. For blocks that are small beside
 // the mean; larger ones are told more exactly than that. 0 samples: 1.
 double sampling_error(uint64_t samples);

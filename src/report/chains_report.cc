@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "model/sampling.h"
 #include "report/deadlock_rows.h"
 #include "report/frames.h"
 #include "report/units.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "model/function_pattern.h"
+#include "model/sampling.h"
 #include "report/frames.h"
 #include "report/lock_findings.h"
 #include "report/units.h"
