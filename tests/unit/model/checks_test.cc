@@ -5,17 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "../report/sample_recording.h"
+#include "blames.h"
 
 namespace penna::checks_test {
 namespace {
-
-using Blames = std::vector<std::pair<uint32_t, uint64_t>>;  // stack, amount
-
-Blames blames_of(const Verdict& verdict) {
-  Blames blames;
-  for (const Blame& blame : verdict.blames) blames.emplace_back(blame.stack, blame.amount);
-  return blames;
-}
 
 // Stacks 1 and 2: the process leaks of both; stack 3 only in the second process.
 class Checks : public testing::Test {

@@ -39,12 +39,7 @@ struct Walked {
   CriticalPath path;
 };
 
-class CriticalPathTest : public testing::Test {
- protected:
-  ThreadBuilder& thread(uint32_t serial) { return build.thread(process, serial); }
-  RecordingBuilder build;
-  uint32_t process = build.process(100);
-};
+class CriticalPathTest : public LockEventsTest {};
 
 // 1 waits for outer, which 2 holds, which waits for inner, which 3 holds.
 TEST_F(CriticalPathTest, FollowsThoseWhoGiveLocksBack) {

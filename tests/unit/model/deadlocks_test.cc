@@ -25,12 +25,7 @@ struct Stuck {
   Deadlocks found;
 };
 
-class DeadlocksTest : public testing::Test {
- protected:
-  ThreadBuilder& thread(uint32_t serial) { return build.thread(process, serial); }
-  RecordingBuilder build;
-  uint32_t process = build.process(100);
-};
+class DeadlocksTest : public LockEventsTest {};
 
 TEST_F(DeadlocksTest, TwoThreadsThatWaitForEachOther) {
   lock_at(thread(1), kA, 1, 10);

@@ -5,17 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "../report/sample_recording.h"
+#include "blames.h"
 
 namespace penna::lock_checks_test {
 namespace {
-
-using LockBlames = std::vector<std::pair<uint32_t, uint64_t>>;  // stack, amount
-
-LockBlames lock_blames_of(const Verdict& verdict) {
-  LockBlames blames;
-  for (const Blame& blame : verdict.blames) blames.emplace_back(blame.stack, blame.amount);
-  return blames;
-}
 
 // 0x500 is waited for 30 in stack 2 and 8 in stack 3, and held for 40 and 12; 0x600 is waited for 20 in stack 3.
 class LockChecks : public testing::Test {
@@ -52,21 +45,21 @@ TEST_F(LockChecks, TheLongestWait) {
   EXPECT_EQ(verdict.unit, Verdict::Unit::kTime);
   EXPECT_EQ(verdict.found, 30u);
   EXPECT_TRUE(verdict.is_broken());
-  EXPECT_EQ(lock_blames_of(verdict), (LockBlames{{2, 30}, {3, 20}}));
+  EXPECT_EQ(blames_of(verdict), (Blames{{2, 30}, {3, 20}}));
   EXPECT_FALSE(check_longest_wait(*recording_, *locks_, 30).is_broken());
 }
 
 TEST_F(LockChecks, ThePercentileIsOfTheWorstLock) {
   const Verdict verdict = check_wait_p99(*recording_, *locks_, 5);
   EXPECT_EQ(verdict.found, 30u);
-  EXPECT_EQ(lock_blames_of(verdict), (LockBlames{{2, 30}, {3, 8}}));
+  EXPECT_EQ(blames_of(verdict), (Blames{{2, 30}, {3, 8}}));
   EXPECT_FALSE(check_wait_p99(*recording_, *locks_, 30).is_broken());
 }
 
 TEST_F(LockChecks, TheLongestHold) {
   const Verdict verdict = check_longest_hold(*recording_, *locks_, 20);
   EXPECT_EQ(verdict.found, 39u);
-  EXPECT_EQ(lock_blames_of(verdict), (LockBlames{{1, 39}}));
+  EXPECT_EQ(blames_of(verdict), (Blames{{1, 39}}));
   EXPECT_FALSE(check_longest_hold(*recording_, *locks_, 39).is_broken());
 }
 

@@ -2,6 +2,8 @@
 // The records of locks and waits, for tests of what is made of them. Invariant: as the agent writes them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "model/held_locks.h"
 #include "recording_builder.h"
 
@@ -27,6 +29,14 @@ inline void wait_for(ThreadBuilder& thread, uint64_t lock, uint32_t stack, uint6
   request(thread, lock, stack, begin, owner);
   thread.lock_wait(lock, begin, end, stack, owner, how);
 }
+
+// One process whose threads a test makes as it names them.
+class LockEventsTest : public testing::Test {
+ protected:
+  ThreadBuilder& thread(uint32_t serial) { return build.thread(process, serial); }
+  RecordingBuilder build;
+  uint32_t process = build.process(100);
+};
 
 // All lock events through HeldLocks and one pass that looks on.
 template <typename Pass>

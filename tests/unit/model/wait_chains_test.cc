@@ -44,12 +44,7 @@ struct Chained {
   WaitChains chains;
 };
 
-class WaitChainsTest : public testing::Test {
- protected:
-  ThreadBuilder& thread(uint32_t serial) { return build.thread(process, serial); }
-  RecordingBuilder build;
-  uint32_t process = build.process(100);
-};
+class WaitChainsTest : public LockEventsTest {};
 
 // 3 holds inner for 100 ms; 2 holds outer and waits for it; 1 waits for outer, 200 ms.
 TEST_F(WaitChainsTest, ThreeThreadsInAChain) {
