@@ -3,8 +3,8 @@
 way in which compilers prepare programs; beside the limit and the peers that take the same programs.
 """
 import dataclasses
-import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import time
@@ -35,6 +35,11 @@ WAYS = {
 PLAIN = {'plain': 'gcc', 'plain-clang': 'clang'}
 
 
+def children_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def build(program, variant):
     compiler, options = (PLAIN[variant], '') if variant in PLAIN else (WAYS[variant].compiler, WAYS[variant].options)
     return run([str(ROOT / 'examples' / 'build-program'), program, variant, compiler, *options.split()],
@@ -48,6 +53,9 @@ class Row:
         self.bench, self.arguments, self.way = bench, arguments, way
         plain, prepared = build(program, way.base), build(program, next(k for k, v in WAYS.items() if v is way))
         self.calls, self.disk = [], []
+        self.own = bench.data / 'own_times'
+        self.own.unlink(missing_ok=True)
+        self.limit = Candidate('limit', lambda: bench.result(run([bench.program('limits'), '3000000', '1', 'calls']))[0])
         self.plain = Candidate('untraced', lambda: self.cpu([plain]))
         self.asleep = Candidate('nobody records', lambda: self.cpu([prepared]))
         self.ours = Candidate('penna', lambda: self.recorded(prepared))
@@ -55,19 +63,17 @@ class Row:
 
     def cpu(self, command, environment=None):
         """Milliseconds of wall time, and with --clock cpu of the processor time of the command itself."""
-        started, before = time.perf_counter(), os.times()
+        started, before = time.perf_counter(), children_time()
         done = subprocess.run([*command, *self.arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors='replace', timeout=300)
         if done.returncode != 0:
             raise Failed(f'{pathlib.Path(command[0]).name} ended with {done.returncode}')
-        after = os.times()
-        if self.bench.clock == 'ns':
-            return (time.perf_counter() - started) * 1e3
-        return (after.children_user + after.children_system - before.children_user - before.children_system) * 1e3
+        return (time.perf_counter() - started if self.bench.clock == 'ns' else children_time() - before) * 1e3
 
     def recorded(self, program):
         path = self.bench.recording_path()
-        took = self.cpu([str(self.bench.penna), 'record', '-q', '-k', 'calls', '-o', str(path), '--', program])
+        took = self.cpu([str(self.bench.penna), 'record', '-q', '-k', 'calls', '-o', str(path), '--', self.bench.program('own_time'),
+                         str(self.own), program])
         seen = facts(run([str(self.bench.build / 'bench' / 'recording_facts'), str(path)]))
         if seen['lost'] or seen['torn']:
             raise Failed(f"{seen['lost']:.0f} events lost, {seen['torn']:.0f} torn")
@@ -82,16 +88,21 @@ class Row:
         return self.cpu(*peer.command(program))
 
     def cells(self, notes):
-        interleave([self.plain, self.asleep, self.ours, self.peer], self.bench.rounds)
+        interleave([self.limit, self.plain, self.asleep, self.ours, self.peer], self.bench.rounds)
         for way in (self.plain, self.asleep, self.ours, self.peer):
             if way.reason:
                 notes.append(f'{self.way.options}, {way.name}: {way.reason}')
         above, peer = self.ours.above(self.plain), self.peer.above(self.plain)
         calls = statistics.median(self.calls) if self.calls else None
         each = [None if cost is None or not calls else cost * 1e6 / calls for cost in (above, peer)]
+        inside = Candidate('in it', None)
+        inside.values = [float(line) for line in self.own.read_text().split()] if self.own.exists() else []
+        own_cost = inside.above(self.plain)
+        own = None if own_cost is None or not calls else own_cost * 1e6 / calls
         return [f'{self.way.compiler} {self.way.options.split(" -fxray-instruction")[0]}', f'{(calls or 0) / 1e6:.2f}',
                 number(self.plain.median, 0), number(self.asleep.median, 0), number(self.ours.median, 0),
-                ratio(self.ours.median, self.plain.median), number(each[0]), number(statistics.median(self.disk)) if self.disk else '-',
+                ratio(self.ours.median, self.plain.median), number(each[0]), number(own), ratio(own, self.limit.median),
+                number(statistics.median(self.disk)) if self.disk else '-',
                 f'{self.peer.name} {number(self.peer.median, 0)} ({ratio(peer, above)})', number(each[1])]
 
 
@@ -117,8 +128,10 @@ def table(bench, only):
             print('  '.join(rows[-1]), flush=True)
     what = 'Wall' if bench.clock == 'ns' else 'Processor'
     return markdown('Real programs, all their calls recorded',
-                    ['<program', '<built with', 'M calls', 'untraced ms', 'nobody', 'penna', '/ untraced', 'ns a call', 'B on disk',
-                     '<peer ms (/ penna, above untraced)', 'ns a call'], rows, [
+                    ['<program', '<built with', 'M calls', 'untraced ms', 'nobody', 'penna', '/ untraced', 'ns a call',
+                     'in it', '/ limit', 'B on disk', '<peer ms (/ penna, above untraced)', 'ns a call'], rows, [
                         f'{what} time from start to end, the recorder\'s own included. *untraced* is the program built without the option, '
                         '*nobody* with it,',
-                        'but not recorded. uftrace records all to disk, as XRay basic does.', *notes])
+                        'but not recorded. *in it*: of the nanoseconds of a call those that the program itself spent, by its own processor '
+                        'time; the limit',
+                        'is twice rdtsc and a 16-byte store. uftrace records all to disk, as XRay basic does.', *notes])

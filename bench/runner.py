@@ -108,6 +108,12 @@ class Candidate:
             return None
         return statistics.median(mine - its for mine, its in zip(self.values, base.values))
 
+    def times(self, limit, base):
+        """Median of what each round cost above the same round of `base`, as a multiple of the same round of `limit`."""
+        if None in (self.median, limit.median, base.median):
+            return None
+        return statistics.median((mine - its) / least for mine, its, least in zip(self.values, base.values, limit.values))
+
 
 def interleave(candidates, rounds):
     for _ in range(rounds):
