@@ -29,6 +29,11 @@ class Tree {
     keys_[at] = key;
     return static_cast<uint32_t>(at) + 1;
   }
+  uint32_t parent_of(uint32_t node, uintptr_t pc) const {
+    if (node - 1 >= keys_.size()) return kNoNode;
+    const uint32_t parent = static_cast<uint32_t>(keys_[node - 1] >> 48);
+    return (keys_[node - 1] ^ uint64_t{parent} << 48) == pc ? parent : kNoNode;
+  }
   void on_new_pc(uintptr_t, const dl_find_object&) {}
 
  private:
@@ -141,11 +146,14 @@ void changing_inner(benchmark::State& run) {
         int turn = 0;
         for (auto _ : r) {
           turn ^= 1;
-          // Two call sites: the frames inside differ in their return address each time.
-          if (turn)
+          // Two call sites, which the compiler must not make one: the frames inside differ in their return address each time.
+          if (turn) {
             benchmark::DoNotOptimize(hook_deeper(extra));
-          else
+            asm volatile("nop");
+          } else {
             benchmark::DoNotOptimize(hook_deeper(extra));
+            asm volatile("nop; nop");
+          }
         }
         const WalkResult result = hook_deeper(extra);
         report(r, result.depth, result.fresh);

@@ -102,12 +102,22 @@ bool is_node_of(uint32_t id, const Key& key) {
   return node.pc_generation == key.pc_generation && node.parent == key.parent && node.depth_flags >> 16 == key.flags;
 }
 
-// Where the nth look goes. The first two places lie by the parent's number: the frames of a new stack get neighbouring
-// numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children go by their
-// hash, all over the table.
+// Where the nth look goes: as near to the parent's own two places as there is room. The frames of a new stack get neighbouring
+// numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children lie in their parent's page
+// of the table, those of a parent with hundreds in a few pages around, and only then all over it: a page touched for the first time
+// costs more than a hundred looks.
 uint32_t* place_of(const Key& key, uint64_t hash, uint32_t nth) {
+  constexpr uint64_t kPage = 4096 / sizeof(uint32_t), kPages = 16 * kPage;
+  constexpr uint32_t kInPage = 2 + 8, kInPages = kInPage + 16;
   const uint64_t near = uint64_t{key.parent} * 2 + (hash >> 63);
-  return process.stack_hash + ((nth < 2 ? near ^ nth : hash + nth) & process.hash_mask);
+  uint64_t at = near ^ nth;
+  if (nth >= kInPages)
+    at = (hash >> 24) + nth;
+  else if (nth >= kInPage)
+    at = (near & ~(kPages - 1)) | (((hash >> 10) + nth) & (kPages - 1));
+  else if (nth >= 2)
+    at = (near & ~(kPage - 1)) | ((hash + nth) & (kPage - 1));
+  return process.stack_hash + (at & process.hash_mask);
 }
 
 // A new node, not yet in the table; 0 when the tree is full.
@@ -126,7 +136,7 @@ uint32_t make_node(const Key& key) {
 }
 
 __attribute__((noinline)) uint32_t search_or_add(Key key) {
-  constexpr uint32_t kTries = 64;
+  constexpr uint32_t kTries = 96;
   const uint64_t hash = key.hash();
   uint32_t mine = 0;
   for (uint32_t nth = 0; nth < kTries; ++nth) {
@@ -151,15 +161,25 @@ __attribute__((always_inline)) inline uint32_t find_or_add(const Key& key) {
 }
 
 struct Hooks {
+  uint64_t generation = uint64_t{__atomic_load_n(&module_generation, __ATOMIC_RELAXED)} << 48;
+
+  Key key_of(uint32_t parent, uintptr_t pc) const { return {(pc & ((uint64_t{1} << 48) - 1)) | generation, parent, 0}; }
   uint32_t intern(uint32_t parent, uintptr_t pc) const {
     if (__builtin_expect(parent == 0 && pc < 16, 0)) return kMarkers + static_cast<uint32_t>(pc);
-    const uint64_t generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
-    Key key{(pc & ((uint64_t{1} << 48) - 1)) | generation << 48, parent, 0};
+    Key key = key_of(parent, pc);
     if (__builtin_expect(parent >= kMarkers, 0))
       key = {key.pc_generation, 0, told_as(static_cast<unwind::End>(parent - kMarkers))};
     return find_or_add(key);
   }
-  void on_new_pc(uintptr_t, const dl_find_object& module) const { ensure_module(module); }
+  uint32_t parent_of(uint32_t id, uintptr_t pc) const {
+    if (id - 1 >= process.max_nodes - 1) return unwind::kNoNode;
+    const uint32_t parent = process.stack_nodes[id].parent;
+    return is_node_of(id, key_of(parent, pc)) ? parent : unwind::kNoNode;
+  }
+  void on_new_pc(uintptr_t, const dl_find_object& module) {
+    ensure_module(module);
+    generation = Hooks().generation;
+  }
 };
 
 __attribute__((noinline)) bool prepare_thread() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fast path of a walk whose stack did not change. See known.h.
+// The fast path of a walk whose stack did not change, and the beginning of one whose stack did. See known.h.
 #include "unwind/known.h"
 
 #include <atomic>
@@ -17,14 +17,13 @@ Known find_known(uint32_t generation, uintptr_t pc, uintptr_t sp, uintptr_t fp, 
     if (frame == memory.frames) return {};
     --frame;
   } while (frame->sp < sp);
-  if (!same_state(*frame, pc, sp, fp, false)) return {};
-  const size_t words = frame->word_end();
-  if (first_changed(memory.words, 0, words) != words) return {};
-  const auto depth = static_cast<uint64_t>(frame - memory.frames) + 1;
-  const Known known{frame->meta, depth | static_cast<uint64_t>(end) << 32};
+  // Also when the state is another one: the walk that follows wants to know where the known part begins.
+  const auto depth = static_cast<uint32_t>(frame - memory.frames) + 1;
+  const size_t same = first_changed(memory, 0, depth);
+  Known known = Known::part(same, sequence);
+  if (same == depth && same_state(*frame, pc, sp, fp, false)) known = Known::whole(*frame, depth, end);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (memory.sequence != sequence) return {};  // a signal handler walked meanwhile
-  return known;
+  return memory.sequence == sequence ? known : Known{};  // else a signal handler walked meanwhile
 }
 
 }  // namespace penna::unwind

@@ -4,6 +4,7 @@
 // Invariant: reads only words inside memory.range, which the caller has found to be readable now.
 #pragma once
 
+#include "unwind/arch.h"
 #include "unwind/thread_memory.h"
 
 namespace penna::unwind {
@@ -14,27 +15,53 @@ inline bool same_state(const Frame& known, uintptr_t pc, uintptr_t sp, uintptr_t
          (!known.has(Frame::kNeedsFp) || known.fp == fp);
 }
 
-// The index of the first of words [from, count) that no longer holds its value, or count: three loads and a branch that
-// is never taken each. This is the hot loop.
-[[gnu::always_inline]] inline size_t first_changed(const Word* words, size_t from, size_t count) {
-  const Word* word = words + from;
-  const Word* const end = words + count;
-  while (word != end && *word->address == word->value) ++word;
-  return static_cast<size_t>(word - words);
+// The return address of this frame is where it was, and the same.
+inline bool slot_holds(const Frame& frame) {
+  return *reinterpret_cast<const uintptr_t*>(frame.sp + Arch::kReturnFromCfa) == frame.pc;
 }
 
-// What find_known() knows of a whole stack, in two registers; depth 0: nothing.
-struct Known {
-  uint64_t meta = 0;           // of the innermost frame
-  uint64_t depth_and_end = 0;  // depth in the low half, End in the high half
+// The first of frames [from, count) about which a word that was read has changed, or count. This is the hot loop: three loads and a
+// branch that is never taken a frame.
+[[gnu::always_inline]] inline size_t first_changed(const ThreadMemory& memory, size_t from, size_t count) {
+  const Frame* const frames = memory.frames;
+  size_t at = from;
+  for (const size_t usual = memory.usual < count ? memory.usual : count; at < usual; ++at)
+    if (!slot_holds(frames[at])) break;
+  if (at == memory.usual) [[unlikely]]
+    while (at < count && (frames[at].has(Frame::kNoSlot) || slot_holds(frames[at]))) ++at;
+  if (at == from) return at;
+  const size_t words = frames[at - 1].word_end();
+  size_t word = from == 0 ? 0 : frames[from - 1].word_end();
+  while (word != words && *memory.words[word].address == memory.words[word].value) ++word;
+  if (word != words) [[unlikely]]
+    while (at != from && frames[at - 1].word_end() > word) --at;
+  return at;
+}
 
-  uint32_t depth() const { return static_cast<uint32_t>(depth_and_end); }
-  End end() const { return static_cast<End>(depth_and_end >> 32); }
+// What find_known() found out, in two registers. Either the whole stack is known, or a part of what is remembered holds.
+struct Known {
+  uint64_t first =
+      0;  // whole: meta of the innermost frame; else the frames that hold, and in the high half the sequence
+  uint64_t second = 0;  // whole: depth in the low half, End in the high half; else 0
+
+  static Known whole(const Frame& frame, uint32_t depth, End end) {
+    return {frame.meta, depth | static_cast<uint64_t>(end) << 32};
+  }
+  static Known part(size_t frames, uint32_t sequence) { return {frames | uint64_t{sequence} << 32, 0}; }
+
+  bool is_whole() const { return second != 0; }
+  uint32_t node() const { return static_cast<uint32_t>(first); }
+  uint8_t guessed() const { return static_cast<uint8_t>(first >> 56); }
+  uint32_t depth() const { return static_cast<uint32_t>(second); }
+  End end() const { return static_cast<End>(second >> 32); }
+  // So many frames from the outermost may still be there, no more, if no other walk began on this memory since.
+  size_t frames() const { return static_cast<uint32_t>(first); }
+  bool is_since(uint32_t sequence) const { return first >> 32 == sequence; }
 };
 
 // Looks for a remembered frame whose state is the return address `pc` with sp and fp, such that all that lies outside it
-// still holds. Decides the commonest case only (the thread's own stack, no depth limit); walk() does the rest. Out of
-// line on purpose: its one loop wants all registers.
+// still holds. Decides the commonest case only (the thread's own stack, no depth limit); walk() does the rest, with what was found out
+// here. Out of line on purpose: its one loop wants all registers.
 Known find_known(uint32_t generation, uintptr_t pc, uintptr_t sp, uintptr_t fp, const ThreadMemory& memory);
 
 }  // namespace penna::unwind

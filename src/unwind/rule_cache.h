@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // RuleCache: the rules of all call sites seen so far, one table per process, shared by all threads without locks.
 //
-// 64 Ki entries of one atomic word each: [tag 32 | rule 32]. The key (48 bits of pc) times an odd constant modulo 2^48
+// 64 Ki entries of one atomic word each: [rule 32 | tag 32]. The key (48 bits of pc) times an odd constant modulo 2^48
 // is a bijection; its top 16 bits are the index and its low 32 bits the tag, so an entry that matches is for this very
 // pc: no false hits. A newer pc with the same index replaces an older one.
 // Relaxed order is enough: key and value are one word, nothing else is reached through it, and a miss only costs time.
@@ -26,27 +26,38 @@ class RuleCache {
   RuleCache() = default;
   explicit RuleCache(void* zeroed_block) : entries_(static_cast<std::atomic<uint64_t>*>(zeroed_block)) {}
 
-  // The part that find() needs, for a caller that wants it in a register.
+  // A bijection of keys below 2^48.
+  static uint64_t hash(uintptr_t key) { return key * kMultiplier; }
+
+  // What stands where a key with this hash belongs; read once. An empty entry may look as if it were for the key: its rule is
+  // empty, and no step.
+  struct Entry {
+    uint64_t word;
+    bool is_of(uint64_t hashed) const { return static_cast<uint32_t>(word) == static_cast<uint32_t>(hashed >> 16); }
+    Rule rule() const { return {static_cast<uint32_t>(word >> 32)}; }
+    // As that of rule(), one instruction sooner: the next step waits for it.
+    intptr_t cfa_offset() const { return static_cast<intptr_t>(word) >> 48 << 3; }
+  };
+  // The part that a look-up needs, for a caller that wants it in a register.
   struct View {
     const std::atomic<uint64_t>* entries;
-    // False, with anything in `rule`, when the cache does not know `key`. An empty entry may look like a hit: its rule is
-    // empty, and no step.
-    bool find(uintptr_t key, Rule& rule) const;
+    // The tag leaves the 16 low bits of the hash out: they are 0, being those of the shifted multiplier.
+    Entry look_up(uint64_t hashed) const { return {entries[hashed >> 48].load(std::memory_order_relaxed)}; }
   };
   View view() const { return {entries_}; }
 
   // The rule stored for `key`, or an empty one. Keys at or above 2^48 are never stored.
   Rule find(uintptr_t key) const {
-    Rule rule;
-    return view().find(key, rule) ? rule : Rule{};
+    const Entry entry = view().look_up(hash(key));
+    return entry.is_of(hash(key)) ? entry.rule() : Rule{};
   }
 
   // Stores a rule unless clear() ran since `generation` was read: it may come from a module that is gone.
   void put(uintptr_t key, Rule rule, uint32_t since_generation) {
     if (key >> Arch::kPcBits != 0 || since_generation != generation()) return;
-    const uint64_t hash = key * kMultiplier;
-    const uint64_t tag = static_cast<uint32_t>(hash >> 16);
-    entries_[hash >> 48].store(tag << 32 | rule.bits, std::memory_order_relaxed);
+    const uint64_t hashed = hash(key);
+    const uint64_t tag = static_cast<uint32_t>(hashed >> 16);
+    entries_[hashed >> 48].store(uint64_t{rule.bits} << 32 | tag, std::memory_order_relaxed);
   }
 
   // Forgets everything: call after dlclose. Any thread; walks may run meanwhile (a frame on a live stack is not of a
@@ -68,13 +79,6 @@ class RuleCache {
   std::atomic<uint32_t> generation_{0};
 };
 
-inline bool RuleCache::View::find(uintptr_t key, Rule& rule) const {
-  const uint64_t hash = key * kMultiplier;
-  const uint64_t entry = entries[hash >> 48].load(std::memory_order_relaxed);
-  // The tag leaves the 16 low bits of the hash out: they are 0, being those of the shifted multiplier.
-  rule.bits = static_cast<uint32_t>(entry);
-  return entry >> 32 == static_cast<uint32_t>(hash >> 16);
-}
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == 8);
 
 }  // namespace penna::unwind

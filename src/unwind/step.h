@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One step outwards: from the registers in a frame to those in its caller.
 //
-// plain_step() is the fast path: one table entry gave the rule, two loads give the caller. Everything else (bounds that
-// must grow, loaded CFAs, signal frames, frames without CFI) is slow_step(), out of line.
+// The fast path is plain_steps.h. Everything else (bounds that must grow, loaded CFAs, signal frames, frames without CFI) is
+// slow_step(), out of line.
 // Invariant: reads only words inside the StackRange; the stack pointer strictly grows within one stack, so walks end.
 #pragma once
 
@@ -14,23 +14,6 @@ namespace penna::unwind {
 
 // The key of a frame's rule: a return address belongs to the call before it, which may be the last byte of a function.
 inline uintptr_t rule_key(const Registers& frame) { return frame.pc - !frame.exact; }
-
-// Applies a plain rule. False, with nothing changed: slow_step() must look at it.
-[[gnu::always_inline]] inline bool plain_step(Rule rule, Registers& frame, const StackRange& range) {
-  if (!rule.plain()) [[unlikely]]
-    return false;
-  const uintptr_t cfa = (rule.base_is_fp() ? frame.fp : frame.sp) + rule.cfa_offset();
-  const uintptr_t fp_slot = cfa + rule.fp_offset();  // the return address itself where fp is kept
-  if (cfa <= frame.sp || cfa > range.high || fp_slot < range.low || cfa % 8 != 0) [[unlikely]]
-    return false;
-  uintptr_t saved_fp = *reinterpret_cast<const uintptr_t*>(fp_slot);
-  asm("" : "+r"(saved_fp));  // load it in any case: a conditional move, not a branch that is hard to predict
-  frame.pc = *reinterpret_cast<const uintptr_t*>(cfa + Arch::kReturnFromCfa);
-  frame.sp = cfa;
-  frame.fp = rule.restores_fp() ? saved_fp : frame.fp;
-  frame.exact = false;
-  return true;
-}
 
 // What slow_step() did.
 enum class Stepped : uint8_t {
@@ -48,14 +31,6 @@ Stepped slow_step(const RuleCache& cache, Rule& rule, Registers& frame, StackRan
 // kMaxWordsOfStep. `caller_needs_fp`: whether the fp that the step gave the caller matters to it or further out.
 inline constexpr size_t kMaxWordsOfStep = 3;
 size_t words_of_step(Rule rule, const Registers& frame, const Registers& caller, bool caller_needs_fp, Word* words);
-
-inline size_t words_of_plain_step(Rule rule, uintptr_t caller_pc, uintptr_t caller_sp, uintptr_t caller_fp,
-                                  bool caller_needs_fp, Word* words) {
-  words[0] = {reinterpret_cast<const uintptr_t*>(caller_sp + Arch::kReturnFromCfa), caller_pc};
-  if (!rule.restores_fp() || !caller_needs_fp) return 1;
-  words[1] = {reinterpret_cast<const uintptr_t*>(caller_sp + rule.fp_offset()), caller_fp};
-  return 2;
-}
 
 // Whether the fp of a frame matters to its own step by `rule` or, as its caller's fp, further out.
 inline bool needs_fp(Rule rule, bool caller_needs_fp) {

@@ -5,16 +5,21 @@
 // from Si to Si+1 depends on Si, on the rule of Si.pc and on the memory words that the rule reads, on nothing else.
 // So: if a new walk reaches a state equal to a remembered Si, no rule was forgotten since (generation), and every word
 // that the remembered steps from Si outwards read still holds its value, then the new walk would take the same steps.
-// The words are: the return address of each frame; the saved fp, where some outer rule counts from the value that it
-// restores (`kNeedsFp`: else a stale fp changes nothing, and equality of fp is not asked for either); the word behind a
-// CFA that is loaded; three words of a signal frame. Reading them cannot fault: all lie in one stack range that is also
-// the current one; a walk that crosses stacks is not remembered.
+// The words are: the return address of each frame, which lies below the stack pointer that it returns with, and is the pc of the
+// next state: the frames themselves say where it is and what it was. And a few that are kept besides: the saved fp, where some outer
+// rule counts from the value that it restores (`kNeedsFp`: else a stale fp changes nothing, and equality of fp is not asked for
+// either); the word behind a CFA that is loaded; three words of a signal frame. Reading them cannot fault: all lie in one stack range
+// that is also the current one; a walk that crosses stacks is not remembered.
 //
 // Order: index 0 is the outermost frame, so that the known part is a prefix and new frames are appended.
 //
 //   words:   [ of frame 0 | of frame 1 | … ]   frames[i].word_end = end of the words of frames 0 … i
 //
-// Size: about 64 KiB of address space a thread, of which a stack of 25 frames touches three pages.
+// Nodes: the tree says who is whose child, so finding the node of each new frame is one search after another. A path that was walked
+// before is found at once: `paths` gives the innermost node of the last path with the same hash, and the tree says whether that
+// node's parents are the frames of this one.
+//
+// Size: about 72 KiB of address space a thread, of which a stack of 25 frames touches five pages.
 // Invariant: frames[0 … count) and their words describe one walk completely, at every instruction (a nested walk in a
 // signal handler may start anywhere). Memory is given zeroed; zero is the empty state. One thread only.
 #pragma once
@@ -48,7 +53,9 @@ struct Frame {
     kExact = 1,    // pc is an interrupted instruction
     kNeedsFp = 2,  // this step or an outer one depends on the value of fp
     kGuessed = 4,  // (scratch only) stepped by an unproven frame pointer
+    kNoSlot = 8,   // pc is not the word below sp: interrupted, or another one stood in for it
   };
+  static constexpr int kFlagShift = 48, kGuessedShift = 56, kWordShift = 32;
   uintptr_t pc, sp, fp;
   uint64_t meta;
 
@@ -59,8 +66,9 @@ struct Frame {
   // How many steps from here outwards were guessed, at most 255.
   uint8_t guessed() const { return static_cast<uint8_t>(meta >> 56); }
 
-  static uint64_t pack(uint32_t node_or_rule, size_t word_end, unsigned flags, uint8_t guessed) {
-    return uint64_t{guessed} << 56 | uint64_t{flags} << 48 | uint64_t{word_end} << 32 | node_or_rule;
+  static constexpr uint64_t pack(uint32_t node_or_rule, size_t word_end, unsigned flags, uint8_t guessed) {
+    return uint64_t{guessed} << kGuessedShift | uint64_t{flags} << kFlagShift | uint64_t{word_end} << kWordShift |
+           node_or_rule;
   }
 };
 static_assert(sizeof(Frame) == 32);
@@ -71,11 +79,13 @@ struct Word {
 };
 
 struct ThreadMemory {
-  static constexpr size_t kMaxFrames = 768;  // remembered: a deep recursion may go beyond a fresh walk's limit
+  static constexpr size_t kMaxFrames = 800;  // remembered: a deep recursion may go beyond a fresh walk's limit
   static constexpr size_t kMaxFresh = 512;   // frames of one walk without memory
   static constexpr size_t kMaxWords = 2 * kMaxFrames;
+  static constexpr int kPathBits = 11;
 
   uint32_t count;        // remembered frames
+  uint32_t usual;        // so many of these, from the outermost, are not kNoSlot
   uint32_t generation;   // of the rule cache when they were walked
   uint32_t sequence;     // of walks begun: tells an interrupted walk that another one ran in between
   End end;               // how the remembered walk ended
@@ -84,7 +94,9 @@ struct ThreadMemory {
   StackMap stacks;
   Word words[kMaxWords];
   Frame frames[kMaxFrames];
-  Frame scratch[kMaxFresh];  // the new frames of the walk in progress, innermost first
+  Frame scratch[kMaxFresh];        // the new frames of the walk in progress, innermost first
+  uint32_t nodes[kMaxFresh];       // of these
+  uint32_t paths[1 << kPathBits];  // by hash of new frames and the node around them: the innermost node; 0: none
 };
 
 }  // namespace penna::unwind

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // walk(): the stack of the current thread as one interned node, in a few nanoseconds when most of it is known.
 //
-//   start ──▶ frame, frame, frame ──▶ met a remembered state? ──▶ verify its words ──▶ the outer part is known
+//   start ──▶ frame, frame, frame ──▶ met a remembered state whose outer part still holds?
 //              │ (scratch)                    no: on to the outermost frame
-//              └──── interned from the outermost new frame to the innermost, then remembered for the next walk
+//              ├──── the node of each: of the same path before, if the tree agrees; else searched from the outermost inwards
+//              └──── remembered for the next walk
 //
 // Laws: no allocation, no locks, no libc but _dl_find_object; any thread, any signal handler; never faults, whatever the
 // stack and the CFI hold; a stack that could not be followed to its end says why (End) instead of guessing silently.
@@ -15,6 +16,7 @@
 
 #include "unwind/known.h"
 #include "unwind/module.h"
+#include "unwind/plain_steps.h"
 #include "unwind/step.h"
 
 namespace penna::unwind {
@@ -45,10 +47,13 @@ struct Walker {
 
 // What the caller of walk() provides. Called in the middle of a walk: the same laws hold for them.
 //   uint32_t intern(uint32_t parent, uintptr_t pc)    the node for pc called from `parent` (0 = root); 0: no room
+//   uint32_t parent_of(uint32_t node, uintptr_t pc)    the parent of `node`, if there is such a node, and it is for pc; else kNoNode
 //   void on_new_pc(uintptr_t pc, const dl_find_object& module)    first sight of a call site since the last clear()
+inline constexpr uint32_t kNoNode = UINT32_MAX;  // never a node
 template <typename T>
 concept WalkHooks = requires(T& hooks, uint32_t node, uintptr_t pc, const dl_find_object& module) {
   { hooks.intern(node, pc) } -> std::same_as<uint32_t>;
+  { hooks.parent_of(node, pc) } -> std::same_as<uint32_t>;
   hooks.on_new_pc(pc, module);
 };
 
@@ -78,27 +83,25 @@ template <WalkHooks Hooks>
 // Keeps the compiler from moving accesses across: the other side is a signal handler on the same thread.
 inline void fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-// Between two stores of neighbouring words: gcc would merge them into one vector store, for which both values must
-// travel through a vector register first; that triples the latency of the loop below.
-[[gnu::always_inline]] inline void keep_apart() { asm volatile("" : : : "memory"); }
-
 // One walk: the new frames go to memory.scratch, the known part is a prefix of memory.frames.
-// The two loops keep their state in local variables, and so in registers; members serve what is out of line.
 template <WalkHooks Hooks>
 class Walk {
  public:
-  Walk(Walker& walker, ThreadMemory& memory, Hooks& hooks)
+  // `known`: what find_known() found out of this stack.
+  Walk(Walker& walker, ThreadMemory& memory, Hooks& hooks, const Known& known)
       : walker_(walker),
         memory_(memory),
         hooks_(hooks),
         generation_(walker.cache.generation()),
         sequence_(++memory.sequence) {
     fence();
+    if (known.is_since(sequence_ - 1)) hint_ = known.frames();
   }
 
   WalkResult run(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool exact) {
     range_ = memory_.stacks.begin_walk(sp);
     known_ = memory_is_usable() ? memory_.count : 0;
+    if (hint_ <= known_) verified_ = known_ = hint_;
     const End end = outwards(pc, sp, fp, exact);
     return fresh_ == 0 ? known_result() : append(end);
   }
@@ -116,54 +119,24 @@ class Walk {
   // Steps outwards until a known state is met (met_) or the walk ends. Leaves the new frames in scratch and the state
   // that the last of them stepped to in at_.
   [[gnu::always_inline]] End outwards(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool exact) {
-    const RuleCache::View cache = walker_.cache.view();
-    Frame* const first_scratch = memory_.scratch;
-    Frame* const last_scratch = first_scratch + fresh_limit();
-    Frame* scratch = first_scratch;
-    const Frame* const frames = memory_.frames;
-    const Frame* known = frames + known_;
-    StackRange range = range_;
-    Registers at{pc, sp, fp, exact};
-    End end = End::bad_memory;
-    while (!is_end(at.pc)) {
-      while (known != frames && known[-1].sp < at.sp) --known;
-      if (known != frames && known[-1].sp == at.sp && same_state(known[-1], at.pc, at.sp, at.fp, at.exact)) {
-        known_ = static_cast<size_t>(known - frames);
-        fresh_ = static_cast<size_t>(scratch - first_scratch);
-        if (outer_part_holds()) {
-          met_ = true;
-          end = memory_.end;
-          break;
-        }
-        known = frames + known_;
-      }
-      if (scratch == last_scratch) [[unlikely]] {
-        end = End::depth_limit;
-        break;
-      }
-      Rule rule;
-      const bool found = cache.find(rule_key(at), rule);
-      scratch->pc = at.pc;
-      keep_apart();
-      scratch->sp = at.sp;
-      keep_apart();
-      scratch->fp = at.fp;
-      scratch->meta = Frame::pack(rule.bits, 0, at.exact, 0);
-      ++scratch;
-      if (found && plain_step(rule, at, range)) [[likely]]
-        continue;
-      at_ = at;
-      if (!other_step(found ? rule : Rule{}, scratch[-1], end)) {
-        stuck_ = true;
-        break;
-      }
-      at = at_;
-      range = range_;
-      if (crossed_) known = frames;
+    Frame* const scratch = memory_.scratch;
+    const Frame* const last = scratch + fresh_limit();
+    PlainSteps steps{pc, sp, fp, scratch, 0};
+    at_.exact = exact;
+    for (;;) {
+      PlainSteps::Stop stop = PlainSteps::Stop::kNotPlain;
+      if (!at_.exact) [[likely]]
+        stop = steps.run(walker_.cache.view(), range_, known_sp(), last);
+      at_ = {steps.pc, steps.sp, steps.fp, at_.exact};
+      fresh_ = static_cast<size_t>(steps.next - scratch);
+      path_ = steps.path;
+      if (is_end(at_.pc)) return at_.pc == 0 && fresh_ != 0 ? End::complete : End::bad_memory;
+      if (meets_known()) return met_ = true, memory_.end;
+      if (stop == PlainSteps::Stop::kAtKnown) continue;
+      if (steps.next == last) return End::depth_limit;
+      if (End end; !other_step(*steps.next++, end)) return stuck_ = true, ++fresh_, end;
+      steps = {at_.pc, at_.sp, at_.fp, steps.next, PlainSteps::with(path_, steps.pc)};
     }
-    fresh_ = static_cast<size_t>(scratch - first_scratch);
-    at_ = at;
-    return at.pc == 0 && fresh_ != 0 ? End::complete : end;
   }
 
   // Frames of one walk at most; see Options::max_depth.
@@ -175,9 +148,11 @@ class Walk {
   // 0 ends a stack by convention; no code lies at or above 2^48.
   static bool is_end(uintptr_t pc) { return (pc - 1) >> Arch::kPcBits != 0; }
 
-  // Everything but a cached plain rule whose CFA lies in the range; steps at_. False: `why` the walk ends.
-  [[gnu::noinline]] bool other_step(Rule rule, Frame& frame, End& why) {
+  // Everything but a cached plain rule whose CFA lies in the range; writes the frame and steps at_. False: `why` the walk ends.
+  [[gnu::noinline]] bool other_step(Frame& frame, End& why) {
+    Rule rule = walker_.cache.find(rule_key(at_));
     if (rule.empty()) rule = learn(walker_, rule_key(at_), hooks_);
+    frame = {at_.pc, at_.sp, at_.fp, Frame::pack(rule.bits, 0, at_.exact, 0)};
     if (rule.bits == kEndRule.bits) return why = End::complete, false;
     if (rule.bits == kStandInRule.bits) {
       frame.meta = Frame::pack(rule.bits, 0, 0, 0);
@@ -188,8 +163,27 @@ class Walk {
     const unsigned exact = frame.has(Frame::kExact) ? Frame::kExact : 0;
     const unsigned flags = exact | (stepped == Stepped::guessed ? Frame::kGuessed : 0);
     frame.meta = Frame::pack(rule.bits, 0, flags, 0);
-    if (stepped == Stepped::crossed) crossed_ = true;
+    if (stepped == Stepped::crossed) {
+      crossed_ = true;
+      known_ = 0;
+    }
     return stepped != Stepped::end;
+  }
+
+  // Where the innermost remembered frame lies that may still be met.
+  uintptr_t known_sp() const { return known_ == 0 ? UINTPTR_MAX : memory_.frames[known_ - 1].sp; }
+
+  // Whether at_ is a remembered state all of whose outer part still holds: that of frames[known_ - 1] then. Otherwise none that
+  // lies here or further in can be met any more.
+  [[gnu::always_inline]] bool meets_known() {
+    while (known_sp() < at_.sp) --known_;
+    if (known_sp() != at_.sp) return false;
+    if (same_state(memory_.frames[known_ - 1], at_.pc, at_.sp, at_.fp, at_.exact)) {
+      if (outer_part_holds()) return true;
+      if (known_sp() != at_.sp) return false;
+    }
+    --known_;
+    return false;
   }
 
   // The current state equals that of frames[known_ - 1]: whether that frame and all outer ones may be taken as known.
@@ -199,11 +193,10 @@ class Walk {
     const bool too_few = memory_.end == End::depth_limit && total < walker_.options.max_depth;
     if (too_few || total > ThreadMemory::kMaxFrames) [[unlikely]]
       return known_ = 0, false;
-    const size_t words = memory_.frames[known_ - 1].word_end();
-    if (words > verified_) verified_ = first_changed(memory_.words, verified_, words);
-    if (words <= verified_) [[likely]]
+    if (known_ > verified_) verified_ = first_changed(memory_, verified_, known_);
+    if (known_ <= verified_) [[likely]]
       return true;
-    while (known_ != 0 && memory_.frames[known_ - 1].word_end() > verified_) --known_;
+    known_ = verified_;
     return false;
   }
 
@@ -214,82 +207,141 @@ class Walk {
     return {frame.node(), static_cast<uint32_t>(known_), 0, memory_.end, frame.guessed()};
   }
 
-  // Interns the new frames from the outermost to the innermost and remembers them.
+  // Finds the nodes of the new frames, and remembers them.
   WalkResult append(End end) {
-    Outer outer = met_ ? outer_of(memory_.frames[known_ - 1], known_) : Outer{root(end), 0, 0, 0, false};
-    const bool remember = !crossed_ && outer.words + fresh_ * kMaxWordsOfStep <= ThreadMemory::kMaxWords;
+    Outer outer = met_ ? Outer{memory_.frames[known_ - 1].node(), known_, memory_.frames[known_ - 1].meta}
+                       : Outer{root(end), 0, 0};
+    const bool remember = !crossed_ && range_.contains(memory_.scratch[0].sp - sizeof(uintptr_t)) &&
+                          outer.word_end() + fresh_ * kMaxWordsOfStep <= ThreadMemory::kMaxWords;
     if (disturbed()) return {};
     memory_.count = 0;  // from here on a nested walk starts without memory
-    const bool complete = remember ? intern_and_remember(outer) : intern_only(outer);
-    if (!complete) [[unlikely]]
+    if (!recall(outer.node) && !intern(outer.node)) [[unlikely]]
       return {0, static_cast<uint32_t>(fresh_) + (met_ ? static_cast<uint32_t>(known_) : 0), 0, End::tree_full, 0};
-    if (remember) publish(outer.count, end);
-    return {outer.node, outer.count, static_cast<uint32_t>(fresh_), end, outer.guessed};
+    if (remember) [[likely]] {
+      append_frames(outer);
+      publish(static_cast<uint32_t>(outer.count), end);
+    } else {
+      count_frames(outer);
+    }
+    return {memory_.nodes[0], static_cast<uint32_t>(outer.count), static_cast<uint32_t>(fresh_), end, outer.guessed()};
   }
+
+  // Of a frame's meta, what the next one inside it goes on with.
+  static constexpr uint64_t kOfNextFrame = Frame::pack(0, UINT16_MAX, Frame::kNeedsFp, UINT8_MAX);
 
   // What is known of the frames appended so far; the next one goes inside them.
   struct Outer {
     uint32_t node;
-    uint32_t count;
-    uint32_t words;
-    uint8_t guessed;
-    bool fp_matters;
+    size_t count;
+    uint64_t meta;  // as that of the innermost of them; the node does not matter
+    size_t word_end() const { return static_cast<uint16_t>(meta >> Frame::kWordShift); }
+    uint8_t guessed() const { return static_cast<uint8_t>(meta >> Frame::kGuessedShift); }
   };
-  static Outer outer_of(const Frame& frame, size_t count) {
-    return {frame.node(), static_cast<uint32_t>(count), frame.word_end(), frame.guessed(), frame.has(Frame::kNeedsFp)};
+
+  uint32_t* path_of(uint32_t outer_node) const {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+    return memory_.paths + (((path_ + outer_node) * kGolden) >> (64 - ThreadMemory::kPathBits));
   }
 
-  // False: the tree is full, or a nested walk disturbed this one.
-  [[gnu::always_inline]] bool intern_and_remember(Outer& outer) {
-    const Frame* const first_scratch = memory_.scratch;
-    const Frame* scratch = first_scratch + fresh_;
-    Frame* frame = memory_.frames + outer.count;
-    Word* const first_word = memory_.words;
-    Word* words = first_word + outer.words;
-    uint32_t node = outer.node;
-    uint8_t guessed = outer.guessed;
-    bool fp_matters = outer.fp_matters;
-    // The caller's state, word by word: a struct that is copied around would live in memory.
-    uintptr_t caller_pc = at_.pc, caller_sp = at_.sp, caller_fp = at_.fp;
-    if (stuck_) caller_sp = 0;  // the outermost frame has no caller: its step read nothing
-    do {
-      --scratch;
-      const uintptr_t pc = scratch->pc, sp = scratch->sp, fp = scratch->fp;
-      const bool exact = scratch->has(Frame::kExact);
-      const Rule rule{scratch->rule_bits()};
-      guessed = static_cast<uint8_t>(guessed + (scratch->has(Frame::kGuessed) && guessed != 255));
-      if (rule.bits != kStandInRule.bits) [[likely]]
-        node = hooks_.intern(node, pc);
-      if (node == 0 || disturbed()) [[unlikely]]
-        return false;
-      if (rule.plain() && caller_sp != 0) [[likely]] {
-        words += words_of_plain_step(rule, caller_pc, caller_sp, caller_fp, fp_matters, words);
-      } else if (caller_sp != 0) {
-        words += words_of_step(rule, {pc, sp, fp, exact}, {caller_pc, caller_sp, caller_fp, false}, fp_matters, words);
-      }
-      fp_matters = needs_fp(rule, fp_matters);
-      frame->pc = caller_pc = pc;
-      keep_apart();
-      frame->sp = caller_sp = sp;
-      keep_apart();
-      frame->fp = caller_fp = fp;
-      const unsigned flags = unsigned{exact} | unsigned{fp_matters} * Frame::kNeedsFp;
-      frame->meta = Frame::pack(node, static_cast<size_t>(words - first_word), flags, guessed);
-      ++frame;
-    } while (scratch != first_scratch);
-    outer.node = node;
-    outer.count = static_cast<uint32_t>(frame - memory_.frames);
-    outer.guessed = guessed;
+  // The nodes of the new frames, if the last path with this hash was the same one.
+  [[gnu::always_inline]] bool recall(uint32_t outer_node) const {
+    const Frame* const scratch = memory_.scratch;
+    uint32_t node = *path_of(outer_node);
+    for (size_t i = 0; i < fresh_; ++i) {
+      memory_.nodes[i] = node;
+      if (scratch[i].rule_bits() == kStandInRule.bits) [[unlikely]]
+        continue;
+      node = hooks_.parent_of(node, scratch[i].pc);
+      if (node == kNoNode) return false;
+    }
+    return node == outer_node;
+  }
+
+  // The same by searching the tree, from the outermost to the innermost. False: it is full, or a nested walk disturbed this one.
+  [[gnu::noinline]] bool intern(uint32_t outer_node) const {
+    uint32_t node = outer_node;
+    for (size_t i = fresh_; i-- > 0;) {
+      if (memory_.scratch[i].rule_bits() != kStandInRule.bits) node = hooks_.intern(node, memory_.scratch[i].pc);
+      if (node == 0 || disturbed()) return false;
+      memory_.nodes[i] = node;
+    }
+    *path_of(outer_node) = node;
     return true;
   }
-  [[gnu::noinline, gnu::cold]] bool intern_only(Outer& outer) {
-    for (size_t i = fresh_; i-- > 0; ++outer.count) {
-      const Frame& frame = memory_.scratch[i];
-      if (frame.rule_bits() != kStandInRule.bits) outer.node = hooks_.intern(outer.node, frame.pc);
-      if (outer.node == 0 || disturbed()) return false;
-      if (frame.has(Frame::kGuessed) && outer.guessed != 255) ++outer.guessed;
+
+  // Remembers the new frames, from the outermost to the innermost.
+  [[gnu::always_inline]] void append_frames(Outer& outer) const {
+    constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
+    const Frame* const first_scratch = memory_.scratch;
+    const Frame* scratch = first_scratch + fresh_;
+    const uint32_t* node = memory_.nodes + fresh_;
+    Frame* frame = memory_.frames + outer.count;
+    uint64_t meta = outer.meta & kOfNextFrame;
+    const Frame* usual = frame + fresh_;  // the first that is kNoSlot
+    // The caller's state, word by word: a struct that is copied around would live in memory.
+    uintptr_t caller_pc = at_.pc, caller_sp = stuck_ ? 0 : at_.sp, caller_fp = at_.fp;
+    do {
+      --scratch;
+      const Rule rule{scratch->rule_bits()};
+      uint64_t own = 0;  // flags of this frame alone
+      if (scratch->meta == rule.bits && rule.plain() && caller_sp != 0) [[likely]] {
+        if (rule.restores_fp() && (meta & kNeedsFp) != 0) {
+          memory_.words[static_cast<uint16_t>(meta >> Frame::kWordShift)] = {
+              reinterpret_cast<const uintptr_t*>(caller_sp + rule.fp_offset()), caller_fp};
+          meta += uint64_t{1} << Frame::kWordShift;
+        }
+        if (rule.base_is_fp())
+          meta |= kNeedsFp;
+        else if (rule.restores_fp())
+          meta &= ~kNeedsFp;
+      } else {
+        meta = append_unusual(*scratch, {caller_pc, caller_sp, caller_fp, false}, meta, frame, usual);
+        own = meta & ~kOfNextFrame;
+        meta &= kOfNextFrame;
+      }
+      frame->pc = caller_pc = scratch->pc;
+      keep_apart();
+      frame->sp = caller_sp = scratch->sp;
+      keep_apart();
+      frame->fp = caller_fp = scratch->fp;
+      keep_apart();
+      frame->meta = meta | own | *--node;
+      ++frame;
+    } while (scratch != first_scratch);
+    if (memory_.usual >= outer.count) memory_.usual = static_cast<uint32_t>(usual - memory_.frames);
+    outer.count += fresh_;
+    outer.meta = meta;
+  }
+
+  // Of a frame whose step was not plain: the meta that it gets, but for the node. `caller`: sp is 0 where there was no step.
+  // `usual`: the first frame with kNoSlot.
+  [[gnu::noinline]] uint64_t append_unusual(const Frame& scratch, const Registers& caller, uint64_t meta, Frame* frame,
+                                            const Frame*& usual) const {
+    const Rule rule{scratch.rule_bits()};
+    const bool exact = scratch.has(Frame::kExact), fp_matters = (meta >> Frame::kFlagShift & Frame::kNeedsFp) != 0;
+    size_t word_end = static_cast<uint16_t>(meta >> Frame::kWordShift);
+    unsigned flags = exact ? Frame::kExact | Frame::kNoSlot : 0;
+    if (exact && frame < usual) usual = frame;
+    if (caller.sp != 0) {
+      word_end += words_of_step(rule, {scratch.pc, scratch.sp, scratch.fp, exact}, caller, fp_matters,
+                                memory_.words + word_end);
     }
-    return true;
+    if (needs_fp(rule, fp_matters)) flags |= Frame::kNeedsFp;
+    if (rule.bits == kStandInRule.bits && frame != memory_.frames) {  // what it stands for is not in the slot
+      frame[-1].meta |= uint64_t{Frame::kNoSlot} << Frame::kFlagShift;
+      if (frame - 1 < usual) usual = frame - 1;
+    }
+    auto guessed = static_cast<uint8_t>(meta >> Frame::kGuessedShift);
+    if (scratch.has(Frame::kGuessed) && guessed != 255) ++guessed;
+    return Frame::pack(0, word_end, flags, guessed);
+  }
+
+  // The same for a stack that is not remembered.
+  void count_frames(Outer& outer) const {
+    outer.count += fresh_;
+    uint64_t guessed = outer.guessed();
+    for (size_t i = 0; i < fresh_; ++i) guessed += memory_.scratch[i].has(Frame::kGuessed) && guessed != 255;
+    outer.meta = guessed << Frame::kGuessedShift;
   }
 
   uint32_t root(End end) {
@@ -313,10 +365,12 @@ class Walk {
   Hooks& hooks_;
   Registers at_;  // the state that the walk has reached
   StackRange range_;
-  size_t fresh_ = 0;     // frames in scratch
-  size_t known_ = 0;     // remembered frames that may still be met
-  size_t verified_ = 0;  // so many words, from the outermost, are known to hold
-  uint32_t generation_;  // of the rules when the walk began
+  uint64_t path_ = 0;       // a hash of the frames in scratch
+  size_t fresh_ = 0;        // frames in scratch
+  size_t known_ = 0;        // remembered frames that may still be met
+  size_t verified_ = 0;     // so many of these, from the outermost, are known to hold
+  size_t hint_ = SIZE_MAX;  // so many may hold, no more
+  uint32_t generation_;     // of the rules when the walk began
   uint32_t sequence_;
   bool met_ = false;
   bool stuck_ = false;    // the outermost frame of scratch was not stepped from
@@ -325,10 +379,10 @@ class Walk {
 
 template <WalkHooks Hooks>
 [[gnu::noinline]] WalkResult walk_unknown(Walker& walker, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
-                                          uintptr_t sp, uintptr_t fp, bool exact) {
+                                          uintptr_t sp, uintptr_t fp, bool exact, const Known& known) {
   constexpr int kAttempts = 4;
   for (int i = 0; i < kAttempts; ++i) {
-    Walk<Hooks> walk(walker, memory, hooks);
+    Walk<Hooks> walk(walker, memory, hooks, known);
     const WalkResult result = walk.run(pc, sp, fp, exact);
     if (!walk.disturbed()) [[likely]]
       return result;
@@ -343,12 +397,13 @@ template <WalkHooks Hooks>
 template <WalkHooks Hooks>
 [[gnu::always_inline]] inline WalkResult walk(Walker& walker, const Registers& start, ThreadMemory& memory,
                                               Hooks& hooks) {
+  Known known;
   if (!start.exact) [[likely]] {
-    const Known known = find_known(walker.cache.generation(), start.pc, start.sp, start.fp, memory);
-    if (known.depth() != 0) [[likely]]
-      return {static_cast<uint32_t>(known.meta), known.depth(), 0, known.end(), static_cast<uint8_t>(known.meta >> 56)};
+    known = find_known(walker.cache.generation(), start.pc, start.sp, start.fp, memory);
+    if (known.is_whole()) [[likely]]
+      return {known.node(), known.depth(), 0, known.end(), known.guessed()};
   }
-  return detail::walk_unknown(walker, memory, hooks, start.pc, start.sp, start.fp, start.exact);
+  return detail::walk_unknown(walker, memory, hooks, start.pc, start.sp, start.fp, start.exact, known);
 }
 
 }  // namespace penna::unwind

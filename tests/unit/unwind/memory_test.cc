@@ -200,6 +200,67 @@ TEST(Memory, TheSameStackAgainIsNotInternedAgain) {
   EXPECT_GT(unwinder.tree.new_pcs, 0U);
 }
 
+[[gnu::noinline]] WalkResult walk_deeper(Unwinder& unwinder, int frames) {
+  const WalkResult result = frames == 0 ? walk_here(unwinder) : walk_deeper(unwinder, frames - 1);
+  asm volatile("");
+  return result;
+}
+
+TEST(Memory, APathThatWasWalkedBeforeIsNotInternedAgain) {
+  Unwinder unwinder;
+  uint32_t nodes[3] = {};
+  volatile int turns = 12;
+  for (int turn = 0; turn < turns; ++turn) {
+    const size_t interned = unwinder.tree.interned;
+    const WalkResult result = walk_deeper(unwinder, 4 + turn % 3);
+    if (turn < 3) {
+      nodes[turn] = result.node;
+    } else if (turn >= 6) {  // before, the known part was another one
+      EXPECT_EQ(unwinder.tree.interned, interned) << turn;
+    }
+    EXPECT_EQ(result.node, nodes[turn % 3]) << turn;
+    EXPECT_EQ(unwinder.tree.stack(result.node).size(), result.depth) << turn;
+  }
+}
+
+// Return addresses that are replaced while a function runs, as a tracer of returns does it.
+uintptr_t replaced[2];
+constexpr uintptr_t kStandIns = 0x10000;  // no code is mapped there
+
+[[gnu::noinline]] WalkResult walk_with_stand_in(Unwinder& unwinder, int which, bool replaces) {
+  auto* slot = const_cast<uintptr_t*>(&HookFrame::here()->caller_pc);
+  replaced[which] = *slot;
+  if (replaces) *const_cast<volatile uintptr_t*>(slot) = kStandIns + 1 + static_cast<uintptr_t>(which);
+  const WalkResult result = walk_deeper(unwinder, 2);
+  *const_cast<volatile uintptr_t*>(slot) = replaced[which];
+  asm volatile("");
+  return result;
+}
+[[gnu::noinline]] WalkResult walk_with_two(Unwinder& unwinder, bool outer, bool inner) {
+  auto* slot = const_cast<uintptr_t*>(&HookFrame::here()->caller_pc);
+  replaced[0] = *slot;
+  if (outer) *const_cast<volatile uintptr_t*>(slot) = kStandIns + 1;
+  const WalkResult result = walk_with_stand_in(unwinder, 1, inner);
+  *const_cast<volatile uintptr_t*>(slot) = replaced[0];
+  asm volatile("");
+  return result;
+}
+
+TEST(Memory, StandInsChangeNothing) {
+  Unwinder unwinder;
+  unwinder.walker.options.stand_ins = {kStandIns, 3, [](uintptr_t pc) { return replaced[pc - kStandIns - 1]; }};
+  uint32_t node = 0;
+  volatile int turns = 64;
+  for (int turn = 0; turn < turns; ++turn) {
+    const int how = turn * 7 % 16;
+    const WalkResult result = walk_with_two(unwinder, (how & 1) != 0, (how & 2) != 0);
+    if (turn == 0) node = result.node;
+    EXPECT_EQ(result.end, End::complete) << turn;
+    EXPECT_EQ(result.node, node) << turn;
+    if ((how & 4) != 0) walk_here(unwinder);  // another stack in between
+  }
+}
+
 TEST(Memory, ClearedRulesAreComputedAndAnnouncedAgain) {
   Unwinder unwinder;
   for (int i = 0; i < 3; ++i) {

@@ -170,6 +170,11 @@ class FlatTree {
     }
     return 0;
   }
+  uint32_t parent_of(uint32_t node, uintptr_t pc) const {
+    if (node - 1 >= kSlots) return kNoNode;
+    const uint64_t key = slots_[node - 1].load();
+    return key << 16 == pc << 16 ? static_cast<uint32_t>(key >> 48) : kNoNode;
+  }
   void on_new_pc(uintptr_t, const dl_find_object&) {}
 
   // Fills `pcs` from `node` outwards; returns how many there are.

@@ -25,6 +25,10 @@ class TestTree {
     ++interned;
     return at->second;
   }
+  uint32_t parent_of(uint32_t node, uintptr_t pc) const {
+    if (node == 0 || node >= nodes_.size() || nodes_[node].second != pc) return kNoNode;
+    return nodes_[node].first;
+  }
   void on_new_pc(uintptr_t, const dl_find_object&) { ++new_pcs; }
 
   // From `node` outwards.
