@@ -226,6 +226,7 @@ class Walk {
     return {memory_.nodes[0], static_cast<uint32_t>(outer.count), static_cast<uint32_t>(fresh_), end, outer.guessed()};
   }
 
+  static constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
   // Of a frame's meta, what the next one inside it goes on with.
   static constexpr uint64_t kOfNextFrame = Frame::pack(0, UINT16_MAX, Frame::kNeedsFp, UINT8_MAX);
 
@@ -271,7 +272,6 @@ class Walk {
 
   // Remembers the new frames, from the outermost to the innermost.
   [[gnu::always_inline]] void append_frames(Outer& outer) const {
-    constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
     const Frame* const first_scratch = memory_.scratch;
     const Frame* scratch = first_scratch + fresh_;
     const uint32_t* node = memory_.nodes + fresh_;
@@ -285,15 +285,8 @@ class Walk {
       const Rule rule{scratch->rule_bits()};
       uint64_t own = 0;  // flags of this frame alone
       if (scratch->meta == rule.bits && rule.plain() && caller_sp != 0) [[likely]] {
-        if (rule.restores_fp() && (meta & kNeedsFp) != 0) {
-          memory_.words[static_cast<uint16_t>(meta >> Frame::kWordShift)] = {
-              reinterpret_cast<const uintptr_t*>(caller_sp + rule.fp_offset()), caller_fp};
-          meta += uint64_t{1} << Frame::kWordShift;
-        }
-        if (rule.base_is_fp())
-          meta |= kNeedsFp;
-        else if (rule.restores_fp())
-          meta &= ~kNeedsFp;
+        // Most code keeps no frame pointers, but any function may save the register: so that is not asked first.
+        if ((meta & kNeedsFp) != 0 || rule.base_is_fp()) meta = with_fp(rule, caller_sp, caller_fp, meta);
       } else {
         meta = append_unusual(*scratch, {caller_pc, caller_sp, caller_fp, false}, meta, frame, usual);
         own = meta & ~kOfNextFrame;
@@ -311,6 +304,17 @@ class Walk {
     if (memory_.usual >= outer.count) memory_.usual = static_cast<uint32_t>(usual - memory_.frames);
     outer.count += fresh_;
     outer.meta = meta;
+  }
+
+  // What the meta of the frame becomes by a plain step, where the value of fp matters to that or to the caller.
+  [[gnu::always_inline]] uint64_t with_fp(Rule rule, uintptr_t caller_sp, uintptr_t caller_fp, uint64_t meta) const {
+    if (rule.restores_fp() && (meta & kNeedsFp) != 0) {
+      memory_.words[static_cast<uint16_t>(meta >> Frame::kWordShift)] = {
+          reinterpret_cast<const uintptr_t*>(caller_sp + rule.fp_offset()), caller_fp};
+      meta += uint64_t{1} << Frame::kWordShift;
+    }
+    if (rule.base_is_fp()) return meta | kNeedsFp;
+    return rule.restores_fp() ? meta & ~kNeedsFp : meta;
   }
 
   // Of a frame whose step was not plain: the meta that it gets, but for the node. `caller`: sp is 0 where there was no step.
