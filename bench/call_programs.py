@@ -3,14 +3,13 @@
 way in which compilers prepare programs; beside the limit and the peers that take the same programs.
 """
 import dataclasses
-import os
 import pathlib
 import statistics
 import subprocess
 import time
 
 from peers import Uftrace, XRay
-from runner import Candidate, Failed, facts, interleave, run
+from runner import Candidate, Failed, children_seconds, facts, interleave, run
 from tables import markdown, number, ratio
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -55,15 +54,13 @@ class Row:
 
     def cpu(self, command, environment=None):
         """Milliseconds of wall time, and with --clock cpu of the processor time of the command itself."""
-        started, before = time.perf_counter(), os.times()
+        started, before = time.perf_counter(), children_seconds()
         done = subprocess.run([*command, *self.arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors='replace', timeout=300)
         if done.returncode != 0:
             raise Failed(f'{pathlib.Path(command[0]).name} ended with {done.returncode}')
-        after = os.times()
-        if self.bench.clock == 'ns':
-            return (time.perf_counter() - started) * 1e3
-        return (after.children_user + after.children_system - before.children_user - before.children_system) * 1e3
+        wall, used = time.perf_counter() - started, children_seconds() - before
+        return (wall if self.bench.clock == 'ns' else used) * 1e3
 
     def recorded(self, program):
         path = self.bench.recording_path()
