@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from peers import Heaptrack, Peer, need
-from runner import PAUSES, Candidate, Failed, facts, run
+from runner import PAUSES, Candidate, Failed, run
 from tables import markdown, number, ratio
 
 DEMO = pathlib.Path(__file__).resolve().parent.parent / 'examples' / 'demo'

@@ -6,7 +6,6 @@ when the tool lost something. `program` is a path from Bench.program().
 """
 import glob
 import os
-import pathlib
 import shutil
 import subprocess
 import time
