@@ -21,7 +21,7 @@ class Kind:
     ours: str                     # the program that Penna records
     recorded: str                 # the kind for penna record -k; '' = run it without recording
     per_operation: int            # events of that kind that an operation makes
-    iterations: int               # of base and ours, all threads; four times as many where threads share processors
+    iterations: int               # of base and ours, all threads; four times as many of these where threads share processors
     limit: tuple                  # program and its last argument
     goal: str = ''                # of what comes on top of untraced
     arguments: tuple = ()
@@ -88,8 +88,8 @@ class Row:
         self.users = []  # peers to be stopped
         self.whole = {}  # name of a candidate -> of each run, nanoseconds of an operation: (own time, wall time of all threads)
 
-    def arguments(self, iterations):
-        every = self.bench.iterations(iterations) * (4 if self.threads > 2 else 1)
+    def arguments(self, iterations, many=True):
+        every = self.bench.iterations(iterations) * (4 if many and self.threads > 2 else 1)
         return [str(every // self.threads), str(self.threads), *self.kind.arguments]
 
     def result(self, name, text):
@@ -122,7 +122,7 @@ class Row:
         for make, options, program, iterations in self.kind.peers:
             peer = make(self.bench, options)
             candidate = Candidate(peer.name, lambda p=peer, b=program, n=iterations: self.result(
-                p.name, p.run(self.bench.program(b), self.arguments(n)))[0])
+                p.name, p.run(self.bench.program(b), self.arguments(n, many=False)))[0])
             self.peers[peer.name] = candidate
             try:
                 self.bench.program(program)

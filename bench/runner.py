@@ -127,6 +127,12 @@ class Candidate:
             return None
         return statistics.median(mine - its for mine, its in zip(self.values, base.values))
 
+    def times(self, base):
+        """Median of what each round took as a multiple of the same round of `base`."""
+        if self.median is None or base.median is None:
+            return None
+        return statistics.median(mine / its for mine, its in zip(self.values, base.values))
+
 
 def interleave(candidates, rounds):
     for _ in range(rounds):
