@@ -4,13 +4,12 @@ way in which compilers prepare programs; beside the limit and the peers that tak
 """
 import dataclasses
 import pathlib
-import resource
 import statistics
 import subprocess
 import time
 
 from peers import Uftrace, XRay
-from runner import Candidate, Failed, facts, interleave, run
+from runner import Candidate, Failed, children_seconds, facts, interleave, run
 from tables import markdown, number, ratio
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,11 +32,6 @@ WAYS = {
     'xray': Way('-fxray-instrument -fxray-instruction-threshold=1', 'plain-clang', 'clang', XRay, 'basic'),
 }
 PLAIN = {'plain': 'gcc', 'plain-clang': 'clang'}
-
-
-def children_time():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def build(program, variant):
@@ -63,12 +57,13 @@ class Row:
 
     def cpu(self, command, environment=None):
         """Milliseconds of wall time, and with --clock cpu of the processor time of the command itself."""
-        started, before = time.perf_counter(), children_time()
+        started, before = time.perf_counter(), children_seconds()
         done = subprocess.run([*command, *self.arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors='replace', timeout=300)
         if done.returncode != 0:
             raise Failed(f'{pathlib.Path(command[0]).name} ended with {done.returncode}')
-        return (time.perf_counter() - started if self.bench.clock == 'ns' else children_time() - before) * 1e3
+        wall, used = time.perf_counter() - started, children_seconds() - before
+        return (wall if self.bench.clock == 'ns' else used) * 1e3
 
     def recorded(self, program):
         path = self.bench.recording_path()

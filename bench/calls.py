@@ -84,7 +84,7 @@ class Row:
         return [self.source.options, self.work, cell(self.base, number(self.base.median)),
                 cell(self.asleep, number(above[self.asleep])), cell(self.other, number(above[self.other])),
                 cell(self.limit, number(self.limit.median)), cell(self.ours, number(above[self.ours])),
-                ratio(self.ours.times(self.limit, self.base), 1), memory, disk,
+                ratio(self.ours.above_times(self.limit, self.base), 1), memory, disk,
                 ', '.join(f'{peer.name} ' + cell(peer, f'{number(above[peer])} ({ratio(above[peer], above[self.ours])})')
                           for peer in self.peers)]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The table of events: what one event of each kind costs, with 1, 2 and 200 threads, beside the limit and the peers.
+"""The table of events: what one event of each kind costs, with 1, 2 and more threads, beside the limit and the peers; and how
+much of their speed programs keep with threads.
 
 Each row is a program of bench/programs run in all ways, interleaved. Iterations are those of all threads; they are chosen
 so that a run takes some tenths of a second, and a burst of it (programs/harness.h) fits into Penna's pool: the page's part
@@ -9,7 +10,7 @@ import dataclasses
 import statistics
 
 from peers import Compiled, Heaptrack, Lttng, Uftrace
-from runner import PAUSES, Candidate, Failed, interleave, run
+from runner import PAUSES, Candidate, Failed, facts, interleave, run
 from tables import markdown, number, ratio
 
 
@@ -20,13 +21,14 @@ class Kind:
     ours: str                     # the program that Penna records
     recorded: str                 # the kind for penna record -k; '' = run it without recording
     per_operation: int            # events of that kind that an operation makes
-    iterations: int               # of base and ours, all threads; four times as many where threads share processors
+    iterations: int               # of base and ours, all threads; four times as many of these where threads share processors
     limit: tuple                  # program and its last argument
     goal: str = ''                # of what comes on top of untraced
     arguments: tuple = ()
     threads: tuple = (1, 2)
     peers: tuple = ()             # (peer class, options, program, iterations)
     fresh: bool = False           # no pauses: most of what is recorded meets memory that was never used
+    scaled: bool = False          # a row in the table of scaling, too
 
 
 LTTNG_CALLS = ('lttng_ust_cyg_profile_fast:*', 'liblttng-ust-cyg-profile-fast.so.1')
@@ -47,9 +49,16 @@ KINDS = [
          threads=(1,), fresh=True),
     Kind('call, entry and exit', 'calls_plain', 'calls', 'calls', 2, 3_000_000, ('limits', 'calls'), '1.2 x',
          peers=((Lttng, LTTNG_CALLS, 'calls', 500_000), (Uftrace, ('--no-libcall',), 'calls_pg', 1_000_000))),
-    Kind('malloc and free, 1 frame', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc'), peers=HEAP_PEERS),
-    Kind('malloc and free, 20 frames', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), '60 ns', ('20',),
-         peers=HEAP_PEERS),
+    Kind('malloc and free, 1 frame', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc'), threads=(1, 2, 32),
+         peers=HEAP_PEERS, scaled=True),
+    Kind('malloc and free, 20 frames', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), '60 ns', ('20',), (1, 2, 32),
+         HEAP_PEERS, scaled=True),
+    Kind('malloc and free, 60 frames', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc60'), '', ('60',), (1, 2, 32),
+         ((Heaptrack, (), 'alloc', 100_000),), scaled=True),
+    Kind('20 frames, the same stack', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), '60 ns', ('20', 'same'), (1,),
+         ((Heaptrack, (), 'alloc', 300_000),)),
+    Kind('20 frames, paths at random', 'alloc', 'alloc', 'alloc', 2, 1_000_000, ('limits', 'alloc20'), '60 ns', ('20', 'random'), (1,),
+         ((Heaptrack, (), 'alloc', 300_000),)),
     Kind('lock and unlock', 'locks', 'locks', 'locks', 2, 1_500_000, ('limits', 'locks'), '1.2 x', peers=LOCK_PEERS),
     Kind('the same, contended', 'locks', 'locks', 'locks', 2, 1_000_000, ('limits', 'locks'), '', ('shared',), (2,),
          peers=LOCK_PEERS),
@@ -57,7 +66,8 @@ KINDS = [
 
 # What limits.cc can measure, and what it stands for.
 LIMITS = (('rdtsc', 'rdtsc alone'), ('point', 'rdtsc and a 32-byte store'), ('calls', 'twice rdtsc and a 16-byte store'),
-          ('alloc', 'twice rdtsc and a 32-byte store'), ('alloc20', 'the same and a walk of 20 frame pointers'))
+          ('alloc', 'twice rdtsc and a 32-byte store'), ('alloc20', 'the same and a walk of 20 frame pointers'),
+          ('alloc60', 'the same and a walk of 60'))
 
 # What ring.cc can measure, with how many threads.
 RING = (('add', 'locked add', (1, 2)), ('store', 'locked add, 24 bytes stored', (1, 2)),
@@ -76,14 +86,19 @@ class Row:
         self.ours = Candidate('penna', self.run_ours)
         self.peers = {}  # name -> Candidate
         self.users = []  # peers to be stopped
+        self.whole = {}  # name of a candidate -> of each run, nanoseconds of an operation: (own time, wall time of all threads)
 
-    def arguments(self, iterations):
-        every = self.bench.iterations(iterations) * (4 if self.threads > 2 else 1)
+    def arguments(self, iterations, many=True):
+        every = self.bench.iterations(iterations) * (4 if many and self.threads > 2 else 1)
         return [str(every // self.threads), str(self.threads), *self.kind.arguments]
 
+    def result(self, name, text):
+        ns, operations = self.bench.result(text)
+        self.whole.setdefault(name, []).append(tuple(facts(text)[key] for key in ('cpu_ns', 'all_ns')))
+        return ns, operations
+
     def plain(self, program):
-        text = run([self.bench.program(program), *self.arguments(self.kind.iterations)])
-        return self.bench.result(text)[0]
+        return self.result('untraced', run([self.bench.program(program), *self.arguments(self.kind.iterations)]))[0]
 
     def run_limit(self):
         program, what = self.kind.limit
@@ -95,9 +110,9 @@ class Row:
             return self.plain(self.kind.ours)
         command = [self.bench.program(self.kind.ours), *self.arguments(self.kind.iterations)]
         text, recorded = self.bench.record(command, self.kind.recorded, environment=None if self.kind.fresh else PAUSES)
-        ns, operations = self.bench.result(text)
+        ns, operations = self.result('penna', text)
         seen, due = recorded[self.kind.recorded], operations * self.kind.per_operation
-        if seen < due * 0.9999 - 200:  # the blocks that live at the end are not freed
+        if seen < due * 0.9999 - 200 - 64 * self.threads:  # the blocks that live at the end are not freed
             raise Failed(f'{seen:.0f} events recorded where {due} were due')
         every = sum(recorded[name] for name in ('calls', 'alloc', 'locks', 'points'))
         self.sizes.append((recorded['raw'] / every, recorded['file'] / every))
@@ -106,8 +121,8 @@ class Row:
     def start_peers(self):
         for make, options, program, iterations in self.kind.peers:
             peer = make(self.bench, options)
-            candidate = Candidate(peer.name, lambda p=peer, b=program, n=iterations: self.bench.result(
-                p.run(self.bench.program(b), self.arguments(n)))[0])
+            candidate = Candidate(peer.name, lambda p=peer, b=program, n=iterations: self.result(
+                p.name, p.run(self.bench.program(b), self.arguments(n, many=False)))[0])
             self.peers[peer.name] = candidate
             try:
                 self.bench.program(program)
@@ -161,6 +176,36 @@ def size_cells(row):
     return [row.kind.name, number(row.kind.per_operation, 0), number(memory), number(disk)]
 
 
+def kept(row, name, clock):
+    """Untraced time by traced time: the part of its speed that the program keeps. None when that was not measured."""
+    candidate = row.ours if name == 'penna' else row.peers[name]
+    if candidate.reason or row.base.reason:
+        return None
+    return statistics.median(its[clock] / mine[clock] for mine, its in zip(row.whole[name], row.whole['untraced']))
+
+
+def scaling(rows):
+    """The table of how a tool's cost grows with threads."""
+    def percent(part):
+        return '-' if part is None else f'{part * 100:.0f} %'
+    lines = []
+    for row in rows:
+        alone = next(other for other in rows if other.kind is row.kind)
+        if row is alone or not row.kind.scaled:
+            continue
+        for name in ('penna', *row.peers):
+            cells = []
+            for clock in (1, 0):
+                one, many = kept(alone, name, clock), kept(row, name, clock)
+                cells += [percent(one), percent(many), percent(many / one if one and many else None)]
+            lines.append([row.kind.name, str(row.threads), name, *cells[:3], '80 %' if name == 'penna' else '', cells[5]])
+    return markdown('Scaling', ['<event', 'threads', '<tool', 'speed alone', 'with threads', 'scaling', 'goal', 'own time'], lines, [
+        'Of the same runs, by wall time of all threads together. *speed*: untraced time by traced time, the part of its speed that a',
+        'loop keeps which does nothing but these events; *scaling*: that with threads, by that of one thread: 100 % means that what',
+        'the tool costs does not grow with threads. *own time*: scaling by the threads\' own processor time, without what waiting,',
+        'and the tool\'s other processes, take from them where there are fewer processors than threads.'])
+
+
 def in_threads(bench, program, what, iterations, threads):
     """Median of a program of its own limit, for each number of threads."""
     ways = [Candidate(what, lambda t=count: bench.result(
@@ -193,13 +238,14 @@ def ring(bench, only):
 
 
 def table(bench, only):
-    rows, sizes, notes = [], [], []
+    rows, sizes, notes, measured = [], [], [], []
     for kind in KINDS:
         if only not in kind.name:
             continue
         for threads in kind.threads:
             row = Row(bench, kind, threads)
             row.measure()
+            measured.append(row)
             rows.append(cells(row, notes))
             if row.sizes and threads == kind.threads[0]:
                 sizes.append(size_cells(row))
@@ -210,9 +256,11 @@ def table(bench, only):
             'what',
             'comes on top of it, the peers also as a multiple of penna. Limits: one nop for a disabled point, which has two; '
             'rdtsc and a',
-            '32-byte store for a point; twice rdtsc and 16 bytes for a call and a lock; twice rdtsc and 32 bytes, and 20 frame '
+            '32-byte store for a point; twice rdtsc and 16 bytes for a call and a lock; twice rdtsc and 32 bytes, and the frame '
             'pointers',
-            'walked, for malloc and free. Penna recorded all four ways to disk and lost nothing; it recorded in bursts, into '
+            'walked, for malloc and free, whose stacks vary: 64 paths by turns, which the processor learns to foresee, or at '
+            'random, which',
+            'it cannot. Penna recorded all four ways to disk and lost nothing; it recorded in bursts, into '
             'memory that',
             'had been used before, as that of the limits; *new memory* is what a burst costs that is the first to use its part '
             'of the pool',
@@ -220,10 +268,12 @@ def table(bench, only):
             'with',
             'allocations and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later.', '']
     text += [f'[{i}] {note}' for i, note in enumerate(notes, 1)]
+    text = text if notes else text[:-1]
     events = markdown('Events', ['<event', 'threads', 'untraced', 'limit', 'penna', '/ limit', 'goal', '<peers (/ penna)'],
                       rows, text)
     if not sizes:
         return events
+    events += '\n' + scaling(measured) if any(row.kind.scaled for row in measured) else ''
     return events + '\n' + markdown('Bytes of an event', ['<event', 'events', 'in memory', 'on disk'], sizes, [
         'Of the same recordings, headers and stacks included. *events*: how many an operation makes. The loops are regular, '
         'so they',

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import time
 
-from runner import Candidate, Failed, facts, interleave, run
+from runner import Candidate, Failed, children_seconds, facts, interleave, run
 from tables import markdown, number, ratio
 
 
@@ -26,11 +26,13 @@ def stop(server, socket):
         raise Failed('redis-server did not end') from None
 
 
-def of_a_request(bench, wrap):
-    """SET and GET by redis-benchmark against a redis-server with I/O threads: nanoseconds of one."""
-    socket = str(bench.data / 'redis.sock')
-    command = [*wrap, 'redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--io-threads', '2',
-               '--io-threads-do-reads', 'yes', '--dir', str(bench.data)]
+def of_a_request(bench, wrap, *options):
+    """SET and GET by redis-benchmark against a redis-server: nanoseconds of one, by wall time, and by the processor time of the server's
+    side; and the most MB that it held."""
+    socket, held = str(bench.data / 'redis.sock'), bench.data / 'held'
+    command = ['/usr/bin/time', '-q', '-f', '%M', '-o', str(held), *wrap, 'redis-server', '--port', '0', '--unixsocket', socket,
+               '--save', '', *options, '--dir', str(bench.data)]
+    requests = bench.iterations(400_000)
     with open(os.devnull, 'wb') as nowhere:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=nowhere, stderr=nowhere, start_new_session=True)
     try:
@@ -39,13 +41,15 @@ def of_a_request(bench, wrap):
                 break
             time.sleep(0.05)
         text = run(['redis-benchmark', '-s', socket, '-t', 'set,get', '-c', '20', '-P', '16', '-n',
-                    str(bench.iterations(400_000)), '-q'])
+                    str(requests), '-q'])
     finally:
+        before = children_seconds()
         stop(server, socket)
     rates = [float(rate) for rate in re.findall(r'([\d.]+) requests per second', text)]
     if len(rates) != 2:
         raise Failed('redis-benchmark printed no rates')
-    return 1e9 / statistics.harmonic_mean(rates)
+    return (1e9 / statistics.harmonic_mean(rates), (children_seconds() - before) * 1e9 / (2 * requests),
+            float(held.read_text()) * 1024 / 1e6)
 
 
 def milliseconds(command):
@@ -64,7 +68,7 @@ def table(bench, only):
                 shutil.copyfileobj(half, whole)
     rows, notes = [], []
     for name, once in (
-            ('redis-server, 2 I/O threads', lambda wrap: of_a_request(bench, wrap)),
+            ('redis-server, 2 I/O threads', lambda wrap: of_a_request(bench, wrap, '--io-threads', '2', '--io-threads-do-reads', 'yes')[0]),
             ('xz -T2 -1', lambda wrap: milliseconds([*wrap, 'xz', '-T2', '-1', '--block-size=65536', '-kc', str(text)])),
             ('zstd -T2 -9', lambda wrap: milliseconds([*wrap, 'zstd', '-T2', '-9', '-qc', str(text), '-o', os.devnull, '-f']))):
         seen = []

@@ -6,7 +6,6 @@ when the tool lost something. `program` is a path from Bench.program().
 """
 import glob
 import os
-import pathlib
 import shutil
 import subprocess
 import time
@@ -176,7 +175,7 @@ class Compiled(Peer):
 def versions():
     """Name and version of each peer that is installed."""
     found = []
-    for package in ('lttng-tools', 'liblttng-ust1', 'systemtap-sdt-dev', 'uftrace', 'heaptrack'):
+    for package in ('lttng-tools', 'liblttng-ust1', 'systemtap-sdt-dev', 'uftrace', 'heaptrack', 'ltrace', 'valgrind', 'bpfcc-tools'):
         done = subprocess.run(['dpkg-query', '-W', '-f', '${Package} ${Version}', package], capture_output=True, text=True)
         found.append(done.stdout if done.returncode == 0 and done.stdout.split()[1:] else f'{package} not installed')
     return found

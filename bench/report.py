@@ -16,6 +16,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import alloc_once  # noqa: E402
+import alloc_programs  # noqa: E402
 import call_programs  # noqa: E402
 import calls  # noqa: E402
 import events  # noqa: E402
@@ -45,7 +47,7 @@ def main():
     parts = []
     try:
         for make in (events.limits, events.ring, events.table, calls.table, call_programs.table,
-                     whole.programs, lock_programs.table, whole.table, whole.hooks, whole.switching,
+                     alloc_programs.table, alloc_once.table, lock_programs.table, whole.table, whole.hooks, whole.switching,
                      whole.tool_side):
             part = make(bench, arguments.only)
             if part:

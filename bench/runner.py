@@ -8,9 +8,12 @@ number.
 import os
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
+import tempfile
+import time
 
 # For programs of bench/programs: long enough for the recorder to take what the last burst left (programs/harness.h).
 PAUSES = {**os.environ, 'BENCH_PAUSE_MS': '200'}
@@ -40,6 +43,22 @@ def run(command, environment=None, cwd=None, timeout=120):
 def facts(text):
     """The key=value numbers in a text."""
     return {key: float(value) for key, value in KEY_VALUE.findall(text)}
+
+
+def children_seconds():
+    """Processor time of all processes that ended below this one."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def whole_program(bench, command, environment=None):
+    """Milliseconds of a command from start to end, by the bench's clock, processes below it included; and the most MB that one of them
+    held. A small parent asks for these: what this process holds would count as the command's."""
+    with tempfile.NamedTemporaryFile('r', dir=bench.data) as held:
+        started, before = time.perf_counter(), children_seconds()
+        run(['/usr/bin/time', '-q', '-f', '%M', '-o', held.name, *command], environment)
+        wall, used = time.perf_counter() - started, children_seconds() - before
+        return (wall if bench.clock == 'ns' else used) * 1e3, float(held.read()) * 1024 / 1e6
 
 
 class Bench:
@@ -108,11 +127,17 @@ class Candidate:
             return None
         return statistics.median(mine - its for mine, its in zip(self.values, base.values))
 
-    def times(self, limit, base):
+    def above_times(self, limit, base):
         """Median of what each round cost above the same round of `base`, as a multiple of the same round of `limit`."""
         if None in (self.median, limit.median, base.median):
             return None
         return statistics.median((mine - its) / least for mine, its, least in zip(self.values, base.values, limit.values))
+
+    def times(self, base):
+        """Median of what each round took as a multiple of the same round of `base`."""
+        if self.median is None or base.median is None:
+            return None
+        return statistics.median(mine / its for mine, its in zip(self.values, base.values))
 
 
 def interleave(candidates, rounds):

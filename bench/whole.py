@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What is not a single event: start-up, memory, the collector under full load, hooks one by one, and the tool side."""
 import json
-import os
-import pathlib
 import statistics
-import subprocess
 import time
 
 from runner import Candidate, Failed, facts, interleave, run
-from tables import markdown, number, ratio
+from tables import markdown, number
 
 
 def milliseconds(command, environment=None):
@@ -60,46 +57,6 @@ def sustained(bench):
         else:
             yield [f'sustained: {name}', 'M events/s', '', number(statistics.median(rates)), '',
                    f'the recorder uses 1 s of CPU for {statistics.median(cpu):.0f} M events']
-
-
-def programs(bench, only):
-    """Real programs from start to end, as time takes them: alone, recorded, and by heaptrack."""
-    if only not in 'programs':
-        return ''
-    demo = pathlib.Path(__file__).resolve().parent.parent / 'examples' / 'demo'
-    python = {**os.environ, 'PYTHONMALLOC': 'malloc'}
-    rows, notes = [], []
-    for name, command, environment in (
-            ('python3, json and regex', ['/usr/bin/python3', str(demo / 'packages.py')], python),
-            ('sqlite3, 100,000 rows', ['/usr/bin/sqlite3', ':memory:', f'.read {demo / "stock.sql"}'], None),
-            ('g++ -O2 of 120 lines', ['g++', '-std=c++20', '-O2', '-c', f'-I{demo.parent.parent / "include"}',
-                                      str(demo / 'orders.cc'), '-o', '/dev/null'], None),
-            ('3 M allocations, 64 stacks, 4,000 sizes', [bench.program('sizes'), str(bench.iterations(3_000_000))], None)):
-        sizes = []
-
-        def recorded():
-            path = bench.recording_path()
-            took = milliseconds([str(bench.penna), 'record', '-q', '-o', str(path), '--alloc', '--', *command], environment)
-            seen = facts(run([str(bench.build / 'bench' / 'recording_facts'), str(path)]))
-            if seen['lost'] or seen['torn']:
-                raise Failed(f"{seen['lost']:.0f} events lost, {seen['torn']:.0f} torn")
-            sizes.append((seen['alloc'], seen['file'] / seen['alloc']))
-            return took
-        plain = Candidate('alone', lambda: milliseconds(command, environment))
-        ours = Candidate('penna', recorded)
-        peer = Candidate('heaptrack', lambda: milliseconds(
-            ['heaptrack', '-r', '-o', str(bench.data / 'heaptrack'), *command], environment))
-        interleave([plain, ours, peer], bench.rounds)
-        notes += [f'{name}, {way.name}: {way.reason}' for way in (plain, ours, peer) if way.reason]
-        rows.append([name, number(plain.median, 0), number(ours.median, 0), ratio(ours.median, plain.median),
-                     number(peer.median, 0), ratio(peer.median, plain.median),
-                     f'{sizes[0][0]:,.0f}' if sizes else '-', number(sizes[0][1]) if sizes else '-'])
-        print('  '.join(rows[-1]), flush=True)
-    return markdown('Real programs, allocations recorded with their stacks',
-                    ['<program', 'alone ms', 'penna ms', '/ alone', 'heaptrack ms', '/ alone', 'events', 'B on disk'], rows, [
-                        'Wall time from start to end, the tools\' own start and end included; g++ is three processes. '
-                        'heaptrack -r leaves its',
-                        'data to be interpreted later. Bytes are of an event, all of the file divided by them.', *notes])
 
 
 def table(bench, only):

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// malloc and free, from a stack of DEPTH frames below the loop (third argument, default 1).
+// malloc and free, from a stack of DEPTH frames below the loop (third argument, default 1), by paths in an ORDER (the fourth).
 //
 // Each allocation comes by another of up to 64 paths, and with another size, and lives for 64 further ones, as in a program
 // that does something: the outer frames stay, the inner 7 are left and entered anew for each allocation, each time by
-// other callers. An operation is one malloc and the free that it pushes out. With DEPTH 1 the loop itself allocates.
+// other callers. ORDER: "turn" (the default), one path after the other, which a processor learns to foresee; "random", which
+// it cannot; "same", one path only. An operation is one malloc and the free that it pushes out. With DEPTH 1 the loop itself
+// allocates.
 #include <cstdint>
+#include <cstring>
 
 #include "harness.h"
 
@@ -13,12 +16,15 @@ namespace {
 constexpr int kWindow = 64;  // live blocks of a thread
 constexpr int kMaxThreads = 64;
 
-struct Window {
+struct alignas(128) Window {  // no two threads write to one cache line
   void* blocks[kWindow] = {};
   unsigned next = 0;
+  uint32_t random = 1;
 };
 Window windows[kMaxThreads];
 int depth = 1;
+enum class Order { kTurn, kRandom, kSame };
+Order order = Order::kTurn;
 
 __attribute__((always_inline)) inline void allocate(Window& window, uint32_t path) {
   void*& place = window.blocks[window.next++ % kWindow];
@@ -49,9 +55,18 @@ void right(Window& window, int frames, uint32_t path) {
 
 constexpr int kInner = 7;
 
+// The bits that tell the path are the lowest six; the others only make the size.
+uint32_t path_of(Window& window, long i) {
+  const uint32_t turn = static_cast<uint32_t>(i) * 37;  // a cycle of 64 that visits them all
+  if (order == Order::kTurn) return turn;
+  if (order == Order::kSame) return turn & ~63u;
+  window.random = window.random * 1664525 + 1013904223;  // its low bits repeat soon
+  return window.random >> 12;
+}
+
 long loop(Window& window, long iterations) {
   for (long i = 0; i < iterations; ++i) {
-    const uint32_t path = static_cast<uint32_t>(i) * 37;  // a cycle of 64 that visits them all
+    const uint32_t path = path_of(window, i);
     if (depth <= 1) {
       allocate(window, path);
     } else {
@@ -74,6 +89,11 @@ long body(long iterations, int thread) { return outer(windows[thread], iteration
 
 int main(int argc, char** argv) {
   if (argc > 3) depth = atoi(argv[3]);
+  if (argc > 4) {
+    order = strcmp(argv[4], "same") == 0     ? Order::kSame
+            : strcmp(argv[4], "random") == 0 ? Order::kRandom
+                                             : Order::kTurn;
+  }
   if (argc > 2 && atoi(argv[2]) > kMaxThreads) return 2;
   return bench::run(argc, argv, body);
 }

@@ -2,9 +2,10 @@
 // What all programs of bench/programs share: arguments, threads that start together, one line of result.
 //
 // PROGRAM ITERATIONS THREADS runs the body ITERATIONS times in each of THREADS threads and prints
-//     ns=NANOSECONDS cpu_ns=NANOSECONDS ops=OPERATIONS threads=THREADS
+//     ns=NANOSECONDS cpu_ns=NANOSECONDS all_ns=NANOSECONDS ops=OPERATIONS threads=THREADS
 // where ns is the wall time of one operation in one thread, the mean over the threads, cpu_ns the same of the threads' own
-// time, and ops counts all operations that were done, those that warmed up included.
+// time, all_ns the wall time from a burst's first beginning to its last end for each operation of all threads, and ops counts
+// all operations that were done, those that warmed up included.
 // The body runs in bursts; the first one warms up. BENCH_PAUSE_MS, in the environment, is the pause before each of the
 // others: in it a recorder takes what was recorded, so that the next burst meets memory that has been used before.
 // Invariant: with one thread the body runs in the main thread, so that libc takes its single-threaded ways, as in most
@@ -49,6 +50,7 @@ struct Worker {
   int thread;
   pthread_barrier_t* start;
   double ns = 0, cpu_ns = 0;
+  double begin[kBursts] = {}, end[kBursts] = {};
   long ops = 0, warm_ops = 0;
 };
 
@@ -68,10 +70,26 @@ BENCH_PLAIN inline void* work(void* argument) {
     wait_for_burst(worker);
     const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID), begin = now_ns(CLOCK_MONOTONIC);
     worker.ops += worker.body(1 + worker.iterations / kBursts, worker.thread);
-    worker.ns += now_ns(CLOCK_MONOTONIC) - begin;
+    const double end = now_ns(CLOCK_MONOTONIC);
+    worker.ns += end - begin;
+    worker.begin[burst] = begin, worker.end[burst] = end;
     worker.cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
   }
   return nullptr;
+}
+
+// From the first beginning to the last end, of all bursts.
+BENCH_PLAIN inline double whole_ns(const std::vector<Worker>& workers) {
+  double sum = 0;
+  for (long burst = 0; burst < kBursts; ++burst) {
+    double begin = workers[0].begin[burst], end = workers[0].end[burst];
+    for (const Worker& worker : workers) {
+      if (worker.begin[burst] < begin) begin = worker.begin[burst];
+      if (worker.end[burst] > end) end = worker.end[burst];
+    }
+    sum += end - begin;
+  }
+  return sum;
 }
 
 BENCH_PLAIN inline int run(int argc, char** argv, Body body, Setup setup = nullptr) {
@@ -96,13 +114,15 @@ BENCH_PLAIN inline int run(int argc, char** argv, Body body, Setup setup = nullp
     for (pthread_t handle : handles) pthread_join(handle, nullptr);
   }
   double ns = 0, cpu_ns = 0;
-  long ops = 0;
+  long ops = 0, measured = 0;
   for (const Worker& worker : workers) {
     ns += worker.ns / static_cast<double>(worker.ops) / threads;
     cpu_ns += worker.cpu_ns / static_cast<double>(worker.ops) / threads;
+    measured += worker.ops;
     ops += worker.ops + worker.warm_ops;
   }
-  printf("ns=%.4f cpu_ns=%.4f ops=%ld threads=%d\n", ns, cpu_ns, ops, threads);
+  const double all_ns = whole_ns(workers) / static_cast<double>(measured);
+  printf("ns=%.4f cpu_ns=%.4f all_ns=%.4f ops=%ld threads=%d\n", ns, cpu_ns, all_ns, ops, threads);
   return 0;
 }
 

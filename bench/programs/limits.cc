@@ -2,7 +2,7 @@
 // What no recorder of this design can beat on this machine: the time stamp and the stores, and nothing else.
 //
 // The third argument says for which kind of event: rdtsc; point (rdtsc and 32 bytes); calls (twice rdtsc and 16 bytes);
-// alloc (twice rdtsc and 32 bytes); alloc20 (the same and a walk of 20 frame pointers); locks (as calls).
+// alloc (twice rdtsc and 32 bytes); alloc20, alloc60 (the same and a walk of so many frame pointers); locks (as calls).
 // Stores go through a ring of 4 MiB a thread that has been written before: warm, but larger than the inner caches, as a
 // pool of chunks is.
 #include <immintrin.h>
@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kRingBytes = size_t{4} << 20;
 constexpr int kMaxThreads = 256;
+constexpr size_t kFrames = 64;  // no walk is longer
 
 struct alignas(128) Ring {  // no two threads write to one cache line
   char* bytes = nullptr;
@@ -49,9 +50,9 @@ __attribute__((always_inline)) inline uint64_t walk(const uint64_t* frame, int f
 
 template <size_t Size, int Times, int Frames>
 long loop(long iterations, Ring& ring) {
-  alignas(64) uint64_t stack[8 * 32];
-  for (size_t i = 0; i < 32; ++i) {
-    stack[i * 8] = reinterpret_cast<uint64_t>(&stack[(i + 1) % 32 * 8]);
+  alignas(64) uint64_t stack[8 * kFrames];
+  for (size_t i = 0; i < kFrames; ++i) {
+    stack[i * 8] = reinterpret_cast<uint64_t>(&stack[(i + 1) % kFrames * 8]);
     stack[i * 8 + 1] = i;
   }
   const uint64_t* top = stack;
@@ -76,7 +77,8 @@ struct Mode {
   long (*loop)(long, Ring&);
 };
 constexpr Mode kModes[] = {{"rdtsc", loop<0, 1, 0>},  {"point", loop<32, 1, 0>},    {"calls", loop<16, 2, 0>},
-                           {"alloc", loop<32, 2, 0>}, {"alloc20", loop<32, 2, 20>}, {"locks", loop<16, 2, 0>}};
+                           {"alloc", loop<32, 2, 0>}, {"alloc20", loop<32, 2, 20>}, {"alloc60", loop<32, 2, 60>},
+                           {"locks", loop<16, 2, 0>}};
 
 void setup(int thread) {
   rings[thread].bytes = static_cast<char*>(aligned_alloc(64, kRingBytes));
@@ -90,7 +92,7 @@ int main(int argc, char** argv) {
   for (const Mode& mode : kModes)
     if (argc > 3 && strcmp(argv[3], mode.name) == 0) limit = mode.loop;
   if (limit == nullptr || atoi(argv[2]) > kMaxThreads) {
-    fprintf(stderr, "usage: %s ITERATIONS THREADS rdtsc|point|calls|alloc|alloc20|locks\n", argv[0]);
+    fprintf(stderr, "usage: %s ITERATIONS THREADS rdtsc|point|calls|alloc|alloc20|alloc60|locks\n", argv[0]);
     return 2;
   }
   return bench::run(argc, argv, body, setup);
