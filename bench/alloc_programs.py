@@ -26,6 +26,7 @@ class Program:
     goal: str
     once: object        # (what to put in front) -> (time, resident MB)
     long: bool = False
+    own: bool = True    # the time that it took itself says something
 
 
 def large_source(bench):
@@ -57,7 +58,7 @@ def programs(bench):
         Program('sqlite3, 4 times 100,000 rows', '1.3 x', command('/usr/bin/sqlite3', ':memory:', f'.read {stock}')),
         Program('clang++ -O2, one file', '1.25 x',
                 command('clang++', '-std=c++20', '-O2', '-c', large_source(bench), '-o', '/dev/null'), long=True),
-        Program('redis-server, ns a request', '', of_a_request),
+        Program('redis-server, ns a request', '', of_a_request, own=False),
         Program('3 M allocations, 64 stacks, 4,000 sizes', '', command(bench.program('sizes'), str(bench.iterations(3_000_000)))),
     )
 
@@ -69,6 +70,9 @@ class Row:
         self.bench, self.program = bench, program
         self.events = self.collector = None   # of the last recording: events, and the collector's part of the processor time
         self.resident, self.disk = {}, {}     # of a way: MB, of each run; bytes, of the last
+        self.own = {way: bench.data / f'own_time_{way}' for way in ('alone', 'penna', 'sampled')}
+        for file in self.own.values():
+            file.unlink(missing_ok=True)
         self.plain = Candidate('alone', lambda: self.taken('alone', []))
         self.ours = Candidate('penna', lambda: self.recorded('penna'))
         self.sampled = Candidate('--sample-bytes=512k', lambda: self.recorded('sampled', '--sample-bytes=512k'))
@@ -76,6 +80,8 @@ class Row:
         self.ways = (self.plain, self.sampled, self.ours, self.peer)  # neighbours are compared best: a machine's pace drifts
 
     def taken(self, way, wrap):
+        if self.program.own and way in self.own:
+            wrap = [*wrap, self.bench.program('own_time'), str(self.own[way])]
         time, resident = self.program.once(wrap)
         self.resident.setdefault(way, []).append(resident)
         return time
@@ -105,12 +111,21 @@ class Row:
         interleave(self.ways, min(self.bench.rounds, MOST_ROUNDS) if self.program.long else self.bench.rounds)
         notes += [f'{self.program.name}, {way.name}: {way.reason}' for way in self.ways if way.reason]
 
+    def own_times(self, way):
+        """The program's own processor time as a multiple of that alone."""
+        if not all(file.exists() for file in self.own.values()):
+            return None
+        recorded, alone = ([float(line) for line in self.own[name].read_text().split()] for name in (way, 'alone'))
+        return statistics.median(mine / its for mine, its in zip(recorded, alone))
+
     def times(self):
         def times(way):
             return ratio(way.times(self.plain), 1)
         sampled = self.sampled.times(self.plain)
-        return [self.program.name, number(self.plain.median, 0), number(self.ours.median, 0), times(self.ours), self.program.goal,
-                number(self.sampled.median, 0), '-' if sampled is None else f'{sampled:.3f} x', '1.02 x',
+        return [self.program.name, number(self.plain.median, 0), number(self.ours.median, 0), times(self.ours),
+                ratio(self.own_times('penna'), 1), self.program.goal,
+                number(self.sampled.median, 0), '-' if sampled is None else f'{sampled:.3f} x',
+                '-' if (own := self.own_times('sampled')) is None else f'{own:.3f} x', '1.02 x',
                 number(self.peer.median, 0), times(self.peer)]
 
     def sizes(self):
@@ -139,12 +154,14 @@ def table(bench, only):
     what = 'Wall' if bench.clock == 'ns' else 'Processor'
     return '\n'.join((
         markdown('Real programs, allocations recorded with their stacks',
-                 ['<program', 'alone', 'penna', '/ alone', 'goal', 'sampled', '/ alone', 'goal', 'heaptrack', '/ alone'], times, [
+                 ['<program', 'alone', 'penna', '/ alone', 'in it', 'goal', 'sampled', '/ alone', 'in it', 'goal', 'heaptrack', '/ alone'], times, [
                      f'{what} time from start to end, in milliseconds, the tools\' own start, end and other processes included; of '
                      'redis-server,',
                      'nanoseconds of a request, SET and GET, of 20 connections that send 16 at once. *sampled*: with --sample-bytes=512k. '
-                     'heaptrack -r',
-                     'leaves its data to be interpreted later.', *notes]),
+                     '*in it*:',
+                     'the processor time of the program itself, as a multiple of that alone; the rest is the recorder\'s, at the same time '
+                     'on another',
+                     'processor. heaptrack -r leaves its data to be interpreted later.', *notes]),
         markdown('Disk and memory of the same',
                  ['<program', 'events', 'B on disk', 'penna MB', 'heaptrack MB', 'share', 'goal', 'alone, resident', '+ penna',
                   'goal', '+ sampled', '+ heaptrack', 'collector ms'], sizes, [
