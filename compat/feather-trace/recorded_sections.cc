@@ -12,7 +12,8 @@ namespace {
 
 // Does one thread hold it, or some readers, until they give it back?
 bool has_sections(penna_sync sync) {
-  return sync == PENNA_SYNC_MUTEX || sync == PENNA_SYNC_READ || sync == PENNA_SYNC_WRITE || sync == PENNA_SYNC_SPIN;
+  return sync == PENNA_SYNC_MUTEX || sync == PENNA_SYNC_READ || sync == PENNA_SYNC_WRITE || sync == PENNA_SYNC_SPIN ||
+         sync == PENNA_SYNC_OWN;
 }
 
 class SectionReader {

@@ -208,7 +208,8 @@ enum penna_sync {
   PENNA_SYNC_ONCE = 7,      /* LOCK, UNLOCK: around the call; LOCK_WAIT: for the thread that makes it */
   PENNA_SYNC_JOIN = 8,      /* LOCK_WAIT: until a thread ended; the address is its pthread_t, the owner its tid */
   PENNA_SYNC_FUTEX = 9,     /* a word that the program waits for by itself, std::atomic::wait, say: LOCK_WAIT, WAKE */
-  PENNA_SYNC_COUNT = 10
+  PENNA_SYNC_OWN = 10,      /* a lock of the program's own, of which only its functions are known */
+  PENNA_SYNC_COUNT = 11
 };
 /* Besides, in LOCK and LOCK_AT: it was only tried, and would not have waited. */
 enum { PENNA_SYNC_TRIED = 0x80 };

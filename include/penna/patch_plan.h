@@ -30,7 +30,9 @@ enum penna_plans {
   PENNA_PLANS_MODULES = 1, /* of each module, when it is there, what is to be patched for calls */
   PENNA_PLANS_POINTERS =
       2, /* of each function that dlsym finds the same; then the question has one module, the plan at most one patch */
-  PENNA_PLANS_ALLOCATORS = 4 /* of modules that bring an allocator of their own: a question for each of its functions */
+  PENNA_PLANS_ALLOCATORS =
+      4,                /* of modules that bring an allocator of their own: a question for each of its functions */
+  PENNA_PLANS_LOCKS = 8 /* of each module that is there at the start, the functions of locks of its own */
 };
 
 /* A module, and memory within 2 GiB of all of its code that may become code. */
@@ -41,7 +43,9 @@ struct penna_patch_question {
   uint64_t enter;            /* what a patched place shall call: penna_call_enter */
   uint64_t function;         /* not 0: only about the function that begins here, which dlsym has found */
   uint64_t
-      instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD) */
+      instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD); with
+                  no symbol, about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
+                  the program */
   char symbol[64];
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
@@ -76,26 +80,57 @@ enum penna_patch_kind {
   /* A pointer to a function of another module, the one called `name`: its value goes to the stub, whose address goes there. */
   PENNA_PATCH_IMPORT = 2,
   /* As PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
-  PENNA_PATCH_INSTEAD = 3
+  PENNA_PATCH_INSTEAD = 3,
+  /* The same, with the function's number, below PENNA_MOST_LOCK_FUNCTIONS, pushed onto the stack. */
+  PENNA_PATCH_LOCK = 4
 };
 
-/*   0         +---------+------+-------+------+----------+
- *             | address | kind | bytes | head | reserved |
- *   16        +---------+------+-------+------+----------+
- *             | before[16]           | after[16]         |
- *   48        +----------------------+-------------------+
- *             | stub                 | name | version    |
- *   64        +----------------------+-------------------+  */
+/* What a function does with its lock, the object that its first argument points to. */
+enum penna_lock_role {
+  PENNA_LOCK_TAKES = 1,
+  PENNA_LOCK_TRIES = 2,
+  PENNA_LOCK_GIVES = 3,
+  PENNA_LOCK_TAKES_WHEN = 4, /* takes it once a condition holds */
+  PENNA_LOCK_AWAITS = 5,     /* gives it back and takes it again, once a condition holds */
+  PENNA_LOCK_WAITS_ON = 6,   /* the same; the first argument is a condition variable, the second the lock */
+  PENNA_LOCK_WAKES_ONE = 7,  /* of a condition variable */
+  PENNA_LOCK_WAKES_ALL = 8,
+  PENNA_LOCK_MAKES = 9,
+  PENNA_LOCK_ENDS = 10,
+  PENNA_LOCK_ROLES = 11
+};
+/* How it says that it has the lock; of AWAITS, that the condition holds; of WAITS_ON, that somebody woke it. */
+enum penna_lock_answer {
+  PENNA_ANSWER_NONE = 0,  /* by returning */
+  PENNA_ANSWER_TRUE = 1,  /* by a bool */
+  PENNA_ANSWER_ZERO = 2,  /* by the int 0; others are error numbers */
+  PENNA_ANSWER_FALSE = 3, /* by a bool that is false */
+  PENNA_ANSWERS = 4
+};
+enum { PENNA_MOST_LOCK_FUNCTIONS = 256 };
+
+/*   0         +---------+------+-------+------+------+------+--------+----------+
+ *             | address | kind | bytes | head | role | sync | answer | reserved |
+ *   16        +---------+------+-------+------+------+------+--------+----------+
+ *             | before[16]               | after[16]                            |
+ *   48        +--------------------------+--------------------------------------+
+ *             | stub                     | name | version                       |
+ *   64        +--------------------------+--------------------------------------+  */
 struct penna_patch {
   uint64_t address; /* run-time */
   uint8_t kind;     /* penna_patch_kind */
   uint8_t bytes;    /* of before and after, up to 16 */
   uint8_t head;     /* up to 8 */
-  uint8_t reserved[5];
+  uint8_t role;     /* PENNA_PATCH_LOCK: penna_lock_role; else 0, as all up to `before` */
+  uint8_t sync;     /* penna_sync */
+  uint8_t answer;   /* penna_lock_answer */
+  uint8_t reserved[2];
   uint8_t before[16];
   uint8_t after[16];
   uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */
-  uint32_t name, version; /* then: of the function, among the names; UINT32_MAX: no version */
+  uint32_t name,
+      version; /* then: of the function, among the names; UINT32_MAX: no version. PENNA_PATCH_LOCK: its number,
+                             and that of the function that tries the same; UINT32_MAX: there is none */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, before) == 16, "penna_patch.before");

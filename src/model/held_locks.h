@@ -30,7 +30,7 @@ struct SyncObject {
 };
 
 // Those that are taken and given back by the same thread, in an order that matters.
-inline bool is_lock(penna_sync sync) { return sync <= PENNA_SYNC_SPIN; }
+inline bool is_lock(penna_sync sync) { return sync <= PENNA_SYNC_SPIN || sync == PENNA_SYNC_OWN; }
 // Those of which it is known for whom one waits, before the wait ends.
 inline bool knows_holder(penna_sync sync) {
   return is_lock(sync) || sync == PENNA_SYNC_ONCE || sync == PENNA_SYNC_JOIN;

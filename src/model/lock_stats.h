@@ -18,6 +18,7 @@ enum class LockKind : uint8_t {
   kMutex,
   kRwlock,
   kSpin,
+  kOwn,  // known by its functions only
   kSemaphore,
   kCondition,
   kBarrier,
@@ -32,6 +33,7 @@ constexpr LockKind lock_kind(penna_sync sync) {
     case PENNA_SYNC_READ:
     case PENNA_SYNC_WRITE: return LockKind::kRwlock;
     case PENNA_SYNC_SPIN: return LockKind::kSpin;
+    case PENNA_SYNC_OWN: return LockKind::kOwn;
     case PENNA_SYNC_SEMAPHORE: return LockKind::kSemaphore;
     case PENNA_SYNC_CONDITION: return LockKind::kCondition;
     case PENNA_SYNC_BARRIER: return LockKind::kBarrier;
@@ -42,12 +44,13 @@ constexpr LockKind lock_kind(penna_sync sync) {
   }
 }
 constexpr const char* lock_kind_name(LockKind kind) {
-  constexpr const char* kNames[] = {"mutex",   "rwlock", "spinlock", "semaphore", "condition",
+  constexpr const char* kNames[] = {"mutex",   "rwlock", "spinlock", "own lock", "semaphore", "condition",
                                     "barrier", "once",   "join",     "futex"};
   return kNames[static_cast<int>(kind)];
 }
 constexpr bool has_holder(LockKind kind) {
-  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kSpin || kind == LockKind::kOnce;
+  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kSpin ||
+         kind == LockKind::kOwn || kind == LockKind::kOnce;
 }
 
 struct LockStats {

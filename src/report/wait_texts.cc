@@ -23,6 +23,7 @@ const char* sync_text(penna_sync sync) {
     case PENNA_SYNC_ONCE: return "once";
     case PENNA_SYNC_JOIN: return "join";
     case PENNA_SYNC_FUTEX: return "futex";
+    case PENNA_SYNC_OWN: return "own lock";
     default: return "lock";
   }
 }
