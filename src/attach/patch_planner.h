@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attach/call_sites.h"
+#include "attach/lock_functions.h"
 #include "attach/value_planner.h"
 #include "penna/patch_plan.h"
 #include "symbols/elf_file.h"
@@ -27,13 +28,20 @@ struct PatchWishes {
   bool libcalls = false;  // calls from one module into another, prepared or not
   // Functions besides, whatever `wanted` says; empty: none.
   std::function<bool(const std::string& name, const std::string& file)> also;
-  ValueWishes values;  // arguments and results; empty: none
+  ValueWishes values;              // arguments and results; empty: none
+  std::vector<OwnLock> own_locks;  // besides those that are known
 };
 
-// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator of which that is one.
+// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one.
 struct RefusedFunction {
   std::string name, file, reason;
-  enum What : uint8_t { kCalls, kValues, kAllocator } what = kCalls;
+  enum What : uint8_t { kCalls, kValues, kAllocator, kLock } what = kCalls;
+  std::string lock = {};  // kLock
+};
+
+// A function that takes a lock, and nobody knows how to try that.
+struct TimedLock {
+  std::string name, file;
 };
 
 struct PatchPlan;  // in the making
@@ -50,6 +58,10 @@ class PatchPlanner {
   std::vector<uint8_t> answer(std::span<const penna_patch_question> questions, const std::string& root);
 
   const std::vector<RefusedFunction>& refused() const { return refused_; }
+  const std::vector<TimedLock>& timed_locks() const { return timed_locks_; }
+  // Those of wishes.own_locks of which no file had a function, as typed. Only of use when somebody asked about locks.
+  std::vector<std::string> unmet_locks() const;
+  bool was_asked_about_locks() const { return asked_about_locks_; }
 
  private:
   struct Module;
@@ -59,6 +71,9 @@ class PatchPlanner {
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
+  void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* number);
+  const LockFunctions& locks_of(const penna_patch_question& question, const std::string& root);
+  void note_locks(const std::string& path, const LockFunctions& locks);
   static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                            PlanAnswer* answer);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
@@ -70,6 +85,10 @@ class PatchPlanner {
   std::vector<RefusedFunction> refused_;
   std::map<std::string, Allocator> allocators_;  // by path and build-id
   std::set<std::string> refused_pointers_;       // named once, whatever number of processes asks
+  std::map<std::string, LockFunctions> locks_;   // by path and build-id
+  std::vector<TimedLock> timed_locks_;
+  std::set<size_t> met_locks_;  // of wishes_.own_locks
+  bool asked_about_locks_ = false;
 };
 
 }  // namespace penna
