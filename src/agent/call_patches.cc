@@ -2,6 +2,7 @@
 // See call_patches.h. The steps of patch_new_modules(): questions with near memory, the recorder's answer, writing.
 #include "agent/call_patches.h"
 
+#include <link.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
@@ -358,6 +359,29 @@ bool enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* o
   return any;
 }
 
+bool is_sound(const penna_patch& patch, const penna_patch_question& question, const penna_near& near) {
+  return patch.kind == PENNA_PATCH_LOCK && patch.stub - question.near < near.bytes &&
+         patch.name < PENNA_MOST_LOCK_FUNCTIONS && patch.role < PENNA_LOCK_ROLES && patch.sync < PENNA_SYNC_COUNT &&
+         patch.answer < PENNA_ANSWERS && (patch.version == UINT32_MAX || patch.version < PENNA_MOST_LOCK_FUNCTIONS);
+}
+
+// All of a module's or none: a lock shall not be seen to be taken and not given back.
+void enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
+                    void (*entered)(const penna_patch& patch)) {
+  const penna_patch* const first = plan.patches + near.first;
+  const penna_patch* const end = first + near.patches;
+  CodeWriter writer(question, true);
+  bool sound = near.patches != 0 && open_near(question, plan, near);
+  sound = close_near(question, sound ? near : penna_near{}) && sound;
+  for (const penna_patch* patch = first; patch != end; ++patch)
+    sound = sound && is_sound(*patch, question, near) && writer.is_as_planned(*patch);
+  for (const penna_patch* patch = first; patch != end; ++patch) {
+    if (sound) entered(*patch);
+    const bool done = sound && writer.write_tail(*patch) && writer.write_head(*patch);
+    count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+  }
+}
+
 // Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds the board's lock.
 template <typename Fill, typename CarryOut>
 void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
@@ -467,6 +491,36 @@ bool enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t
       },
       [&](const Plan& plan, const Questions& questions) { any = enter_instead_as(plan, questions, originals); });
   return any;
+}
+
+void enter_lock_functions(uintptr_t hook, void (*entered)(const penna_patch& patch)) {
+  constexpr uint64_t kNearBytes = 64 << 10;
+  if (__libc_single_threaded == 0) return;
+  BoardLock lock(BoardLock::kTry);
+  if (!lock) return;
+  penna_prepare_patching();
+  ask(
+      PENNA_PATCH_MAX_MODULES,
+      [&](Questions& questions) {
+        for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
+          ModuleFacts module;
+          if (questions.count == PENNA_PATCH_MAX_MODULES ||
+              !module_at(reinterpret_cast<uintptr_t>(map->l_ld), &module) || !may_be_asked_about(module))
+            continue;
+          penna_patch_question& question = questions.list[questions.count++] =
+              question_about(module, reserve_near(module.start, module.end, kNearBytes), map != _r_debug.r_map);
+          question.instead = question.enter = hook;
+        }
+      },
+      [&](const Plan& plan, const Questions& questions) {
+        for (uint32_t i = 0; i < questions.count; ++i) {
+          const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
+          if (sound)
+            enter_locks_as(plan, questions.list[i], plan.nears[i], entered);
+          else
+            close_near(questions.list[i], {});
+        }
+      });
 }
 
 void count_refused_function() { count(&penna_counters::functions_refused); }

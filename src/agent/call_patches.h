@@ -8,6 +8,7 @@
 
 #include "agent/modules.h"
 #include "penna/channel.h"
+#include "penna/patch_plan.h"
 
 namespace penna::agent {
 
@@ -31,5 +32,9 @@ struct Instead {
 // Lets the calls of `count` functions go there, those of them that the module has and the recorder has planned for; originals[i] then is
 // code that does what the function did. Two symbols of one place: only the first. False: none. Only while there is one thread.
 bool enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals);
+
+// The same for all functions of locks that the modules which are there bring: calls go to `hook`, with the function's number on the
+// stack. Each is told by entered(patch), before it can be called; `patch.stub` is code that does what the function did.
+void enter_lock_functions(uintptr_t hook, void (*entered)(const penna_patch& patch));
 
 }  // namespace penna::agent

@@ -13,6 +13,7 @@
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/environment.h"
+#include "agent/lock_calls.h"
 #include "agent/modules.h"
 #include "agent/points.h"
 #include "agent/real.h"
@@ -26,7 +27,7 @@ namespace penna::agent {
 
 Process process;
 __thread Thread thread __attribute__((tls_model("initial-exec"))) = {
-    kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr};
+    kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr};
 
 namespace {
 
@@ -108,6 +109,7 @@ bool start() {
   process.min_wait = meeting.config.min_wait;
   process.long_hold = meeting.config.long_hold;
   process.lock_sample = meeting.config.lock_sample;
+  process.timed_wait = meeting.config.timed_wait;
   process.alloc_options = (meeting.config.sample_bytes != 0 ? kSampled : 0) |
                           ((meeting.config.options & PENNA_OPTION_FREE_STACKS) != 0 ? kFreeStacks : 0);
   if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
@@ -116,6 +118,7 @@ bool start() {
   start_points(meeting.config, forked);
   start_call_patches(meeting.config, forked);
   start_allocators(meeting.config, forked);
+  const uint32_t lock_functions = start_lock_functions(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
   if ((meeting.config.classes & class_bit(PENNA_LOCKS)) != 0)
     meeting.channel->record_cost_ticks = measure_record_cost();
@@ -123,9 +126,10 @@ bool start() {
   bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers();
   const bool lock_options = process.min_wait != 0 || process.long_hold != 0 || process.lock_sample > 1;
   // Release: from here on other threads use all of the above.
-  __atomic_store_n(&process.armed,
-                   kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0),
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(
+      &process.armed,
+      kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0) | lock_functions,
+      __ATOMIC_RELEASE);
   return true;
 }
 

@@ -19,7 +19,8 @@ inline constexpr uint32_t kStarted = 1u << 8;  // the rendezvous has been tried
 inline constexpr uint32_t kCallsAtOnce =
     1u << 9;  // calls are recorded, a MODULE record names all code there is, and nothing else is wanted of a call
 inline constexpr uint32_t kLockOptions =
-    1u << 10;  // locks are not recorded in the usual way: lock_sample, min_wait, long_hold
+    1u
+    << 10;  // locks are not recorded in the usual way: lock_sample, min_wait, long_hold; or functions of locks are entered
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
 
 // Bits of Process::alloc_options: which allocations and frees are not recorded in the usual way.
@@ -43,8 +44,9 @@ struct alignas(4096) Process {
   uint32_t stack_depth;
   uint32_t on_full;  // penna_on_full
   uint64_t sample_bytes;
-  uint64_t min_wait;   // ticks
-  uint64_t long_hold;  // ticks; 0: no hold is long
+  uint64_t min_wait;    // ticks
+  uint64_t long_hold;   // ticks; 0: no hold is long
+  uint64_t timed_wait;  // ticks: so long in a lock function that cannot be tried is a wait
   uint32_t lock_sample;
 };
 
@@ -75,6 +77,7 @@ struct Thread {
   uint64_t held[kMostHeld];        // the last of these
   uint64_t held_since[kMostHeld];  // with kLockOptions: ticks; 0: the acquisition was not told
   struct OnceCall* once_call;      // the innermost pthread_once (hooks/waits.cc)
+  struct LockCall* lock_call;      // of a lock function that is entered (lock_calls.h)
 };
 
 extern Process process;

@@ -47,6 +47,7 @@ Result<> check_settings(const RecordSettings& settings) {
 }
 
 penna_config config_for(const RecordSettings& settings) {
+  constexpr uint64_t kUsualTicksPerNs = 3;  // measuring takes a moment, and few programs need it
   penna_config config{};
   config.magic = PENNA_CHANNEL_MAGIC;
   config.version = PENNA_ABI_VERSION;
@@ -60,10 +61,12 @@ penna_config config_for(const RecordSettings& settings) {
   config.stack_depth = settings.stack_depth;
   config.sample_bytes = settings.sample_bytes;
   config.lock_sample = settings.lock_sample;
-  if (settings.min_wait_ns != 0 || settings.long_hold_ns != 0) {
+  config.timed_wait = kTimedWaitNs * kUsualTicksPerNs;
+  if (settings.min_wait_ns != 0 || settings.long_hold_ns != 0 || settings.timed_locks) {
     const double ticks = measure_ticks_per_ns();
     config.min_wait = static_cast<uint64_t>(static_cast<double>(settings.min_wait_ns) * ticks);
     config.long_hold = static_cast<uint64_t>(static_cast<double>(settings.long_hold_ns) * ticks);
+    config.timed_wait = static_cast<uint64_t>(static_cast<double>(kTimedWaitNs) * ticks);
   }
   config.options = settings.free_stacks ? static_cast<uint32_t>(PENNA_OPTION_FREE_STACKS) : 0;
   size_t at = 0;

@@ -15,6 +15,9 @@
 
 namespace penna {
 
+// So long in a lock function that cannot be tried is a wait.
+inline constexpr uint64_t kTimedWaitNs = 5000;
+
 struct RecordSettings {
   uint32_t classes = (1u << PENNA_CLASS_COUNT) - 1;  // bit mask of penna_event_class, never 0
   penna_on_full on_full = PENNA_ON_FULL_BLOCK;       // when the pool is empty
@@ -24,6 +27,7 @@ struct RecordSettings {
   uint32_t lock_sample = 0;                          // one acquisition without waiting in so many; 0 and 1: all
   uint64_t min_wait_ns = 0;                          // shorter waits for locks are acquisitions without waiting
   uint64_t long_hold_ns = 0;                         // holds of locks that say where they end; 0: none
+  bool timed_locks = false;                          // locks are recorded of which only their functions are known
   bool free_stacks = false;                          // frees have stacks, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
   std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met

@@ -33,6 +33,7 @@ struct ConditionWait {
 
 template <typename Answers, typename Condition, typename Mutex, typename Wait>
 int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFrame* hook) {
+  if (has_lock_options() && inside_lock_function()) return wait();
   const uint64_t lock = lock_word(mutex, PENNA_SYNC_MUTEX);
   const uint32_t stack = current_stack(hook->caller());
   tell_given_back(lock, penna_now(), hook);
@@ -55,6 +56,7 @@ bool is_waited_for(const cnd_t* condition) { return is_waited_for(reinterpret_ca
 // Who wakes somebody tells where. So do the first who wake nobody; after that, such a call costs next to nothing without us.
 template <typename Condition, typename Wake>
 __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t most, Wake wake_them) {
+  if (has_lock_options() && inside_lock_function()) return wake_them();
   uint32_t stack = 0;
   if (is_waited_for(condition) || tells_stack(condition_word(condition)))
     stack = current_stack(unwind::HookFrame::here()->caller());

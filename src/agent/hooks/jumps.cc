@@ -4,6 +4,7 @@
 //
 // Invariant: what saves a place (setjmp, getcontext) is left by a jump to the real function, with the caller's own registers,
 // stack and return address: that is what they save (jumps_x86_64.S).
+#include "agent/lock_calls.h"
 #include "agent/real.h"
 #include "agent/writer.h"
 
@@ -16,6 +17,12 @@ void tell_jump(penna_jump_what what, const void* buffer, const void* other) {
   if (!recording(PENNA_CALLS)) return;
   const penna_jump jump{reinterpret_cast<uintptr_t>(buffer), reinterpret_cast<uintptr_t>(other), what, 0};
   write_record(PENNA_KIND_JUMP, jump, kNoClass, penna_now());
+}
+
+// Lock functions and allocators that are entered, and that this thread is in, are left, or waited in on a stack that is left.
+void leave_entered() {
+  thread.in_allocator = 0;
+  leave_lock_calls();
 }
 
 const RealFunctions& ready() {
@@ -51,6 +58,7 @@ using namespace penna::agent;
 #define PENNA_GOES(name)                            \
   PENNA_EXPORT void name(void* buffer, int value) { \
     tell_jump(PENNA_JUMP_GO, buffer, nullptr);      \
+    leave_entered();                                \
     ready().name(buffer, value);                    \
     __builtin_unreachable();                        \
   }
@@ -61,11 +69,19 @@ PENNA_GOES(__longjmp_chk)
 
 PENNA_EXPORT int setcontext(const ucontext_t* context) {
   tell_jump(PENNA_JUMP_GO, context, nullptr);
+  leave_entered();
   return ready().setcontext(context);
 }
 
 // This frame waits on the stack that is left, and returns from there.
 PENNA_EXPORT int swapcontext(ucontext_t* from, const ucontext_t* to) {
   tell_jump(PENNA_JUMP_SWITCH, to, from);
-  return ready().swapcontext(from, to);
+  const uint32_t in_allocator = thread.in_allocator;
+  LockCall* const lock_call = thread.lock_call;
+  thread.in_allocator = 0;
+  thread.lock_call = nullptr;
+  const int answer = ready().swapcontext(from, to);
+  thread.in_allocator = in_allocator;  // of whichever thread that is now
+  thread.lock_call = lock_call;
+  return answer;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <threads.h>
 
+#include "agent/lock_calls.h"
 #include "agent/lock_watch.h"
 #include "agent/real.h"
 #include "agent/sampling.h"
@@ -162,6 +163,7 @@ __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stac
 template <typename Answers, typename Try, typename Wait, typename Owner>
 __attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it, Wait wait, Owner owner_of,
                                       const unwind::HookFrame* hook) {
+  if (inside_lock_function()) return wait();
   const uint32_t stack = with_stack ? current_stack(hook->caller()) : 0;
   const int answer = try_it();
   if (!Answers::got(answer)) return take_busy<Answers>(lock, answer, stack, wait, owner_of, hook);
@@ -186,6 +188,7 @@ __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait w
 // Tries, and that is all.
 template <typename Answers, typename Try>
 __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it) {
+  if (has_lock_options() && inside_lock_function()) return try_it();
   uint32_t stack = 0;
   if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
   const int answer = try_it();

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// See lock_calls.h. What calls of entered lock functions come to: penna_enter_lock (entered_locks_x86_64.S) asks before and tells after.
+//
+// How a wait is told: where a function is known that tries the lock, that is called first, as by all hooks of locks (lock_record.h). Where
+// none is, only time tells: long in the function, process.timed_wait, is a wait, known when it is over.
+// Invariant: results and errno are those of the function; a lock is held exactly when it would be without us.
+#include <errno.h>
+
+#include "agent/call_patches.h"
+#include "agent/hooks/lock_record.h"
+#include "agent/lock_calls.h"
+
+extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock();
+
+namespace penna::agent {
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;
+
+struct EnteredLock {
+  uintptr_t code;  // does what the function did
+  uint32_t tried_by;
+  uint8_t role, answer, sync;
+  // What it gives back when the lock was free: nothing, or 0; of a program's own lock known once it was called.
+  bool knows_result;
+  uint64_t result, result2;
+};
+EnteredLock lock_functions[PENNA_MOST_LOCK_FUNCTIONS];
+bool any_lock_functions;
+
+void remember(const penna_patch& patch) {
+  lock_functions[patch.name] = {
+      patch.stub, patch.version, patch.role, patch.answer, patch.sync, patch.sync != PENNA_SYNC_OWN, 0, 0};
+  any_lock_functions = true;
+}
+
+// LockCall::state
+enum CallState : uint32_t { kSimple, kTrying, kWaiting, kTimed, kGiving, kOnCondition, kLeft };
+
+bool is_yes(uint8_t answer, uint64_t result) {
+  switch (answer) {
+    case PENNA_ANSWER_TRUE: return static_cast<uint8_t>(result) != 0;
+    case PENNA_ANSWER_FALSE: return static_cast<uint8_t>(result) == 0;
+    case PENNA_ANSWER_ZERO: return static_cast<uint32_t>(result) == 0;
+    default: return true;
+  }
+}
+
+// How a wait for a lock ended.
+penna_wait_end end_of_wait(const EnteredLock& function, uint64_t result) {
+  return function.answer == PENNA_ANSWER_ZERO ? PosixAnswers::end(static_cast<int>(result)) : PENNA_WAIT_GOT;
+}
+
+// A lock of readers and writers is what this thread has taken it as.
+uint64_t word_of_held(uint64_t address, uint8_t sync) {
+  const uint64_t as_reader = address | uint64_t{PENNA_SYNC_READ} << 56;
+  if (sync == PENNA_SYNC_WRITE && held_since(as_reader) != UINT64_MAX) return as_reader;
+  return address | uint64_t{sync} << 56;
+}
+
+// What penna_enter_lock does next.
+struct Next {
+  uintptr_t code;
+  enum How : uint64_t { kCall, kJump, kDone } how;
+};
+
+Next begin_call(LockCall* call, CallState state, uintptr_t code) {
+  // One of another stack is waited in there, and goes on some time; one of deeper down this stack was left without a word.
+  LockCall* outer = thread.lock_call;
+  const uintptr_t deeper = reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(outer);
+  call->outer = deeper < kMostInside ? nullptr : outer;
+  call->self = call;
+  call->state = state;
+  thread.lock_call = call;
+  return {code, Next::kCall};
+}
+
+void end_call(LockCall* call) {
+  if (thread.lock_call == call) thread.lock_call = call->outer;
+  call->self = nullptr;
+}
+
+Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  const EnteredLock& tries = lock_functions[function.tried_by];
+  const int saved = errno;
+  begin_call(call, kTrying, 0);
+  const uint64_t answer = reinterpret_cast<uint64_t (*)(uint64_t)>(tries.code)(call->arguments[0]);
+  end_call(call);
+  errno = saved;
+  if (is_yes(tries.answer, answer)) {
+    tell_taken_at(call->lock, call->stack);
+    call->result = function.result;
+    call->result2 = function.result2;
+    return {0, Next::kDone};
+  }
+  watch_contended(call->lock);
+  const LockWait wait = LockWait::begin_now(call->lock, call->stack, 0, hook);
+  call->begin = wait.begin;
+  call->stack = wait.stack;
+  return begin_call(call, kWaiting, function.code);
+}
+
+Next take_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  call->lock = call->arguments[0] | uint64_t{function.sync} << 56;
+  call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
+  if (function.tried_by != kNobody && function.knows_result) return try_first(call, function, hook);
+  call->begin = penna_now();
+  return begin_call(call, kTimed, function.code);
+}
+
+Next try_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  call->lock = call->arguments[0] | uint64_t{function.sync} << 56;
+  call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
+  return begin_call(call, kSimple, function.code);
+}
+
+// The lock is given back, if it was held, and waited for together with a condition, which is all that is known of that.
+Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  const uint64_t lock = call->arguments[function.role == PENNA_LOCK_WAITS_ON ? 1 : 0];
+  call->lock = word_of_held(lock, function.sync);
+  call->condition = call->arguments[0];
+  call->stack = current_stack(hook->caller());
+  if (function.role != PENNA_LOCK_TAKES_WHEN) tell_given_back(call->lock, penna_now(), hook);
+  call->begin = penna_now();
+  const uint64_t condition = call->condition | uint64_t{PENNA_SYNC_CONDITION} << 56;
+  write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{condition, call->stack, 0}, PENNA_LOCKS, call->begin);
+  return begin_call(call, kOnCondition, function.code);
+}
+
+void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
+  const uint64_t condition = call->arguments[0] | uint64_t{PENNA_SYNC_CONDITION} << 56;
+  write_record(PENNA_KIND_WAKE, penna_wake{condition, current_stack(hook->caller()), most}, PENNA_LOCKS, penna_now());
+}
+
+// ---- Afterwards -------------------------------------------------------------------------------------------------------
+
+void tell_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
+  const LockWait wait{call->lock, call->begin, call->stack, 0};
+  if (end == PENNA_WAIT_GOT && now - call->begin < process.min_wait)
+    write_lock_at(PENNA_KIND_LOCK_AT, call->lock, call->stack, now);
+  else
+    wait.end(end, now);
+  if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds_since(call->lock, now);
+}
+
+// Nobody knew before that it would wait: whoever takes the lock from now on says where.
+void tell_timed(LockCall* call, penna_wait_end end, uint64_t now, const unwind::HookFrame* hook) {
+  if (now - call->begin < process.timed_wait || now - call->begin < process.min_wait) {
+    if (end == PENNA_WAIT_GOT) tell_taken_at(call->lock, call->stack);
+    return;
+  }
+  if (call->stack == 0) call->stack = current_stack(hook->caller());
+  told_end(call->lock);
+  tell_wait(call, end, now);
+}
+
+void tell_taken(LockCall* call, EnteredLock& function, const unwind::HookFrame* hook) {
+  const uint64_t now = penna_now();
+  const penna_wait_end end = end_of_wait(function, call->result);
+  if (call->state == kWaiting) {
+    watch_wait_over(call->lock);
+    return tell_wait(call, end, now);
+  }
+  tell_timed(call, end, now, hook);
+  if (end != PENNA_WAIT_GOT || __atomic_load_n(&function.knows_result, __ATOMIC_RELAXED)) return;
+  function.result = call->result;
+  function.result2 = call->result2;
+  __atomic_store_n(&function.knows_result, true, __ATOMIC_RELEASE);
+}
+
+void tell_tried(const LockCall* call, const EnteredLock& function) {
+  if (is_yes(function.answer, call->result))
+    tell_taken_at(call->lock, call->stack, kTried);
+  else
+    write_lock(PENNA_KIND_LOCK_BUSY, call->lock, penna_now());
+}
+
+void tell_condition_over(const LockCall* call, penna_wait_end end) {
+  const uint64_t now = penna_now();
+  write_record(PENNA_KIND_COND_WAIT,
+               penna_cond_wait{call->lock, call->condition, call->begin, call->stack, static_cast<uint32_t>(end)},
+               PENNA_LOCKS, now);
+  holds_since(call->lock, now);
+}
+
+void tell_made(const LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  const uint64_t lock = call->arguments[0] | uint64_t{function.sync} << 56;
+  watch_from_birth(lock);
+  write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(hook->caller()), penna_now());
+}
+
+// It will not return: what was begun is told as far as it is known.
+void leave_call(LockCall* call, const unwind::HookFrame* hook) {
+  switch (call->state) {
+    case kWaiting:
+      watch_wait_over(call->lock);
+      tell_wait(call, PENNA_WAIT_ERROR, penna_now());
+      break;
+    case kGiving: tell_given_back(call->lock, call->begin, hook); break;
+    case kOnCondition: tell_condition_over(call, PENNA_WAIT_ERROR); break;
+    default: break;
+  }
+  call->state = kLeft;
+}
+
+// One that this thread, somewhere deeper on the same stack, is about to leave.
+bool is_being_left(const LockCall* call) {
+  constexpr uintptr_t kMostStack = 8 << 20;
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return call != nullptr && distance < kMostStack && call->self == call;
+}
+
+// The frame of penna_enter_lock, whose rbp is as far behind its LockCall as entered_locks_x86_64.S says.
+const unwind::HookFrame* frame_of(const LockCall* call) {
+  constexpr uintptr_t kFromFrame = 112;
+  return reinterpret_cast<const unwind::HookFrame*>(reinterpret_cast<uintptr_t>(call) + kFromFrame);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(LockCall* call,
+                                                                              const unwind::HookFrame* hook) {
+  const EnteredLock& function = lock_functions[call->number];
+  const Next unseen{function.code, Next::kJump};
+  if (!recording(PENNA_LOCKS) || inside_lock_function()) return unseen;
+  switch (function.role) {
+    case PENNA_LOCK_TAKES: return take_entered(call, function, hook);
+    case PENNA_LOCK_TRIES: return try_entered(call, function, hook);
+    case PENNA_LOCK_GIVES:
+      call->lock = word_of_held(call->arguments[0], function.sync);
+      call->begin = penna_now();
+      return begin_call(call, kGiving, function.code);
+    case PENNA_LOCK_TAKES_WHEN:
+    case PENNA_LOCK_AWAITS:
+    case PENNA_LOCK_WAITS_ON: return wait_entered(call, function, hook);
+    case PENNA_LOCK_WAKES_ONE: return wake_entered(call, 1, hook), unseen;
+    case PENNA_LOCK_WAKES_ALL: return wake_entered(call, UINT32_MAX, hook), unseen;
+    case PENNA_LOCK_MAKES: return begin_call(call, kSimple, function.code);
+    case PENNA_LOCK_ENDS:
+      write_lock(PENNA_KIND_LOCK_GONE, call->arguments[0] | uint64_t{function.sync} << 56, penna_now());
+      return unseen;
+    default: return unseen;
+  }
+}
+
+// The function has returned.
+extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(LockCall* call,
+                                                                             const unwind::HookFrame* hook) {
+  EnteredLock& function = lock_functions[call->number];
+  end_call(call);
+  switch (function.role) {
+    case PENNA_LOCK_TAKES:
+      if (call->state == kLeft)
+        tell_taken_at(call->lock, 0);  // it came back by another jump
+      else
+        tell_taken(call, function, hook);
+      break;
+    case PENNA_LOCK_TRIES: tell_tried(call, function); break;
+    case PENNA_LOCK_GIVES:
+      if (call->state != kLeft && is_yes(function.answer, call->result)) tell_given_back(call->lock, call->begin, hook);
+      break;
+    case PENNA_LOCK_MAKES:
+      if (is_yes(function.answer, call->result)) tell_made(call, function, hook);
+      break;
+    default:
+      if (call->state != kLeft)
+        tell_condition_over(call, is_yes(function.answer, call->result) ? PENNA_WAIT_GOT : PENNA_WAIT_TIMEOUT);
+      break;
+  }
+}
+
+// An exception, or a cancellation, goes through penna_enter_lock. Itanium C++ ABI, exception handling, 2.5.2.
+extern "C" __attribute__((visibility("hidden"), used)) int penna_lock_personality(int, int actions, uint64_t, void*,
+                                                                                  void*) {
+  constexpr int kCleanupPhase = 2, kContinueUnwind = 8;
+  LockCall* call = thread.lock_call;
+  if ((actions & kCleanupPhase) != 0 && is_being_left(call)) {
+    end_call(call);
+    leave_call(call, frame_of(call));
+  }
+  return kContinueUnwind;
+}
+
+// Who jumps stands deeper on the stack than the calls that are left.
+void leave_lock_calls() {
+  for (LockCall* call = thread.lock_call; is_being_left(call); call = call->outer) leave_call(call, frame_of(call));
+  thread.lock_call = nullptr;
+}
+
+uint32_t start_lock_functions(const penna_config& config, bool forked) {
+  const bool wanted = (config.classes & class_bit(PENNA_LOCKS)) != 0 && (config.plans & PENNA_PLANS_LOCKS) != 0;
+  if (wanted && !forked) enter_lock_functions(reinterpret_cast<uintptr_t>(&penna_enter_lock), remember);
+  thread.lock_call = nullptr;
+  return wanted && any_lock_functions ? kLockOptions : 0;
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * penna_enter_lock: where calls of lock functions go, whose number lies on the stack above the return address (penna/patch_plan.h:
+ * PENNA_PATCH_LOCK). penna_before_lock() says how it goes on: the function is called, and penna_after_lock() told; or it is jumped to; or
+ * all is done. What a function is called with, and gives back, nobody here knows: any register, and some words of the stack.
+ *
+ * Invariant: but the function's results, all registers are as it would have left them, also those that a caller may not count on: a
+ * compiler that has seen both does (-fipa-ra). Flags are not.
+ *
+ *   rbp + 8    return address
+ *   rbp + 0    the caller's rbp               HookFrame (unwind/arch_x86_64.h)
+ *   rbp - 8    number; then, where to jump
+ *   rbp - 16   where to call
+ *   rbp - 112  LockCall (lock_calls.h)
+ *   rbp - 184  integer registers
+ *   rbp - 440  vector registers
+ *   rbp - 512  copies of eight words of arguments; here rsp points, aligned to 16 as rbp is
+ */
+#define CALL_AT      -112
+#define RESULT       (CALL_AT + 24)
+#define RESULT2      (CALL_AT + 32)
+#define NUMBER       (CALL_AT + 40)
+#define INTEGERS     -184
+#define VECTORS      -440
+#define FRAME        512
+
+.macro EACH_INTEGER what
+        \what   0, %rax
+        \what   8, %rcx
+        \what   16, %rdx
+        \what   24, %rsi
+        \what   32, %rdi
+        \what   40, %r8
+        \what   48, %r9
+        \what   56, %r10
+        \what   64, %r11
+.endm
+.macro SAVE_INTEGER at, register
+        mov     \register, INTEGERS+\at(%rbp)
+.endm
+.macro LOAD_INTEGER at, register
+        mov     INTEGERS+\at(%rbp), \register
+.endm
+.macro EACH_VECTOR what
+        .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        \what   \n
+        .endr
+.endm
+.macro SAVE_VECTOR n
+        movups  %xmm\n, VECTORS+16*\n(%rbp)
+.endm
+.macro LOAD_VECTOR n
+        movups  VECTORS+16*\n(%rbp), %xmm\n
+.endm
+
+        .text
+        .globl  penna_enter_lock
+        .hidden penna_enter_lock
+        .type   penna_enter_lock, @function
+        .balign 16
+penna_enter_lock:
+        .cfi_startproc
+        .cfi_personality 0x1b, penna_lock_personality
+        .cfi_def_cfa_offset 16
+        endbr64
+        xchg    %rbp, (%rsp)                    /* the number lies there */
+        .cfi_offset rbp, -16
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        lea     8(%rsp), %rbp
+        .cfi_def_cfa rbp, 16
+        sub     $(FRAME - 8), %rsp
+        EACH_INTEGER SAVE_INTEGER
+        EACH_VECTOR SAVE_VECTOR
+        mov     %rdi, CALL_AT(%rbp)
+        mov     %rsi, CALL_AT+8(%rbp)
+        mov     %rdx, CALL_AT+16(%rbp)
+        mov     -8(%rbp), %rax
+        mov     %rax, NUMBER(%rbp)
+        lea     CALL_AT(%rbp), %rdi
+        mov     %rbp, %rsi
+        call    penna_before_lock
+        mov     %rax, -16(%rbp)
+        cmp     $1, %rdx
+        je      1f
+        ja      2f
+
+        .irp at, 0, 16, 32, 48                  /* arguments on the stack, if there are any */
+        movups  16+\at(%rbp), %xmm0
+        movups  %xmm0, \at(%rsp)
+        .endr
+        EACH_VECTOR LOAD_VECTOR
+        EACH_INTEGER LOAD_INTEGER
+        call    *-16(%rbp)
+        EACH_INTEGER SAVE_INTEGER
+        EACH_VECTOR SAVE_VECTOR
+        mov     %rax, RESULT(%rbp)
+        mov     %rdx, RESULT2(%rbp)
+        lea     CALL_AT(%rbp), %rdi
+        mov     %rbp, %rsi
+        call    penna_after_lock
+        EACH_VECTOR LOAD_VECTOR
+        EACH_INTEGER LOAD_INTEGER
+        .cfi_remember_state
+        leave
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        ret
+
+        .cfi_restore_state
+1:      mov     %rax, -8(%rbp)
+        EACH_VECTOR LOAD_VECTOR
+        EACH_INTEGER LOAD_INTEGER
+        .cfi_remember_state
+        leave
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        notrack jmp *-16(%rsp)                  /* rbp - 8; no handler writes there (red zone) */
+
+        .cfi_restore_state
+2:      EACH_VECTOR LOAD_VECTOR
+        EACH_INTEGER LOAD_INTEGER
+        mov     RESULT(%rbp), %rax
+        mov     RESULT2(%rbp), %rdx
+        leave
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        ret
+        .cfi_endproc
+.size penna_enter_lock, . - penna_enter_lock
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Locks that programs and libraries bring, whose functions are entered where they lie: what is known of these, and of the calls of them
+// that go on in this thread.
+//
+// What such a function does inside, waits for futexes, mutexes of libc that it is made of, is part of it and not told besides: hooks
+// ask inside_lock_function().
+// Invariant: a call that was left in any way (an exception, a cancellation, a jump) silences nobody: what is asked is where the stack is.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/state.h"
+#include "penna/channel.h"
+
+namespace penna::agent {
+
+// Lies in the frame of penna_enter_lock (entered_locks_x86_64.S), which knows its layout.
+struct LockCall {
+  uint64_t arguments[3];  // the first; changing them changes nothing
+  uint64_t result, result2;
+  uint64_t number;  // of the function
+  LockCall* outer;  // of this thread; on another stack, or left
+  uint64_t lock;    // as in records
+  uint64_t begin;
+  uint64_t condition;
+  const LockCall* self;  // as long as nothing else is written here
+  uint32_t stack;
+  uint32_t state;
+};
+static_assert(sizeof(LockCall) == 96);
+
+// A call that is this much further up the stack than who asks, or on another one, is not what he is inside of.
+inline constexpr uintptr_t kMostInside = 64 << 10;
+
+inline bool is_around_here(const LockCall* call) {
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return distance < kMostInside;
+}
+// Is the lock function told that this thread is in? Asked with kLockOptions only.
+inline bool inside_lock_function() {
+  return __builtin_expect(thread.lock_call != nullptr, 0) && is_around_here(thread.lock_call);
+}
+
+// A jump leaves all calls that go on in this thread.
+void leave_lock_calls();
+
+// Called from start(), once the channel takes records: asks the recorder for the functions that there are. In a forked child they are
+// entered already. Gives kLockOptions when there are any.
+uint32_t start_lock_functions(const penna_config& config, bool forked);
+
+}  // namespace penna::agent
