@@ -3,11 +3,13 @@
 #include "cli/call_plans.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "cli/own_locks.h"
 #include "model/function_chooser.h"
 #include "model/function_pattern.h"
 #include "report/units.h"
@@ -78,6 +80,8 @@ void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
 
 PatchWishes patch_wishes(const RecordOptions& options) {
   PatchWishes wishes;
+  for (const std::string& text : options.lock_functions)
+    if (auto lock = parse_own_lock(text)) wishes.own_locks.push_back(std::move(*lock));
   wishes.libcalls = options.libcalls;
   add_value_wishes(options, &wishes);
   const FilterOptions& filter = options.filter;
@@ -96,7 +100,7 @@ PatchWishes patch_wishes(const RecordOptions& options) {
 
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
   const auto records = [&](penna_event_class what) { return (options.classes & (1u << what)) != 0; };
-  if (!records(PENNA_CALLS) && !records(PENNA_ALLOC)) return;
+  if (!records(PENNA_CALLS) && !records(PENNA_ALLOC) && !records(PENNA_LOCKS)) return;
   const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
     return planner.answer(questions, fmt::format("/proc/{}/root", pid));
   };
@@ -104,7 +108,28 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
   if (records(PENNA_CALLS)) plans |= PENNA_PLANS_MODULES;
   if (records(PENNA_CALLS) && options.libcalls) plans |= PENNA_PLANS_POINTERS;
   if (records(PENNA_ALLOC)) plans |= PENNA_PLANS_ALLOCATORS;
+  if (records(PENNA_LOCKS)) plans |= PENNA_PLANS_LOCKS;
   server.set_planner(answer, plans);
+}
+
+std::string note_locks(const PatchPlanner& planner, Collector& collector) {
+  std::vector<std::string> timed;
+  for (const TimedLock& one : planner.timed_locks())
+    timed.push_back(fmt::format("{} [{}]", one.name, std::filesystem::path(one.file).filename().string()));
+  if (!timed.empty())
+    collector.note(
+        fmt::format("waits in {} are told by time: {} us or more in it count as one; name a function that tries "
+                    "the lock to have them exactly (--lock-functions ...,try=FUNCTION)",
+                    fmt::join(timed, ", "), kTimedWaitNs / 1000),
+        false);
+  const std::vector<std::string> unmet = planner.unmet_locks();
+  if (unmet.empty() || !planner.was_asked_about_locks()) return {};
+  std::string sentence = fmt::format(
+      "--lock-functions '{}': no such function is defined in the program or the libraries that it starts with (see: nm "
+      "-C)",
+      fmt::join(unmet, "' and '"));
+  collector.note(sentence, false);
+  return sentence;
 }
 
 std::string note_refused(const PatchPlanner& planner, Collector& collector) {
@@ -120,6 +145,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
                          one.name.starts_with("_Z") ? fmt::format("blocks of operator new of the allocator in {}", file)
                                                     : fmt::format("blocks of the allocator that is part of {}", file),
                          one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason);
+    if (one.what == RefusedFunction::kLock)
+      return fmt::format("locks by {} in {} are not recorded: {} {}", one.lock, file, one.name, one.reason);
     return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
   };
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i) collector.note(sentence(refused[i]), false);

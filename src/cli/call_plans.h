@@ -19,6 +19,10 @@ PatchWishes patch_wishes(const RecordOptions& options);
 // Lets `server` answer its processes' questions with `planner`: about calls, and about allocators of their own.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
 
+// Puts into the recording's notes which waits for locks are told by time, and which options mean no function. One sentence about these;
+// empty: there are none.
+std::string note_locks(const PatchPlanner& planner, Collector& collector);
+
 // Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty: there are none.
 std::string note_refused(const PatchPlanner& planner, Collector& collector);
 

@@ -178,6 +178,7 @@ int cmd_record(const RecordOptions& options) {
     unrecorded = say_unrecorded(strangers);
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   const std::string refused = note_refused(planner, collector);
+  const std::string without_locks = note_locks(planner, collector);
   auto closed = collector.stop();
   const ClockTriplet end = read_clocks();
   if (live) live->finish();
@@ -186,6 +187,7 @@ int cmd_record(const RecordOptions& options) {
   std::optional<std::vector<std::string>> without_snapshot;
   if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
   if (!closed) say(closed.error().text);
+  if (!options.quiet && !without_locks.empty()) say(without_locks);
   if (!options.quiet)
     print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused,
                          *silencer ? (*silencer)->summary() : std::string{}, without_snapshot},

@@ -24,6 +24,7 @@ struct RecordOptions : RecordSettings {
   bool force = false;                           // an existing output may be overwritten
   bool libcalls = false;                        // calls from one module into another are recorded, too
   std::vector<std::string> arguments, results;  // of calls, as typed: FUNCTION or FUNCTION@VALUE,...
+  std::vector<std::string> lock_functions;      // of a program's own locks, as typed (own_locks.h)
   bool auto_arguments = false;                  // those of all functions whose types are known
   std::optional<uint32_t> keep_mib;             // of newest events in memory, with -T FUNC@snapshot
   std::optional<uint32_t> max_overhead;         // percent of the program's own time that recording calls may cost

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "cli/own_locks.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "report/units.h"
@@ -35,6 +36,9 @@ Result<> check(const RecordOptions& options) {
   if ((options.lock_sample > 1 || options.min_wait_ns != 0 || options.long_hold_ns != 0) &&
       (options.classes & (1u << PENNA_LOCKS)) == 0)
     return Error{"--sample-locks, --min-wait and --holds are about locks: add locks to -k"};
+  if (!options.lock_functions.empty() && (options.classes & (1u << PENNA_LOCKS)) == 0)
+    return Error{"--lock-functions is about locks: add locks to -k"};
+  for (const std::string& text : options.lock_functions) PENNA_TRY(parse_own_lock(text));
   return check_settings(options);
 }
 
@@ -132,6 +136,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "of locks that are free when they are taken, record one acquisition in N, drawn at random: reports then "
       "show estimates of their number; waits are all recorded",
       1, 1'000'000);
+  parser.texts(
+      "--lock-functions", options.lock_functions, "SPEC",
+      "record the program's own lock, too, the object that the first argument of these functions points to: "
+      "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, if that gives true when it got the "
+      "lock, or try0=, if it then gives 0; may be repeated");
   parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
                 PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
@@ -150,6 +159,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
+  options.timed_locks = !options.lock_functions.empty();
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
   if (!overhead.empty()) options.max_overhead = PENNA_TRY(parse_percent(overhead));

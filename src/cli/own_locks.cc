@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// See own_locks.h.
+#include "cli/own_locks.h"
+
+#include <fmt/core.h>
+
+#include <string_view>
+
+#include "model/function_pattern.h"
+
+namespace penna {
+namespace {
+
+// Where `wanted` stands outside of the brackets of parameters and templates; npos: nowhere.
+size_t find_outside(std::string_view text, char wanted) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(' || text[i] == '<') ++depth;
+    if (text[i] == ')' || text[i] == '>') --depth;
+    if (text[i] == wanted && depth == 0) return i;
+  }
+  return text.npos;
+}
+
+WantedFunction named(std::string_view text) {
+  const std::string name(text);
+  return {name, [pattern = FunctionPattern(name)](const std::string& one) { return pattern.matches(one); }};
+}
+
+}  // namespace
+
+Result<OwnLock> parse_own_lock(const std::string& text) {
+  const auto wrong = [&text](const char* why) {
+    return Error{fmt::format("--lock-functions '{}' {}: write LOCK=UNLOCK or LOCK=UNLOCK,try=TRYLOCK", text, why)};
+  };
+  const std::string_view all = text;
+  const size_t equals = find_outside(all, '=');
+  if (equals == all.npos) return wrong("names no function that gives the lock back");
+  const size_t comma = find_outside(all, ',');
+  const std::string_view takes = all.substr(0, equals);
+  const std::string_view gives = all.substr(equals + 1, comma == all.npos ? comma : comma - equals - 1);
+  if (comma < equals || takes.empty() || gives.empty() || find_outside(gives, '=') != gives.npos)
+    return wrong("cannot be read");
+  if (text.find_first_of("*?") != text.npos) return wrong("has a glob, where a name is needed");
+  if (takes == gives) return wrong("names one function twice");
+  OwnLock lock{text, named(takes), named(gives), {}, PENNA_ANSWER_NONE};
+  if (comma == all.npos) return lock;
+  std::string_view third = all.substr(comma + 1);
+  const bool gives_zero = third.starts_with("try0=");
+  if (!gives_zero && !third.starts_with("try=")) return wrong("has something else than try= behind the comma");
+  third.remove_prefix(gives_zero ? 5 : 4);
+  if (third.empty() || third == takes || third == gives || find_outside(third, ',') != third.npos)
+    return wrong("cannot be read");
+  lock.tries = named(third);
+  lock.answer = gives_zero ? PENNA_ANSWER_ZERO : PENNA_ANSWER_TRUE;
+  return lock;
+}
+
+}  // namespace penna
