@@ -42,6 +42,8 @@ def shell(script, **fields):
 
 
 STACKS = ('-F', '*', '--module', 'torture*/*', '-T', '*@stack')
+OWN_LOCKS = ('--lock-functions', 'own_lock=own_unlock,try=own_trylock', '--lock-functions', 'big_lock=big_unlock',
+             '--lock-functions', 'leaving_lock=leaving_unlock')
 CASES = {}
 
 # --- How a program ends.
@@ -140,6 +142,7 @@ CASES |= {
     'handlers': program('handlers'),
     'points': program('points', silent=('locks',)),
     'locks': program('locks', silent=('points',)),
+    'own_locks': program('own_locks', kinds=('locks', 'all'), options=OWN_LOCKS),
     'waits': program('waits', silent=('points',)),
     'atomic_waits': program('atomic_waits', silent=('points',)),
     'constructors': program('constructors'),
@@ -215,8 +218,8 @@ IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
             'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep',
             'stacks_exceptions', 'stacks_jumps', 'stacks_coroutines', 'stacks_signals', 'stacks_cancel', 'stacks_fork_threads',
-            'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back')
+            'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back', 'own_locks')
 # With everything that the library has for jumping and forking entered, too, some of it is never left: mode plain tells nothing.
 # clang's hooks are not called when an exception leaves a function.
 UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',
-                             'coroutine_throws', 'stacks_exceptions')}
+                             'coroutine_throws', 'stacks_exceptions', 'own_locks')}
