@@ -521,7 +521,7 @@ const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question
     return beginnings;
   };
   known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
-  note_locks(path, known->second);
+  if (is_new) note_locks(path, known->second);
   return known->second;
 }
 

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "symbols/programs.h"
 
@@ -226,11 +228,66 @@ TEST(PatchPlanner, RandomQuestions) {
     for (int round = 0; round < 300; ++round) {
       std::vector<penna_patch_question> questions(random() % 4, sound);
       for (penna_patch_question& question : questions)
+        if (random() % 3 == 0) question.instead = kHook;  // about its locks
+      for (penna_patch_question& question : questions)
         for (uint64_t* field : {&question.bias, &question.start, &question.end, &question.near, &question.near_bytes})
           if (random() % 3 == 0) *field = random() >> random() % 64;
       plan_of(planner, questions);
     }
   }
+}
+
+// A question about locks gets all of a lock's functions, numbered over all questions, and how each tries.
+TEST(PatchPlanner, FunctionsOfLocks) {
+  const std::string library =
+      build_text("gcc -O1 -fPIC -shared", "locked.c",
+                 "#define PLACE __attribute__((noipa))\n"
+                 "PLACE int own_try(int* lock) { return __sync_val_compare_and_swap(lock, 0, 1) == 0; }\n"
+                 "PLACE void own_lock(int* lock) { if (!own_try(lock)) for (*lock = 2; *lock != 0;) *lock -= 1; }\n"
+                 "PLACE void own_unlock(int* lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); *lock += 0; }\n"
+                 "PLACE void other_lock(int* lock) { own_lock(lock + 5); lock[7] = 1; }\n"
+                 "PLACE void other_unlock(int* lock) { own_unlock(lock + 5); lock[7] = 0; }\n");
+  const auto named = [](const std::string& name) {
+    return WantedFunction{name, [name](const std::string& one) { return one == name; }};
+  };
+  PatchWishes wishes;
+  wishes.own_locks = {{"own", named("own_lock"), named("own_unlock"), named("own_try"), PENNA_ANSWER_TRUE},
+                      {"other", named("other_lock"), named("other_unlock"), {}, PENNA_ANSWER_NONE},
+                      {"gone", named("gone_lock"), named("gone_unlock"), {}, PENNA_ANSWER_NONE}};
+  PatchPlanner planner(wishes);
+  EXPECT_FALSE(planner.was_asked_about_locks());
+  penna_patch_question question = question_about(library);
+  question.instead = kHook;
+  const Plan plan = plan_of(planner, {question, question});
+  ASSERT_EQ(plan.patches.size(), 10u);
+  std::set<uint32_t> numbers;
+  for (const penna_patch& patch : plan.patches) {
+    EXPECT_EQ(patch.kind, PENNA_PATCH_LOCK);
+    EXPECT_EQ(patch.sync, PENNA_SYNC_OWN);
+    EXPECT_EQ(patch.after[0], 0xe9);
+    EXPECT_GE(patch.stub, question.near);
+    EXPECT_LT(patch.stub, question.near + plan.nears[0].bytes);
+    numbers.insert(patch.name);
+    if (patch.version == UINT32_MAX) continue;
+    EXPECT_EQ(patch.role, PENNA_LOCK_TAKES);
+    const auto tries = std::find_if(plan.patches.begin(), plan.patches.end(),
+                                    [&](const penna_patch& one) { return one.name == patch.version; });
+    ASSERT_NE(tries, plan.patches.end());
+    EXPECT_EQ(tries->role, PENNA_LOCK_TRIES);
+    EXPECT_EQ(tries->answer, PENNA_ANSWER_TRUE);
+  }
+  EXPECT_EQ(numbers.size(), 10u);
+  EXPECT_EQ(*numbers.rbegin(), 9u);
+  EXPECT_TRUE(planner.refused().empty());
+  EXPECT_EQ(planner.unmet_locks(), std::vector<std::string>{"gone"});
+  ASSERT_EQ(planner.timed_locks().size(), 1u);
+  EXPECT_EQ(planner.timed_locks()[0].name, "other_lock");
+
+  // More than there are numbers for: none of those that are too many, and it is said once.
+  const std::vector<penna_patch_question> many(PENNA_MOST_LOCK_FUNCTIONS / 5 + 3, question);
+  EXPECT_EQ(plan_of(planner, many).patches.size(), PENNA_MOST_LOCK_FUNCTIONS / 5 * 5u);
+  ASSERT_EQ(planner.refused().size(), 1u);
+  EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kLock);
 }
 
 TEST(PatchPlanner, NoQuestionsNoPatches) {

@@ -82,6 +82,15 @@ TEST(ParseRecord, SamplesAndStacksOfFrees) {
   EXPECT_THAT(refused({"-k", "calls", "--free-stacks", "ls"}), HasSubstr("add alloc to -k"));
 }
 
+TEST(ParseRecord, FunctionsOfLocks) {
+  EXPECT_FALSE(parsed({"ls"}).timed_locks);
+  const RecordOptions options = parsed({"--lock-functions", "a=b", "--lock-functions=c=d,try=e", "ls"});
+  EXPECT_EQ(options.lock_functions, (std::vector<std::string>{"a=b", "c=d,try=e"}));
+  EXPECT_TRUE(options.timed_locks);
+  EXPECT_THAT(refused({"--lock-functions=a", "ls"}), HasSubstr("write LOCK=UNLOCK"));
+  EXPECT_THAT(refused({"-k", "alloc", "--lock-functions=a=b", "ls"}), HasSubstr("add locks to -k"));
+}
+
 TEST(ParseRecord, OtherOptions) {
   const RecordOptions options =
       parsed({"--on-full=drop", "--pool", "16", "--stack-depth", "8", "-f", "-q", "-e", "db:*", "-e", "net:send", "x"});
