@@ -11,6 +11,25 @@
 namespace penna {
 namespace {
 
+bool is_part_of(std::string_view function, std::string_view way) {
+  if (function.substr(0, way.size()) != way) return false;
+  const std::string_view rest = function.substr(way.size());  // "(unsigned long)", "<int>::allocate", "::allocate"
+  return rest.empty() || rest[0] == '(' || rest[0] == '<' || rest[0] == ':';
+}
+
+// The same of absl, whose names lie in one more namespace, which tells the version: "absl::lts_20220623::MutexLock::MutexLock(...)".
+bool is_way_of_absl(std::string_view function) {
+  constexpr std::string_view kAbsl = "absl::";
+  constexpr std::string_view kWays[] = {"Mutex",          "MutexLock",           "ReaderMutexLock", "WriterMutexLock",
+                                        "MutexLockMaybe", "ReleasableMutexLock", "CondVar"};
+  if (function.substr(0, kAbsl.size()) != kAbsl) return false;
+  function.remove_prefix(kAbsl.size());
+  const size_t colons = function.find("::");
+  const std::string_view inner = colons == function.npos ? "" : function.substr(colons + 2);
+  return std::any_of(std::begin(kWays), std::end(kWays),
+                     [&](std::string_view way) { return is_part_of(function, way) || is_part_of(inner, way); });
+}
+
 // The functions of the language's own library through which a program allocates, locks and waits.
 bool is_way_of_language(std::string_view function) {
   constexpr std::string_view kWays[] = {"malloc",
@@ -59,11 +78,9 @@ bool is_way_of_language(std::string_view function) {
                                         "std::__atomic_base"};
   for (std::string_view result : {"void ", "bool "})  // templates say what they return
     if (function.substr(0, result.size()) == result) function.remove_prefix(result.size());
-  return std::any_of(std::begin(kWays), std::end(kWays), [&](std::string_view way) {
-    if (function.substr(0, way.size()) != way) return false;
-    const std::string_view rest = function.substr(way.size());  // "(unsigned long)", "<int>::allocate", "::allocate"
-    return rest.empty() || rest[0] == '(' || rest[0] == '<' || rest[0] == ':';
-  });
+  return std::any_of(std::begin(kWays), std::end(kWays),
+                     [&](std::string_view way) { return is_part_of(function, way); }) ||
+         is_way_of_absl(function);
 }
 
 StackEnd stack_end(uint8_t recorded) {
