@@ -129,24 +129,35 @@ class LockFinder {
   const std::map<size_t, std::string>& parts() const { return parts_; }
 
  private:
+  // Of tens of thousands of symbols nearly none is a lock's: those are told by their first letters, and by what a user has typed.
   void look_at(std::string_view symbol, uint64_t address, bool shown) {
     if (symbol.starts_with("__sanitizer_")) has_sanitizer_ = true;
+    const bool may_be_known = symbol.starts_with("pthread_") || symbol.starts_with("nsync_") ||
+                              symbol.starts_with("_ZN4absl") || symbol.starts_with("_ZN5nsync");
+    const bool may_be_own = std::any_of(own_.begin(), own_.end(), [&](const OwnLock& own) {
+      return holds(symbol, own.takes) || holds(symbol, own.gives) || holds(symbol, own.tries);
+    });
+    if (!may_be_known && !may_be_own) return;
     const std::string_view raw = symbol.substr(0, symbol.find_first_of(".@"));
     const std::string_view suffix = symbol.substr(raw.size());
     if (suffix.starts_with(".cold")) return;
     const bool is_part = suffix.starts_with(".part") || suffix.starts_with(".isra") || suffix.starts_with(".constprop");
     if (shown) shown_.insert(address);
-    if (const KnownFunction* known = known_function(raw))
+    if (const KnownFunction* known = may_be_known ? known_function(raw) : nullptr)
       add(symbol, address, is_part,
           {std::string(raw), demangle(raw, Demangle::kFull), known->family, known->role, known->answer, known->sync,
            known->tried_by});
-    for (size_t i = 0; i < own_.size(); ++i) look_for(own_[i], i, symbol, raw, address, is_part);
+    for (size_t i = 0; may_be_own && i < own_.size(); ++i) look_for(own_[i], i, symbol, raw, address, is_part);
+  }
+
+  static bool holds(std::string_view symbol, const WantedFunction& function) {
+    return !function.text.empty() && symbol.find(last_word(function.text)) != symbol.npos;
   }
 
   void look_for(const OwnLock& own, size_t index, std::string_view symbol, std::string_view raw, uint64_t address,
                 bool is_part) {
     const auto means = [&](const WantedFunction& one, std::string* name) {
-      if (one.text.empty() || raw.find(last_word(one.text)) == raw.npos) return false;
+      if (!holds(raw, one)) return false;
       if (name->empty()) *name = demangle(raw, Demangle::kFull);
       return one.matches(*name);
     };

@@ -510,8 +510,9 @@ const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question
   auto [known, is_new] = locks_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
   if (!is_new && !build_id.empty()) return known->second;
   known->second = {};
+  if (is_libc(path)) return known->second;
   auto file = ElfFile::open(root + path);
-  if (!file || file->build_id() != build_id || is_libc(path)) return known->second;
+  if (!file || file->build_id() != build_id) return known->second;
   const auto prepared = [&] {
     std::vector<PreparedBeginning> beginnings;
     if (wishes_.wanted || wishes_.also)
