@@ -118,13 +118,14 @@ class LockFinder {
         if (name != nullptr) look_at(name, symbol.st_value, section.type == SHT_DYNSYM);
       }
     }
-    if (is_library_)  // reached through ours
-      std::erase_if(found_,
-                    [&](const auto& one) { return is_pthread(one.second.family) && shown_.count(one.first) != 0; });
+    // What is reached through ours; a sanitizer's goes on to them.
+    std::erase_if(found_, [&](const auto& one) {
+      return is_pthread(one.second.family) && (has_sanitizer_ || (is_library_ && shown_.count(one.first) != 0));
+    });
+    if (has_sanitizer_) std::erase_if(parts_, [](const auto& one) { return is_pthread(one.first); });
   }
 
   const std::map<uint64_t, Found>& found() const { return found_; }
-  bool has_sanitizer() const { return has_sanitizer_; }
   // By family: a part that the compiler has made of a function.
   const std::map<size_t, std::string>& parts() const { return parts_; }
 
@@ -234,8 +235,6 @@ std::optional<RefusedLock> refusal_of(const LockFinder& finder, size_t family, s
                        [&](const auto& one) { return one.second.family == family && one.second.role == role; });
   };
   const std::string lock = family < kOwnLocks ? kFamilyNames[family] : own[family - kOwnLocks].text;
-  if (is_pthread(family) && finder.has_sanitizer())
-    return RefusedLock{lock, "code", "belongs to a sanitizer, whose reports name who called it"};
   if (const auto part = finder.parts().find(family); part != finder.parts().end())
     return RefusedLock{lock, part->second, "is a part of a function that the compiler has taken apart"};
   if (family < kOwnLocks) return {};

@@ -86,8 +86,7 @@ TEST(LockFunctions, OfPosixWhereTheyAreNotReachedThroughOurs) {
   const std::string sanitizer = build_text("gcc -O1 -fno-builtin -fPIC -shared", "sanitizer.c",
                                            kMutexes + "void __sanitizer_print_stack_trace(void) {}\n");
   EXPECT_TRUE(functions_of(sanitizer).found.empty());
-  ASSERT_EQ(functions_of(sanitizer).refused.size(), 1u);
-  EXPECT_EQ(functions_of(sanitizer).refused[0].lock, "pthread_mutex_t");
+  EXPECT_TRUE(functions_of(sanitizer).refused.empty());  // they go on to ours
 }
 
 const std::string kOwn = kPlace +
