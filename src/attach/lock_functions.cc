@@ -228,21 +228,22 @@ class Doors {
   std::optional<DetourFinder> finder_;
 };
 
+bool has(const LockFinder& finder, size_t family, penna_lock_role role) {
+  return std::any_of(finder.found().begin(), finder.found().end(),
+                     [&](const auto& one) { return one.second.family == family && one.second.role == role; });
+}
+
 // Why no function of a family is entered, whichever of them it is.
 std::optional<RefusedLock> refusal_of(const LockFinder& finder, size_t family, std::span<const OwnLock> own) {
-  const auto has = [&](penna_lock_role role) {
-    return std::any_of(finder.found().begin(), finder.found().end(),
-                       [&](const auto& one) { return one.second.family == family && one.second.role == role; });
-  };
   const std::string lock = family < kOwnLocks ? kFamilyNames[family] : own[family - kOwnLocks].text;
   if (const auto part = finder.parts().find(family); part != finder.parts().end())
     return RefusedLock{lock, part->second, "is a part of a function that the compiler has taken apart"};
   if (family < kOwnLocks) return {};
   const OwnLock& wanted = own[family - kOwnLocks];
-  if (has(PENNA_LOCK_TAKES) && has(PENNA_LOCK_GIVES)) return {};
-  const bool missing_takes = !has(PENNA_LOCK_TAKES);
-  return RefusedLock{lock, missing_takes ? wanted.takes.text : wanted.gives.text,
-                     "is no function of this file, as the other one is"};
+  const bool lacks_gives = !has(finder, family, PENNA_LOCK_GIVES);
+  if (!lacks_gives && (wanted.tries.text.empty() || has(finder, family, PENNA_LOCK_TRIES))) return {};
+  return RefusedLock{lock, lacks_gives ? wanted.gives.text : wanted.tries.text,
+                     "is no function of this file, as " + wanted.takes.text + " is"};
 }
 
 int index_of_try(const std::vector<std::pair<const Found*, LockFunction>>& all, const Found& function) {
@@ -273,7 +274,11 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
   const Doors doors(file, prepared());
   std::vector<std::pair<const Found*, LockFunction>> all;
   for (const size_t family : families) {
-    if (family >= kOwnLocks) result.own.push_back(family - kOwnLocks);
+    if (family >= kOwnLocks) {  // else it is another function of that name, elsewhere
+      const bool is_here = has(finder, family, PENNA_LOCK_TAKES) || finder.parts().count(family) != 0;
+      if (!is_here) continue;
+      result.own.push_back(family - kOwnLocks);
+    }
     std::optional<RefusedLock> refusal = refusal_of(finder, family, own);
     std::vector<std::pair<const Found*, LockFunction>> its;
     for (const auto& [address, found] : finder.found()) {

@@ -116,7 +116,9 @@ says() { local want=$1; shift; run penna record -f -o wrong.penna "$@"; expect_c
 says "--lock-functions 'no_lock=no_unlock': no such function is defined" --lock-functions no_lock=no_unlock -- ./shop
 expect_eq 0 "$status" "status of a program whose lock is not there"
 expect_contains "$(penna report wrong.penna health)" "--lock-functions 'no_lock=no_unlock'"
-says "gone is no function of this file" --lock-functions shop::Gate::enter=gone -- ./shop
+says "gone is no function of this file, as shop::Gate::enter is" --lock-functions shop::Gate::enter=gone -- ./shop
+says "gone is no function of this file" --lock-functions shop::Gate::enter=shop::Gate::leave,try=gone -- ./shop
+says "no such function is defined" --lock-functions gone=shop::Gate::leave -- ./shop
 says "names no function that gives the lock back" --lock-functions enter -- ./shop
 expect_eq 125 "$status" "status of an option that cannot be read"
 says "add locks to -k" -k calls --lock-functions a=b -- ./shop

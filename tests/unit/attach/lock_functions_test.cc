@@ -120,11 +120,16 @@ TEST(LockFunctions, AllOrNone) {
                     "__asm__(\".globl own_lock.part.0\\n.type own_lock.part.0, @function\\nown_lock.part.0: ret\\n"
                     ".size own_lock.part.0, 1\");\n"),
             "own_lock.part.0 is a part of a function that the compiler has taken apart");
+  EXPECT_EQ(refusal("untried.c", ""), "own_try is no function of this file, as own_lock is");
   const OwnLock half{"half", named("own_lock"), named("gone"), {}, PENNA_ANSWER_NONE};
   const LockFunctions functions = functions_of(build_text("gcc -O1 -fPIC -shared", "half.c", kOwn), false, {half});
   EXPECT_TRUE(functions.found.empty());
   ASSERT_EQ(functions.refused.size(), 1u);
   EXPECT_EQ(functions.refused[0].function, "gone");
+  // A function of that name gives back something else there.
+  const OwnLock elsewhere{"elsewhere", named("gone"), named("own_unlock"), {}, PENNA_ANSWER_NONE};
+  const LockFunctions others = functions_of(build_text("gcc -O1 -fPIC -shared", "others.c", kOwn), false, {elsewhere});
+  EXPECT_TRUE(others.found.empty() && others.refused.empty() && others.own.empty());
 }
 
 // What a compiler has prepared at a beginning is left to the recording of calls; what is entered for these stays so.
