@@ -12,6 +12,9 @@
 #include "agent/state.h"
 #include "penna/channel.h"
 
+extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock();
+extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock_end();
+
 namespace penna::agent {
 
 // Lies in the frame of penna_enter_lock (entered_locks_x86_64.S), which knows its layout.
@@ -40,6 +43,12 @@ inline bool is_around_here(const LockCall* call) {
 // Is the lock function told that this thread is in? Asked with kLockOptions only.
 inline bool inside_lock_function() {
   return __builtin_expect(thread.lock_call != nullptr, 0) && is_around_here(thread.lock_call);
+}
+
+// Ours, between a lock function and its caller: no frame of the program's.
+inline bool is_between_caller_and_lock(uintptr_t pc) {
+  const auto begin = reinterpret_cast<uintptr_t>(&penna_enter_lock);
+  return pc - begin < reinterpret_cast<uintptr_t>(&penna_enter_lock_end) - begin;
 }
 
 // A jump leaves all calls that go on in this thread.

@@ -43,7 +43,7 @@ def shell(script, **fields):
 
 STACKS = ('-F', '*', '--module', 'torture*/*', '-T', '*@stack')
 OWN_LOCKS = ('--lock-functions', 'own_lock=own_unlock,try=own_trylock', '--lock-functions', 'big_lock=big_unlock',
-             '--lock-functions', 'leaving_lock=leaving_unlock')
+             '--lock-functions', 'leaving_lock=leaving_unlock', '--lock-functions', 'looking_lock=looking_unlock')
 CASES = {}
 
 # --- How a program ends.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines.
+// What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines and hooks.
 //
 // Invariant: the frames are those of the untraced program, in their order; ours are left out.
 #include <dlfcn.h>
 #include <stdint.h>
 
+#include "agent/lock_calls.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/unwinder.h"
@@ -25,9 +26,11 @@ struct Asked {
   bool own_frame;  // the next one is the wrapper's
 };
 
+bool is_of_ours(uintptr_t pc) { return is_trampoline(pc) || is_between_caller_and_lock(pc); }
+
 int on_every_frame(void* context, void* argument) {
   auto& asked = *static_cast<Asked*>(argument);
-  const bool ours = asked.own_frame || is_trampoline(asked.get_ip(context));
+  const bool ours = asked.own_frame || is_of_ours(asked.get_ip(context));
   asked.own_frame = false;
   return ours ? kContinue : asked.on_frame(context, asked.argument);
 }
@@ -45,7 +48,7 @@ PENNA_EXPORT int backtrace(void** frames, int size) {
   const int found = real.backtrace(all, size * 2 + 1);
   int kept = 0;
   for (int i = 1; i < found && kept < size; ++i)
-    if (!is_trampoline(reinterpret_cast<uintptr_t>(all[i]))) frames[kept++] = all[i];
+    if (!is_of_ours(reinterpret_cast<uintptr_t>(all[i]))) frames[kept++] = all[i];
   return kept;
 }
 

@@ -10,8 +10,6 @@
 #include "agent/hooks/lock_record.h"
 #include "agent/lock_calls.h"
 
-extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock();
-
 namespace penna::agent {
 namespace {
 

@@ -2,6 +2,7 @@
 // Locks of the program's own, whose functions are entered by what is told of them (cases.py): taken by many threads; with all sorts of
 // arguments and results; left by exceptions, jumps, cancellations and other stacks. What was shut up by one of these would show: mutexes
 // of libc are taken afterwards, by the way that left it.
+#include <execinfo.h>
 #include <linux/futex.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -76,7 +77,8 @@ struct Token {
 struct Wide {
   long words[6];
 };
-EXPORT Token big_lock(Lock* lock, double weight, long a, long b, long c, long d, long e, long f, Wide wide, float more) {
+EXPORT Token big_lock(Lock* lock, double weight, long a, long b, long c, long d, long e, long f, Wide wide,
+                      float more) {
   own_lock(lock);
   return {weight + more, a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6 + wide.words[0] + wide.words[5]};
 }
@@ -99,6 +101,15 @@ static void take_big(void) {
     if ((long)given != 9 || (long)(given >> 64) != 10) wrong++;
   }
 }
+
+// Looks at its callers.
+static int callers;
+EXPORT void looking_lock(Lock* lock) {
+  void* frames[32];
+  own_lock(lock);
+  callers += backtrace(frames, 32);
+}
+EXPORT void looking_unlock(Lock* lock) { own_unlock(lock); }
 
 // ---- Ways to leave -----------------------------------------------------------------------------------------------------
 
@@ -142,6 +153,10 @@ int main(void) {
   for (pthread_t& thread : threads) pthread_create(&thread, NULL, count_up, NULL);
   for (pthread_t& thread : threads) pthread_join(thread, NULL);
   take_big();
+  for (int i = 0; i < 3; i++) {
+    looking_lock(&counter);
+    looking_unlock(&counter);
+  }
   static long caught, jumps, cancelled, rounds;
   for (; rounds < 100; rounds++) {
     try {
@@ -181,6 +196,6 @@ int main(void) {
   int status;
   wait(&status);
   own_unlock(&counter);
-  printf("counted %ld, wrong %ld, caught %ld, jumps %ld, cancelled %ld, fiber %ld, child %d, %ld\n", counter.guarded,
-         wrong, caught, jumps, cancelled, fiber_rounds, WEXITSTATUS(status), work(10));
+  printf("counted %ld, wrong %ld, caught %ld, jumps %ld, cancelled %ld, fiber %ld, child %d, callers %d, %ld\n",
+         counter.guarded, wrong, caught, jumps, cancelled, fiber_rounds, WEXITSTATUS(status), callers, work(10));
 }
