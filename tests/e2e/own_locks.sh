@@ -148,3 +148,20 @@ int main(void) { int word = 0; cut_lock(&word); cut_unlock(&word); return word; 
 PROGRAM
 build_c parts
 says "cut_lock.part.0 is a part of a function that the compiler has taken apart" --lock-functions cut_lock=cut_unlock -- ./parts
+
+# What a lock function does inside has the program's own frames and no others.
+cat >inner.c <<'PROGRAM'
+#include <stdlib.h>
+#define PLACE __attribute__((noipa))
+static void *volatile kept;
+PLACE void fill(void) { kept = malloc(777); }
+PLACE void my_lock(int *word) { word[0]++, word[1]++, fill(), word[2]++; }
+PLACE void my_unlock(int *word) { word[0]--, word[2]++, free(kept), word[3]++; }
+int main(void) {
+  int words[9] = {0};
+  for (int i = 0; i < 3; i++) my_lock(words), my_unlock(words);
+}
+PROGRAM
+build_c inner
+penna record -q -k alloc,locks -o inner.penna --lock-functions my_lock=my_unlock -- ./inner
+expect_eq 3 "$(penna export csv inner.penna | grep -c ';main;my_lock;fill,')" "blocks of a lock function"
