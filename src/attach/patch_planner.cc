@@ -9,13 +9,13 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "attach/allocator_functions.h"
 #include "attach/call_sites.h"
 #include "attach/detour.h"
 #include "attach/import_sites.h"
 #include "attach/near_memory.h"
+#include "attach/plan_parts.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
@@ -38,97 +38,9 @@ struct PatchPlanner::Pointers {
   std::set<uint64_t> known;  // their calls are recorded already
 };
 
-// The parts of a plan, in the making.
-struct PatchPlan {
-  std::vector<penna_near> nears;
-  std::vector<penna_patch> patches;
-  std::vector<penna_capture> captures;
-  std::vector<penna_value> values;
-  std::vector<uint8_t> code, names;
-  std::string text;  // of the captures
-
-  uint32_t add_name(const std::string& name) {
-    const auto at = static_cast<uint32_t>(names.size());
-    names.insert(names.end(), name.c_str(), name.c_str() + name.size() + 1);
-    return at;
-  }
-  // The target searches the captures.
-  void sort_captures() {
-    std::sort(captures.begin(), captures.end(), [](const penna_capture& a, const penna_capture& b) {
-      return std::tie(a.function, a.kind) < std::tie(b.function, b.kind);
-    });
-  }
-  std::vector<uint8_t> encode() const {
-    penna_patch_plan head{};
-    head.magic = PENNA_PATCH_MAGIC;
-    head.version = PENNA_ABI_VERSION;
-    head.modules = static_cast<uint32_t>(nears.size());
-    head.patches = static_cast<uint32_t>(patches.size());
-    head.near_bytes = static_cast<uint32_t>(code.size());
-    head.name_bytes = static_cast<uint32_t>(names.size());
-    head.captures = static_cast<uint32_t>(captures.size());
-    head.values = static_cast<uint32_t>(values.size());
-    head.text_bytes = static_cast<uint32_t>(text.size());
-    std::vector<uint8_t> bytes;
-    const auto put = [&bytes](const void* from, size_t size) {
-      const auto* first = static_cast<const uint8_t*>(from);
-      bytes.insert(bytes.end(), first, first + size);
-    };
-    put(&head, sizeof head);
-    put(nears.data(), nears.size() * sizeof(penna_near));
-    put(patches.data(), patches.size() * sizeof(penna_patch));
-    put(captures.data(), captures.size() * sizeof(penna_capture));
-    put(values.data(), values.size() * sizeof(penna_value));
-    put(code.data(), code.size());
-    put(names.data(), names.size());
-    put(text.data(), text.size());
-    return bytes;
-  }
-};
-
-// The part of a plan that answers one question: add() patches, then it is finished.
-class PlanAnswer {
- public:
-  PlanAnswer(PatchPlan* plan, const penna_patch_question& question)
-      : near(question.near, question.near_bytes, question.enter), plan_(plan), question_(question) {
-    result_.first = static_cast<uint32_t>(plan->patches.size());
-    result_.offset = static_cast<uint32_t>(plan->code.size());
-  }
-  bool add(uint64_t address, const std::optional<penna_patch>& patch) {
-    if (!patch || address < question_.start || address >= question_.end) return false;
-    plan_->patches.push_back(*patch);
-    return true;
-  }
-  void finish() {
-    result_.patches = static_cast<uint32_t>(plan_->patches.size()) - result_.first;
-    if (result_.patches != 0) {
-      result_.bytes = static_cast<uint32_t>(near.bytes().size());
-      plan_->code.insert(plan_->code.end(), near.bytes().begin(), near.bytes().end());
-    }
-    plan_->nears.push_back(result_);
-  }
-  NearMemory near;
-
- private:
-  PatchPlan* plan_;
-  const penna_patch_question& question_;
-  penna_near result_{};
-};
-
 namespace {
 
-constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
-
-penna_patch code_patch(uint64_t place, std::span<const uint8_t> before, std::span<const uint8_t> after, size_t head) {
-  penna_patch patch{};
-  patch.address = place;
-  patch.kind = PENNA_PATCH_CODE;
-  patch.bytes = static_cast<uint8_t>(after.size());
-  patch.head = static_cast<uint8_t>(head);
-  std::copy_n(before.begin(), after.size(), patch.before);
-  std::copy(after.begin(), after.end(), patch.after);
-  return patch;
-}
+constexpr uint8_t kCall = 0xe8;
 
 // Nops where a function begins: a call of the hook takes the place of the first five bytes.
 std::optional<penna_patch> patch_nops(const CallSite& site, uint64_t place, const NearMemory& near) {
@@ -227,14 +139,6 @@ bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
       if (name != nullptr && hook == name) return true;
   }
   return false;
-}
-
-std::string path_of(const penna_patch_question& question) {
-  return {question.path, std::min<size_t>(question.path_bytes, sizeof question.path)};
-}
-
-BuildId build_id_of(const penna_patch_question& question) {
-  return {question.build_id, question.build_id + std::min<size_t>(question.build_id_bytes, 32)};
 }
 
 // Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null: may.
@@ -471,105 +375,14 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
   return count;
 }
 
-namespace {
-
-// The jump leads to a push of the number, and a jump to the hook.
-std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bias, uint32_t number, NearMemory* near) {
-  constexpr size_t kPushAndJump = 10;
-  if (!near->has_entrance() || !near->has_room(kPushAndJump)) return {};
-  const uint64_t stub = near->end();
-  std::array<uint8_t, 5> push{0x68};
-  std::memcpy(push.data() + 1, &number, sizeof number);
-  near->append(push);
-  if (!near->append_branch(std::array<uint8_t, 1>{kJump}, near->entrance())) return {};
-  const DetourSite& site = function.site;
-  const auto moved = move_beginning(site, bias, near);
-  const auto jump = relative_branch(kJump, site.place + bias, stub);
-  if (!moved || !jump) return {};
-  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
-  patch.kind = PENNA_PATCH_LOCK;
-  patch.stub = *moved;
-  patch.role = static_cast<uint8_t>(function.role);
-  patch.sync = static_cast<uint8_t>(function.sync);
-  patch.answer = static_cast<uint8_t>(function.answer);
-  patch.name = number;
-  patch.version = UINT32_MAX;
-  return patch;
-}
-
-bool is_libc(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename();
-  return name.starts_with("libc.so") || name.starts_with("libpthread.so") || name.starts_with("ld-linux");
-}
-
-}  // namespace
-
-const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question, const std::string& root) {
-  const std::string path = path_of(question);
-  const BuildId build_id = build_id_of(question);
-  auto [known, is_new] = locks_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
-  if (!is_new && !build_id.empty()) return known->second;
-  known->second = {};
-  if (is_libc(path)) return known->second;
-  auto file = ElfFile::open(root + path);
-  if (!file || file->build_id() != build_id) return known->second;
-  const auto prepared = [&] {
-    std::vector<PreparedBeginning> beginnings;
-    if (wishes_.wanted || wishes_.also)
-      for (const DetourSite& site : module_of(question, root).detours) beginnings.push_back({site.function, 0});
-    for (const CallSite& site : find_call_sites(*file, functions_of(*file)).sites)
-      beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? site.before.size() : 5)});
-    return beginnings;
-  };
-  known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
-  if (is_new) note_locks(path, known->second);
-  return known->second;
-}
-
-// Once a file.
-void PatchPlanner::note_locks(const std::string& path, const LockFunctions& locks) {
-  for (const RefusedLock& one : locks.refused)
-    refused_.push_back({one.function, path, one.reason, RefusedFunction::kLock, one.lock});
-  for (const LockFunction& one : locks.found)
-    if (one.role == PENNA_LOCK_TAKES && one.tried_by < 0) timed_locks_.push_back({one.name, path});
-  met_locks_.insert(locks.own.begin(), locks.own.end());
-}
-
-// All functions of locks in one module, or none; numbered from *number on.
-void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root,
-                             uint32_t* number) {
-  asked_about_locks_ = true;
-  const LockFunctions& locks = locks_of(question, root);
-  const auto refuse = [&](const char* reason) {
-    const LockFunction& first = locks.found[0];
-    if (refused_pointers_.insert(path_of(question) + '\0' + first.name).second)
-      refused_.push_back({first.name, path_of(question), reason, RefusedFunction::kLock, first.name});
-  };
-  PlanAnswer answer(plan, question);
-  answer.near = NearMemory(question.near, question.near_bytes, question.instead);
-  std::vector<penna_patch> patches;
-  const char* reason = nullptr;
-  if (locks.found.size() > PENNA_MOST_LOCK_FUNCTIONS - *number) reason = "is one of too many functions of locks";
-  for (size_t i = 0; reason == nullptr && i < locks.found.size(); ++i) {
-    const LockFunction& one = locks.found[i];
-    auto patch = patch_lock(one, question.bias, *number + static_cast<uint32_t>(i), &answer.near);
-    if (!patch) reason = "refers to what is out of reach";
-    if (patch && one.tried_by >= 0) patch->version = *number + static_cast<uint32_t>(one.tried_by);
-    if (patch) patches.push_back(*patch);
-  }
-  if (reason != nullptr)
-    refuse(reason);
-  else
-    for (const penna_patch& patch : patches) answer.add(patch.address, patch);
-  if (reason == nullptr) *number += static_cast<uint32_t>(patches.size());
-  answer.finish();
-}
-
-std::vector<std::string> PatchPlanner::unmet_locks() const {
-  std::vector<std::string> unmet;
-  for (size_t i = 0; i < wishes_.own_locks.size(); ++i)
-    if (met_locks_.count(i) == 0) unmet.push_back(wishes_.own_locks[i].text);
-  return unmet;
+std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, const penna_patch_question& question,
+                                                           const std::string& root) {
+  std::vector<PreparedBeginning> beginnings;
+  if (wishes_.wanted || wishes_.also)
+    for (const DetourSite& site : module_of(question, root).detours) beginnings.push_back({site.function, 0});
+  for (const CallSite& site : find_call_sites(file, functions_of(file)).sites)
+    beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? site.before.size() : 5)});
+  return beginnings;
 }
 
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {

@@ -73,6 +73,8 @@ class PatchPlanner {
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
   void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* number);
   const LockFunctions& locks_of(const penna_patch_question& question, const std::string& root);
+  std::vector<PreparedBeginning> beginnings_of(const ElfFile& file, const penna_patch_question& question,
+                                               const std::string& root);
   void note_locks(const std::string& path, const LockFunctions& locks);
   static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                            PlanAnswer* answer);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// See patch_planner.h: the plans for functions of locks.
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "attach/patch_planner.h"
+#include "attach/plan_parts.h"
+
+namespace penna {
+namespace {
+
+// The jump leads to a push of the number, and a jump to the hook.
+std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bias, uint32_t number, NearMemory* near) {
+  constexpr size_t kPushAndJump = 10;
+  if (!near->has_entrance() || !near->has_room(kPushAndJump)) return {};
+  const uint64_t stub = near->end();
+  std::array<uint8_t, 5> push{0x68};
+  std::memcpy(push.data() + 1, &number, sizeof number);
+  near->append(push);
+  if (!near->append_branch(std::array<uint8_t, 1>{kJump}, near->entrance())) return {};
+  const DetourSite& site = function.site;
+  const auto moved = move_beginning(site, bias, near);
+  const auto jump = relative_branch(kJump, site.place + bias, stub);
+  if (!moved || !jump) return {};
+  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
+  patch.kind = PENNA_PATCH_LOCK;
+  patch.stub = *moved;
+  patch.role = static_cast<uint8_t>(function.role);
+  patch.sync = static_cast<uint8_t>(function.sync);
+  patch.answer = static_cast<uint8_t>(function.answer);
+  patch.name = number;
+  patch.version = UINT32_MAX;
+  return patch;
+}
+
+bool is_libc(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename();
+  return name.starts_with("libc.so") || name.starts_with("libpthread.so") || name.starts_with("ld-linux");
+}
+
+}  // namespace
+
+const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  const BuildId build_id = build_id_of(question);
+  auto [known, is_new] = locks_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
+  if (!is_new && !build_id.empty()) return known->second;
+  known->second = {};
+  if (is_libc(path)) return known->second;
+  auto file = ElfFile::open(root + path);
+  if (!file || file->build_id() != build_id) return known->second;
+  const auto prepared = [&] { return beginnings_of(*file, question, root); };
+  known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
+  if (is_new) note_locks(path, known->second);
+  return known->second;
+}
+
+// Once a file.
+void PatchPlanner::note_locks(const std::string& path, const LockFunctions& locks) {
+  for (const RefusedLock& one : locks.refused)
+    refused_.push_back({one.function, path, one.reason, RefusedFunction::kLock, one.lock});
+  for (const LockFunction& one : locks.found)
+    if (one.role == PENNA_LOCK_TAKES && one.tried_by < 0) timed_locks_.push_back({one.name, path});
+  met_locks_.insert(locks.own.begin(), locks.own.end());
+}
+
+// All functions of locks in one module, or none; numbered from *number on.
+void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root,
+                             uint32_t* number) {
+  asked_about_locks_ = true;
+  const LockFunctions& locks = locks_of(question, root);
+  const auto refuse = [&](const char* reason) {
+    const LockFunction& first = locks.found[0];
+    if (refused_pointers_.insert(path_of(question) + '\0' + first.name).second)
+      refused_.push_back({first.name, path_of(question), reason, RefusedFunction::kLock, first.name});
+  };
+  PlanAnswer answer(plan, question);
+  answer.near = NearMemory(question.near, question.near_bytes, question.instead);
+  std::vector<penna_patch> patches;
+  const char* reason = nullptr;
+  if (locks.found.size() > PENNA_MOST_LOCK_FUNCTIONS - *number) reason = "is one of too many functions of locks";
+  for (size_t i = 0; reason == nullptr && i < locks.found.size(); ++i) {
+    const LockFunction& one = locks.found[i];
+    auto patch = patch_lock(one, question.bias, *number + static_cast<uint32_t>(i), &answer.near);
+    if (!patch) reason = "refers to what is out of reach";
+    if (patch && one.tried_by >= 0) patch->version = *number + static_cast<uint32_t>(one.tried_by);
+    if (patch) patches.push_back(*patch);
+  }
+  if (reason != nullptr)
+    refuse(reason);
+  else
+    for (const penna_patch& patch : patches) answer.add(patch.address, patch);
+  if (reason == nullptr) *number += static_cast<uint32_t>(patches.size());
+  answer.finish();
+}
+
+std::vector<std::string> PatchPlanner::unmet_locks() const {
+  std::vector<std::string> unmet;
+  for (size_t i = 0; i < wishes_.own_locks.size(); ++i)
+    if (met_locks_.count(i) == 0) unmet.push_back(wishes_.own_locks[i].text);
+  return unmet;
+}
+
+}  // namespace penna
