@@ -123,11 +123,12 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
                     fmt::join(timed, ", "), kTimedWaitNs / 1000),
         false);
   const std::vector<std::string> unmet = planner.unmet_locks();
-  if (unmet.empty() || !planner.was_asked_about_locks()) return {};
-  std::string sentence = fmt::format(
-      "--lock-functions '{}': no such function is defined in the program or the libraries that it starts with (see: nm "
-      "-C)",
-      fmt::join(unmet, "' and '"));
+  if (unmet.empty()) return {};
+  std::string sentence =
+      fmt::format("--lock-functions '{}': {}", fmt::join(unmet, "' and '"),
+                  planner.was_asked_about_locks()
+                      ? "no such function is defined in the program or the libraries that it starts with (see: nm -C)"
+                      : "nothing was entered, because no process was met while it had one thread only");
   collector.note(sentence, false);
   return sentence;
 }

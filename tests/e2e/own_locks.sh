@@ -125,6 +125,11 @@ says "add locks to -k" -k calls --lock-functions a=b -- ./shop
 says "something else than try= behind the comma" --lock-functions a=b,c -- ./shop
 says "names one function twice" --lock-functions a=a -- ./shop
 
+# A program that nobody can be loaded into.
+echo 'int main(void) { return 0; }' >closed.c
+gcc -static -o closed closed.c
+says "nothing was entered, because no process was met while it had one thread only" --lock-functions a=b -- ./closed
+
 # What cannot be entered is named, and none of its kin is.
 cat >short.c <<'PROGRAM'
 __attribute__((noipa)) void short_unlock(int *word) { __asm__ volatile("movl $0, (%0)" ::"r"(word)); }
