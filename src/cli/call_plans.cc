@@ -118,7 +118,7 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
     timed.push_back(fmt::format("{} [{}]", one.name, std::filesystem::path(one.file).filename().string()));
   if (!timed.empty())
     collector.note(
-        fmt::format("waits in {} are told by time: {} us or more in it count as one; name a function that tries "
+        fmt::format("waits in {} are told by time: about {} us or more in it count as one; name a function that tries "
                     "the lock to have them exactly (--lock-functions ...,try=FUNCTION)",
                     fmt::join(timed, ", "), kTimedWaitNs / 1000),
         false);
