@@ -44,13 +44,13 @@ constexpr LockKind lock_kind(penna_sync sync) {
   }
 }
 constexpr const char* lock_kind_name(LockKind kind) {
-  constexpr const char* kNames[] = {"mutex",   "rwlock", "spinlock", "own lock", "semaphore", "condition",
-                                    "barrier", "once",   "join",     "futex"};
+  constexpr const char* kNames[] = {"mutex",     "rwlock",  "spinlock", "own lock", "semaphore",
+                                    "condition", "barrier", "once",     "join",     "futex"};
   return kNames[static_cast<int>(kind)];
 }
 constexpr bool has_holder(LockKind kind) {
-  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kSpin ||
-         kind == LockKind::kOwn || kind == LockKind::kOnce;
+  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kSpin || kind == LockKind::kOwn ||
+         kind == LockKind::kOnce;
 }
 
 struct LockStats {
