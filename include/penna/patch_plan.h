@@ -35,6 +35,13 @@ enum penna_plans {
   PENNA_PLANS_LOCKS = 8 /* of each module that is there at the start, the functions of locks of its own */
 };
 
+/* Why a target cannot enter the functions that it asks about. */
+enum penna_unless {
+  PENNA_UNLESS_NOTHING = 0, /* it can */
+  PENNA_UNLESS_RUNNING = 1, /* other threads may be at work in them */
+  PENNA_UNLESS_FULL = 2     /* it has entered as many allocators as it can tell apart */
+};
+
 /* A module, and memory within 2 GiB of all of its code that may become code. */
 struct penna_patch_question {
   uint64_t bias; /* run-time address - address in the file */
@@ -47,12 +54,15 @@ struct penna_patch_question {
                   no symbol, about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
                   the program */
   char symbol[64];
+  uint32_t
+      unless; /* penna_unless; then there is no patch for `symbol`, and the recording says so where the module has it */
+  uint32_t reserved;
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
   char path[PENNA_PATCH_PATH];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 168 + PENNA_PATCH_PATH, "penna_patch_question");
-PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 136, "penna_patch_question.build_id");
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 176 + PENNA_PATCH_PATH, "penna_patch_question");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 144, "penna_patch_question.build_id");
 
 struct penna_patch_plan {
   uint64_t magic;

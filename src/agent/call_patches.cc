@@ -203,6 +203,8 @@ class CodeWriter {
     return true;
   }
   void finish() { penna_finish_patching(&patcher_); }
+  // Can its head be written under running threads? Within one line of the cache, what they fetch is old or new.
+  static bool fits_line(const penna_patch& patch) { return patch.address % kLine + patch.head <= kLine; }
 
  private:
   // The window's check is for PENNA_SLOT_BYTES bytes; code never ends so close behind a place that this matters.
@@ -210,11 +212,11 @@ class CodeWriter {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
     return penna_open_window(patcher_.board, &code, at) != 0;
   }
-  // By one store, under running threads: within one line of the cache, what they fetch is old or new (techniques: measured at every
-  // offset). Eight bytes that hold the head and do not leave its line.
+  // By one store, under running threads (techniques: measured at every offset). Eight bytes that hold the head and do not leave its
+  // line.
   static bool swap(const penna_patch& patch) {
+    if (!fits_line(patch)) return false;
     const uintptr_t line = patch.address & ~uintptr_t{kLine - 1};
-    if (patch.address + patch.head > line + kLine) return false;
     const uintptr_t at = patch.address < line + kLine - 8 ? patch.address : line + kLine - 8;
     auto* word = reinterpret_cast<uint64_t*>(at);
     uint64_t seen, changed;
@@ -322,11 +324,17 @@ const penna_patch* only_patch(const Plan& plan, const Questions& questions, uint
 }
 
 // The rooms of all questions are one piece of memory. It becomes code before the first function leads there.
-bool enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
+EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
+  const bool alone = __libc_single_threaded != 0;
   const NearRoom all{questions.list[0].near, page_up(uint64_t{questions.count} * questions.list[0].near_bytes)};
   uint64_t used = 0;
-  for (uint32_t i = 0; i < questions.count; ++i)
-    if (only_patch(plan, questions, i) != nullptr) used = questions.list[i].near + plan.nears[i].bytes - all.start;
+  bool fit = true;
+  for (uint32_t i = 0; i < questions.count; ++i) {
+    const penna_patch* patch = only_patch(plan, questions, i);
+    fit &= patch == nullptr || alone || CodeWriter::fits_line(*patch);
+    if (patch != nullptr) used = questions.list[i].near + plan.nears[i].bytes - all.start;
+  }
+  if (!fit) used = 0;
   const auto protect = [&](long protection) {
     return !sys_failed(sys(SYS_mprotect, static_cast<long>(all.start), static_cast<long>(all.bytes), protection));
   };
@@ -336,7 +344,8 @@ bool enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* o
       __builtin_memcpy(reinterpret_cast<void*>(questions.list[i].near), plan.code + plan.nears[i].offset,
                        plan.nears[i].bytes);
   if (used != 0 && !protect(PROT_READ | PROT_EXEC)) used = 0;
-  if (!keep_near(questions.list[0].start, all, used) || used == 0) return false;
+  if (!keep_near(questions.list[0].start, all, used) || used == 0)
+    return fit ? EnterInstead::kNone : EnterInstead::kNotUnderThreads;
 
   const auto is_alias = [&](const penna_patch& patch, uint32_t before) {
     for (uint32_t i = 0; i < before; ++i)
@@ -346,17 +355,18 @@ bool enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* o
     return false;
   };
   bool any = false;
-  CodeWriter writer(questions.list[0], true);
+  CodeWriter writer(questions.list[0], alone);
   for (uint32_t i = 0; i < questions.count; ++i) {
     const penna_patch* patch = only_patch(plan, questions, i);
     if (patch == nullptr || is_alias(*patch, i)) continue;
-    originals[i] = patch->stub;  // in front of the head: this thread may come by
+    // In front of the head: a thread may come by. What follows is a system call, or a locked instruction.
+    __atomic_store_n(&originals[i], patch->stub, __ATOMIC_RELEASE);
     const bool done = writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch);
     if (!done) originals[i] = 0;
     any |= done;
     count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
   }
-  return any;
+  return any ? EnterInstead::kEntered : EnterInstead::kNone;
 }
 
 bool is_sound(const penna_patch& patch, const penna_patch_question& question, const penna_near& near) {
@@ -409,7 +419,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
 }
 
 void patch_modules(void* opened) {
-  if (!has_new_modules()) return;
+  if (!has_new_modules(ModuleVisitor::kCallPatches)) return;
   PinnedModules modules(opened);
   {
     BoardLock lock(BoardLock::kASecond);
@@ -418,7 +428,7 @@ void patch_modules(void* opened) {
         PENNA_PATCH_MAX_MODULES,
         [&](Questions& questions) {
           modules.questions = &questions;
-          for_each_new_module(ask_about, &modules);
+          for_each_new_module(ModuleVisitor::kCallPatches, ask_about, &modules);
         },
         [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, modules.scopes); });
   }
@@ -472,25 +482,29 @@ bool patch_function(uintptr_t function) {
   return true;
 }
 
-bool enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals) {
-  if (__libc_single_threaded == 0 || !may_be_asked_about(module)) return false;
-  BoardLock lock(BoardLock::kTry);
-  if (!lock) return false;
+EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
+                           penna_unless unless) {
+  if (!may_be_asked_about(module)) return EnterInstead::kNone;
+  BoardLock lock(BoardLock::kASecond);
+  if (!lock) return EnterInstead::kNone;
   penna_prepare_patching();
-  bool any = false;
+  EnterInstead result = EnterInstead::kNone;
   ask(
       count,
       [&](Questions& questions) {
-        const NearRoom room = reserve_near(module.start, module.end, page_up(uint64_t{count} * kNearStubBytes));
+        NearRoom room{};
+        if (unless == PENNA_UNLESS_NOTHING)
+          room = reserve_near(module.start, module.end, page_up(uint64_t{count} * kNearStubBytes));
         for (uint32_t i = 0; i < count; ++i) {
           const NearRoom own{room.start + i * kNearStubBytes, room.bytes != 0 ? kNearStubBytes : 0};
           penna_patch_question& question = questions.list[questions.count++] = question_about(module, own, 0);
           question.instead = question.enter = functions[i].hook;
+          question.unless = unless;
           __builtin_memcpy(question.symbol, functions[i].symbol, text_length(functions[i].symbol) + 1);
         }
       },
-      [&](const Plan& plan, const Questions& questions) { any = enter_instead_as(plan, questions, originals); });
-  return any;
+      [&](const Plan& plan, const Questions& questions) { result = enter_instead_as(plan, questions, originals); });
+  return result;
 }
 
 void enter_lock_functions(uintptr_t hook, void (*entered)(const penna_patch& patch)) {

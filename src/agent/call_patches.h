@@ -29,9 +29,13 @@ struct Instead {
   const char* symbol;
   uintptr_t hook;
 };
+enum class EnterInstead : uint8_t { kNone, kEntered, kNotUnderThreads };
 // Lets the calls of `count` functions go there, those of them that the module has and the recorder has planned for; originals[i] then is
-// code that does what the function did. Two symbols of one place: only the first. False: none. Only while there is one thread.
-bool enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals);
+// code that does what the function did. Two symbols of one place: only the first. With other threads only while none can be in the
+// module, and each place by one store; kNotUnderThreads: one cannot be written so, and none was. `unless`: none is to be entered, the
+// recording shall name them.
+EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
+                           penna_unless unless);
 
 // The same for all functions of locks that the modules which are there bring: calls go to `hook`, with the function's number on the
 // stack. Each is told by entered(patch), before it can be called; `patch.stub` is code that does what the function did.

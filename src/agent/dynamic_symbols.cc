@@ -49,6 +49,14 @@ DynamicSymbols::Found DynamicSymbols::find(const char* name) const {
   }
 }
 
+bool DynamicSymbols::imports(const char* name) const {
+  if (symbols_ == nullptr || names_ == nullptr || hash_ == nullptr) return false;
+  for (uint32_t i = 1; i < hash_[1]; ++i)
+    if (symbols_[i].st_shndx == SHN_UNDEF && text_begins(names_ + symbols_[i].st_name, name, text_length(name) + 1))
+      return true;
+  return false;
+}
+
 uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry) {
   return entry.d_un.d_ptr >= map.l_addr ? entry.d_un.d_ptr : entry.d_un.d_ptr + map.l_addr;
 }

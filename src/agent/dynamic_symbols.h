@@ -19,6 +19,8 @@ class DynamicSymbols {
     bool is_resolver = false;
   };
   Found find(const char* name) const;
+  // Does it ask others for `name`? What it does not define comes first in its table.
+  bool imports(const char* name) const;
 
  private:
   uintptr_t bias_;

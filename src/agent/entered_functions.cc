@@ -6,6 +6,7 @@
 
 #include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
+#include "agent/modules.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
 
@@ -84,6 +85,7 @@ void forget_entered_functions(uintptr_t start, uintptr_t end) {
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlsym(void* handle, const char* name,
                                                                                 uintptr_t, uintptr_t caller) {
   if (real.dlsym == nullptr) resolve_real_functions();
+  see_opened_module();
   if (!patches_pointers() || name == nullptr) return reinterpret_cast<void*>(real.dlsym);
   if (!depends_on_caller(handle)) return reinterpret_cast<void*>(find_and_enter);
   enter(foresee(handle, name, nullptr, caller), caller);
@@ -94,6 +96,7 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlvsym
                                                                                  const char* version,
                                                                                  uintptr_t caller) {
   if (real.dlvsym == nullptr) resolve_real_functions();
+  see_opened_module();
   if (!patches_pointers() || name == nullptr || version == nullptr) return reinterpret_cast<void*>(real.dlvsym);
   if (!depends_on_caller(handle)) return reinterpret_cast<void*>(find_version_and_enter);
   enter(foresee(handle, name, version, caller), caller);

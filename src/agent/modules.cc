@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "agent/allocators.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/entered_functions.h"
@@ -33,8 +34,8 @@ struct Module {
   uint32_t generation;
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
-  bool visited;  // by for_each_new_module()
-  bool stays;    // nobody unloads it
+  bool visited[static_cast<int>(ModuleVisitor::kCount)];  // by for_each_new_module()
+  bool stays;                                             // nobody unloads it
   uint8_t build_id[32];
   char path[kMaxPath];
 };
@@ -170,7 +171,7 @@ void remember(const dl_find_object& found) {
   }
   Module& module = *slot;
   module.build_id_bytes = 0;
-  module.visited = false;
+  for (bool& visited : module.visited) visited = false;
   module.stays = !dlopen_was_called;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
@@ -197,6 +198,7 @@ bool forget_unmapped() {
     forget_captures(modules[i].start, modules[i].end);
     forget_entered_functions(modules[i].start, modules[i].end);
     forget_near_memory(modules[i].start);
+    forget_allocator(modules[i].start);
     mark_return_links_stale(modules[i].start, modules[i].end);
     any = true;
   }
@@ -235,16 +237,17 @@ ModuleFacts facts_of(const Module& module) {
 }
 }  // namespace
 
-bool has_new_modules() {
+bool has_new_modules(ModuleVisitor visitor) {
   for (uint32_t i = 0; i < known_modules(); ++i)
-    if (is_mapped(modules[i]) && !modules[i].visited) return true;
+    if (is_mapped(modules[i]) && !modules[i].visited[static_cast<int>(visitor)]) return true;
   return false;
 }
 
-void for_each_new_module(bool (*visit)(const ModuleFacts& module, void* argument), void* argument) {
+void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
+                         void* argument) {
   for (uint32_t i = 0; i < known_modules(); ++i) {
-    Module& module = modules[i];
-    if (is_mapped(module) && !module.visited) module.visited = visit(facts_of(module), argument);
+    bool& visited = modules[i].visited[static_cast<int>(visitor)];
+    if (is_mapped(modules[i]) && !visited) visited = visit(facts_of(modules[i]), argument);
   }
 }
 
@@ -305,12 +308,32 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 }
 
 void* open_and_patch(const char* name, int mode) {
+  const auto allocators = OpeningAllocators::begin();
   void* handle = real.dlopen(name, mode);
-  if (handle != nullptr) patch_new_modules(handle);
+  if (handle == nullptr) return nullptr;
+  patch_new_modules(handle);
+  allocators.enter();
   return handle;
 }
 
+// One that the dynamic linker must be asked for by its caller: the last, and whose it is.
+OpeningAllocators unseen;
+const Thread* unseen_by;
+
+void* open_unseen() {
+  unseen = OpeningAllocators::begin();
+  __atomic_store_n(&unseen_by, &thread, __ATOMIC_RELAXED);
+  return reinterpret_cast<void*>(real.dlopen);
+}
+
 }  // namespace
+
+void see_opened_module() {
+  if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
+  __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
+  patch_new_modules(nullptr);
+  unseen.enter();
+}
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int, uintptr_t,
@@ -318,7 +341,7 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
   dlopen_was_called = true;
   __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
   if (real.dlopen == nullptr) resolve_real_functions();
-  return reinterpret_cast<void*>(found_by_anyone(name, caller) ? open_and_patch : real.dlopen);
+  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_patch) : open_unseen();
 }
 
 }  // namespace penna::agent
@@ -332,6 +355,10 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   bool unloaded = false;
   const int error = close_module(handle, &unloaded);
   // Somebody may have mapped one there, who took it for what was forgotten just now.
-  if (unloaded) patch_new_modules(nullptr);
+  if (unloaded) {
+    const auto allocators = OpeningAllocators::begin();
+    patch_new_modules(nullptr);
+    allocators.enter();
+  }
   return error;
 }

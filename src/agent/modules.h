@@ -35,16 +35,23 @@ struct ModuleFacts {
   bool stays;  // was there before the first dlopen: nobody unloads it
 };
 
+// Who looks at each module once.
+enum class ModuleVisitor : uint8_t { kCallPatches, kAllocators, kCount };
 // Is there one in the table that for_each_new_module() would visit? Of another thread that is at it, it may still see some.
-bool has_new_modules();
+bool has_new_modules(ModuleVisitor visitor);
 // Calls visit(ModuleFacts, argument) for each module of the table that it did not accept before. One thread at a time.
-void for_each_new_module(bool (*visit)(const ModuleFacts& module, void* argument), void* argument);
+void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
+                         void* argument);
 
 // The module that holds `pc`; false: none does. Valid as long as nobody unloads it.
 bool module_at(uintptr_t pc, ModuleFacts* facts);
 
 // Takes what the dynamic linker has mapped since into the table. Not in signal handlers, nor under a lock of the linker's.
 void find_new_modules();
+
+// The last dlopen of this thread may have brought modules that were not looked at, because it had to be the program's own call. Not in
+// signal handlers.
+void see_opened_module();
 
 // dlclose as the program does it: what is unloaded is forgotten. The linker's result; true in *unloaded: something was.
 int close_module(void* handle, bool* unloaded = nullptr);

@@ -312,6 +312,12 @@ std::string symbol_of(const penna_patch_question& question) {
   return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
 }
 
+// The agent's reason not to enter the function, whatever it is like; null: it has none.
+const char* why_not_now(const penna_patch_question& question) {
+  if (question.unless == PENNA_UNLESS_NOTHING) return nullptr;
+  return question.unless == PENNA_UNLESS_FULL ? kTooManyAllocators : kMayRun;
+}
+
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
 
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
@@ -337,7 +343,8 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     names.insert(symbol_of(questions[count++]));
   const std::string path = path_of(first);
   const BuildId build_id = build_id_of(first);
-  auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
+  auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()) +
+                                                 (names.count("malloc") != 0 ? "all" : "some"));
   if (is_new || build_id.empty()) {
     auto file = ElfFile::open(root + path);
     known->second.functions.clear();
@@ -354,7 +361,8 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     nears.emplace_back(question.near, question.near_bytes, question.instead);
     const auto found = functions.find(symbol_of(question));
     if (found == functions.end()) continue;
-    const DetourOffer& offer = found->second;
+    const char* const unless = why_not_now(question);
+    const DetourOffer offer = unless != nullptr ? DetourOffer{{}, unless} : found->second;
     if (offer.site) patches[i] = patch_instead(*offer.site, question.bias, &nears[i]);
     if (patches[i]) continue;
     const bool of_operators = is_operator(found->first);

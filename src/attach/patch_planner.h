@@ -44,6 +44,10 @@ struct TimedLock {
   std::string name, file;
 };
 
+// Reasons that are the agent's (penna_unless).
+inline constexpr char kMayRun[] = "may be at work in other threads when it is found";
+inline constexpr char kTooManyAllocators[] = "is of a fifth allocator, and four are told apart";
+
 struct PatchPlan;  // in the making
 class PlanAnswer;  // its part for one question
 

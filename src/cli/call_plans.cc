@@ -142,10 +142,11 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
     if (one.what == RefusedFunction::kValues)
       return fmt::format("values of {} [{}] are not recorded: {}", one.name, file, one.reason);
     if (one.what == RefusedFunction::kAllocator)
-      return fmt::format("{} are not recorded: its {} {}; link the allocator dynamically",
+      return fmt::format("{} are not recorded: its {} {}; {}link the allocator dynamically",
                          one.name.starts_with("_Z") ? fmt::format("blocks of operator new of the allocator in {}", file)
                                                     : fmt::format("blocks of the allocator that is part of {}", file),
-                         one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason);
+                         one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason,
+                         one.reason == kMayRun ? "open it before threads are started, or " : "");
     if (one.what == RefusedFunction::kLock)
       return fmt::format("locks by {} in {} are not recorded: {} {}", one.lock, file, one.name, one.reason);
     return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);

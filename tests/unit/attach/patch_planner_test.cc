@@ -164,6 +164,39 @@ TEST(PatchPlanner, OneFunctionThatDlsymHasFound) {
   EXPECT_TRUE(other.refused().empty());
 }
 
+// An allocator that the target cannot enter is named with the target's reason, and only where there is one.
+TEST(PatchPlanner, AnAllocatorThatIsNotToBeEntered) {
+  const std::string source =
+      "int work(int n) { for (int i = 0; i < n; ++i) n += n * i; return n; }\n"
+      "void* malloc(unsigned long n) { for (long i = 0; i < 9; ++i) n += n * i; return (void*)n; }\n"
+      "void free(void* p) { for (int i = 0; i < 9; ++i) ((volatile char*)p)[i] = 0; }\n";
+  const std::string with = build_text("gcc -O0 -fPIC -shared -fno-builtin -fvisibility=hidden", "allocator.c", source);
+  const std::string without =
+      build_text("gcc -O0 -fPIC -shared -fno-builtin -Dmalloc=mine -Dfree=drop", "none.c", source);
+  const auto questions = [](const std::string& library, penna_unless unless) {
+    std::vector<penna_patch_question> all;
+    for (const char* name : {"malloc", "calloc", "free"}) {
+      penna_patch_question one = question_about(library);
+      one.instead = one.enter = kHook;
+      one.near += all.size() * 512;
+      one.near_bytes = 512;
+      one.unless = unless;
+      std::copy_n(name, std::string_view(name).size() + 1, one.symbol);
+      all.push_back(one);
+    }
+    return all;
+  };
+  PatchPlanner planner({});
+  EXPECT_EQ(plan_of(planner, questions(with, PENNA_UNLESS_NOTHING)).patches.size(), 2u);
+  EXPECT_EQ(plan_of(planner, questions(without, PENNA_UNLESS_RUNNING)).patches.size(), 0u);
+  EXPECT_TRUE(planner.refused().empty()) << planner.refused()[0].name << " " << planner.refused()[0].reason;
+  EXPECT_EQ(plan_of(planner, questions(with, PENNA_UNLESS_RUNNING)).patches.size(), 0u);
+  ASSERT_EQ(planner.refused().size(), 1u);
+  EXPECT_EQ(planner.refused()[0].name, "malloc");
+  EXPECT_EQ(planner.refused()[0].reason, kMayRun);
+  EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kAllocator);
+}
+
 // With other threads in it, only the first byte of the code may change: the way leads to where the others say.
 TEST(PatchPlanner, AJumpWhoseDistanceIsThereAlready) {
   const std::string library = build_text("gcc -O1 -fPIC -shared", "punned.c",

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// See allocators.h.
+#include "agent/allocators.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+
+#include "agent/call_patches.h"
+#include "agent/dynamic_symbols.h"
+#include "agent/hooks/entered_allocators.h"
+#include "agent/loader.h"
+#include "agent/modules.h"
+#include "agent/pages.h"
+#include "agent/sites.h"
+#include "agent/state.h"
+#include "agent/sys.h"
+
+namespace penna::agent {
+namespace {
+
+bool allocators_wanted;
+uintptr_t entered_modules[kMostAllocators];  // where the module begins whose set of hooks it is; 0: nobody's
+
+enum class Part : uint8_t { kNothing, kNotReplaced, kAll };
+
+bool is_system_part(const link_map& map, const ModuleFacts& module) {
+  return is_ours(&map) || map.l_addr == static_cast<uintptr_t>(_r_debug.r_ldbase) ||
+         getauxval(AT_SYSINFO_EHDR) == module.start;
+}
+
+// Memory that nobody gives it: at least a page of data that is zero at first.
+bool has_zeroed_pages(const ModuleFacts& module) {
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(module.start);
+  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return true;
+  if (header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > kPageBytes) return true;
+  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module.start + header->e_phoff);
+  for (int i = 0; i < header->e_phnum; ++i)
+    if (segment[i].p_type == PT_LOAD && segment[i].p_memsz - segment[i].p_filesz >= kPageBytes) return true;
+  return false;
+}
+
+// May a library that does not show one have an allocator? It asks nobody else for blocks, and has memory from somewhere.
+bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module) {
+  if (symbols.imports("malloc") || symbols.imports("free")) return false;
+  constexpr const char* kSources[] = {"mmap", "mmap64", "sbrk", "brk", "syscall"};
+  for (const char* source : kSources)
+    if (symbols.imports(source)) return true;
+  return has_zeroed_pages(module);
+}
+
+// Of the program everything, whether it shows it or not: the recorder knows its symbols. Of a library that was linked, and stands behind
+// ours, what is not replaced: its malloc is what ours calls; but where one place is both, operator delete and free, all is entered. Of
+// one that was opened, all, for nothing of ours calls its malloc.
+Part part_to_enter(const link_map& map, const ModuleFacts& module) {
+  if (&map == _r_debug.r_map) return Part::kAll;
+  if (is_system_part(map, module)) return Part::kNothing;
+  const DynamicSymbols symbols(map);
+  const bool shows_one = symbols.find("malloc").address != 0;
+  if (!shows_one) return may_hide_allocator(symbols, module) ? Part::kAll : Part::kNothing;
+  if (!module.stays) return Part::kAll;
+  if (symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0) return Part::kNothing;
+  return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;
+}
+
+// 0: /proc does not say.
+uint64_t count_threads() {
+  struct stat tasks;
+  const long error = sys(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&tasks));
+  return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
+}
+
+// A set of hooks for the module; kMostAllocators: there is none left.
+uint32_t claim_hooks(const ModuleFacts& module) {
+  for (uint32_t set = 0; set < kMostAllocators; ++set) {
+    uintptr_t nobody = 0;
+    if (__atomic_compare_exchange_n(&entered_modules[set], &nobody, module.start, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
+      return set;
+  }
+  return kMostAllocators;
+}
+
+bool any_entered() {
+  for (const uintptr_t& module : entered_modules)
+    if (__atomic_load_n(&module, __ATOMIC_RELAXED) != 0) return true;
+  return false;
+}
+
+void note_entered(bool entered) {
+  if (entered)
+    __atomic_fetch_or(&process.alloc_options, kAllocatorsEntered, __ATOMIC_RELAXED);
+  else
+    __atomic_fetch_and(&process.alloc_options, ~kAllocatorsEntered, __ATOMIC_RELAXED);
+}
+
+// The same functions, so that the recording names those of them that the module has.
+void tell_refused(const ModuleFacts& module, Part part, penna_unless unless) {
+  const EnteredFunctions functions = entered_functions(0, part == Part::kAll);
+  enter_instead(module, functions.first, functions.count, functions.originals, unless);
+}
+
+void enter(const ModuleFacts& module, Part part, penna_unless unless) {
+  if (unless != PENNA_UNLESS_NOTHING) return tell_refused(module, part, unless);
+  const uint32_t set = claim_hooks(module);
+  if (set == kMostAllocators) return tell_refused(module, part, PENNA_UNLESS_FULL);
+  note_entered(true);  // in front of the first call: another thread may be in one as soon as it leads to the hook
+  const EnteredFunctions functions = entered_functions(set, part == Part::kAll);
+  const EnterInstead done = enter_instead(module, functions.first, functions.count, functions.originals, unless);
+  if (done != EnterInstead::kEntered) __atomic_store_n(&entered_modules[set], 0, __ATOMIC_RELAXED);
+  note_entered(any_entered());
+  if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);
+}
+
+struct NewModules {
+  static constexpr uint32_t kMost = 64;
+  ModuleFacts facts[kMost];
+  ModulePin pins[kMost];
+  uint32_t count = 0;
+};
+
+bool keep_module(const ModuleFacts& module, void* argument) {
+  auto& modules = *static_cast<NewModules*>(argument);
+  if (modules.count == NewModules::kMost || !modules.pins[modules.count].pin(module)) return false;
+  modules.facts[modules.count++] = module;
+  return true;
+}
+
+// Of all modules that were not looked at; some of these, when there are too many at once.
+void enter_new(penna_unless unless) {
+  NewModules modules;
+  {
+    BoardLock lock(BoardLock::kASecond);
+    if (!lock) return;
+    for_each_new_module(ModuleVisitor::kAllocators, keep_module, &modules);
+  }
+  for (uint32_t i = 0; i < modules.count; ++i) {
+    const ModuleFacts& module = modules.facts[i];
+    const link_map* map = map_of(module.start);
+    const Part part = map != nullptr ? part_to_enter(*map, module) : Part::kNothing;
+    if (part != Part::kNothing) enter(module, part, unless);
+    modules.pins[i].unpin();  // it may run destructors
+  }
+  if (modules.count == NewModules::kMost) enter_new(unless);
+}
+
+bool enters_now() { return allocators_wanted && (armed() & class_bit(PENNA_ALLOC)) != 0; }
+
+}  // namespace
+
+void start_allocators(const penna_config& config, bool forked) {
+  allocators_wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
+  thread.in_allocator = 0;
+  if (!allocators_wanted) return;
+  if (!forked) return enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
+  note_entered(any_entered());
+}
+
+// What another thread has opened, and nobody has looked at, may be in use.
+OpeningAllocators OpeningAllocators::begin() {
+  OpeningAllocators opening;
+  opening.alone_ = __libc_single_threaded != 0;
+  if (opening.alone_ || !enters_now()) return opening;
+  find_new_modules();
+  if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(PENNA_UNLESS_RUNNING);
+  opening.threads_ = count_threads();
+  return opening;
+}
+
+// A thread that was started meanwhile may be that of a constructor.
+void OpeningAllocators::enter() const {
+  if (!enters_now()) return;
+  const bool is_alone = __libc_single_threaded != 0;
+  const bool others = !is_alone && (alone_ || threads_ == 0 || count_threads() > threads_);
+  find_new_modules();
+  if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+}
+
+void forget_allocator(uintptr_t module_start) {
+  for (uintptr_t& module : entered_modules)
+    if (__atomic_load_n(&module, __ATOMIC_RELAXED) == module_start) __atomic_store_n(&module, 0, __ATOMIC_RELAXED);
+}
+
+}  // namespace penna::agent

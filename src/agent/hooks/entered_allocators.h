@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The hooks of allocators that are entered where they lie (allocators.h), several sets of them.
+//
+// Why sets: a hook goes on to what its function was, and a process may have more than one malloc.
+// Invariant: a set is that of one allocator, until its module is unmapped.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/call_patches.h"
+
+namespace penna::agent {
+
+inline constexpr uint32_t kMostAllocators = 4, kMostEntered = 40;
+
+struct EnteredFunctions {
+  Instead list[kMostEntered];
+  const Instead* first;  // `count` of them are to be entered
+  uint32_t count;
+  uintptr_t* originals;  // of these
+};
+// `all`: also those in front of which ours stand.
+EnteredFunctions entered_functions(uint32_t set, bool all);
+
+}  // namespace penna::agent
