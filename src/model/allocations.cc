@@ -170,6 +170,8 @@ void Allocations::freed(const Event& event, const BlockRecord& free) {
   settle(event.thread);
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
+  last.freed = Freed::kNothing;
+  if (event.undone) return;
   last.freed_address = free.address;
   last.freed_from = free.stack;
   last.temporary = false;
@@ -293,7 +295,8 @@ void Allocations::finish() {
   for (uint32_t thread = 0; thread < threads_.size(); ++thread) settle(thread);
 }
 
-// The FREE of this thread just before, by realloc, did not happen. It can be missing (lost): then nothing was counted.
+// The FREE of this thread just before, by realloc, did not happen. Nearly always that was known (Event::undone), or it is missing (lost):
+// then nothing was counted.
 void Allocations::take_back(const Event& event, uint64_t address) {
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];

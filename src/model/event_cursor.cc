@@ -4,8 +4,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+
+#include "model/block_records.h"
 
 namespace penna {
+namespace {
+
+// What the records from here on say first of a block of the heap; nothing: none does.
+std::optional<BlockRecord> next_block(RecordCursor records) {
+  Record record;
+  while (records.next(record))
+    if (const BlockRecord block = read_heap_block(record); block.deed != BlockDeed::kNone) return block;
+  return {};
+}
+
+}  // namespace
 
 bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const {
   return (thread == kNoIndex || thread == index) &&
@@ -33,6 +47,19 @@ bool ThreadCursor::is_selected() {
   if (!selection_->knows(id))
     if (const Site* site = recording_.site(event_.process, id)) selection_->add(*site);
   return selection_->keeps(event_.thread, event_.record);
+}
+
+// A realloc tells at once that the block is gone, and that it is not, if it fails. Where the chunk ends in between, the next one tells;
+// of sifted chunks nobody knows which that is.
+bool ThreadCursor::is_taken_back() const {
+  std::optional<BlockRecord> next = next_block(records_);
+  for (size_t i = at_; !next && sifted_ == nullptr && i < refs_.size(); ++i) {
+    if (refs_[i].events[PENNA_ALLOC] == 0) continue;
+    std::vector<uint8_t> bytes;
+    if (recording_.read_chunk(refs_[i], bytes)) next = next_block(RecordCursor(bytes));
+    break;
+  }
+  return next && next->deed == BlockDeed::kKept && next->address == read_heap_block(event_.record).address;
 }
 
 uint64_t ThreadCursor::earliest() const {

@@ -27,6 +27,7 @@ struct Event {
   uint32_t process = 0;  // index into recording.processes()
   uint32_t thread = 0;   // index into recording.threads()
   uint64_t time = 0;     // ticks; what record.time says, raised to that of the event in front of it in the thread
+  bool undone = false;   // a free by realloc that the thread's next record of a block takes back: it did not happen
   Record record;
 };
 
@@ -81,7 +82,9 @@ class ThreadCursor {
     for (;;) {
       while (records_.next(event_.record)) {
         if (event_.record.time > event_.time) event_.time = event_.record.time;
-        if (passes() && (selection_ == nullptr || event_.record.kind != PENNA_KIND_POINT || is_selected())) return true;
+        if (!passes() || (selection_ != nullptr && event_.record.kind == PENNA_KIND_POINT && !is_selected())) continue;
+        event_.undone = is_free_by_realloc(event_.record) && is_taken_back();
+        return true;
       }
       if (!next_chunk()) return false;
     }
@@ -118,6 +121,11 @@ class ThreadCursor {
            (in_range_ || (event_.time >= filter_.begin && event_.time < filter_.end));
   }
   bool is_selected();
+  static bool is_free_by_realloc(const Record& record) {
+    const bool is_free = record.kind == PENNA_KIND_FREE || record.kind == PENNA_KIND_FREE_STACK;
+    return is_free && record.as<penna_free>().address_family >> 56 == PENNA_FAMILY_REALLOC;
+  }
+  bool is_taken_back() const;
   void close_chunk();
 
   const Recording& recording_;

@@ -176,6 +176,76 @@ TEST(Allocations, AFailedReallocKeepsItsBlock) {
   EXPECT_EQ(seen.of_stack(1).allocations, 2u);
 }
 
+// What its process has, change by change.
+struct Levels : AllocationObserver {
+  void on_live(uint32_t, uint64_t, uint64_t bytes, uint64_t) override { seen.push_back(bytes); }
+  void on_freed(const BlockEnd&) override { ++freed; }
+  std::vector<uint64_t> seen;
+  int freed = 0;
+};
+
+TEST(Allocations, AFailedReallocIsNoDip) {
+  RecordingBuilder build;
+  auto& a = build.thread(build.process(100), 1);
+  a.alloc(0xa0, 8, 1, 1);
+  a.free(0xa0, 2, PENNA_FAMILY_REALLOC);
+  a.realloc_failed(0xa0, 3);
+  a.alloc(0xb0, 4, 4, 1);
+  a.free(0xa0, 5, PENNA_FAMILY_REALLOC);  // this one moves it
+  a.alloc(0xc0, 10, 6, 1, PENNA_FAMILY_REALLOC);
+  const Recording recording = build.open();
+  Levels levels;
+  AllocationOptions options;
+  options.observer = &levels;
+  Allocations heap(recording, options);
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  heap.finish();
+  EXPECT_THAT(levels.seen, ElementsAre(8, 12, 4, 14));
+  EXPECT_EQ(levels.freed, 1);
+  EXPECT_EQ(heap.total().failed_reallocs, 1u);
+  EXPECT_EQ(heap.total().frees, 1u);
+}
+
+// While one thread tries, another has the moment of the peak.
+TEST(Allocations, AFailedReallocDoesNotLowerThePeakOfOthers) {
+  for (const bool in_two_chunks : {false, true}) {
+    RecordingBuilder build;
+    const uint32_t process = build.process(100);
+    auto& a = build.thread(process, 1);
+    auto& b = build.thread(process, 2);
+    a.alloc(0xa0, 8, 1, 1);
+    a.free(0xa0, 3, PENNA_FAMILY_REALLOC);
+    b.alloc(0xc0, 100, 4, 2);
+    b.free(0xc0, 5);
+    if (in_two_chunks) a.new_chunk();
+    a.realloc_failed(0xa0, 6);
+    Analysed seen(build);
+    EXPECT_EQ(seen.heap.total().peak_bytes, 108u) << in_two_chunks;
+    EXPECT_EQ(seen.heap.total().peak_blocks, 2u);
+    EXPECT_EQ(seen.heap.total().peak_time, 4u);
+    EXPECT_EQ(seen.of_stack(1).peak_bytes, 8u);
+    EXPECT_EQ(seen.of_stack(2).peak_bytes, 100u);
+    EXPECT_EQ(seen.heap.total().live_bytes, 8u);
+  }
+}
+
+// An address that the thread itself has freed before, in an earlier life.
+TEST(Allocations, AFailedReallocTakesBackNoOlderFree) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& a = build.thread(process, 1);
+  a.alloc(0xa0, 8, 1, 1);
+  a.free(0xa0, 2);
+  build.thread(process, 2).alloc(0xa0, 50, 3, 2);
+  a.free(0xa0, 4, PENNA_FAMILY_REALLOC);
+  a.realloc_failed(0xa0, 5);
+  Analysed seen(build);
+  EXPECT_EQ(seen.heap.total().live_bytes, 50u);
+  EXPECT_EQ(seen.heap.total().frees, 1u);
+  EXPECT_EQ(seen.heap.total().replaced, 0u);
+  EXPECT_EQ(seen.heap.total().peak_bytes, 50u);
+}
+
 TEST(Allocations, WhatDoesNotMatchIsCounted) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);
