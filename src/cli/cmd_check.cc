@@ -55,23 +55,24 @@ Verdict check_lost(const Summary& summary, penna_event_class of, const char* wha
 void judge_allocations(const CheckOptions& options, const Recording& recording, const Analyses& analyses,
                        const Suppressions& listed, Names& names, std::vector<Verdict>& verdicts) {
   const Allocations& heap = *analyses.allocations;
+  const std::string family = heap.family().is_heap() ? "" : " --family " + quoted(heap.family().name());
   LeakSuppressor suppressor(recording, names, listed, true);
   LeakSuppressor* suppress = options.suppressions.none ? nullptr : &suppressor;
   if (!options.max_leak.empty())
     verdicts.push_back(
         called(check_leak(heap, suppress, Verdict::Unit::kBytes, static_cast<uint64_t>(*parse_bytes(options.max_leak))),
-               "--max-leak " + options.max_leak));
+               "--max-leak " + options.max_leak + family));
   if (options.max_leak_blocks)
     verdicts.push_back(called(check_leak(heap, suppress, Verdict::Unit::kCount, *options.max_leak_blocks),
-                              fmt::format("--max-leak-blocks {}", *options.max_leak_blocks)));
+                              fmt::format("--max-leak-blocks {}{}", *options.max_leak_blocks, family)));
   if (!options.max_peak.empty())
     verdicts.push_back(called(check_peak(heap, static_cast<uint64_t>(*parse_bytes(options.max_peak))),
-                              "--max-peak " + options.max_peak));
+                              "--max-peak " + options.max_peak + family));
   std::vector<CallLimit> limits;
   for (const std::string& text : options.max_allocs) limits.push_back(*parse_call_limit(text));
   std::vector<Verdict> of_calls = check_allocations(recording, heap, names, analyses.tree.get(), limits);
   for (size_t i = 0; i < of_calls.size(); ++i)
-    verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i])));
+    verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i]) + family));
 }
 
 void judge_locks(const CheckOptions& options, const Recording& recording, const Analyses& analyses, Names& names,
@@ -131,7 +132,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   const Analyses analyses =
       analyse(recording, summary, names.map(), classes, !options.input.no_progress, {choice.get(), 1});
   const std::vector<Verdict> verdicts = judge(options, recording, summary, analyses, listed, names);
-  Report report = check_report(recording, verdicts, names);
+  Report report = check_report(recording, verdicts, names, analyses.allocations.get());
   Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says
   report.tables.erase(report.tables.begin());
   constexpr size_t kFrames = 10, kFramesOfSeveral = 5;

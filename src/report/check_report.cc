@@ -8,6 +8,7 @@
 
 #include "report/frames.h"
 #include "report/print.h"
+#include "report/reports.h"
 #include "report/units.h"
 
 namespace penna {
@@ -71,12 +72,18 @@ Table table_of_blames(const Recording& recording, const Verdict& verdict, Names&
 
 }  // namespace
 
-Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names) {
+Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names,
+                    const Allocations* blocks) {
   Report report;
   const auto broken =
       std::count_if(verdicts.begin(), verdicts.end(), [](const Verdict& one) { return one.is_broken(); });
   const std::string all = plural_text(static_cast<int64_t>(verdicts.size()), "limit");
-  report.head.push_back(broken == 0 ? fmt::format("{} kept.", all) : fmt::format("{} of {} broken.", broken, all));
+  const std::string of_blocks =
+      blocks == nullptr || blocks->family().is_heap()
+          ? ""
+          : fmt::format("; {}s are those{}", blocks->family().allocation(), family_text(*blocks));
+  report.head.push_back(broken == 0 ? fmt::format("{} kept{}.", all, of_blocks)
+                                    : fmt::format("{} of {} broken{}.", broken, all, of_blocks));
   report.tables.push_back(table_of_limits(verdicts));
   for (const Verdict& verdict : verdicts) {
     if (verdict.is_broken() && !verdict.blames.empty())

@@ -10,6 +10,8 @@
 
 namespace penna {
 
-Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names);
+// `blocks`: those that were checked; null: none.
+Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names,
+                    const Allocations* blocks = nullptr);
 
 }  // namespace penna

@@ -44,9 +44,13 @@ run penna report alloc m.penna --family maps:file
 expect_contains "$out" "The filters leave out all 5 mappings of the family maps:file."
 run penna check m.penna --family maps --max-leak 40960 --max-peak 115k
 expect_eq 0 "$status" "limits on mappings that are kept"
+expect_contains "$out" "3 limits kept; mappings are those of the family maps."
+expect_match "$out" 'ok +--max-peak 115k --family maps$'
 run penna check m.penna --family maps --max-leak 40959
 expect_eq 1 "$status" "a limit on mappings that is broken"
 expect_contains "$out" "main (mappings.c:7)"
+expect_contains "$out" "1 of 2 limits broken; mappings are those of the family maps."
+expect_contains "$out" "--max-leak 40959 --family maps: 41.0 kB found"
 run penna diff --leaks m.penna m.penna --family maps
 expect_contains "$out" "41.0 kB in 3 blocks not freed"
 
