@@ -223,3 +223,25 @@ IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across
 # clang's hooks are not called when an exception leaves a function.
 UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',
                              'coroutine_throws', 'stacks_exceptions', 'own_locks')}
+
+
+@dataclasses.dataclass
+class Way:
+    """One way to trace calls: programs of a folder torture-MODE of the build, and options of penna record."""
+    mode: str
+    kinds: tuple = ('all',)
+    options: tuple = ()
+    without: tuple = ()  # cases that are left out
+
+
+# Where addresses come and go, trampolines run out, when everything is entered: counted.
+WAYS = {f'mode.{mode}': Way(mode) for mode in ('pg', 'fentry', 'fentry_nops', 'patchable', 'patchable_cet', 'patchable_clang', 'xray',
+                                               'pg_clang', 'hooks_clang')} | {
+    'mode.plain': Way('plain', ('calls',), ('-F*',), ('dlopen_loop',)),
+    'libcalls': Way('plain', ('calls',), ('--libcalls',)),
+    # Functions silenced while they run, in programs that take some time.
+    'silenced': Way('patchable', ('calls',), ('--max-overhead=1%',)),
+    # Arguments and results copied of every function that can be asked, at its beginning and behind its prologue.
+    'values.fentry': Way('fentry', ('calls',), ('--auto-args',)),
+    'values.pg': Way('pg', ('calls',), ('--auto-args',)),
+}

@@ -6,9 +6,11 @@
     run.py --case X [--kind Y]        one of them; -v shows what was seen
     run.py --mode M                   those about calls, of programs built for that kind of call tracing (modes.cmake)
     run.py --option O                 with this option of penna record, too
+    run.py --way W                    a mode, with its kinds and options, as cases.py lists them
     run.py --times N                  each of them N times
-    run.py --list                     names of the cases
+    run.py --list, --list-ways        names of the cases; of the ways
     run.py --self-test                proves that each way to break a program is noticed
+CI runs every case once in each kind, and once in each way; ./run torture (all.py) does all of it 200 times.
 Environment: PENNA (the binary), TORTURE_PROGRAMS (the folder of the built corpus).
 Compared: stdout, stderr, exit status or signal, files. Allowed to differ: lines on stderr that begin with "penna: ".
 Besides: the recording opens, says emitted = stored + lost, and has an exit for every call that was left.
@@ -28,7 +30,7 @@ import time
 
 import recording
 import terminal
-from cases import BY_CALLS, CASES, EACH, IN_MODES, UNTOLD_IN, Case
+from cases import BY_CALLS, CASES, EACH, IN_MODES, UNTOLD_IN, WAYS, Case
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PENNA = pathlib.Path(os.environ.get('PENNA', ROOT / 'build/release/bin/penna')).absolute()
@@ -268,20 +270,27 @@ def main():
     options.add_argument('--case', action='append')
     options.add_argument('--kind', action='append', choices=EACH)
     options.add_argument('--mode', help='a folder torture-MODE of the build')
+    options.add_argument('--way', choices=list(WAYS))
     options.add_argument('--option', action='append', default=[])
     options.add_argument('--times', type=int, default=1)
     options.add_argument('--without', action='append', default=[], help='a case that is left out')
     options.add_argument('--list', action='store_true')
+    options.add_argument('--list-ways', action='store_true')
     options.add_argument('--self-test', action='store_true')
     options.add_argument('-v', '--verbose', action='store_true')
     chosen = options.parse_args()
-    if chosen.list:
-        print(*CASES, sep='\n')
+    if chosen.list or chosen.list_ways:
+        print(*(CASES if chosen.list else WAYS), sep='\n')
         return 0
     if chosen.self_test:
         return self_test()
     if not PENNA.exists():
         sys.exit(f'torture: no penna at {PENNA}; run ./run build')
+    if chosen.way:
+        way = WAYS[chosen.way]
+        chosen.mode, chosen.kind = way.mode, chosen.kind or list(way.kinds)
+        chosen.option += way.options
+        chosen.without += way.without
     cases, kinds = chosen.case or CASES, chosen.kind
     OPTIONS.extend(chosen.option)
     if chosen.mode:
