@@ -15,6 +15,7 @@
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
 #include "agent/pages.h"
+#include "agent/plan_memory.h"
 #include "agent/rendezvous.h"
 #include "agent/sites.h"
 #include "agent/state.h"
@@ -30,31 +31,17 @@ namespace {
 constexpr uint64_t kLine = 64;
 
 bool wanted;              // the recorder plans
+bool patching;            // patch_modules() is at it, with the board's lock
 bool wanted_of_pointers;  // functions that dlsym finds, too
 
 void count(uint64_t penna_counters::*counter) {
   __atomic_fetch_add(&(process.channel->counters.*counter), 1, __ATOMIC_RELAXED);
 }
 
-// Memory mapped for the scope.
-class Memory {
- public:
-  Memory(long fd, uint64_t bytes, int protection, int kind) : bytes_(bytes) {
-    const long got = fd < 0 ? -1 : sys(SYS_mmap, 0, static_cast<long>(bytes), protection, kind, fd, 0);
-    if (!sys_failed(got)) at_ = reinterpret_cast<uint8_t*>(got);
-  }
-  ~Memory() {
-    if (at_ != nullptr) sys(SYS_munmap, reinterpret_cast<long>(at_), static_cast<long>(bytes_));
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  uint8_t* at() const { return at_; }
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  uint8_t* at_ = nullptr;
-  uint64_t bytes_;
-};
+bool count_patch(bool done) {
+  count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+  return done;
+}
 
 // ---- Questions --------------------------------------------------------------------------------------------------------
 
@@ -109,52 +96,6 @@ bool ask_about(const ModuleFacts& module, void* argument) {
 
 // ---- Answers ----------------------------------------------------------------------------------------------------------
 
-// A plan, with all of its parts inside its memory.
-struct Plan {
-  const penna_patch_plan* head = nullptr;
-  const penna_near* nears = nullptr;
-  const penna_patch* patches = nullptr;
-  const penna_capture* captures = nullptr;
-  const penna_value* values = nullptr;
-  const char* text = nullptr;
-  const uint8_t* code = nullptr;
-  const char* names = nullptr;
-
-  Plan(const Memory& memory, uint32_t modules) {
-    const auto* found = reinterpret_cast<const penna_patch_plan*>(memory.at());
-    if (found == nullptr || memory.bytes() < sizeof *found || found->magic != PENNA_PATCH_MAGIC ||
-        found->version != PENNA_ABI_VERSION || found->modules != modules)
-      return;
-    const uint64_t patches_at = sizeof *found + uint64_t{modules} * sizeof(penna_near);
-    const uint64_t captures_at = patches_at + uint64_t{found->patches} * sizeof(penna_patch);
-    const uint64_t values_at = captures_at + uint64_t{found->captures} * sizeof(penna_capture);
-    const uint64_t code_at = values_at + uint64_t{found->values} * sizeof(penna_value);
-    const uint64_t names_at = code_at + found->near_bytes;
-    const uint64_t text_at = names_at + found->name_bytes;
-    if (text_at + found->text_bytes != memory.bytes()) return;
-    if (found->name_bytes != 0 && memory.at()[text_at - 1] != '\0') return;
-    nears = reinterpret_cast<const penna_near*>(found + 1);
-    patches = reinterpret_cast<const penna_patch*>(memory.at() + patches_at);
-    captures = reinterpret_cast<const penna_capture*>(memory.at() + captures_at);
-    values = reinterpret_cast<const penna_value*>(memory.at() + values_at);
-    text = reinterpret_cast<const char*>(memory.at() + text_at);
-    code = memory.at() + code_at;
-    names = reinterpret_cast<const char*>(memory.at() + names_at);
-    head = found;
-  }
-  bool holds(const penna_near& near, const penna_patch_question& question) const {
-    return near.bytes <= question.near_bytes && uint64_t{near.offset} + near.bytes <= head->near_bytes &&
-           uint64_t{near.first} + near.patches <= head->patches;
-  }
-  const char* name(uint32_t at) const { return at < head->name_bytes ? names + at : nullptr; }
-};
-
-uint64_t plan_bytes(const penna_patch_plan& head) {
-  return sizeof head + uint64_t{head.modules} * sizeof(penna_near) + uint64_t{head.patches} * sizeof(penna_patch) +
-         uint64_t{head.captures} * sizeof(penna_capture) + uint64_t{head.values} * sizeof(penna_value) +
-         head.near_bytes + head.name_bytes + head.text_bytes;
-}
-
 bool holds(uintptr_t address, const uint8_t* bytes, int count) {
   for (int i = 0; i < count; ++i)
     if (reinterpret_cast<const volatile uint8_t*>(address)[i] != bytes[i]) return false;
@@ -165,7 +106,7 @@ bool holds(uintptr_t address, const uint8_t* bytes, int count) {
 class CodeWriter {
  public:
   CodeWriter(const penna_patch_question& question, bool alone)
-      : elf_(elf_of_module(question.start)), patcher_{board(), 0}, alone_(alone) {}
+      : elf_(elf_of_module(question.start)), patcher_{board(), 0}, module_start_(question.start), alone_(alone) {}
   ~CodeWriter() { finish(); }
   CodeWriter(const CodeWriter&) = delete;
   CodeWriter& operator=(const CodeWriter&) = delete;
@@ -199,6 +140,7 @@ class CodeWriter {
       __builtin_memcpy(reinterpret_cast<void*>(patch.address), patch.after, patch.head);
     else if (!swap(patch))
       return false;
+    note_head(patch);
     patcher_.dirty = 1;
     return true;
   }
@@ -207,6 +149,12 @@ class CodeWriter {
   static bool fits_line(const penna_patch& patch) { return patch.address % kLine + patch.head <= kLine; }
 
  private:
+  // Where the head is as it was again, the module is another one.
+  void note_head(const penna_patch& patch) const {
+    WrittenPlace place{patch.address, {}, patch.head, false};
+    __builtin_memcpy(place.bytes, patch.before, patch.head);
+    note_written(module_start_, place);
+  }
   // The window's check is for PENNA_SLOT_BYTES bytes; code never ends so close behind a place that this matters.
   bool make_writable(uintptr_t at) {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
@@ -229,6 +177,7 @@ class CodeWriter {
 
   penna_elf_module elf_;
   penna_patcher patcher_;
+  uintptr_t module_start_;
   bool alone_;
 };
 
@@ -270,7 +219,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     const bool done = is_code(*patch)
                           ? writer.may_write(*patch) && CodeWriter::is_prepared(*patch) && writer.write_head(*patch)
                           : switch_import(*patch, question);
-    count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+    count_patch(done);
   }
 }
 
@@ -311,7 +260,7 @@ void patch_function_as(const Plan& plan, const penna_patch_question& question, b
     writer.finish();
     done = done && writer.write_head(*patch);
   }
-  count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+  count_patch(done);
 }
 
 const penna_patch* only_patch(const Plan& plan, const Questions& questions, uint32_t i) {
@@ -359,12 +308,11 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
   for (uint32_t i = 0; i < questions.count; ++i) {
     const penna_patch* patch = only_patch(plan, questions, i);
     if (patch == nullptr || is_alias(*patch, i)) continue;
-    // In front of the head: a thread may come by. What follows is a system call, or a locked instruction.
-    __atomic_store_n(&originals[i], patch->stub, __ATOMIC_RELEASE);
-    const bool done = writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch);
+    __atomic_store_n(&originals[i], patch->stub, __ATOMIC_RELEASE);  // in front of the head: a thread may come by
+    const bool done =
+        count_patch(writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch));
     if (!done) originals[i] = 0;
     any |= done;
-    count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
   }
   return any ? EnterInstead::kEntered : EnterInstead::kNone;
 }
@@ -399,7 +347,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   const long file = sys(SYS_memfd_create, reinterpret_cast<long>("penna-questions"), MFD_CLOEXEC);
   if (sys_failed(file)) return;
   const bool sized = !sys_failed(sys(SYS_ftruncate, file, static_cast<long>(bytes)));
-  const Memory memory(sized ? file : -1, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+  const MappedMemory memory(sized ? file : -1, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
   Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
   if (memory.at() != nullptr) fill(questions);
   if (questions.count != 0) {
@@ -407,7 +355,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
     const long answer = ask_recorder(recorder_socket(), file);
     penna_patch_plan head{};
     const bool there = sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) == sizeof head;
-    const Memory planned(there ? answer : -1, plan_bytes(head), PROT_READ, MAP_PRIVATE);
+    const MappedMemory planned(there ? answer : -1, plan_bytes(head), PROT_READ, MAP_PRIVATE);
     const Plan plan(planned, questions.count);
     // In front of the patches: a function's first call makes its link.
     if (plan.head != nullptr)
@@ -418,12 +366,21 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   sys(SYS_close, file);
 }
 
+// Another thread may be patching what this one has opened, too, and is about to call.
+void wait_for_patching() {
+  if (!__atomic_load_n(&patching, __ATOMIC_ACQUIRE)) return;  // pairs with patch_modules()
+  BoardLock until_done(BoardLock::kASecond);
+  if (!until_done) count_refused_function();
+}
+
 void patch_modules(void* opened) {
-  if (!has_new_modules(ModuleVisitor::kCallPatches)) return;
+  if (!has_new_modules(ModuleVisitor::kCallPatches)) return wait_for_patching();
   PinnedModules modules(opened);
   {
     BoardLock lock(BoardLock::kASecond);
-    if (!lock) return;
+    if (!lock) return count_refused_function();
+    __atomic_store_n(&patching, true,
+                     __ATOMIC_RELEASE);  // pairs with wait_for_patching(): before a module counts as visited
     ask(
         PENNA_PATCH_MAX_MODULES,
         [&](Questions& questions) {
@@ -431,6 +388,7 @@ void patch_modules(void* opened) {
           for_each_new_module(ModuleVisitor::kCallPatches, ask_about, &modules);
         },
         [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, modules.scopes); });
+    __atomic_store_n(&patching, false, __ATOMIC_RELEASE);
   }
   for (ModulePin& pin : modules.pins) pin.unpin();  // not under the lock: it may run destructors
 }

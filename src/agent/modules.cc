@@ -37,6 +37,7 @@ struct Module {
   bool visited[static_cast<int>(ModuleVisitor::kCount)];  // by for_each_new_module()
   bool stays;                                             // nobody unloads it
   uint8_t build_id[32];
+  WrittenPlace written;
   char path[kMaxPath];
 };
 
@@ -171,6 +172,7 @@ void remember(const dl_find_object& found) {
   }
   Module& module = *slot;
   module.build_id_bytes = 0;
+  module.written = {};
   for (bool& visited : module.visited) visited = false;
   module.stays = !dlopen_was_called;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
@@ -183,8 +185,29 @@ void remember(const dl_find_object& found) {
   tell(module);
 }
 
-// After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one.
-bool forget_unmapped() {
+bool holds_bytes(const WrittenPlace& place) {
+  for (int i = 0; i < place.count; ++i)
+    if (reinterpret_cast<const volatile uint8_t*>(place.address)[i] != place.bytes[i]) return false;
+  return true;
+}
+
+// Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there? Other threads, and
+// destructors, open libraries before a dlclose has returned.
+bool was_mapped_anew(const Module& module) {
+  const uint8_t count = __atomic_load_n(&module.written.count, __ATOMIC_ACQUIRE);  // pairs with note_written()
+  if (count != 0 && holds_bytes(module.written) != module.written.changed) return true;
+  static Module now;  // under the lock of the table
+  now.start = module.start;
+  now.end = module.end;
+  now.bias = module.bias;
+  now.build_id_bytes = 0;
+  read_notes(now);
+  return now.build_id_bytes != module.build_id_bytes ||
+         __builtin_memcmp(now.build_id, module.build_id, now.build_id_bytes) != 0;
+}
+
+// After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one. While modules are held.
+bool forget_gone() {
   bool any = false;
   TableLock lock;
   if (!lock) return false;
@@ -192,7 +215,8 @@ bool forget_unmapped() {
     dl_find_object found;
     if (!is_mapped(modules[i])) continue;
     if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
-        reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end)
+        reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end &&
+        (modules[i].stays || !was_mapped_anew(modules[i])))
       continue;
     __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);
@@ -203,6 +227,15 @@ bool forget_unmapped() {
     any = true;
   }
   return any;
+}
+
+bool forget_unmapped() {
+  bool any = false;
+  hold_modules([&] { any = forget_gone(); });
+  if (!any) return false;
+  __atomic_fetch_add(&module_generation, 1, __ATOMIC_RELAXED);
+  forget_unwind_rules();
+  return true;
 }
 
 }  // namespace
@@ -262,7 +295,20 @@ bool module_at(uintptr_t pc, ModuleFacts* facts) {
   return false;
 }
 
+void note_written(uintptr_t module_start, const WrittenPlace& place) {
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    WrittenPlace& written = modules[i].written;
+    if (!contains(modules[i], module_start) || written.count != 0) continue;
+    written.address = place.address;
+    __builtin_memcpy(written.bytes, place.bytes, sizeof written.bytes);
+    written.changed = place.changed;
+    __atomic_store_n(&written.count, place.count, __ATOMIC_RELEASE);  // pairs with was_mapped_anew()
+    return;
+  }
+}
+
 void find_new_modules() {
+  if (dlopen_was_called) forget_unmapped();
   for_each_module([](const link_map& map) {
     dl_find_object found;
     if (map.l_ld != nullptr && _dl_find_object(map.l_ld, &found) == 0) ensure_module(found);
@@ -273,10 +319,6 @@ void find_new_modules() {
 int close_module(void* handle, bool* unloaded) {
   const int error = real.dlclose(handle);
   const bool any = forget_unmapped();
-  if (any) {
-    __atomic_fetch_add(&module_generation, 1, __ATOMIC_RELAXED);
-    forget_unwind_rules();
-  }
   if (unloaded != nullptr) *unloaded = any;
   return error;
 }

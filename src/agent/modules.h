@@ -43,10 +43,21 @@ bool has_new_modules(ModuleVisitor visitor);
 void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
                          void* argument);
 
+// A place that was changed in a module, so that one can see later whether the same is still there: it has been mapped anew when it holds
+// `bytes` again, or for `changed` when it does not any more.
+struct WrittenPlace {
+  uintptr_t address;
+  uint8_t bytes[8];
+  uint8_t count;  // of bytes; 0: nothing was written
+  bool changed;
+};
+// For the module that begins there; the first counts. The caller keeps it from being unmapped, one thread at a time.
+void note_written(uintptr_t module_start, const WrittenPlace& place);
+
 // The module that holds `pc`; false: none does. Valid as long as nobody unloads it.
 bool module_at(uintptr_t pc, ModuleFacts* facts);
 
-// Takes what the dynamic linker has mapped since into the table. Not in signal handlers, nor under a lock of the linker's.
+// Takes what the dynamic linker has mapped since into the table, and what is not there any more out of it. Not in signal handlers, nor under a lock of the linker's.
 void find_new_modules();
 
 // The last dlopen of this thread may have brought modules that were not looked at, because it had to be the program's own call. Not in
