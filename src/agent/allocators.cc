@@ -22,6 +22,8 @@ namespace penna::agent {
 namespace {
 
 bool allocators_wanted;
+// Threads that are at it; that are in a dlopen, and will be. In a forked child: none.
+uint32_t entering, opening;
 uintptr_t entered_modules[kMostAllocators];  // where the module begins whose set of hooks it is; 0: nobody's
 
 enum class Part : uint8_t { kNothing, kNotReplaced, kAll };
@@ -131,9 +133,9 @@ bool keep_module(const ModuleFacts& module, void* argument) {
 // Of all modules that were not looked at; some of these, when there are too many at once.
 void enter_new(penna_unless unless) {
   NewModules modules;
-  {
-    BoardLock lock(BoardLock::kASecond);
-    if (!lock) return;
+  __atomic_fetch_add(&entering, 1,
+                     __ATOMIC_ACQ_REL);  // pairs with wait_for_others(): before a module counts as visited
+  if (BoardLock lock(BoardLock::kASecond); lock) {
     for_each_new_module(ModuleVisitor::kAllocators, keep_module, &modules);
   }
   for (uint32_t i = 0; i < modules.count; ++i) {
@@ -141,9 +143,17 @@ void enter_new(penna_unless unless) {
     const link_map* map = map_of(module.start);
     const Part part = map != nullptr ? part_to_enter(*map, module) : Part::kNothing;
     if (part != Part::kNothing) enter(module, part, unless);
-    modules.pins[i].unpin();  // it may run destructors
   }
+  __atomic_fetch_sub(&entering, 1, __ATOMIC_ACQ_REL);
+  for (uint32_t i = 0; i < modules.count; ++i) modules.pins[i].unpin();  // it may run destructors
   if (modules.count == NewModules::kMost) enter_new(unless);
+}
+
+// Another thread may be entering what this one has opened, too, and is about to call. Not for ever: it may wait for a lock of the dynamic
+// linker's that this one has.
+void wait_for_others() {
+  constexpr int kMostYields = 100'000;
+  for (int i = 0; i < kMostYields && __atomic_load_n(&entering, __ATOMIC_ACQUIRE) != 0; ++i) sys(SYS_sched_yield);
 }
 
 bool enters_now() { return allocators_wanted && (armed() & class_bit(PENNA_ALLOC)) != 0; }
@@ -153,20 +163,29 @@ bool enters_now() { return allocators_wanted && (armed() & class_bit(PENNA_ALLOC
 void start_allocators(const penna_config& config, bool forked) {
   allocators_wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
   thread.in_allocator = 0;
+  entering = opening = 0;
   if (!allocators_wanted) return;
   if (!forked) return enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
   note_entered(any_entered());
 }
 
-// What another thread has opened, and nobody has looked at, may be in use.
+DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELAXED); }
+
+DlopenScope::~DlopenScope() {
+  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) != 0) __atomic_fetch_sub(&opening, 1, __ATOMIC_RELAXED);
+}
+
+// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned.
 OpeningAllocators OpeningAllocators::begin() {
-  OpeningAllocators opening;
-  opening.alone_ = __libc_single_threaded != 0;
-  if (opening.alone_ || !enters_now()) return opening;
-  find_new_modules();
-  if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(PENNA_UNLESS_RUNNING);
-  opening.threads_ = count_threads();
-  return opening;
+  OpeningAllocators allocators;
+  allocators.alone_ = __libc_single_threaded != 0;
+  if (allocators.alone_ || !enters_now()) return allocators;
+  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) == 0) {
+    find_new_modules();
+    if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(PENNA_UNLESS_RUNNING);
+  }
+  allocators.threads_ = count_threads();
+  return allocators;
 }
 
 // A thread that was started meanwhile may be that of a constructor.
@@ -175,7 +194,10 @@ void OpeningAllocators::enter() const {
   const bool is_alone = __libc_single_threaded != 0;
   const bool others = !is_alone && (alone_ || threads_ == 0 || count_threads() > threads_);
   find_new_modules();
-  if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+  if (has_new_modules(ModuleVisitor::kAllocators))
+    enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+  else
+    wait_for_others();
 }
 
 void forget_allocator(uintptr_t module_start) {

@@ -16,6 +16,15 @@ namespace penna::agent {
 // entered already.
 void start_allocators(const penna_config& config, bool forked);
 
+// While this thread is in a dlopen behind which it calls OpeningAllocators::enter(), or will be told that it failed.
+class DlopenScope {
+ public:
+  DlopenScope();
+  ~DlopenScope();
+  DlopenScope(const DlopenScope&) = delete;
+  DlopenScope& operator=(const DlopenScope&) = delete;
+};
+
 // From before a dlopen until after it: which modules can no other thread have been at work in? Not in signal handlers.
 class OpeningAllocators {
  public:

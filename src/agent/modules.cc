@@ -351,6 +351,7 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 
 void* open_and_patch(const char* name, int mode) {
   const auto allocators = OpeningAllocators::begin();
+  const DlopenScope scope;
   void* handle = real.dlopen(name, mode);
   if (handle == nullptr) return nullptr;
   patch_new_modules(handle);
