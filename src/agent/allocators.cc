@@ -14,7 +14,6 @@
 #include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/pages.h"
-#include "agent/sites.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 
@@ -22,8 +21,7 @@ namespace penna::agent {
 namespace {
 
 bool allocators_wanted;
-// Threads that are at it; that are in a dlopen, and will be. In a forked child: none.
-uint32_t entering, opening;
+uint32_t opening;  // threads that are in a dlopen, and will enter what it has brought. In a forked child: none
 uintptr_t entered_modules[kMostAllocators];  // where the module begins whose set of hooks it is; 0: nobody's
 
 enum class Part : uint8_t { kNothing, kNotReplaced, kAll };
@@ -116,44 +114,17 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
-struct NewModules {
-  static constexpr uint32_t kMost = 64;
-  ModuleFacts facts[kMost];
-  ModulePin pins[kMost];
-  uint32_t count = 0;
-};
-
-bool keep_module(const ModuleFacts& module, void* argument) {
-  auto& modules = *static_cast<NewModules*>(argument);
-  if (modules.count == NewModules::kMost || !modules.pins[modules.count].pin(module)) return false;
-  modules.facts[modules.count++] = module;
-  return true;
-}
-
-// Of all modules that were not looked at; some of these, when there are too many at once.
 void enter_new(penna_unless unless) {
-  NewModules modules;
-  __atomic_fetch_add(&entering, 1,
-                     __ATOMIC_ACQ_REL);  // pairs with wait_for_others(): before a module counts as visited
-  if (BoardLock lock(BoardLock::kASecond); lock) {
-    for_each_new_module(ModuleVisitor::kAllocators, keep_module, &modules);
+  bool more = true;
+  while (more) {
+    const NewModules modules(ModuleVisitor::kAllocators);
+    for (uint32_t i = 0; i < modules.count(); ++i) {
+      const link_map* map = map_of(modules[i].start);
+      const Part part = map != nullptr ? part_to_enter(*map, modules[i]) : Part::kNothing;
+      if (part != Part::kNothing) enter(modules[i], part, unless);
+    }
+    more = modules.maybe_more();
   }
-  for (uint32_t i = 0; i < modules.count; ++i) {
-    const ModuleFacts& module = modules.facts[i];
-    const link_map* map = map_of(module.start);
-    const Part part = map != nullptr ? part_to_enter(*map, module) : Part::kNothing;
-    if (part != Part::kNothing) enter(module, part, unless);
-  }
-  __atomic_fetch_sub(&entering, 1, __ATOMIC_ACQ_REL);
-  for (uint32_t i = 0; i < modules.count; ++i) modules.pins[i].unpin();  // it may run destructors
-  if (modules.count == NewModules::kMost) enter_new(unless);
-}
-
-// Another thread may be entering what this one has opened, too, and is about to call. Not for ever: it may wait for a lock of the dynamic
-// linker's that this one has.
-void wait_for_others() {
-  constexpr int kMostYields = 100'000;
-  for (int i = 0; i < kMostYields && __atomic_load_n(&entering, __ATOMIC_ACQUIRE) != 0; ++i) sys(SYS_sched_yield);
 }
 
 bool enters_now() { return allocators_wanted && (armed() & class_bit(PENNA_ALLOC)) != 0; }
@@ -163,7 +134,7 @@ bool enters_now() { return allocators_wanted && (armed() & class_bit(PENNA_ALLOC
 void start_allocators(const penna_config& config, bool forked) {
   allocators_wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
   thread.in_allocator = 0;
-  entering = opening = 0;
+  opening = 0;
   if (!allocators_wanted) return;
   if (!forked) return enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
   note_entered(any_entered());
@@ -197,7 +168,7 @@ void OpeningAllocators::enter() const {
   if (has_new_modules(ModuleVisitor::kAllocators))
     enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
   else
-    wait_for_others();
+    wait_for_visitors(ModuleVisitor::kAllocators);
 }
 
 void forget_allocator(uintptr_t module_start) {

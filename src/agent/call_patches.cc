@@ -4,6 +4,7 @@
 
 #include <link.h>
 #include <linux/memfd.h>
+#include <linux/time_types.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 
@@ -31,7 +32,6 @@ namespace {
 constexpr uint64_t kLine = 64;
 
 bool wanted;              // the recorder plans
-bool patching;            // patch_modules() is at it, with the board's lock
 bool wanted_of_pointers;  // functions that dlsym finds, too
 
 void count(uint64_t penna_counters::*counter) {
@@ -43,21 +43,41 @@ bool count_patch(bool done) {
   return done;
 }
 
+// One thread at a time asks and has what it is told carried out, or gives up after a second. Not the board's lock: for names the
+// dynamic linker's is taken meanwhile, whose holder may wait for the board. As that one it holds the process id, for forked children.
+class PatchLock {
+ public:
+  PatchLock() : self_(static_cast<uint32_t>(sys(SYS_getpid))), held_(take()) {
+    const __kernel_timespec half_a_millisecond{0, 500'000};
+    for (int i = 0; !held_ && i < 2000; ++i) {
+      sys(SYS_nanosleep, reinterpret_cast<long>(&half_a_millisecond));
+      held_ = take();
+    }
+  }
+  ~PatchLock() {
+    if (held_) __atomic_store_n(&holder, 0, __ATOMIC_RELEASE);  // pairs with take()
+  }
+  PatchLock(const PatchLock&) = delete;
+  PatchLock& operator=(const PatchLock&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  bool take() const {
+    uint32_t seen = __atomic_load_n(&holder, __ATOMIC_RELAXED);
+    return seen != self_ &&
+           __atomic_compare_exchange_n(&holder, &seen, self_, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  }
+  static uint32_t holder;
+  uint32_t self_;
+  bool held_;
+};
+uint32_t PatchLock::holder;
+
 // ---- Questions --------------------------------------------------------------------------------------------------------
 
 struct Questions {
   penna_patch_question* list;
   uint32_t count;
-};
-
-// Who is asked about: modules that stay until the answers are carried out, and where their names are looked up besides.
-struct PinnedModules {
-  explicit PinnedModules(void* opened_now) : opened(opened_now), scope(opened_now) {}
-  void* opened;
-  OpenedScope scope;
-  ModulePin pins[PENNA_PATCH_MAX_MODULES];
-  void* scopes[PENNA_PATCH_MAX_MODULES];
-  Questions* questions = nullptr;
 };
 
 penna_patch_question question_about(const ModuleFacts& module, NearRoom near, uintptr_t function) {
@@ -81,17 +101,14 @@ bool may_be_asked_about(const ModuleFacts& module) {
   return module.path_bytes <= PENNA_PATCH_PATH && !is_ours;
 }
 
-bool ask_about(const ModuleFacts& module, void* argument) {
-  auto& modules = *static_cast<PinnedModules*>(argument);
-  Questions& questions = *modules.questions;
-  if (!may_be_asked_about(module)) return true;
-  if (questions.count == PENNA_PATCH_MAX_MODULES || !modules.pins[questions.count].pin(module)) return false;
-  // Opened by somebody else meanwhile: by its own handle.
-  modules.scopes[questions.count] =
-      modules.scope.holds(module) ? modules.opened : modules.pins[questions.count].handle();
-  const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPageBytes);
-  questions.list[questions.count++] = question_about(module, reserve_near(module.start, module.end, near_bytes), 0);
-  return true;
+void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked)[NewModules::kMost]) {
+  for (uint32_t i = 0; i < modules.count(); ++i) {
+    const ModuleFacts& module = modules[i];
+    if (!may_be_asked_about(module)) continue;
+    const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPageBytes);
+    asked[questions.count] = i;
+    questions.list[questions.count++] = question_about(module, reserve_near(module.start, module.end, near_bytes), 0);
+  }
 }
 
 // ---- Answers ----------------------------------------------------------------------------------------------------------
@@ -106,15 +123,19 @@ bool holds(uintptr_t address, const uint8_t* bytes, int count) {
 class CodeWriter {
  public:
   CodeWriter(const penna_patch_question& question, bool alone)
-      : elf_(elf_of_module(question.start)), patcher_{board(), 0}, module_start_(question.start), alone_(alone) {}
+      : lock_(BoardLock::kASecond),
+        elf_(elf_of_module(question.start)),
+        patcher_{board(), 0},
+        module_start_(question.start),
+        alone_(alone) {}
   ~CodeWriter() { finish(); }
   CodeWriter(const CodeWriter&) = delete;
   CodeWriter& operator=(const CodeWriter&) = delete;
 
   bool may_write(const penna_patch& patch) const {
     const penna_elf_range code = penna_elf_code_at(&elf_, patch.address);
-    return patch.bytes <= sizeof patch.before && patch.head != 0 && patch.head <= 8 && patch.head <= patch.bytes &&
-           code.start != code.end && patch.address + patch.bytes <= code.end;
+    return lock_ && patch.bytes <= sizeof patch.before && patch.head != 0 && patch.head <= 8 &&
+           patch.head <= patch.bytes && code.start != code.end && patch.address + patch.bytes <= code.end;
   }
   bool is_as_planned(const penna_patch& patch) const {
     return may_write(patch) && holds(patch.address, patch.before, patch.bytes);
@@ -144,7 +165,9 @@ class CodeWriter {
     patcher_.dirty = 1;
     return true;
   }
-  void finish() { penna_finish_patching(&patcher_); }
+  void finish() {
+    if (lock_) penna_finish_patching(&patcher_);
+  }
   // Can its head be written under running threads? Within one line of the cache, what they fetch is old or new.
   static bool fits_line(const penna_patch& patch) { return patch.address % kLine + patch.head <= kLine; }
 
@@ -175,6 +198,7 @@ class CodeWriter {
     return true;
   }
 
+  BoardLock lock_;  // not longer than it writes: constructors wait for it under the dynamic linker's lock
   penna_elf_module elf_;
   penna_patcher patcher_;
   uintptr_t module_start_;
@@ -223,12 +247,14 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
   }
 }
 
-void patch_modules_as(const Plan& plan, const Questions& questions, void* const* scopes) {
+// `scope_of(i)`: where the names of the i-th are looked up.
+template <typename ScopeOf>
+void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& scope_of) {
   const bool alone = __libc_single_threaded != 0;
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
     if (sound)
-      patch_module(questions.list[i], plan, plan.nears[i], alone, scopes[i]);
+      patch_module(questions.list[i], plan, plan.nears[i], alone, scope_of(i));
     else
       close_near(questions.list[i], {});
   }
@@ -340,7 +366,7 @@ void enter_locks_as(const Plan& plan, const penna_patch_question& question, cons
   }
 }
 
-// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds the board's lock.
+// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds a PatchLock.
 template <typename Fill, typename CarryOut>
 void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   const uint64_t bytes = most * sizeof(penna_patch_question);
@@ -366,31 +392,27 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   sys(SYS_close, file);
 }
 
-// Another thread may be patching what this one has opened, too, and is about to call.
-void wait_for_patching() {
-  if (!__atomic_load_n(&patching, __ATOMIC_ACQUIRE)) return;  // pairs with patch_modules()
-  BoardLock until_done(BoardLock::kASecond);
-  if (!until_done) count_refused_function();
-}
-
 void patch_modules(void* opened) {
-  if (!has_new_modules(ModuleVisitor::kCallPatches)) return wait_for_patching();
-  PinnedModules modules(opened);
-  {
-    BoardLock lock(BoardLock::kASecond);
-    if (!lock) return count_refused_function();
-    __atomic_store_n(&patching, true,
-                     __ATOMIC_RELEASE);  // pairs with wait_for_patching(): before a module counts as visited
-    ask(
-        PENNA_PATCH_MAX_MODULES,
-        [&](Questions& questions) {
-          modules.questions = &questions;
-          for_each_new_module(ModuleVisitor::kCallPatches, ask_about, &modules);
-        },
-        [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, modules.scopes); });
-    __atomic_store_n(&patching, false, __ATOMIC_RELEASE);
+  if (!has_new_modules(ModuleVisitor::kCallPatches)) {
+    if (!wait_for_visitors(ModuleVisitor::kCallPatches)) count_refused_function();
+    return;
   }
-  for (ModulePin& pin : modules.pins) pin.unpin();  // not under the lock: it may run destructors
+  const OpenedScope scope(opened);
+  bool more = true;
+  while (more) {
+    const NewModules modules(ModuleVisitor::kCallPatches);
+    uint32_t asked[NewModules::kMost];
+    // Of one that somebody else has opened meanwhile: by its own handle.
+    const auto scope_of = [&](uint32_t i) {
+      return scope.holds(modules[asked[i]]) ? opened : modules.handle(asked[i]);
+    };
+    PatchLock lock;
+    if (!lock) return count_refused_function();
+    ask(
+        NewModules::kMost, [&](Questions& questions) { ask_about(modules, questions, asked); },
+        [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, scope_of); });
+    more = modules.maybe_more();
+  }
 }
 
 // Where a detour's jump goes: behind an endbr64.
@@ -426,7 +448,7 @@ bool patch_function(uintptr_t function) {
   const penna_elf_range code = penna_elf_code_at(&elf, function);
   constexpr uintptr_t kMostBytes = 16;  // that are looked at here
   if (code.start == code.end || code.end - function < kMostBytes) return true;
-  BoardLock lock(BoardLock::kASecond);
+  PatchLock lock;
   if (!lock) return false;
   if (!remember_entered_function(function)) return true;
   const bool alone = __libc_single_threaded != 0;
@@ -443,7 +465,7 @@ bool patch_function(uintptr_t function) {
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless) {
   if (!may_be_asked_about(module)) return EnterInstead::kNone;
-  BoardLock lock(BoardLock::kASecond);
+  PatchLock lock;
   if (!lock) return EnterInstead::kNone;
   penna_prepare_patching();
   EnterInstead result = EnterInstead::kNone;

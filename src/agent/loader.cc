@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/time_types.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/sys.h"
 #include "agent/text.h"
 
 namespace penna::agent {
@@ -104,6 +106,41 @@ bool ModulePin::pin(const ModuleFacts& module) {
 void ModulePin::unpin() {
   if (handle_ != nullptr) close_module(handle_);
   handle_ = nullptr;
+}
+
+namespace {
+uint32_t visiting[static_cast<int>(ModuleVisitor::kCount)];  // threads
+}
+
+NewModules::NewModules(ModuleVisitor visitor) : visitor_(visitor) {
+  // Acquire and release: pairs with wait_for_visitors(); before a module counts as visited.
+  __atomic_fetch_add(&visiting[static_cast<int>(visitor)], 1, __ATOMIC_ACQ_REL);
+  for_each_new_module(visitor, keep, this);
+}
+
+NewModules::~NewModules() {
+  __atomic_fetch_sub(&visiting[static_cast<int>(visitor_)], 1, __ATOMIC_ACQ_REL);
+  for (uint32_t i = 0; i < count_; ++i) pins_[i].unpin();  // the last: it may run destructors
+}
+
+bool NewModules::keep(const ModuleFacts& module, void* self) {
+  auto& modules = *static_cast<NewModules*>(self);
+  if (modules.count_ == kMost || !modules.pins_[modules.count_].pin(module)) return false;
+  modules.facts_[modules.count_++] = module;
+  return true;
+}
+
+bool wait_for_visitors(ModuleVisitor visitor) {
+  const __kernel_timespec half_a_millisecond{0, 500'000};
+  for (int i = 0; i < 2000; ++i) {
+    if (__atomic_load_n(&visiting[static_cast<int>(visitor)], __ATOMIC_ACQUIRE) == 0) return true;
+    sys(SYS_nanosleep, reinterpret_cast<long>(&half_a_millisecond));
+  }
+  return false;
+}
+
+void forget_visitors() {
+  for (uint32_t& threads : visiting) threads = 0;
 }
 
 }  // namespace penna::agent

@@ -62,4 +62,30 @@ class ModulePin {
   void* handle_ = nullptr;  // null: it needs none
 };
 
+// The modules that a visitor has not seen yet, or some of them: they are seen by this thread alone, and stay as long as this object. No
+// lock is held meanwhile: the dynamic linker's is taken for each, and its holder may wait for any of ours.
+class NewModules {
+ public:
+  static constexpr uint32_t kMost = 64;
+  explicit NewModules(ModuleVisitor visitor);  // not in signal handlers
+  ~NewModules();
+  NewModules(const NewModules&) = delete;
+  NewModules& operator=(const NewModules&) = delete;
+  uint32_t count() const { return count_; }
+  bool maybe_more() const { return count_ == kMost; }
+  const ModuleFacts& operator[](uint32_t i) const { return facts_[i]; }
+  void* handle(uint32_t i) const { return pins_[i].handle(); }
+
+ private:
+  static bool keep(const ModuleFacts& module, void* self);
+  ModuleVisitor visitor_;
+  uint32_t count_ = 0;
+  ModuleFacts facts_[kMost];
+  ModulePin pins_[kMost];
+};
+// Waits until no other thread visits modules: it may be at one that this thread has opened, too, and is about to call. False: a second is
+// over; the other one may wait for the dynamic linker's lock, which this one may hold.
+bool wait_for_visitors(ModuleVisitor visitor);
+void forget_visitors();  // in a forked child
+
 }  // namespace penna::agent

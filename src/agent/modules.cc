@@ -243,6 +243,7 @@ bool forget_unmapped() {
 void announce_modules(bool forked) {
   if (forked) {
     __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // whoever held it is not here
+    forget_visitors();
     for (uint32_t i = 0; i < known_modules(); ++i)
       if (is_mapped(modules[i])) tell(modules[i]);
     return;
@@ -279,8 +280,9 @@ bool has_new_modules(ModuleVisitor visitor) {
 void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
                          void* argument) {
   for (uint32_t i = 0; i < known_modules(); ++i) {
-    bool& visited = modules[i].visited[static_cast<int>(visitor)];
-    if (is_mapped(modules[i]) && !visited) visited = visit(facts_of(modules[i]), argument);
+    bool* visited = &modules[i].visited[static_cast<int>(visitor)];
+    if (!is_mapped(modules[i]) || __atomic_exchange_n(visited, true, __ATOMIC_RELAXED)) continue;
+    if (!visit(facts_of(modules[i]), argument)) __atomic_store_n(visited, false, __ATOMIC_RELAXED);
   }
 }
 

@@ -39,7 +39,7 @@ struct ModuleFacts {
 enum class ModuleVisitor : uint8_t { kCallPatches, kAllocators, kCount };
 // Is there one in the table that for_each_new_module() would visit? Of another thread that is at it, it may still see some.
 bool has_new_modules(ModuleVisitor visitor);
-// Calls visit(ModuleFacts, argument) for each module of the table that it did not accept before. One thread at a time.
+// Calls visit(ModuleFacts, argument) for each module of the table that it did not accept before, nor accepts just now in another thread.
 void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
                          void* argument);
 
