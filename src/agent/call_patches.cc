@@ -466,7 +466,7 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
                            penna_unless unless) {
   if (!may_be_asked_about(module)) return EnterInstead::kNone;
   PatchLock lock;
-  if (!lock) return EnterInstead::kNone;
+  if (!lock) return count_refused_function(), EnterInstead::kNone;
   penna_prepare_patching();
   EnterInstead result = EnterInstead::kNone;
   ask(
