@@ -123,11 +123,7 @@ bool holds(uintptr_t address, const uint8_t* bytes, int count) {
 class CodeWriter {
  public:
   CodeWriter(const penna_patch_question& question, bool alone)
-      : lock_(BoardLock::kASecond),
-        elf_(elf_of_module(question.start)),
-        patcher_{board(), 0},
-        module_start_(question.start),
-        alone_(alone) {}
+      : lock_(BoardLock::kASecond), elf_(elf_of_module(question.start)), patcher_{board(), 0}, alone_(alone) {}
   ~CodeWriter() { finish(); }
   CodeWriter(const CodeWriter&) = delete;
   CodeWriter& operator=(const CodeWriter&) = delete;
@@ -161,7 +157,6 @@ class CodeWriter {
       __builtin_memcpy(reinterpret_cast<void*>(patch.address), patch.after, patch.head);
     else if (!swap(patch))
       return false;
-    note_head(patch);
     patcher_.dirty = 1;
     return true;
   }
@@ -172,12 +167,6 @@ class CodeWriter {
   static bool fits_line(const penna_patch& patch) { return patch.address % kLine + patch.head <= kLine; }
 
  private:
-  // Where the head is as it was again, the module is another one.
-  void note_head(const penna_patch& patch) const {
-    WrittenPlace place{patch.address, {}, patch.head, false};
-    __builtin_memcpy(place.bytes, patch.before, patch.head);
-    note_written(module_start_, place);
-  }
   // The window's check is for PENNA_SLOT_BYTES bytes; code never ends so close behind a place that this matters.
   bool make_writable(uintptr_t at) {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
@@ -201,7 +190,6 @@ class CodeWriter {
   BoardLock lock_;  // not longer than it writes: constructors wait for it under the dynamic linker's lock
   penna_elf_module elf_;
   penna_patcher patcher_;
-  uintptr_t module_start_;
   bool alone_;
 };
 
@@ -235,6 +223,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), opened);
   if (!close_near(question, near)) return;
 
+  if (first != end) mark_written(question.start);
   CodeWriter writer(question, alone);
   for (const penna_patch* patch = first; patch != end; ++patch)
     if (is_code(*patch) && writer.is_as_planned(*patch)) writer.write_tail(*patch);
@@ -281,6 +270,7 @@ void patch_function_as(const Plan& plan, const penna_patch_question& question, b
   bool done = patch->kind == PENNA_PATCH_CODE && write_stub(question, plan, near);
   keep_near_function(question.start, room, done ? near.bytes : 0);
   if (done) {
+    mark_written(question.start);
     CodeWriter writer(question, alone);
     done = writer.is_as_planned(*patch) && writer.write_tail(*patch);
     writer.finish();
@@ -330,6 +320,7 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
     return false;
   };
   bool any = false;
+  mark_written(questions.list[0].start);
   CodeWriter writer(questions.list[0], alone);
   for (uint32_t i = 0; i < questions.count; ++i) {
     const penna_patch* patch = only_patch(plan, questions, i);

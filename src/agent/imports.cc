@@ -101,9 +101,6 @@ bool switch_import(const penna_patch& patch, const penna_patch_question& questio
   if (is_sealed && sys_failed(sys(SYS_mprotect, page, kPageBytes, PROT_READ | PROT_WRITE))) return false;
   __atomic_store_n(pointer, patch.stub, __ATOMIC_RELEASE);  // pairs with the processor's order of loads at each call
   if (is_sealed) sys(SYS_mprotect, page, kPageBytes, PROT_READ);
-  WrittenPlace place{patch.address, {}, sizeof patch.stub, true};
-  __builtin_memcpy(place.bytes, &patch.stub, sizeof patch.stub);
-  note_written(question.start, place);
   return true;
 }
 

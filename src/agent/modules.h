@@ -43,16 +43,9 @@ bool has_new_modules(ModuleVisitor visitor);
 void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
                          void* argument);
 
-// A place that was changed in a module, so that one can see later whether the same is still there: it has been mapped anew when it holds
-// `bytes` again, or for `changed` when it does not any more.
-struct WrittenPlace {
-  uintptr_t address;
-  uint8_t bytes[8];
-  uint8_t count;  // of bytes; 0: nothing was written
-  bool changed;
-};
-// For the module that begins there; the first counts. The caller keeps it from being unmapped, one thread at a time.
-void note_written(uintptr_t module_start, const WrittenPlace& place);
+// Something was written into the code or the pointers of the module that begins there: it gets a mark by which one can see later whether
+// the same is still there, or it has been mapped anew. The caller keeps it from being unmapped, one thread at a time.
+void mark_written(uintptr_t module_start);
 
 // The module that holds `pc`; false: none does. Valid as long as nobody unloads it.
 bool module_at(uintptr_t pc, ModuleFacts* facts);
