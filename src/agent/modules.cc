@@ -4,15 +4,14 @@
 
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
 
 #include "agent/allocators.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/entered_functions.h"
 #include "agent/loader.h"
+#include "agent/module_mark.h"
 #include "agent/near_ranges.h"
-#include "agent/pages.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
@@ -187,17 +186,11 @@ void remember(const dl_find_object& found) {
   tell(module);
 }
 
-// The mark: the last byte of e_ident, which is padding. No file has it, and nobody looks there; a place that was patched would not do, for
-// the dynamic linker itself may write a pointer once more.
-constexpr uint8_t kMark = 0xa5;
-volatile uint8_t* mark_of(const Module& module) {
-  return reinterpret_cast<volatile uint8_t*>(module.start + EI_NIDENT - 1);
-}
-
 // Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there? Other threads, and
 // destructors, open libraries before a dlclose has returned.
 bool was_mapped_anew(const Module& module) {
-  if (__atomic_load_n(&module.marked, __ATOMIC_ACQUIRE) && *mark_of(module) != kMark) return true;  // pairs: mark()
+  if (__atomic_load_n(&module.marked, __ATOMIC_ACQUIRE) /* pairs with mark_written() */ && !has_mark(module.start))
+    return true;
   static Module now;  // under the lock of the table
   now.start = module.start;
   now.end = module.end;
@@ -299,37 +292,14 @@ bool module_at(uintptr_t pc, ModuleFacts* facts) {
   return false;
 }
 
-namespace {
-
-// How the page is mapped that begins with the module's header; 0: not as a file is.
-int protection_of_header(const Module& module) {
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(module.start);
-  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return 0;
-  if (header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > kPageBytes) return 0;
-  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module.start + header->e_phoff);
-  for (int i = 0; i < header->e_phnum; ++i)
-    if (segment[i].p_type == PT_LOAD && segment[i].p_offset == 0 && module.bias + segment[i].p_vaddr == module.start)
-      return ((segment[i].p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment[i].p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
-             ((segment[i].p_flags & PF_X) != 0 ? PROT_EXEC : 0);
-  return 0;
-}
-
-// Where the page may not be written, there is no mark.
-void mark(Module& module) {
-  const int protection = protection_of_header(module);
-  const auto page = static_cast<long>(module.start);
-  if ((protection & PROT_READ) == 0 || *mark_of(module) != 0) return;
-  if (sys_failed(sys(SYS_mprotect, page, kPageBytes, protection | PROT_WRITE))) return;
-  *mark_of(module) = kMark;
-  sys(SYS_mprotect, page, kPageBytes, protection);
-  __atomic_store_n(&module.marked, true, __ATOMIC_RELEASE);  // pairs with was_mapped_anew()
-}
-
-}  // namespace
-
 void mark_written(uintptr_t module_start) {
-  for (uint32_t i = 0; i < known_modules(); ++i)
-    if (contains(modules[i], module_start) && !modules[i].stays && !modules[i].marked) return mark(modules[i]);
+  for (uint32_t i = 0; i < known_modules(); ++i) {
+    Module& module = modules[i];
+    if (!contains(module, module_start) || module.stays || module.marked) continue;
+    const bool marked = set_mark(module.start, module.bias);
+    __atomic_store_n(&module.marked, marked, __ATOMIC_RELEASE);  // pairs with was_mapped_anew()
+    return;
+  }
 }
 
 void find_new_modules() {
