@@ -345,6 +345,7 @@ void enter_locks_as(const Plan& plan, const penna_patch_question& question, cons
                     void (*entered)(const penna_patch& patch)) {
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
+  mark_written(question.start);
   CodeWriter writer(question, true);
   bool sound = near.patches != 0 && open_near(question, plan, near);
   sound = close_near(question, sound ? near : penna_near{}) && sound;
@@ -481,7 +482,7 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
 void enter_lock_functions(uintptr_t hook, void (*entered)(const penna_patch& patch)) {
   constexpr uint64_t kNearBytes = 64 << 10;
   if (__libc_single_threaded == 0) return;
-  BoardLock lock(BoardLock::kTry);
+  PatchLock lock;
   if (!lock) return;
   penna_prepare_patching();
   ask(
