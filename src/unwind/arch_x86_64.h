@@ -80,6 +80,14 @@ inline bool raw_probe(uintptr_t address) {
   return result == kInvalid;
 }
 
+// A system call without arguments.
+inline long raw_call(long number) {
+  long result;
+  asm volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
+  return result;
+}
+inline bool is_main_thread() { return raw_call(SYS_gettid) == raw_call(SYS_getpid); }
+
 inline constexpr size_t kLongestCall = 7;
 
 // True when a call instruction may end at `code`; reads the kLongestCall bytes before it.

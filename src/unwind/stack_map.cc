@@ -37,6 +37,10 @@ bool StackMap::find_own(uintptr_t sp) {
     return true;
   }
   if (own_.high == main_end) return false;  // this is the main thread
+  if (own_.high == 0 && is_main_thread()) {
+    set_own(main_end, main_end);  // until its stack is met; what lies below its control block may be anybody's
+    return false;
+  }
   // A guard page separates a thread's stack from what lies below it: all readable from the control block down to sp
   // means that sp is on this stack. What was found before needs no second look.
   const uintptr_t end = thread_pointer();
