@@ -19,7 +19,7 @@
 // before is found at once: `paths` gives the innermost node of the last path with the same hash, and the tree says whether that
 // node's parents are the frames of this one.
 //
-// Size: about 72 KiB of address space a thread, of which a stack of 25 frames touches five pages.
+// Size: about 80 KiB of address space a thread, of which a stack of 25 frames touches four pages.
 // Invariant: frames[0 … count) and their words describe one walk completely, at every instruction (a nested walk in a
 // signal handler may start anywhere). Memory is given zeroed; zero is the empty state. One thread only.
 #pragma once
@@ -92,11 +92,14 @@ struct ThreadMemory {
   bool always_readable;  // the words lie on the thread's own stack, which is there as long as the thread
   StackRange range;      // where all remembered words lie
   StackMap stacks;
-  Word words[kMaxWords];
-  Frame frames[kMaxFrames];
-  Frame scratch[kMaxFresh];        // the new frames of the walk in progress, innermost first
-  uint32_t nodes[kMaxFresh];       // of these
+  uint32_t nodes[kMaxFresh];       // of scratch
   uint32_t paths[1 << kPathBits];  // by hash of new frames and the node around them: the innermost node; 0: none
+  // Not a multiple of 4 KiB apart (below): loads from the one would wait for stores to the other.
+  Frame frames[kMaxFrames];
+  Frame scratch[kMaxFresh];  // the new frames of the walk in progress, innermost first
+  Word words[kMaxWords];
+
+  static_assert(kMaxFrames * sizeof(Frame) % 4096 >= 1024);
 };
 
 }  // namespace penna::unwind
