@@ -67,7 +67,7 @@ Part part_to_enter(const link_map& map, const ModuleFacts& module) {
 
 // 0: /proc does not say.
 uint64_t count_threads() {
-  struct stat tasks;
+  struct stat tasks {};  // the kernel fills it
   const long error = sys(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&tasks));
   return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
 }
