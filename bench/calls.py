@@ -16,6 +16,7 @@ class Source:
     program: str
     base: str = 'calls_plain'
     peers: tuple = ()     # (peer class, options)
+    record: tuple = ()    # options of penna record
 
 
 SOURCES = (
@@ -24,6 +25,7 @@ SOURCES = (
     Source('gcc -pg -mfentry', 'calls_fentry', peers=((Uftrace, ('--no-libcall',)),)),
     Source('gcc -pg -mfentry -mnop-mcount', 'calls_nops'),
     Source('gcc -fpatchable-function-entry=5', 'calls_patchable', peers=((Uftrace, ('--no-libcall', '-P', '.')),)),
+    Source('gcc, nothing: detours by -F', 'calls_plain', record=('-F', 'fib', '-F', 'leaf')),
     Source('clang -finstrument-functions', 'calls_hooks_clang', 'calls_plain_clang'),
     Source('clang -fpatchable-function-entry=5', 'calls_patchable_clang', 'calls_plain_clang'),
     Source('clang -fxray-instrument', 'calls_xray', 'calls_plain_clang', ((XRay, 'basic'), (XRay, 'fdr'))),
@@ -60,7 +62,7 @@ class Row:
 
     def recorded(self, kind):
         command = [self.bench.program(self.source.program), *self.arguments()]
-        text, facts = self.bench.record(command, kind, environment=PAUSES)
+        text, facts = self.bench.record(command, kind, self.source.record if kind == 'calls' else (), PAUSES)
         if kind == 'calls':
             due = 2 * self.bench.result(text)[1]
             if facts['calls'] < due:
