@@ -18,9 +18,8 @@ namespace penna::agent {
 inline constexpr uint32_t kStarted = 1u << 8;  // the rendezvous has been tried
 inline constexpr uint32_t kCallsAtOnce =
     1u << 9;  // calls are recorded, a MODULE record names all code there is, and nothing else is wanted of a call
-inline constexpr uint32_t kLockOptions =
-    1u
-    << 10;  // locks are not recorded in the usual way: lock_sample, min_wait, long_hold; or functions of locks are entered
+// Locks are not recorded in the usual way: lock_sample, min_wait, long_hold; or functions of locks are entered.
+inline constexpr uint32_t kLockOptions = 1u << 10;
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
 
 // Bits of Process::alloc_options: which allocations and frees are not recorded in the usual way.

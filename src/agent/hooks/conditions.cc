@@ -16,29 +16,13 @@ uint64_t condition_word(const Condition* condition) {
   return lock_word(condition, PENNA_SYNC_CONDITION);
 }
 
-// What wait_on() tells when the wait ends, also when the thread is cancelled in it.
-struct ConditionWait {
-  uint64_t lock, condition, begin;
-  uint32_t stack;
-
-  void end(penna_wait_end end) const {
-    const uint64_t now = penna_now();
-    write_record(PENNA_KIND_COND_WAIT, penna_cond_wait{lock, condition, begin, stack, static_cast<uint32_t>(end)},
-                 PENNA_LOCKS, now);
-    holds_since(lock, now);
-  }
-  // Runs when the thread is cancelled while it waits: by then the mutex is held again.
-  static void cancelled(void* wait) { static_cast<ConditionWait*>(wait)->end(PENNA_WAIT_ERROR); }
-};
-
 template <typename Answers, typename Condition, typename Mutex, typename Wait>
 int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFrame* hook) {
-  if (has_lock_options() && inside_lock_function()) return wait();
+  if (is_part_of_lock_function()) return wait();
   const uint64_t lock = lock_word(mutex, PENNA_SYNC_MUTEX);
   const uint32_t stack = current_stack(hook->caller());
   tell_given_back(lock, penna_now(), hook);
-  ConditionWait told{lock, condition_word(condition) & PENNA_ADDRESS_MASK, penna_now(), stack};
-  write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{condition_word(condition), stack, 0}, PENNA_LOCKS, told.begin);
+  ConditionWait told = ConditionWait::begin_now(lock, condition_word(condition), stack);
   int answer;
   pthread_cleanup_push(ConditionWait::cancelled, &told);
   answer = wait();
@@ -56,11 +40,11 @@ bool is_waited_for(const cnd_t* condition) { return is_waited_for(reinterpret_ca
 // Who wakes somebody tells where. So do the first who wake nobody; after that, such a call costs next to nothing without us.
 template <typename Condition, typename Wake>
 __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t most, Wake wake_them) {
-  if (has_lock_options() && inside_lock_function()) return wake_them();
+  if (is_part_of_lock_function()) return wake_them();
   uint32_t stack = 0;
   if (is_waited_for(condition) || tells_stack(condition_word(condition)))
     stack = current_stack(unwind::HookFrame::here()->caller());
-  write_record(PENNA_KIND_WAKE, penna_wake{condition_word(condition), stack, most}, PENNA_LOCKS, penna_now());
+  tell_wake(condition_word(condition), most, stack);
   return wake_them();
 }
 

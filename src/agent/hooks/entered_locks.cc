@@ -51,9 +51,8 @@ penna_wait_end end_of_wait(const EnteredLock& function, uint64_t result) {
 
 // A lock of readers and writers is what this thread has taken it as.
 uint64_t word_of_held(uint64_t address, uint8_t sync) {
-  const uint64_t as_reader = address | uint64_t{PENNA_SYNC_READ} << 56;
-  if (sync == PENNA_SYNC_WRITE && held_since(as_reader) != UINT64_MAX) return as_reader;
-  return address | uint64_t{sync} << 56;
+  const uint64_t as_reader = lock_word(address, PENNA_SYNC_READ);
+  return sync == PENNA_SYNC_WRITE && held_since(as_reader) != UINT64_MAX ? as_reader : lock_word(address, sync);
 }
 
 // What penna_enter_lock does next.
@@ -99,7 +98,7 @@ Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFr
 }
 
 Next take_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
-  call->lock = call->arguments[0] | uint64_t{function.sync} << 56;
+  call->lock = lock_word(call->arguments[0], function.sync);
   call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
   if (function.tried_by != kNobody && function.knows_result) return try_first(call, function, hook);
   call->begin = penna_now();
@@ -107,7 +106,7 @@ Next take_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
 }
 
 Next try_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
-  call->lock = call->arguments[0] | uint64_t{function.sync} << 56;
+  call->lock = lock_word(call->arguments[0], function.sync);
   call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
   return begin_call(call, kSimple, function.code);
 }
@@ -116,29 +115,21 @@ Next try_entered(LockCall* call, const EnteredLock& function, const unwind::Hook
 Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   const uint64_t lock = call->arguments[function.role == PENNA_LOCK_WAITS_ON ? 1 : 0];
   call->lock = word_of_held(lock, function.sync);
-  call->condition = call->arguments[0];
+  call->condition = lock_word(call->arguments[0], PENNA_SYNC_CONDITION);
   call->stack = current_stack(hook->caller());
   if (function.role != PENNA_LOCK_TAKES_WHEN) tell_given_back(call->lock, penna_now(), hook);
-  call->begin = penna_now();
-  const uint64_t condition = call->condition | uint64_t{PENNA_SYNC_CONDITION} << 56;
-  write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{condition, call->stack, 0}, PENNA_LOCKS, call->begin);
+  call->begin = ConditionWait::begin_now(call->lock, call->condition, call->stack).begin;
   return begin_call(call, kOnCondition, function.code);
 }
 
 void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
-  const uint64_t condition = call->arguments[0] | uint64_t{PENNA_SYNC_CONDITION} << 56;
-  write_record(PENNA_KIND_WAKE, penna_wake{condition, current_stack(hook->caller()), most}, PENNA_LOCKS, penna_now());
+  tell_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
 }
 
 // ---- Afterwards -------------------------------------------------------------------------------------------------------
 
 void tell_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
-  const LockWait wait{call->lock, call->begin, call->stack, 0};
-  if (end == PENNA_WAIT_GOT && now - call->begin < process.min_wait)
-    write_lock_at(PENNA_KIND_LOCK_AT, call->lock, call->stack, now);
-  else
-    wait.end(end, now);
-  if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds_since(call->lock, now);
+  LockWait{call->lock, call->begin, call->stack, 0}.end_for_lock(end, now);
 }
 
 // Nobody knew before that it would wait: whoever takes the lock from now on says where.
@@ -174,17 +165,7 @@ void tell_tried(const LockCall* call, const EnteredLock& function) {
 }
 
 void tell_condition_over(const LockCall* call, penna_wait_end end) {
-  const uint64_t now = penna_now();
-  write_record(PENNA_KIND_COND_WAIT,
-               penna_cond_wait{call->lock, call->condition, call->begin, call->stack, static_cast<uint32_t>(end)},
-               PENNA_LOCKS, now);
-  holds_since(call->lock, now);
-}
-
-void tell_made(const LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
-  const uint64_t lock = call->arguments[0] | uint64_t{function.sync} << 56;
-  watch_from_birth(lock);
-  write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(hook->caller()), penna_now());
+  ConditionWait{call->lock, call->condition, call->begin, call->stack}.end(end);
 }
 
 // It will not return: what was begun is told as far as it is known.
@@ -236,7 +217,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(Lo
     case PENNA_LOCK_WAKES_ALL: return wake_entered(call, UINT32_MAX, hook), unseen;
     case PENNA_LOCK_MAKES: return begin_call(call, kSimple, function.code);
     case PENNA_LOCK_ENDS:
-      write_lock(PENNA_KIND_LOCK_GONE, call->arguments[0] | uint64_t{function.sync} << 56, penna_now());
+      write_lock(PENNA_KIND_LOCK_GONE, lock_word(call->arguments[0], function.sync), penna_now());
       return unseen;
     default: return unseen;
   }
@@ -259,7 +240,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
       if (call->state != kLeft && is_yes(function.answer, call->result)) tell_given_back(call->lock, call->begin, hook);
       break;
     case PENNA_LOCK_MAKES:
-      if (is_yes(function.answer, call->result)) tell_made(call, function, hook);
+      if (is_yes(function.answer, call->result)) tell_made(lock_word(call->arguments[0], function.sync), hook);
       break;
     default:
       if (call->state != kLeft)

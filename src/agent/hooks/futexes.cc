@@ -48,8 +48,7 @@ long wait_for_futex(const FutexArguments& call, const unwind::HookFrame* hook) {
 
 long wake_futex(const FutexArguments& call, const unwind::HookFrame* hook) {
   const uint32_t most = call.value > INT32_MAX / 2 ? UINT32_MAX : static_cast<uint32_t>(call.value);
-  write_record(PENNA_KIND_WAKE, penna_wake{lock_of(call), current_stack(hook->caller()), most}, PENNA_LOCKS,
-               penna_now());
+  tell_wake(lock_of(call), most, current_stack(hook->caller()));
   return do_futex(call);
 }
 
@@ -82,7 +81,7 @@ static long raw_syscall(long number, long a, long b, long c, long d, long e, lon
 
 // Asked for every system call: which function goes on with it?
 extern "C" __attribute__((visibility("hidden"), used)) void* penna_agent_before_syscall(long number) {
-  const bool is_told = number == SYS_futex && recording(PENNA_LOCKS) && !(has_lock_options() && inside_lock_function());
+  const bool is_told = number == SYS_futex && recording(PENNA_LOCKS) && !is_part_of_lock_function();
   if (is_told) return reinterpret_cast<void*>(penna_agent_futex);
   return have_real() ? reinterpret_cast<void*>(real.syscall) : reinterpret_cast<void*>(raw_syscall);
 }

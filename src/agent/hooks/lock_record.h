@@ -29,8 +29,11 @@ namespace penna::agent {
 // Of records of locks that were tried only.
 inline constexpr uint64_t kTried = uint64_t{PENNA_SYNC_TRIED} << 56;
 
+inline uint64_t lock_word(uintptr_t object, uint8_t sync) {
+  return object | uint64_t{sync} << 56;  // no user's address has more than 56 bits
+}
 inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
-  return reinterpret_cast<uintptr_t>(object) | uint64_t{sync} << 56;  // no user's address has more than 56 bits
+  return lock_word(reinterpret_cast<uintptr_t>(object), sync);
 }
 
 // In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
@@ -104,9 +107,42 @@ struct LockWait {
     write_record(PENNA_KIND_LOCK_WAIT, penna_lock_wait{lock, begin, stack, owner, static_cast<uint32_t>(end), 0},
                  PENNA_LOCKS, now);
   }
+  // The same of a wait for a lock, which is held now if that ended well; below record --min-wait it was no wait.
+  void end_for_lock(penna_wait_end how, uint64_t now) const {
+    if (how == PENNA_WAIT_GOT && now - begin < process.min_wait)
+      write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, now);
+    else
+      end(how, now);
+    if (how == PENNA_WAIT_GOT || how == PENNA_WAIT_OWNER_DIED) holds_since(lock, now);
+  }
   // For pthread_cleanup_push: the thread is cancelled while it waits.
   static void cancelled(void* wait) { static_cast<LockWait*>(wait)->end(PENNA_WAIT_ERROR, penna_now()); }
 };
+
+// A wait for a condition that has begun. Its lock is given back meanwhile, and held again at the end, however that comes.
+struct ConditionWait {
+  uint64_t lock, condition, begin;
+  uint32_t stack;
+
+  static ConditionWait begin_now(uint64_t lock, uint64_t condition, uint32_t stack) {
+    const ConditionWait wait{lock, condition, penna_now(), stack};
+    write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{condition, stack, 0}, PENNA_LOCKS, wait.begin);
+    return wait;
+  }
+  void end(penna_wait_end end) const {
+    const uint64_t now = penna_now();
+    write_record(PENNA_KIND_COND_WAIT,
+                 penna_cond_wait{lock, condition & PENNA_ADDRESS_MASK, begin, stack, static_cast<uint32_t>(end)},
+                 PENNA_LOCKS, now);
+    holds_since(lock, now);
+  }
+  // As LockWait's: by then the mutex is held again.
+  static void cancelled(void* wait) { static_cast<ConditionWait*>(wait)->end(PENNA_WAIT_ERROR); }
+};
+
+inline void tell_wake(uint64_t condition, uint32_t most, uint32_t stack) {
+  write_record(PENNA_KIND_WAKE, penna_wake{condition, stack, most}, PENNA_LOCKS, penna_now());
+}
 
 // The lock is taken.
 __attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
@@ -119,6 +155,10 @@ void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried = 0);
 
 __attribute__((always_inline)) inline bool has_lock_options() {
   return __builtin_expect((armed() & kLockOptions) != 0, 0);
+}
+// Is this thread in a lock function that is told as a whole?
+__attribute__((always_inline)) inline bool is_part_of_lock_function() {
+  return has_lock_options() && inside_lock_function();
 }
 
 // Its owner had died: told as a wait that took no time, the record that says so.
@@ -137,12 +177,7 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   const int answer = wait();
   const uint64_t now = penna_now();
   watch_wait_over(lock);
-  const penna_wait_end end = Answers::end(answer);
-  if (end == PENNA_WAIT_GOT && now - told.begin < process.min_wait)
-    write_lock_at(PENNA_KIND_LOCK_AT, lock, told.stack, now);
-  else
-    told.end(end, now);
-  if (end == PENNA_WAIT_GOT || end == PENNA_WAIT_OWNER_DIED) holds_since(lock, now);
+  told.end_for_lock(Answers::end(answer), now);
   return answer;
 }
 
@@ -188,7 +223,7 @@ __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait w
 // Tries, and that is all.
 template <typename Answers, typename Try>
 __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it) {
-  if (has_lock_options() && inside_lock_function()) return try_it();
+  if (is_part_of_lock_function()) return try_it();
   uint32_t stack = 0;
   if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
   const int answer = try_it();
@@ -220,14 +255,16 @@ __attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock
   return answer;
 }
 
+inline void tell_made(uint64_t lock, const unwind::HookFrame* hook) {
+  watch_from_birth(lock);
+  write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(hook->caller()), penna_now());
+}
+
 // Made, and about to be destroyed.
 template <typename Make>
 __attribute__((always_inline)) inline int make_lock(uint64_t lock, Make make) {
   const int answer = make();
-  if (answer == 0) {
-    watch_from_birth(lock);
-    write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(unwind::HookFrame::here()->caller()), penna_now());
-  }
+  if (answer == 0) tell_made(lock, unwind::HookFrame::here());
   return answer;
 }
 template <typename Destroy>

@@ -41,7 +41,7 @@ __attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
 // Not `take`: a semaphore is not held, and its try sets errno when a wait must follow.
 template <typename Wait>
 __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) {
-  if (has_lock_options() && inside_lock_function()) return wait();
+  if (is_part_of_lock_function()) return wait();
   const int saved = errno;
   uint32_t stack = 0;
   if (tells_stack(word(semaphore))) stack = current_stack(unwind::HookFrame::here()->caller());
@@ -148,7 +148,7 @@ PENNA_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec
 PENNA_EXPORT int sem_trywait(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_trywait(semaphore));
   const int answer = real.sem_trywait(semaphore);
-  if (has_lock_options() && inside_lock_function()) return answer;
+  if (is_part_of_lock_function()) return answer;
   if (answer == 0)
     write_lock(PENNA_KIND_LOCK, word(semaphore), penna_now());
   else if (ErrnoAnswers::busy(answer))
@@ -159,7 +159,7 @@ PENNA_EXPORT int sem_post(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_post(semaphore));
   const uint64_t now = penna_now();
   const int answer = real.sem_post(semaphore);
-  if (has_lock_options() && inside_lock_function()) return answer;
+  if (is_part_of_lock_function()) return answer;
   if (answer == 0) write_lock(PENNA_KIND_UNLOCK, word(semaphore), now);
   return answer;
 }
