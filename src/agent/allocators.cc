@@ -2,7 +2,6 @@
 // See allocators.h.
 #include "agent/allocators.h"
 
-#include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/single_threaded.h>
@@ -14,6 +13,7 @@
 #include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/pages.h"
+#include "agent/program_headers.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 
@@ -31,15 +31,12 @@ bool is_system_part(const link_map& map, const ModuleFacts& module) {
          getauxval(AT_SYSINFO_EHDR) == module.start;
 }
 
-// Memory that nobody gives it: at least a page of data that is zero at first.
+// Memory that nobody gives it: at least a page of data that is zero at first. True also where that cannot be seen.
 bool has_zeroed_pages(const ModuleFacts& module) {
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(module.start);
-  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return true;
-  if (header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > kPageBytes) return true;
-  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module.start + header->e_phoff);
-  for (int i = 0; i < header->e_phnum; ++i)
-    if (segment[i].p_type == PT_LOAD && segment[i].p_memsz - segment[i].p_filesz >= kPageBytes) return true;
-  return false;
+  const ProgramHeaders headers = program_headers(module.start);
+  for (const ElfW(Phdr) & segment : headers)
+    if (segment.p_type == PT_LOAD && segment.p_memsz - segment.p_filesz >= kPageBytes) return true;
+  return headers.count == 0;
 }
 
 // May a library that does not show one have an allocator? It asks nobody else for blocks, and has memory from somewhere.
@@ -99,7 +96,7 @@ void note_entered(bool entered) {
 // The same functions, so that the recording names those of them that the module has.
 void tell_refused(const ModuleFacts& module, Part part, penna_unless unless) {
   const EnteredFunctions functions = entered_functions(0, part == Part::kAll);
-  enter_instead(module, functions.first, functions.count, functions.originals, unless);
+  enter_instead(module, functions.first(), functions.count, functions.originals, unless);
 }
 
 void enter(const ModuleFacts& module, Part part, penna_unless unless) {
@@ -108,7 +105,7 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (set == kMostAllocators) return tell_refused(module, part, PENNA_UNLESS_FULL);
   note_entered(true);  // in front of the first call: another thread may be in one as soon as it leads to the hook
   const EnteredFunctions functions = entered_functions(set, part == Part::kAll);
-  const EnterInstead done = enter_instead(module, functions.first, functions.count, functions.originals, unless);
+  const EnterInstead done = enter_instead(module, functions.first(), functions.count, functions.originals, unless);
   if (done != EnterInstead::kEntered) __atomic_store_n(&entered_modules[set], 0, __ATOMIC_RELAXED);
   note_entered(any_entered());
   if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);

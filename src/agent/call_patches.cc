@@ -4,7 +4,6 @@
 
 #include <link.h>
 #include <linux/memfd.h>
-#include <linux/time_types.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 
@@ -14,9 +13,11 @@
 #include "agent/environment.h"
 #include "agent/imports.h"
 #include "agent/loader.h"
+#include "agent/mapped_memory.h"
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
 #include "agent/pages.h"
+#include "agent/patience.h"
 #include "agent/plan_memory.h"
 #include "agent/rendezvous.h"
 #include "agent/sites.h"
@@ -46,13 +47,7 @@ bool count_patch(bool done) {
 // dynamic linker's is taken meanwhile, whose holder may wait for the board. As that one it holds the process id, for forked children.
 class PatchLock {
  public:
-  PatchLock() : self_(static_cast<uint32_t>(sys(SYS_getpid))), held_(take()) {
-    const __kernel_timespec half_a_millisecond{0, 500'000};
-    for (int i = 0; !held_ && i < 2000; ++i) {
-      sys(SYS_nanosleep, reinterpret_cast<long>(&half_a_millisecond));
-      held_ = take();
-    }
-  }
+  PatchLock() : self_(static_cast<uint32_t>(sys(SYS_getpid))), held_(within_a_second([this] { return take(); })) {}
   ~PatchLock() {
     if (held_) __atomic_store_n(&holder, 0, __ATOMIC_RELEASE);  // pairs with take()
   }
@@ -134,7 +129,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
   const penna_patch* const end = first + near.patches;
   const auto is_code = [](const penna_patch& patch) { return patch.kind == PENNA_PATCH_CODE; };
   if (!open_near(question, plan, near)) {
-    for (const penna_patch* patch = first; patch != end; ++patch) count(&penna_counters::functions_refused);
+    for (const penna_patch* patch = first; patch != end; ++patch) count_patch(false);
     close_near(question, {});
     return;
   }
@@ -259,12 +254,11 @@ bool is_sound(const penna_patch& patch, const penna_patch_question& question, co
          patch.answer < PENNA_ANSWERS && (patch.version == UINT32_MAX || patch.version < PENNA_MOST_LOCK_FUNCTIONS);
 }
 
-// All of a module's or none: a lock shall not be seen to be taken and not given back.
+// All of a module's or none: a lock shall not be seen to be taken and not given back. It stays, so it needs no mark.
 void enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
                     void (*entered)(const penna_patch& patch)) {
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
-  mark_written(question.start);
   CodeWriter writer(question, true);
   bool sound = near.patches != 0 && open_near(question, plan, near);
   sound = close_near(question, sound ? near : penna_near{}) && sound;
@@ -272,8 +266,7 @@ void enter_locks_as(const Plan& plan, const penna_patch_question& question, cons
     sound = sound && is_sound(*patch, question, near) && writer.is_as_planned(*patch);
   for (const penna_patch* patch = first; patch != end; ++patch) {
     if (sound) entered(*patch);
-    const bool done = sound && writer.write_tail(*patch) && writer.write_head(*patch);
-    count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
+    count_patch(sound && writer.write_tail(*patch) && writer.write_head(*patch));
   }
 }
 
@@ -284,7 +277,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   const long file = sys(SYS_memfd_create, reinterpret_cast<long>("penna-questions"), MFD_CLOEXEC);
   if (sys_failed(file)) return;
   const bool sized = !sys_failed(sys(SYS_ftruncate, file, static_cast<long>(bytes)));
-  const MappedMemory memory(sized ? file : -1, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+  const MappedMemory memory(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sized ? file : -1);
   Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
   if (memory.at() != nullptr) fill(questions);
   if (questions.count != 0) {
@@ -292,7 +285,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
     const long answer = ask_recorder(recorder_socket(), file);
     penna_patch_plan head{};
     const bool there = sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) == sizeof head;
-    const MappedMemory planned(there ? answer : -1, plan_bytes(head), PROT_READ, MAP_PRIVATE);
+    const MappedMemory planned(plan_bytes(head), PROT_READ, MAP_PRIVATE, there ? answer : -1);
     const Plan plan(planned, questions.count);
     // In front of the patches: a function's first call makes its link.
     if (plan.head != nullptr)

@@ -11,6 +11,7 @@
 
 #include "agent/environment.h"
 #include "agent/lifecycle.h"
+#include "agent/mapped_memory.h"
 #include "agent/real.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -55,25 +56,6 @@ char* append_quoted(char* to, const char* text) {
   return to;
 }
 
-// Memory that is neither the target's heap nor its stack, given back at the end of the scope.
-class Scratch {
- public:
-  explicit Scratch(size_t bytes) : bytes_(bytes) {
-    long got = sys(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!sys_failed(got)) memory_ = reinterpret_cast<char*>(got);
-  }
-  ~Scratch() {
-    if (memory_ != nullptr) sys(SYS_munmap, reinterpret_cast<long>(memory_), static_cast<long>(bytes_));
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  char* memory() const { return memory_; }
-
- private:
-  size_t bytes_;
-  char* memory_ = nullptr;
-};
-
 // LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays "sh".
 template <typename Start>
 auto with_our_command(const char* command, Start start) {
@@ -83,16 +65,17 @@ auto with_our_command(const char* command, Start start) {
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
   size_t quoted =
       4 * (text_length(command) + text_length(preloaded) + text_length(agent_path()) + text_length(recorder_socket()));
-  Scratch scratch(quoted + 128);
-  if (scratch.memory() == nullptr) return start(command);
-  char* to = text_append(scratch.memory(), "LD_PRELOAD=");
+  const MappedMemory memory(quoted + 128, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (memory.at() == nullptr) return start(command);
+  auto* const line = reinterpret_cast<char*>(memory.at());
+  char* to = text_append(line, "LD_PRELOAD=");
   to = append_quoted(to, agent_path());
   if (*preloaded != '\0') to = append_quoted(text_append(to, ":"), preloaded);
   to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
   to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
   *text_append(to, " sh") = '\0';
   expect_process(1);
-  return start(scratch.memory());
+  return start(line);
 }
 
 // The arguments of execl and its kin as an array on the stack of the caller.

@@ -4,10 +4,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/time_types.h>
 
 #include "agent/dynamic_symbols.h"
-#include "agent/sys.h"
+#include "agent/patience.h"
 #include "agent/text.h"
 
 namespace penna::agent {
@@ -131,12 +130,7 @@ bool NewModules::keep(const ModuleFacts& module, void* self) {
 }
 
 bool wait_for_visitors(ModuleVisitor visitor) {
-  const __kernel_timespec half_a_millisecond{0, 500'000};
-  for (int i = 0; i < 2000; ++i) {
-    if (__atomic_load_n(&visiting[static_cast<int>(visitor)], __ATOMIC_ACQUIRE) == 0) return true;
-    sys(SYS_nanosleep, reinterpret_cast<long>(&half_a_millisecond));
-  }
-  return false;
+  return within_a_second([=] { return __atomic_load_n(&visiting[static_cast<int>(visitor)], __ATOMIC_ACQUIRE) == 0; });
 }
 
 void forget_visitors() {

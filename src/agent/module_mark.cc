@@ -2,11 +2,10 @@
 // See module_mark.h. The mark is the last byte of e_ident, which is padding: no file has it, and nobody looks there.
 #include "agent/module_mark.h"
 
-#include <elf.h>
-#include <link.h>
 #include <sys/mman.h>
 
 #include "agent/pages.h"
+#include "agent/program_headers.h"
 #include "agent/sys.h"
 
 namespace penna::agent {
@@ -25,13 +24,9 @@ int protection_of(const ElfW(Phdr) & segment) {
 
 // How the page is mapped that begins with the module's header; 0: not as one of a file.
 int protection_of_header(uintptr_t module_start, uintptr_t bias) {
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(module_start);
-  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return 0;
-  if (header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > kPageBytes) return 0;
-  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module_start + header->e_phoff);
-  for (int i = 0; i < header->e_phnum; ++i)
-    if (segment[i].p_type == PT_LOAD && segment[i].p_offset == 0 && bias + segment[i].p_vaddr == module_start)
-      return protection_of(segment[i]);
+  for (const ElfW(Phdr) & segment : program_headers(module_start))
+    if (segment.p_type == PT_LOAD && segment.p_offset == 0 && bias + segment.p_vaddr == module_start)
+      return protection_of(segment);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "agent/module_mark.h"
 #include "agent/near_ranges.h"
 #include "agent/pass_on.h"
+#include "agent/program_headers.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/signal_block.h"
@@ -109,14 +110,11 @@ void read_build_id(Module& module, uintptr_t at, size_t size) {
 
 // Reads the program headers where the first segment has brought them. Our own process's memory, mapped by its loader.
 void read_notes(Module& module) {
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(module.start);
-  if (__builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return;
-  if (header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096) return;
-  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module.start + header->e_phoff);
-  for (int i = 0; i < header->e_phnum && module.build_id_bytes == 0; ++i) {
-    uintptr_t at = module.bias + segment[i].p_vaddr;
-    if (segment[i].p_type == PT_NOTE && at >= module.start && at + segment[i].p_memsz <= module.end)
-      read_build_id(module, at, segment[i].p_memsz);
+  for (const ElfW(Phdr) & segment : program_headers(module.start)) {
+    if (module.build_id_bytes != 0) return;
+    const uintptr_t at = module.bias + segment.p_vaddr;
+    if (segment.p_type == PT_NOTE && at >= module.start && at + segment.p_memsz <= module.end)
+      read_build_id(module, at, segment.p_memsz);
   }
 }
 

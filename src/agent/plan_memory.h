@@ -7,30 +7,10 @@
 
 #include <stdint.h>
 
-#include "agent/sys.h"
+#include "agent/mapped_memory.h"
 #include "penna/patch_plan.h"
 
 namespace penna::agent {
-
-// MappedMemory mapped for the scope.
-class MappedMemory {
- public:
-  MappedMemory(long fd, uint64_t bytes, int protection, int kind) : bytes_(bytes) {
-    const long got = fd < 0 ? -1 : sys(SYS_mmap, 0, static_cast<long>(bytes), protection, kind, fd, 0);
-    if (!sys_failed(got)) at_ = reinterpret_cast<uint8_t*>(got);
-  }
-  ~MappedMemory() {
-    if (at_ != nullptr) sys(SYS_munmap, reinterpret_cast<long>(at_), static_cast<long>(bytes_));
-  }
-  MappedMemory(const MappedMemory&) = delete;
-  MappedMemory& operator=(const MappedMemory&) = delete;
-  uint8_t* at() const { return at_; }
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  uint8_t* at_ = nullptr;
-  uint64_t bytes_;
-};
 
 // A plan, with all of its parts inside its memory.
 struct Plan {

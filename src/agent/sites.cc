@@ -6,11 +6,12 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/time_types.h>
 #include <sys/auxv.h>
 
 #include "agent/loader.h"
+#include "agent/patience.h"
 #include "agent/points.h"
+#include "agent/program_headers.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "penna/detail/site_asm.h"
@@ -30,8 +31,6 @@ uint32_t module_count;  // entries in use, and unused ones among them
 penna_switchboard own_board;
 penna_switchboard* the_board;
 
-bool is_elf(uintptr_t at) { return __builtin_memcmp(reinterpret_cast<const void*>(at), ELFMAG, SELFMAG) == 0; }
-
 // The program headers of a module; none when they are not where loaders put them. A module with holes between its segments is
 // found by segment: then its beginning is where its addresses count from, but for a program, whose headers the kernel tells.
 penna_elf_module elf_of(const dl_find_object& found) {
@@ -42,11 +41,10 @@ penna_elf_module elf_of(const dl_find_object& found) {
     return {bias, reinterpret_cast<const penna_elf_segment*>(getauxval(AT_PHDR)),
             static_cast<uint32_t>(getauxval(AT_PHNUM))};
   if (!is_elf(start)) start = bias;
-  if (start == 0 || !is_elf(start)) return {};
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(start);
-  if (header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
-    return {};
-  return {bias, reinterpret_cast<const penna_elf_segment*>(start + header->e_phoff), header->e_phnum};
+  if (start == 0) return {};
+  const ProgramHeaders headers = program_headers(start);
+  if (headers.count == 0) return {};
+  return {bias, reinterpret_cast<const penna_elf_segment*>(headers.first), headers.count};
 }
 
 // Calls visit(table, elf) for each note of the module that holds `address`, as long as that returns true.
@@ -113,13 +111,12 @@ penna_switchboard* board() {
   return the_board = found;
 }
 
-BoardLock::BoardLock(Patience patience) : held_(patience == kWait || penna_try_lock_board(board())) {
-  if (patience == kWait) penna_lock_board(board());
-  const __kernel_timespec half_a_millisecond{0, 500'000};
-  for (int i = 0; patience == kASecond && !held_ && i < 2000; ++i) {
-    sys(SYS_nanosleep, reinterpret_cast<long>(&half_a_millisecond));
-    held_ = penna_try_lock_board(board());
-  }
+BoardLock::BoardLock(Patience patience) : held_(true) {
+  const auto try_it = [] { return penna_try_lock_board(board()) != 0; };
+  if (patience == kWait)
+    penna_lock_board(board());
+  else
+    held_ = patience == kASecond ? within_a_second(try_it) : try_it();
 }
 
 SiteModule* SiteModules::begin() const { return modules; }

@@ -142,10 +142,9 @@ void list_hooks(uint32_t set, Instead* functions, std::integer_sequence<uint32_t
 EnteredFunctions entered_functions(uint32_t set, bool all) {
   EnteredFunctions functions{};
   list_hooks(set, functions.list, std::make_integer_sequence<uint32_t, kMostAllocators>{});
-  const uint32_t first = all ? uint32_t{0} : uint32_t{kfree_sized};
-  functions.first = functions.list + first;
-  functions.originals = originals[set] + first;
-  functions.count = kEnteredCount - first;
+  functions.left_out = all ? uint32_t{0} : uint32_t{kfree_sized};
+  functions.count = kEnteredCount - functions.left_out;
+  functions.originals = originals[set] + functions.left_out;
   return functions;
 }
 

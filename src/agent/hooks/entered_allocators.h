@@ -15,9 +15,10 @@ inline constexpr uint32_t kMostAllocators = 4, kMostEntered = 40;
 
 struct EnteredFunctions {
   Instead list[kMostEntered];
-  const Instead* first;  // `count` of them are to be entered
-  uint32_t count;
+  uint32_t left_out;     // so many at the beginning are not to be entered,
+  uint32_t count;        // so many behind them are
   uintptr_t* originals;  // of these
+  const Instead* first() const { return list + left_out; }
 };
 // `all`: also those in front of which ours stand.
 EnteredFunctions entered_functions(uint32_t set, bool all);
