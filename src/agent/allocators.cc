@@ -157,15 +157,13 @@ OpeningAllocators OpeningAllocators::begin() {
 }
 
 // A thread that was started meanwhile may be that of a constructor.
-void OpeningAllocators::enter() const {
+void OpeningAllocators::enter(void* opened) const {
   if (!enters_now()) return;
   const bool is_alone = __libc_single_threaded != 0;
   const bool others = !is_alone && (alone_ || threads_ == 0 || count_threads() > threads_);
   find_new_modules();
-  if (has_new_modules(ModuleVisitor::kAllocators))
-    enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
-  else
-    wait_for_visitors(ModuleVisitor::kAllocators);
+  if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+  wait_for_visits(ModuleVisitor::kAllocators, opened);
 }
 
 void forget_allocator(uintptr_t module_start) {

@@ -29,8 +29,8 @@ class DlopenScope {
 class OpeningAllocators {
  public:
   static OpeningAllocators begin();
-  // What it has brought is entered.
-  void enter() const;
+  // What it has brought is entered. `opened`: the handle, or null where it is not known.
+  void enter(void* opened) const;
 
  private:
   bool alone_ = true;

@@ -296,15 +296,12 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   sys(SYS_close, file);
 }
 
-void patch_modules(void* opened) {
-  if (!has_new_modules(ModuleVisitor::kCallPatches)) {
-    if (!wait_for_visitors(ModuleVisitor::kCallPatches)) count_refused_function();
-    return;
-  }
+void visit_new_modules(void* opened) {
   const OpenedScope scope(opened);
   bool more = true;
   while (more) {
     const NewModules modules(ModuleVisitor::kCallPatches);
+    if (modules.count() == 0) return;
     uint32_t asked[NewModules::kMost];
     // Of one that somebody else has opened meanwhile: by its own handle.
     const auto scope_of = [&](uint32_t i) {
@@ -317,6 +314,11 @@ void patch_modules(void* opened) {
         [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, scope_of); });
     more = modules.maybe_more();
   }
+}
+
+void patch_modules(void* opened) {
+  if (has_new_modules(ModuleVisitor::kCallPatches)) visit_new_modules(opened);
+  if (!wait_for_visits(ModuleVisitor::kCallPatches, opened)) count_refused_function();
 }
 
 // Where a detour's jump goes: behind an endbr64.

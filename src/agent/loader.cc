@@ -107,34 +107,31 @@ void ModulePin::unpin() {
   handle_ = nullptr;
 }
 
-namespace {
-uint32_t visiting[static_cast<int>(ModuleVisitor::kCount)];  // threads
-}
-
+// Pinned first: who holds the dynamic linker's lock does not wait for a visit that waits for this lock.
 NewModules::NewModules(ModuleVisitor visitor) : visitor_(visitor) {
-  // Acquire and release: pairs with wait_for_visitors(); before a module counts as visited.
-  __atomic_fetch_add(&visiting[static_cast<int>(visitor)], 1, __ATOMIC_ACQ_REL);
-  for_each_new_module(visitor, keep, this);
+  for (uint32_t slot = 0; count_ < kMost && next_module_unvisited(visitor, &slot, &facts_[count_]); ++slot) {
+    if (!pins_[count_].pin(facts_[count_])) continue;
+    if (begin_visit(visitor, slot))
+      slots_[count_++] = slot;
+    else
+      pins_[count_].unpin();
+  }
 }
 
 NewModules::~NewModules() {
-  __atomic_fetch_sub(&visiting[static_cast<int>(visitor_)], 1, __ATOMIC_ACQ_REL);
+  for (uint32_t i = 0; i < count_; ++i) end_visit(visitor_, slots_[i]);
   for (uint32_t i = 0; i < count_; ++i) pins_[i].unpin();  // the last: it may run destructors
 }
 
-bool NewModules::keep(const ModuleFacts& module, void* self) {
-  auto& modules = *static_cast<NewModules*>(self);
-  if (modules.count_ == kMost || !modules.pins_[modules.count_].pin(module)) return false;
-  modules.facts_[modules.count_++] = module;
-  return true;
-}
-
-bool wait_for_visitors(ModuleVisitor visitor) {
-  return within_a_second([=] { return __atomic_load_n(&visiting[static_cast<int>(visitor)], __ATOMIC_ACQUIRE) == 0; });
-}
-
-void forget_visitors() {
-  for (uint32_t& threads : visiting) threads = 0;
+bool wait_for_visits(ModuleVisitor visitor, void* opened) {
+  const auto any = [](const ModuleFacts&, const void*) { return true; };
+  if (!is_visited_now(visitor, any, nullptr)) return true;
+  if (opened == nullptr) return within_a_second([&] { return !is_visited_now(visitor, any, nullptr); });
+  const OpenedScope scope(opened);
+  const auto is_in_scope = [](const ModuleFacts& module, const void* of) {
+    return static_cast<const OpenedScope*>(of)->holds(module);
+  };
+  return within_a_second([&] { return !is_visited_now(visitor, is_in_scope, &scope); });
 }
 
 }  // namespace penna::agent

@@ -77,15 +77,14 @@ class NewModules {
   void* handle(uint32_t i) const { return pins_[i].handle(); }
 
  private:
-  static bool keep(const ModuleFacts& module, void* self);
   ModuleVisitor visitor_;
   uint32_t count_ = 0;
+  uint32_t slots_[kMost];
   ModuleFacts facts_[kMost];
   ModulePin pins_[kMost];
 };
-// Waits until no other thread visits modules: it may be at one that this thread has opened, too, and is about to call. False: a second is
-// over; the other one may wait for the dynamic linker's lock, which this one may hold.
-bool wait_for_visitors(ModuleVisitor visitor);
-void forget_visitors();  // in a forked child
+// Waits until no other thread visits what this one has opened, and is about to call (null: it is not known what that is). False: a second
+// is over; the other one may wait for the dynamic linker's lock, which this one may hold.
+bool wait_for_visits(ModuleVisitor visitor, void* opened);
 
 }  // namespace penna::agent

@@ -31,12 +31,14 @@ namespace {
 constexpr uint32_t kMaxModules = 512;
 constexpr uint32_t kMaxPath = 1024;
 
+enum class Visit : uint8_t { kNone, kBegun, kDone };
+
 struct Module {
   bool mapped;  // release: after the rest was filled
   uint32_t generation;
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
-  bool visited[static_cast<int>(ModuleVisitor::kCount)];  // by for_each_new_module()
+  Visit visits[static_cast<int>(ModuleVisitor::kCount)];  // by each visitor; atomic
   bool stays;                                             // nobody unloads it
   uint8_t build_id[32];
   bool marked;  // release: after the mark was written
@@ -118,6 +120,8 @@ void read_notes(Module& module) {
   }
 }
 
+const char* without_dot(const char* name) { return name[0] == '.' && name[1] == '/' ? name + 2 : name; }
+
 // The dynamic linker has names as they were given: relative ones to the directory that is, or was, the current one. (If it has
 // changed since, the build-id tells.)
 void set_path(Module& module, const char* name) {
@@ -132,7 +136,7 @@ void set_path(Module& module, const char* name) {
     const long got = sys(SYS_getcwd, fill(0), kMaxPath);  // with the zero behind it, where the slash goes
     if (!sys_failed(got) && module.path[0] == '/') before = static_cast<size_t>(got);
     if (before != 0) module.path[before - 1] = '/';
-    if (before != 0 && name[0] == '.' && name[1] == '/') name += 2;
+    if (before != 0) name = without_dot(name);
   }
   size_t length = text_length(name);
   if (length + before > kMaxPath) length = before = 0;
@@ -172,7 +176,7 @@ void remember(const dl_find_object& found) {
   Module& module = *slot;
   module.build_id_bytes = 0;
   module.marked = false;
-  for (bool& visited : module.visited) visited = false;
+  for (Visit& visit : module.visits) visit = Visit::kNone;
   module.stays = !dlopen_was_called;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
@@ -184,9 +188,18 @@ void remember(const dl_find_object& found) {
   tell(module);
 }
 
+// Is that what set_path() made of the name? The dynamic linker does not change it as long as the module is mapped.
+bool is_named(const Module& module, const char* name) {
+  name = without_dot(name);
+  const size_t length = text_length(name);
+  if (module.path_bytes == 0) return true;  // not known
+  return length <= module.path_bytes && text_begins(module.path + module.path_bytes - length, name, length);
+}
+
 // Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there? Other threads, and
 // destructors, open libraries before a dlclose has returned.
-bool was_mapped_anew(const Module& module) {
+bool was_mapped_anew(const Module& module, const link_map& map) {
+  if (!is_named(module, map.l_name)) return true;  // copies of a library have its build-id
   if (__atomic_load_n(&module.marked, __ATOMIC_ACQUIRE) /* pairs with mark_written() */ && !has_mark(module.start))
     return true;
   static Module now;  // under the lock of the table
@@ -209,7 +222,7 @@ bool forget_gone() {
     if (!is_mapped(modules[i])) continue;
     if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
         reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end &&
-        (modules[i].stays || !was_mapped_anew(modules[i])))
+        (modules[i].stays || !was_mapped_anew(modules[i], *found.dlfo_link_map)))
       continue;
     __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);
@@ -236,9 +249,11 @@ bool forget_unmapped() {
 void announce_modules(bool forked) {
   if (forked) {
     __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // whoever held it is not here
-    forget_visitors();
-    for (uint32_t i = 0; i < known_modules(); ++i)
+    for (uint32_t i = 0; i < known_modules(); ++i) {
+      for (Visit& visit : modules[i].visits)
+        if (visit == Visit::kBegun) visit = Visit::kDone;  // so is who began it
       if (is_mapped(modules[i])) tell(modules[i]);
+    }
     return;
   }
   find_new_modules();
@@ -258,25 +273,49 @@ bool code_may_change() { return dlopen_was_called; }
 uint32_t main_program_high() { return static_cast<uint32_t>(modules[0].start >> 32); }
 
 namespace {
+
 ModuleFacts facts_of(const Module& module) {
   return {module.bias, module.start,          module.end,        module.build_id,
           module.path, module.build_id_bytes, module.path_bytes, module.stays};
 }
+
+Visit& visit_of(uint32_t slot, ModuleVisitor visitor) { return modules[slot].visits[static_cast<int>(visitor)]; }
+
 }  // namespace
 
-bool has_new_modules(ModuleVisitor visitor) {
-  for (uint32_t i = 0; i < known_modules(); ++i)
-    if (is_mapped(modules[i]) && !modules[i].visited[static_cast<int>(visitor)]) return true;
+bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts) {
+  for (; *slot < known_modules(); ++*slot) {
+    const Module& module = modules[*slot];
+    if (!is_mapped(module) || __atomic_load_n(&visit_of(*slot, visitor), __ATOMIC_RELAXED) != Visit::kNone) continue;
+    *facts = facts_of(module);
+    return true;
+  }
   return false;
 }
 
-void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
-                         void* argument) {
-  for (uint32_t i = 0; i < known_modules(); ++i) {
-    bool* visited = &modules[i].visited[static_cast<int>(visitor)];
-    if (!is_mapped(modules[i]) || __atomic_exchange_n(visited, true, __ATOMIC_RELAXED)) continue;
-    if (!visit(facts_of(modules[i]), argument)) __atomic_store_n(visited, false, __ATOMIC_RELAXED);
-  }
+bool has_new_modules(ModuleVisitor visitor) {
+  uint32_t slot = 0;
+  ModuleFacts facts;
+  return next_module_unvisited(visitor, &slot, &facts);
+}
+
+bool begin_visit(ModuleVisitor visitor, uint32_t slot) {
+  Visit none = Visit::kNone;
+  return __atomic_compare_exchange_n(&visit_of(slot, visitor), &none, Visit::kBegun, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED);
+}
+
+void end_visit(ModuleVisitor visitor, uint32_t slot) {
+  __atomic_store_n(&visit_of(slot, visitor), Visit::kDone, __ATOMIC_RELEASE);  // pairs with is_visited_now()
+}
+
+bool is_visited_now(ModuleVisitor visitor, bool (*counts)(const ModuleFacts& module, const void* argument),
+                    const void* argument) {
+  for (uint32_t i = 0; i < known_modules(); ++i)
+    if (is_mapped(modules[i]) && __atomic_load_n(&visit_of(i, visitor), __ATOMIC_ACQUIRE) == Visit::kBegun &&
+        counts(facts_of(modules[i]), argument))
+      return true;
+  return false;
 }
 
 bool module_at(uintptr_t pc, ModuleFacts* facts) {
@@ -348,7 +387,7 @@ void* open_and_patch(const char* name, int mode) {
   void* handle = real.dlopen(name, mode);
   if (handle == nullptr) return nullptr;
   patch_new_modules(handle);
-  allocators.enter();
+  allocators.enter(handle);
   return handle;
 }
 
@@ -368,7 +407,7 @@ void see_opened_module() {
   if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
   __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
   patch_new_modules(nullptr);
-  unseen.enter();
+  unseen.enter(nullptr);
 }
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
@@ -394,7 +433,7 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   if (unloaded) {
     const auto allocators = OpeningAllocators::begin();
     patch_new_modules(nullptr);
-    allocators.enter();
+    allocators.enter(nullptr);
   }
   return error;
 }

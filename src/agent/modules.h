@@ -35,13 +35,16 @@ struct ModuleFacts {
   bool stays;  // was there before the first dlopen: nobody unloads it
 };
 
-// Who looks at each module once.
+// Who looks at each module once. A visit begins when the module cannot be unmapped any more (NewModules pins it), and has an end.
 enum class ModuleVisitor : uint8_t { kCallPatches, kAllocators, kCount };
-// Is there one in the table that for_each_new_module() would visit? Of another thread that is at it, it may still see some.
+// The first from *slot on, which tells its place in the table, that nobody has begun to visit; false: there is none.
+bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts);
 bool has_new_modules(ModuleVisitor visitor);
-// Calls visit(ModuleFacts, argument) for each module of the table that it did not accept before, nor accepts just now in another thread.
-void for_each_new_module(ModuleVisitor visitor, bool (*visit)(const ModuleFacts& module, void* argument),
-                         void* argument);
+bool begin_visit(ModuleVisitor visitor, uint32_t slot);  // false: another thread has
+void end_visit(ModuleVisitor visitor, uint32_t slot);
+// Is a module being visited, of those that count? counts(module, argument) tells.
+bool is_visited_now(ModuleVisitor visitor, bool (*counts)(const ModuleFacts& module, const void* argument),
+                    const void* argument);
 
 // Something was written into the code or the pointers of the module that begins there: it gets a mark by which one can see later whether
 // the same is still there, or it has been mapped anew. The caller keeps it from being unmapped, one thread at a time.
