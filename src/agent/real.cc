@@ -35,10 +35,11 @@ struct EarlyBlock {
   size_t padding;
 };
 
-alignas(64) char early_memory[64 << 10];
 size_t early_used;
 
 }  // namespace
+
+alignas(64) char early_memory[64 << 10];
 
 bool resolve_real_functions() {
   uint32_t seen = kNotYet;
@@ -68,10 +69,6 @@ void* early_alloc(size_t bytes, size_t alignment) {
   auto* block = reinterpret_cast<EarlyBlock*>(address) - 1;
   block->bytes = bytes;
   return block + 1;  // static memory: zero
-}
-
-bool is_early(const void* block) {
-  return static_cast<size_t>(static_cast<const char*>(block) - early_memory) < sizeof early_memory;
 }
 
 size_t early_size(const void* block) { return (static_cast<const EarlyBlock*>(block) - 1)->bytes; }

@@ -40,7 +40,10 @@ bool libc_is_ready();
 
 // Memory for the few requests that come before malloc is known. Never given back. Null when used up.
 void* early_alloc(size_t bytes, size_t alignment);
-bool is_early(const void* block);
+extern __attribute__((visibility("hidden"))) char early_memory[64 << 10];
+inline bool is_early(const void* block) {
+  return static_cast<size_t>(static_cast<const char*>(block) - early_memory) < sizeof early_memory;
+}
 size_t early_size(const void* block);
 
 }  // namespace penna::agent

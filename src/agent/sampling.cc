@@ -10,7 +10,17 @@
 
 namespace penna::agent {
 
-uint8_t sample_filter[1 << kSampleFilterBits];
+SampleFilter<12> near_sample_filter;
+SampleFilter<16> far_sample_filter;
+
+template <uint32_t kBits>
+void SampleFilter<kBits>::count(uint64_t hash, int by) {
+  uint8_t* count = &counts_[hash >> (64 - kBits)];
+  uint8_t seen = __atomic_load_n(count, __ATOMIC_RELAXED);
+  while (seen != UINT8_MAX && !__atomic_compare_exchange_n(count, &seen, static_cast<uint8_t>(seen + by), true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
 
 namespace {
 
@@ -22,12 +32,9 @@ uintptr_t* bucket_of(const void* block, uint32_t nth) {
   return buckets[(home + nth) & ((1 << kBucketBits) - 1)];
 }
 
-void count_in_filter(const void* block, int by) {
-  uint8_t* count = sample_filter_of(block);
-  uint8_t seen = __atomic_load_n(count, __ATOMIC_RELAXED);
-  while (seen != UINT8_MAX && !__atomic_compare_exchange_n(count, &seen, static_cast<uint8_t>(seen + by), true,
-                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
+void count_in_filters(const void* block, int by) {
+  near_sample_filter.count(sample_hash(block), by);
+  far_sample_filter.count(sample_hash(block), by);
 }
 
 // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016.
@@ -94,7 +101,7 @@ __attribute__((noinline, cold)) bool add_sample(const void* block) {
     for (uint32_t i = 0; i < kSlots; ++i) {
       uintptr_t none = 0;
       if (!__atomic_compare_exchange_n(&bucket[i], &none, address, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
-      count_in_filter(block, 1);
+      count_in_filters(block, 1);
       return true;
     }
   }
@@ -111,7 +118,7 @@ __attribute__((noinline, cold)) bool take_sample(const void* block) {
       if (__atomic_load_n(&bucket[i], __ATOMIC_RELAXED) != address ||
           !__atomic_compare_exchange_n(&bucket[i], &seen, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
-      count_in_filter(block, -1);
+      count_in_filters(block, -1);
       return true;
     }
   }

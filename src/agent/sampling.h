@@ -3,7 +3,8 @@
 //
 // Each thread counts the bytes that it allocates down to a point that is drawn anew each time, exponentially distributed with mean N: so
 // a block of s bytes is recorded with the probability 1 - exp(-s / N), whatever came before it, and stands for 1 / that many of its kind.
-// Frees must cost little, as nearly all are of blocks that are not recorded: one byte of a filter says so.
+// Frees must cost little, as nearly all are of blocks that are not recorded: one byte of a filter says so. As long as few blocks are in
+// the set that byte is one of few, which stay in the nearest cache beside what the program has there; else a larger filter is asked, too.
 // Invariant: a block whose allocation is recorded is in the set until its free is; async-signal-safe; no locks.
 #pragma once
 
@@ -22,14 +23,20 @@ bool draw_next_sample(size_t size);
 bool add_sample(const void* block);
 bool take_sample(const void* block);
 
-inline constexpr uint32_t kSampleFilterBits = 16;
-extern uint8_t sample_filter
-    [1 << kSampleFilterBits];  // how many of the set's blocks have this hash; 255: that many or more, for good
-
 inline uint64_t sample_hash(const void* block) { return reinterpret_cast<uintptr_t>(block) * 0x9e3779b97f4a7c15; }
-inline uint8_t* sample_filter_of(const void* block) {
-  return sample_filter + (sample_hash(block) >> (64 - kSampleFilterBits));
-}
+
+// How many of the set's blocks have a hash that begins with these bits.
+template <uint32_t kBits>
+class SampleFilter {
+ public:
+  bool has_none(uint64_t hash) const { return __atomic_load_n(&counts_[hash >> (64 - kBits)], __ATOMIC_RELAXED) == 0; }
+  void count(uint64_t hash, int by);
+
+ private:
+  uint8_t counts_[1 << kBits];  // 255: that many or more, for good
+};
+extern SampleFilter<12> near_sample_filter;
+extern SampleFilter<16> far_sample_filter;
 
 // The usual ways with sampling, for hooks to inline: neither this block nor its free is recorded.
 __attribute__((always_inline)) inline bool passes_unsampled(size_t size) {
@@ -39,7 +46,8 @@ __attribute__((always_inline)) inline bool passes_unsampled(size_t size) {
   return true;
 }
 __attribute__((always_inline)) inline bool is_unsampled(const void* block) {
-  return __builtin_expect(__atomic_load_n(sample_filter_of(block), __ATOMIC_RELAXED) == 0, 1);
+  const uint64_t hash = sample_hash(block);
+  return __builtin_expect(near_sample_filter.has_none(hash), 1) || far_sample_filter.has_none(hash);
 }
 
 // Shall this new block be recorded? Without sampling: yes.

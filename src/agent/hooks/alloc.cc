@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "agent/alloc_record.h"
+#include "agent/hooks/malloc_free.h"
 #include "agent/real.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
@@ -42,12 +43,12 @@ using namespace penna::agent;
 
 // In each hook, that allocations are recorded implies that there are real functions: one test on the usual way.
 
-PENNA_EXPORT void* malloc(size_t size) {
+void* penna::agent::recorded_malloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.malloc(size) : early_alloc(size, 16);
   return told(inside([=] { return real.malloc(size); }), size, PENNA_FAMILY_MALLOC);
 }
 
-PENNA_EXPORT void free(void* block) {
+void penna::agent::recorded_free(void* block) {
   if (block == nullptr || is_early(block)) return;
   if (recording(PENNA_ALLOC))
     tell_free(block, PENNA_FAMILY_MALLOC);

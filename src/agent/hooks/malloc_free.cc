@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// malloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here.
+//
+// Why a file of its own: compiled without frame pointers and with sibling calls, both are a few instructions and a jump.
+// Invariant: leaves the stack as its caller had it. Sampling implies that there are real functions.
+#include "agent/hooks/malloc_free.h"
+
+#include "agent/alloc_record.h"
+#include "agent/real.h"
+
+using namespace penna::agent;
+
+// A block that is not there is counted as well: what lies between two samples need not be exact, only independent of what is allocated.
+extern "C" __attribute__((visibility("default"))) void* malloc(size_t size) {
+  if (only_samples() && passes_unsampled(size)) return real.malloc(size);
+  return recorded_malloc(size);
+}
+
+extern "C" __attribute__((visibility("default"))) void free(void* block) {
+  if (only_samples() && is_unsampled(block) && !is_early(block)) return real.free(block);
+  recorded_free(block);
+}
