@@ -64,9 +64,9 @@ double logarithm(double x) {
   return exponent * 0.6931471805599453 + series;
 }
 
-int64_t draw_distance() {
+uint64_t draw_distance() {
   const double uniform = (static_cast<double>(next_random() >> 11) + 1) * 0x1p-53;  // (0, 1]
-  return static_cast<int64_t>(-logarithm(uniform) * static_cast<double>(process.sample_bytes));
+  return static_cast<uint64_t>(-logarithm(uniform) * static_cast<double>(process.sample_bytes));
 }
 
 void seed() { thread.random = (penna_now() ^ reinterpret_cast<uintptr_t>(&thread)) * 0x9e3779b97f4a7c15 | 1; }
@@ -81,13 +81,13 @@ bool draw_lock_sample() {
   return next_random() % process.lock_sample == 0;
 }
 
-// The thread's count has gone below zero, or it has none yet.
+// The thread's count does not reach so far, or it has none yet.
 __attribute__((noinline, cold)) bool draw_next_sample(size_t size) {
   bool chosen = true;
   if (thread.random == 0) {
     seed();
-    chosen = size > static_cast<uint64_t>(thread.until_sample = draw_distance());
-    if (!chosen) thread.until_sample -= static_cast<int64_t>(size);
+    thread.until_sample = draw_distance();
+    chosen = !passes_unsampled(size);
   }
   if (chosen) thread.until_sample = draw_distance();
   return chosen;

@@ -40,9 +40,9 @@ extern SampleFilter<16> far_sample_filter;
 
 // The usual ways with sampling, for hooks to inline: neither this block nor its free is recorded.
 __attribute__((always_inline)) inline bool passes_unsampled(size_t size) {
-  const int64_t left = thread.until_sample - static_cast<int64_t>(size);
-  if (__builtin_expect(left < 0 || static_cast<int64_t>(size) < 0, 0)) return false;
-  thread.until_sample = left;
+  const uint64_t until = thread.until_sample;
+  if (__builtin_expect(size > until, 0)) return false;
+  thread.until_sample = until - size;
   return true;
 }
 __attribute__((always_inline)) inline bool is_unsampled(const void* block) {

@@ -57,6 +57,12 @@ void penna::agent::recorded_free(void* block) {
   inside([=] { real.free(block); });
 }
 
+void* penna::agent::recorded_realloc(void* block, size_t size) {
+  if (block != nullptr && is_early(block)) return leave_early_memory(block, size);
+  if (!recording(PENNA_ALLOC)) return have_real() ? real.realloc(block, size) : early_alloc(size, 16);
+  return trace_realloc(block, size);
+}
+
 PENNA_EXPORT void* calloc(size_t count, size_t size) {
   if (!recording(PENNA_ALLOC)) {
     if (have_real()) return real.calloc(count, size);
@@ -64,12 +70,6 @@ PENNA_EXPORT void* calloc(size_t count, size_t size) {
     return __builtin_mul_overflow(count, size, &bytes) ? nullptr : early_alloc(bytes, 16);
   }
   return told(inside([=] { return real.calloc(count, size); }), count * size, PENNA_FAMILY_CALLOC);
-}
-
-PENNA_EXPORT void* realloc(void* block, size_t size) {
-  if (block != nullptr && is_early(block)) return leave_early_memory(block, size);
-  if (!recording(PENNA_ALLOC)) return have_real() ? real.realloc(block, size) : early_alloc(size, 16);
-  return trace_realloc(block, size);
 }
 
 // libc's calls realloc, as we do; that may be the program's own, which is entered if it can be.

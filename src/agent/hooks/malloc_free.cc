@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// malloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here.
+// malloc, realloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here.
 //
-// Why a file of its own: compiled without frame pointers and with sibling calls, both are a few instructions and a jump.
+// Why a file of its own: compiled without frame pointers and with sibling calls, each is a few instructions and a jump.
 // Invariant: leaves the stack as its caller had it. Sampling implies that there are real functions.
 #include "agent/hooks/malloc_free.h"
 
@@ -14,6 +14,12 @@ using namespace penna::agent;
 extern "C" __attribute__((visibility("default"))) void* malloc(size_t size) {
   if (only_samples() && passes_unsampled(size)) return real.malloc(size);
   return recorded_malloc(size);
+}
+
+extern "C" __attribute__((visibility("default"))) void* realloc(void* block, size_t size) {
+  if (only_samples() && is_unsampled(block) && !is_early(block) && passes_unsampled(size))
+    return real.realloc(block, size);
+  return recorded_realloc(block, size);
 }
 
 extern "C" __attribute__((visibility("default"))) void free(void* block) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// malloc and free, where the caller is to be seen by what they do: reached by a jump, as if it had called them.
+// malloc, realloc and free, where something may be recorded: reached by a jump, as if their caller had called them.
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 namespace penna::agent {
 
 void* recorded_malloc(size_t size);
+void* recorded_realloc(void* block, size_t size);
 void recorded_free(void* block);
 
 }  // namespace penna::agent
