@@ -17,10 +17,6 @@ namespace {
 
 constexpr uint32_t kHeadWords = 2;  // header, penna_point
 
-// The collector has zeroed the memory that comes next, so it lies in the cache of another processor: asked for so far ahead,
-// it is here when it is needed. Takes 1 ns off (points_x86_64.S does the same).
-constexpr uint32_t kPrefetchBytes = 512;
-
 // writer.h's begin_record(), with every way that calls something left to the slow half. Points without strings do the same
 // by hand, in points_x86_64.S.
 __attribute__((always_inline)) inline uint64_t* reserve_point(uint32_t id, uint32_t words) {
@@ -31,7 +27,7 @@ __attribute__((always_inline)) inline uint64_t* reserve_point(uint32_t id, uint3
   uint64_t at = penna_arch_add_local(&thread.cursor, words * 8);
   if (!fits(at, words * 8)) return penna_point_preserving(id, words, at, reserve_point_in_new_chunk);
   uint64_t* here = place(at);
-  __builtin_prefetch(reinterpret_cast<const uint8_t*>(here) + kPrefetchBytes, 1);
+  prefetch_ahead_of(here);
   uint64_t time = penna_now();
   if (!in_time(here, time))
     return penna_point_preserving(id, words, reinterpret_cast<uintptr_t>(here), reserve_point_again);

@@ -59,7 +59,8 @@ inline void write_taken(uint64_t lock, uint32_t stack, uint64_t time) {
 
 // How the functions of a kind say what became of it.
 struct PosixAnswers {  // 0 or an error number
-  static bool got(int answer) { return answer == 0; }
+  static constexpr int kGot = 0;
+  static bool got(int answer) { return answer == kGot; }
   static bool busy(int answer) { return answer == EBUSY; }
   static penna_wait_end end(int answer) {
     switch (answer) {
@@ -72,7 +73,8 @@ struct PosixAnswers {  // 0 or an error number
 };
 
 struct ErrnoAnswers {  // 0, or -1 and errno
-  static bool got(int answer) { return answer == 0; }
+  static constexpr int kGot = 0;
+  static bool got(int answer) { return answer == kGot; }
   static bool busy(int) { return errno == EAGAIN; }
   static penna_wait_end end(int answer) {
     if (answer == 0) return PENNA_WAIT_GOT;
@@ -81,7 +83,8 @@ struct ErrnoAnswers {  // 0, or -1 and errno
 };
 
 struct C11Answers {
-  static bool got(int answer) { return answer == thrd_success; }
+  static constexpr int kGot = thrd_success;
+  static bool got(int answer) { return answer == kGot; }
   static bool busy(int answer) { return answer == thrd_busy; }
   static penna_wait_end end(int answer) {
     if (answer == thrd_success) return PENNA_WAIT_GOT;
@@ -144,10 +147,11 @@ inline void tell_wake(uint64_t condition, uint32_t most, uint32_t stack) {
   write_record(PENNA_KIND_WAKE, penna_wake{condition, stack, most}, PENNA_LOCKS, penna_now());
 }
 
-// The lock is taken.
+// The lock is taken. The record comes last, here and below: nothing needs be kept for behind its slow way.
 __attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
-  write_lock(PENNA_KIND_LOCK, lock, penna_now());
+  const uint64_t now = penna_now();
   holds(lock);
+  write_lock(PENNA_KIND_LOCK, lock, now);
 }
 // The same in unusual ways: with a stack, or as record --sample-locks and --holds want it.
 // `tried`: kTried, or 0.
@@ -217,7 +221,7 @@ __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait w
   if (__builtin_expect(!Answers::got(answer), 0))
     return take_busy<Answers>(lock, answer, 0, wait, owner_of, unwind::HookFrame::here());
   tell_taken(lock);
-  return answer;
+  return Answers::kGot;
 }
 
 // Tries, and that is all.
@@ -242,8 +246,8 @@ void tell_given_back_at(uint64_t lock, uint64_t time, const unwind::HookFrame* h
 __attribute__((always_inline)) inline void tell_given_back(uint64_t lock, uint64_t time,
                                                            const unwind::HookFrame* hook) {
   if (tells_end(lock) || has_lock_options()) return tell_given_back_at(lock, time, hook);
-  write_lock(PENNA_KIND_UNLOCK, lock, time);
   holds_no_more(lock);
+  write_lock(PENNA_KIND_UNLOCK, lock, time);
 }
 
 // Written when the lock is free again, so that the record does not lengthen the hold; stamped before.
@@ -251,8 +255,9 @@ template <typename Unlock>
 __attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock) {
   const uint64_t now = penna_now();
   const int answer = unlock();
-  if (__builtin_expect(answer == 0, 1)) tell_given_back(lock, now, unwind::HookFrame::here());
-  return answer;
+  if (__builtin_expect(answer != 0, 0)) return answer;
+  tell_given_back(lock, now, unwind::HookFrame::here());
+  return 0;
 }
 
 inline void tell_made(uint64_t lock, const unwind::HookFrame* hook) {
