@@ -13,9 +13,9 @@
 #include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/pages.h"
-#include "agent/program_headers.h"
 #include "agent/state.h"
 #include "agent/sys.h"
+#include "unwind/program_headers.h"
 
 namespace penna::agent {
 namespace {
@@ -33,7 +33,7 @@ bool is_system_part(const link_map& map, const ModuleFacts& module) {
 
 // Memory that nobody gives it: at least a page of data that is zero at first. True also where that cannot be seen.
 bool has_zeroed_pages(const ModuleFacts& module) {
-  const ProgramHeaders headers = program_headers(module.start);
+  const unwind::ProgramHeaders headers = unwind::program_headers_at(module.start);
   for (const ElfW(Phdr) & segment : headers)
     if (segment.p_type == PT_LOAD && segment.p_memsz - segment.p_filesz >= kPageBytes) return true;
   return headers.count == 0;

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "agent/pages.h"
-#include "agent/program_headers.h"
 #include "agent/sys.h"
+#include "unwind/program_headers.h"
 
 namespace penna::agent {
 namespace {
@@ -24,7 +24,7 @@ int protection_of(const ElfW(Phdr) & segment) {
 
 // How the page is mapped that begins with the module's header; 0: not as one of a file.
 int protection_of_header(uintptr_t module_start, uintptr_t bias) {
-  for (const ElfW(Phdr) & segment : program_headers(module_start))
+  for (const ElfW(Phdr) & segment : unwind::program_headers_at(module_start))
     if (segment.p_type == PT_LOAD && segment.p_offset == 0 && bias + segment.p_vaddr == module_start)
       return protection_of(segment);
   return 0;

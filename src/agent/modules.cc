@@ -13,7 +13,6 @@
 #include "agent/module_mark.h"
 #include "agent/near_ranges.h"
 #include "agent/pass_on.h"
-#include "agent/program_headers.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/signal_block.h"
@@ -21,6 +20,7 @@
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/writer.h"
+#include "unwind/program_headers.h"
 
 namespace penna::agent {
 
@@ -110,14 +110,21 @@ void read_build_id(Module& module, uintptr_t at, size_t size) {
   }
 }
 
-// Reads the program headers where the first segment has brought them. Our own process's memory, mapped by its loader.
-void read_notes(Module& module) {
-  for (const ElfW(Phdr) & segment : program_headers(module.start)) {
-    if (module.build_id_bytes != 0) return;
-    const uintptr_t at = module.bias + segment.p_vaddr;
-    if (segment.p_type == PT_NOTE && at >= module.start && at + segment.p_memsz <= module.end)
-      read_build_id(module, at, segment.p_memsz);
-  }
+// Is it all in one segment that can be read?
+bool is_loaded(const unwind::ProgramHeaders& headers, const ElfW(Phdr) & part) {
+  for (const ElfW(Phdr) & segment : headers)
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) != 0 && part.p_vaddr >= segment.p_vaddr &&
+        part.p_vaddr + part.p_memsz <= segment.p_vaddr + segment.p_filesz)
+      return true;
+  return false;
+}
+
+// Our own process's memory, mapped by its loader.
+void read_notes(Module& module, const dl_find_object& found) {
+  const unwind::ProgramHeaders headers = unwind::program_headers(found);
+  for (const ElfW(Phdr) & part : headers)
+    if (part.p_type == PT_NOTE && module.build_id_bytes == 0 && is_loaded(headers, part))
+      read_build_id(module, found.dlfo_link_map->l_addr + part.p_vaddr, part.p_memsz);
 }
 
 const char* without_dot(const char* name) { return name[0] == '.' && name[1] == '/' ? name + 2 : name; }
@@ -183,7 +190,7 @@ void remember(const dl_find_object& found) {
   module.start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
   module.end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
   set_path(module, found.dlfo_link_map->l_name);
-  read_notes(module);
+  read_notes(module, found);
   __atomic_store_n(&module.mapped, true, __ATOMIC_RELEASE);  // pairs with is_mapped()
   tell(module);
 }
@@ -198,16 +205,13 @@ bool is_named(const Module& module, const char* name) {
 
 // Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there? Other threads, and
 // destructors, open libraries before a dlclose has returned.
-bool was_mapped_anew(const Module& module, const link_map& map) {
-  if (!is_named(module, map.l_name)) return true;  // copies of a library have its build-id
+bool was_mapped_anew(const Module& module, const dl_find_object& found) {
+  if (!is_named(module, found.dlfo_link_map->l_name)) return true;  // copies of a library have its build-id
   if (__atomic_load_n(&module.marked, __ATOMIC_ACQUIRE) /* pairs with mark_written() */ && !has_mark(module.start))
     return true;
   static Module now;  // under the lock of the table
-  now.start = module.start;
-  now.end = module.end;
-  now.bias = module.bias;
   now.build_id_bytes = 0;
-  read_notes(now);
+  read_notes(now, found);
   return now.build_id_bytes != module.build_id_bytes ||
          __builtin_memcmp(now.build_id, module.build_id, now.build_id_bytes) != 0;
 }
@@ -222,7 +226,7 @@ bool forget_gone() {
     if (!is_mapped(modules[i])) continue;
     if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
         reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end &&
-        (modules[i].stays || !was_mapped_anew(modules[i], *found.dlfo_link_map)))
+        (modules[i].stays || !was_mapped_anew(modules[i], found)))
       continue;
     __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);

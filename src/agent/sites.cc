@@ -3,18 +3,16 @@
 #include "agent/sites.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <sys/auxv.h>
 
 #include "agent/loader.h"
 #include "agent/patience.h"
 #include "agent/points.h"
-#include "agent/program_headers.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "penna/detail/site_asm.h"
+#include "unwind/program_headers.h"
 
 extern "C" {
 // Our own note, through which the rest of the process finds the switchboard.
@@ -31,20 +29,11 @@ uint32_t module_count;  // entries in use, and unused ones among them
 penna_switchboard own_board;
 penna_switchboard* the_board;
 
-// The program headers of a module; none when they are not where loaders put them. A module with holes between its segments is
-// found by segment: then its beginning is where its addresses count from, but for a program, whose headers the kernel tells.
 penna_elf_module elf_of(const dl_find_object& found) {
   static_assert(sizeof(penna_elf_segment) == sizeof(ElfW(Phdr)));
-  auto start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
-  uintptr_t bias = found.dlfo_link_map->l_addr;
-  if (found.dlfo_link_map->l_name[0] == '\0')
-    return {bias, reinterpret_cast<const penna_elf_segment*>(getauxval(AT_PHDR)),
-            static_cast<uint32_t>(getauxval(AT_PHNUM))};
-  if (!is_elf(start)) start = bias;
-  if (start == 0) return {};
-  const ProgramHeaders headers = program_headers(start);
-  if (headers.count == 0) return {};
-  return {bias, reinterpret_cast<const penna_elf_segment*>(headers.first), headers.count};
+  const unwind::ProgramHeaders headers = unwind::program_headers(found);
+  return {found.dlfo_link_map->l_addr, reinterpret_cast<const penna_elf_segment*>(headers.first),
+          static_cast<uint32_t>(headers.count)};
 }
 
 // Calls visit(table, elf) for each note of the module that holds `address`, as long as that returns true.

@@ -90,12 +90,21 @@ inline bool is_main_thread() { return raw_call(SYS_gettid) == raw_call(SYS_getpi
 
 inline constexpr size_t kLongestCall = 7;
 
+// Bytes of a call through a register or memory (ff /2), by its bytes after the opcode, without prefixes.
+inline size_t indirect_call_length(uint8_t modrm, uint8_t sib) {
+  const unsigned mode = modrm >> 6;
+  const bool has_sib = mode != 3 && (modrm & 7) == 4;
+  const bool has_long_offset = mode == 2 || (mode == 0 && ((modrm & 7) == 5 || (has_sib && (sib & 7) == 5)));
+  return 2 + has_sib + (mode == 1 ? 1 : 0) + (has_long_offset ? 4 : 0);
+}
+
 // True when a call instruction may end at `code`; reads the kLongestCall bytes before it.
 inline bool preceded_by_call(const uint8_t* code) {
-  if (code[-5] == 0xe8) return true;           // call rel32
-  constexpr int kLengths[] = {2, 3, 4, 6, 7};  // ff /2: call through a register or memory
-  for (int length : kLengths)
-    if (code[-length] == 0xff && (code[-length + 1] & 0x38) == 0x10) return true;
+  if (code[-5] == 0xe8) return true;  // call rel32
+  for (size_t length = 2; length <= kLongestCall; ++length) {
+    const uint8_t* const call = code - length;
+    if (call[0] == 0xff && (call[1] & 0x38) == 0x10 && indirect_call_length(call[1], call[2]) == length) return true;
+  }
   return false;
 }
 
@@ -105,6 +114,14 @@ inline uintptr_t direct_call_target(const uint8_t* code) {
   int32_t distance;
   __builtin_memcpy(&distance, code - 4, sizeof distance);
   return reinterpret_cast<uintptr_t>(code) + static_cast<uintptr_t>(intptr_t{distance});
+}
+
+inline constexpr size_t kLongestFrameBuilder = 4, kEndbrBytes = 4;
+
+// push %rbp; mov %rsp,%rbp, in the two encodings there are. What a function begins with that builds a frame, but for an endbr64.
+inline bool builds_frame(const uint8_t* code) {
+  if (code[0] != 0x55 || code[1] != 0x48) return false;
+  return (code[2] == 0x89 && code[3] == 0xe5) || (code[2] == 0x8b && code[3] == 0xec);
 }
 
 }  // namespace penna::unwind

@@ -2,46 +2,22 @@
 // Module lookup by _dl_find_object and the module's own ELF headers. See module.h.
 #include "unwind/module.h"
 
-#include <elf.h>
-#include <link.h>
+#include "unwind/program_headers.h"
 
 namespace penna::unwind {
 namespace {
-
-constexpr size_t kPage = 4096;
-
-struct ProgramHeaders {
-  const ElfW(Phdr) * first = nullptr;
-  size_t count = 0;
-  uintptr_t bias = 0;  // what to add to a p_vaddr
-};
-
-// The first segment of a module starts with its ELF header, and the program headers follow in the same page; a module
-// that is laid out otherwise has no bounds we could trust and counts as one without CFI.
-ProgramHeaders program_headers(const dl_find_object& module) {
-  const auto* start = static_cast<const uint8_t*>(module.dlfo_map_start);
-  const auto* end = static_cast<const uint8_t*>(module.dlfo_map_end);
-  if (!start || end <= start || !module.dlfo_link_map) return {};
-  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(start);
-  if (elf->e_ident[EI_MAG0] != ELFMAG0 || elf->e_ident[EI_MAG1] != ELFMAG1 || elf->e_ident[EI_MAG2] != ELFMAG2 ||
-      elf->e_ident[EI_MAG3] != ELFMAG3 || elf->e_phentsize != sizeof(ElfW(Phdr)))
-    return {};
-  const size_t bytes = elf->e_phnum * sizeof(ElfW(Phdr));
-  if (elf->e_phoff > kPage || bytes > kPage - elf->e_phoff) return {};
-  return {reinterpret_cast<const ElfW(Phdr)*>(start + elf->e_phoff), elf->e_phnum, module.dlfo_link_map->l_addr};
-}
 
 struct Segment {
   uintptr_t begin = 0, end = 0;
   bool holds(uintptr_t address) const { return address - begin < end - begin; }
 };
 
-// The loaded segment with all of `flags` that holds `address`; empty when there is none.
-Segment segment_of(const ProgramHeaders& headers, uintptr_t address, uint32_t flags) {
-  for (size_t i = 0; i < headers.count; ++i) {
-    const ElfW(Phdr)& header = headers.first[i];
+// The loaded segment with all of `flags` that holds `address`; empty when there is none. What has no headers has no bounds that one
+// could trust, and counts as a module without CFI.
+Segment segment_of(const dl_find_object& module, uintptr_t address, uint32_t flags) {
+  for (const ElfW(Phdr) & header : program_headers(module)) {
     if (header.p_type != PT_LOAD || (header.p_flags & flags) != flags) continue;
-    const uintptr_t begin = headers.bias + header.p_vaddr;
+    const uintptr_t begin = module.dlfo_link_map->l_addr + header.p_vaddr;
     const Segment segment{begin, begin + header.p_filesz};
     if (segment.holds(address)) return segment;
   }
@@ -61,8 +37,7 @@ bool find_module(uintptr_t pc, dl_find_object& module) {
 EhFrame eh_frame_of(const dl_find_object& module) {
   const auto header = reinterpret_cast<uintptr_t>(module.dlfo_eh_frame);
   if (header == 0) return {};
-  const ProgramHeaders headers = program_headers(module);
-  const Segment around_header = segment_of(headers, header, PF_R);
+  const Segment around_header = segment_of(module, header, PF_R);
   if (!around_header.holds(header)) return {};
   EhFrame result;
   result.header = section(header, around_header.end);
@@ -73,7 +48,7 @@ EhFrame eh_frame_of(const dl_find_object& module) {
   in.skip(2);
   uint64_t frame = 0;
   if (!read_pointer(in, encoding, header, frame)) return {};
-  const Segment around_frame = segment_of(headers, frame, PF_R);
+  const Segment around_frame = segment_of(module, frame, PF_R);
   if (!around_frame.holds(frame)) return {};
   result.frame = section(around_frame.begin, around_frame.end);
   return result;
@@ -94,7 +69,7 @@ FrameRule rule_of_pc(uintptr_t pc) {
 }
 
 bool is_code(const dl_find_object& module, uintptr_t from, uintptr_t to) {
-  const Segment segment = segment_of(program_headers(module), from, PF_R | PF_X);
+  const Segment segment = segment_of(module, from, PF_R | PF_X);
   return segment.holds(from) && to >= from && to <= segment.end;
 }
 

@@ -70,21 +70,54 @@ bool has_cfi(const RuleCache& cache, uintptr_t key) {
   return !(cached.empty() ? rule_of_pc(key) : unpack(cached)).is(FrameRule::kNone);
 }
 
-// Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI. The danger is
-// a frame pointer that is still that of a function further out: a frame would be left out silently. So a direct call
-// must lead to code without CFI, too; and into hand-written assembly of a module only a direct call to it or to just
-// before `from` counts. Generated code (no module) may also be called indirectly, and by generated code.
-bool plausible_call(const RuleCache& cache, uintptr_t from, uintptr_t to) {
+// Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI.
+enum class Call : uint8_t { no, possible, plausible };
+
+// The danger is a frame pointer that is still that of a function further out: a frame would be left out silently. So what speaks for
+// itself is a direct call to code without CFI, and into a module only one to just before `from`; generated code (no module) may also be
+// called indirectly, and by generated code.
+Call judge(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   dl_find_object caller, callee;
   const bool generated = !find_module(from, callee);
-  if (!find_module(to - 1, caller)) return generated;
-  if (!is_code(caller, to - kLongestCall, to)) return false;
+  if (!find_module(to - 1, caller)) return generated ? Call::plausible : Call::possible;
+  if (!is_code(caller, to - kLongestCall, to)) return Call::no;
   const auto* code = reinterpret_cast<const uint8_t*>(to);
+  if (!preceded_by_call(code)) return Call::no;
   const uintptr_t target = direct_call_target(code);
-  if (target == 0) return generated && preceded_by_call(code);
-  if (has_cfi(cache, target)) return false;
+  if (target == 0) return generated ? Call::plausible : Call::possible;
+  if (has_cfi(cache, target)) return generated ? Call::no : Call::possible;  // which may have jumped on
   constexpr uintptr_t kLongestFunction = 1 << 16;
-  return generated || (target <= from && from - target < kLongestFunction);
+  return generated || (target <= from && from - target < kLongestFunction) ? Call::plausible : Call::possible;
+}
+
+// The beginning of the function around `pc`, if it is one that builds a frame: the last such in front of it. 0: there is none near.
+uintptr_t frame_builder_before(const dl_find_object& module, uintptr_t pc) {
+  constexpr uintptr_t kStep = 256, kFarthest = 1 << 14;
+  for (uintptr_t end = pc; pc - end < kFarthest && is_code(module, end - kStep, end + kLongestFrameBuilder);
+       end -= kStep)
+    for (uintptr_t at = end; at > end - kStep; --at)
+      if (builds_frame(reinterpret_cast<const uint8_t*>(at - 1))) return at - 1;
+  return 0;
+}
+
+// Is fp that of the function around the frame's pc, whoever called it? If that one had not built a frame, it would have left the address
+// where it returns between sp and the frame of another one. So it has, when nothing there can be that address: none behind an indirect
+// call, or a call of this function. Of generated code nothing is known.
+bool built_its_frame(const Registers& frame) {
+  constexpr uintptr_t kMostBytes = 4096;
+  dl_find_object module, caller;
+  if (!find_module(frame.pc, module) || frame.fp - frame.sp > kMostBytes) return false;
+  const uintptr_t start = frame_builder_before(module, frame.pc);
+  if (start == 0) return false;
+  for (uintptr_t at = frame.sp; at < frame.fp; at += 8) {
+    const uintptr_t value = load(at);
+    if (value < 4096 || !find_module(value - 1, caller) || !is_code(caller, value - kLongestCall, value)) continue;
+    const auto* code = reinterpret_cast<const uint8_t*>(value);
+    if (!preceded_by_call(code)) continue;
+    const uintptr_t target = direct_call_target(code);
+    if (target == 0 || target - (start - kEndbrBytes) <= frame.pc - (start - kEndbrBytes)) return false;
+  }
+  return true;
 }
 
 // A frame without CFI that keeps a frame pointer: [fp] = caller's fp, [fp + 8] = return address.
@@ -92,7 +125,9 @@ bool guess(const RuleCache& cache, const Registers& frame, StackRange& range, St
   if (frame.fp < frame.sp || frame.fp % 8 != 0 || !range.contains(frame.fp)) return false;
   if (!stacks.reach(range, frame.fp + 16)) return false;
   const uintptr_t caller = load(frame.fp + 8);
-  return caller > 4096 && caller >> Arch::kPcBits == 0 && plausible_call(cache, frame.pc, caller);
+  if (caller <= 4096 || caller >> Arch::kPcBits != 0) return false;
+  const Call call = judge(cache, frame.pc, caller);
+  return call == Call::plausible || (call == Call::possible && built_its_frame(frame));
 }
 
 End reason(const FrameRule& rule) {

@@ -28,6 +28,23 @@ penna_test_no_cfi_frame:
         ret
         .size   penna_test_no_cfi_frame, . - penna_test_no_cfi_frame
 
+// Keeps a frame pointer, and below it something that looks like the return address of an indirect call.
+        .globl  penna_test_no_cfi_frame_and_address
+        .type   penna_test_no_cfi_frame_and_address, @function
+penna_test_no_cfi_frame_and_address:
+        push    %rbp
+        mov     %rsp, %rbp
+        lea     1f(%rip), %rax
+        push    %rax
+        push    %rax
+        mov     %rdi, %rax
+        mov     %rsi, %rdi
+        call    *%rax
+1:
+        leave
+        ret
+        .size   penna_test_no_cfi_frame_and_address, . - penna_test_no_cfi_frame_and_address
+
 // Leaves garbage in rbp while it calls.
         .globl  penna_test_no_cfi_garbage
         .type   penna_test_no_cfi_garbage, @function

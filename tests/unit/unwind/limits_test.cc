@@ -8,6 +8,7 @@
 extern "C" {
 void penna_test_no_cfi(void (*)(void*), void*);
 void penna_test_no_cfi_frame(void (*)(void*), void*);
+void penna_test_no_cfi_frame_and_address(void (*)(void*), void*);
 void penna_test_no_cfi_garbage(void (*)(void*), void*);
 }
 
@@ -171,6 +172,28 @@ TEST(Limits, AssemblyWithFramePointerIsStepped) {
   EXPECT_TRUE(inside(seen.ours[1], penna_test_no_cfi_frame));
   EXPECT_TRUE(std::equal(expected.outer.begin(), expected.outer.end(), seen.ours.begin() + 3));
   EXPECT_EQ(seen.ours, seen.fresh);
+}
+
+// A caller that is left as it was called, by way of a pointer: who keeps a frame has not left a return address below it.
+TEST(Limits, FramePointerIsFollowedWhoeverCalls) {
+  Seen seen;
+  Expectation expected;
+  call_with_frame_pointer(penna_test_no_cfi_frame, seen, expected);
+  ASSERT_EQ(seen.result.end, End::complete) << describe(seen.ours);
+  EXPECT_EQ(seen.result.guessed, 1);
+  ASSERT_EQ(seen.ours.size(), expected.outer.size() + 3);
+  EXPECT_TRUE(inside(seen.ours[1], penna_test_no_cfi_frame));
+  EXPECT_TRUE(std::equal(expected.outer.begin(), expected.outer.end(), seen.ours.begin() + 3));
+  EXPECT_EQ(seen.ours, seen.fresh);
+}
+
+// What lies below the frame may be the return address of one that keeps none: then nobody knows.
+TEST(Limits, ReturnAddressBelowTheFrameTruncates) {
+  Seen seen;
+  Expectation expected;
+  call_with_frame_pointer(penna_test_no_cfi_frame_and_address, seen, expected);
+  EXPECT_EQ(seen.ours.size(), 2U) << describe(seen.ours);
+  EXPECT_EQ(seen.result.end, End::no_rule);
 }
 
 // The same assembly on a page that belongs to no module, as a JIT compiler would place it.

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A program with holes between its segments, as node is: the dynamic linker knows it by segment. It is unwound, named and known by its
+# build-id as any other.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >holes.c <<'C'
+#include <stdlib.h>
+static void* kept;
+__attribute__((noinline)) static int third(void) { return (kept = malloc(12345)) != NULL; }
+__attribute__((noinline)) static int second(void) { return third() + 1; }
+__attribute__((noinline)) static int first(void) { return second() + 1; }
+int main(void) { return first() == 3 ? 0 : 1; }
+C
+for how in -no-pie "-pie -fPIE"; do
+  # shellcheck disable=SC2086
+  gcc -O1 -g $how -Wl,-z,max-page-size=0x200000 -Wl,--build-id holes.c -o holes || fail "holes.c does not compile"
+  run penna record -q -k alloc -f -o holes.penna -- ./holes
+  expect_eq "0" "$status" "$how"
+  run penna report leaks holes.penna
+  expect_match "$out" "^12\.3 kB .* third \(holes\.c:3\)"
+  for frame in "second \(holes\.c:4\)" "first \(holes\.c:5\)" "main \(holes\.c:6\)"; do expect_match "$out" "^ +$frame"; done
+  expect_missing "$out$err" "no unwind information"
+  # Another program in its place is told from it.
+  echo 'int main(void) { return 0; }' >other.c
+  gcc -O1 -g other.c -o holes || fail "other.c does not compile"
+  run penna report leaks holes.penna
+  expect_missing "$out" "holes.c:3"
+done
