@@ -12,6 +12,7 @@
 #include "agent/loader.h"
 #include "agent/module_mark.h"
 #include "agent/near_ranges.h"
+#include "agent/pages.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
@@ -163,6 +164,22 @@ void tell(const Module& module) {
   record.commit();
 }
 
+struct Extent {
+  uintptr_t start, end;
+};
+
+// All segments of the module, of which only one was found where there are holes between them.
+Extent extent_of(const dl_find_object& found) {
+  Extent all{reinterpret_cast<uintptr_t>(found.dlfo_map_start), reinterpret_cast<uintptr_t>(found.dlfo_map_end)};
+  for (const ElfW(Phdr) & segment : unwind::program_headers(found)) {
+    if (segment.p_type != PT_LOAD) continue;
+    const uintptr_t start = found.dlfo_link_map->l_addr + segment.p_vaddr, end = start + segment.p_memsz;
+    if (page_down(start) < all.start) all.start = page_down(start);
+    if (end > all.end) all.end = end;
+  }
+  return all;
+}
+
 // That of a module which is gone, or a new one. Null when there is none left.
 Module* free_slot() {
   for (uint32_t i = 0; i < module_count; ++i)
@@ -187,8 +204,9 @@ void remember(const dl_find_object& found) {
   module.stays = !dlopen_was_called;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
-  module.start = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
-  module.end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
+  const Extent extent = extent_of(found);
+  module.start = extent.start;
+  module.end = extent.end;
   set_path(module, found.dlfo_link_map->l_name);
   read_notes(module, found);
   __atomic_store_n(&module.mapped, true, __ATOMIC_RELEASE);  // pairs with is_mapped()
@@ -225,8 +243,7 @@ bool forget_gone() {
     dl_find_object found;
     if (!is_mapped(modules[i])) continue;
     if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
-        reinterpret_cast<uintptr_t>(found.dlfo_map_end) == modules[i].end &&
-        (modules[i].stays || !was_mapped_anew(modules[i], found)))
+        extent_of(found).end == modules[i].end && (modules[i].stays || !was_mapped_anew(modules[i], found)))
       continue;
     __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program with holes between its segments, as node is: the dynamic linker knows it by segment. It is unwound, named and known by its
-# build-id as any other.
+# A program with holes between its segments, as node is: the dynamic linker knows it by segment. It is unwound, named, entered and known
+# by its build-id as any other.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >holes.c <<'C'
@@ -21,6 +21,10 @@ for how in -no-pie "-pie -fPIE"; do
   expect_match "$out" "^12\.3 kB .* third \(holes\.c:3\)"
   for frame in "second \(holes\.c:4\)" "first \(holes\.c:5\)" "main \(holes\.c:6\)"; do expect_match "$out" "^ +$frame"; done
   expect_missing "$out$err" "no unwind information"
+  run penna record -q -k calls -F second -f -o calls.penna -- ./holes
+  expect_eq "0" "$status" "$how"
+  penna export csv calls.penna >calls.csv
+  expect_eq 1 "$(grep -c ',enter,second,' calls.csv || true)" "calls of second, $how"
   # Another program in its place is told from it.
   echo 'int main(void) { return 0; }' >other.c
   gcc -O1 -g other.c -o holes || fail "other.c does not compile"
