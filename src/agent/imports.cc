@@ -90,18 +90,22 @@ void prepare_import(const penna_patch& patch, const penna_patch_question& questi
   stub->target = target;
 }
 
-bool switch_import(const penna_patch& patch, const penna_patch_question& question) {
-  uintptr_t* pointer = pointer_of(patch, question);
-  const penna_stub* stub = stub_of(patch, question);
-  if (pointer == nullptr || stub == nullptr || stub->target == 0) return false;
-  const penna_elf_module elf = elf_of_module(question.start);
+bool write_pointer(uintptr_t module_start, uintptr_t pointer, uintptr_t value) {
+  const penna_elf_module elf = elf_of_module(module_start);
   const penna_elf_range sealed = penna_elf_relro(&elf);
-  const bool is_sealed = lies_in(patch.address, sealed.start, sealed.end);
-  const auto page = static_cast<long>(page_down(patch.address));
+  const bool is_sealed = lies_in(pointer, sealed.start, sealed.end);
+  const auto page = static_cast<long>(page_down(pointer));
   if (is_sealed && sys_failed(sys(SYS_mprotect, page, kPageBytes, PROT_READ | PROT_WRITE))) return false;
-  __atomic_store_n(pointer, patch.stub, __ATOMIC_RELEASE);  // pairs with the processor's order of loads at each call
+  // Release: pairs with the processor's order of loads at each call.
+  __atomic_store_n(reinterpret_cast<uintptr_t*>(pointer), value, __ATOMIC_RELEASE);
   if (is_sealed) sys(SYS_mprotect, page, kPageBytes, PROT_READ);
   return true;
+}
+
+bool switch_import(const penna_patch& patch, const penna_patch_question& question) {
+  const penna_stub* stub = stub_of(patch, question);
+  if (pointer_of(patch, question) == nullptr || stub == nullptr || stub->target == 0) return false;
+  return write_pointer(question.start, patch.address, patch.stub);
 }
 
 }  // namespace penna::agent

@@ -4,6 +4,8 @@
 // Invariant: what a stub jumps to is what the pointer held, or would have held once the dynamic linker had looked.
 #pragma once
 
+#include <stdint.h>
+
 #include "penna/patch_plan.h"
 
 namespace penna::agent {
@@ -15,5 +17,8 @@ void prepare_import(const penna_patch& patch, const penna_patch_question& questi
 
 // Lets the pointer lead to the stub. False: the import was not found, or the pointer may not be written.
 bool switch_import(const penna_patch& patch, const penna_patch_question& question);
+
+// Writes into a table of pointers that the dynamic linker may have sealed. False: it may not be written.
+bool write_pointer(uintptr_t module_start, uintptr_t pointer, uintptr_t value);
 
 }  // namespace penna::agent

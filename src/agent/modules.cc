@@ -8,6 +8,7 @@
 #include "agent/allocators.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
+#include "agent/deep_binding.h"
 #include "agent/entered_functions.h"
 #include "agent/loader.h"
 #include "agent/module_mark.h"
@@ -407,6 +408,7 @@ void* open_and_patch(const char* name, int mode) {
   const DlopenScope scope;
   void* handle = real.dlopen(name, mode);
   if (handle == nullptr) return nullptr;
+  lead_deep_bindings_to_ours();
   patch_new_modules(handle);
   allocators.enter(handle);
   return handle;
@@ -427,14 +429,16 @@ void* open_unseen() {
 void see_opened_module() {
   if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
   __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
+  lead_deep_bindings_to_ours();
   patch_new_modules(nullptr);
   unseen.enter(nullptr);
 }
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
-extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int, uintptr_t,
+extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int mode, uintptr_t,
                                                                                  uintptr_t caller) {
   dlopen_was_called = true;
+  if ((mode & RTLD_DEEPBIND) != 0) expect_deep_binding();
   __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
   if (real.dlopen == nullptr) resolve_real_functions();
   return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_patch) : open_unseen();

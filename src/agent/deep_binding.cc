@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// See deep_binding.h. A module's pointers are those that its relocations name: of its linkage table, which the dynamic linker may fill at
+// the first call only; and of data.
+#include "agent/deep_binding.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include "agent/dynamic_symbols.h"
+#include "agent/imports.h"
+#include "agent/loader.h"
+#include "agent/real.h"
+
+extern "C" void penna_call_enter();
+
+namespace penna::agent {
+namespace {
+
+bool expected;
+
+struct Relocations {
+  const ElfW(Rela) * first = nullptr;
+  size_t bytes = 0;
+  const ElfW(Rela) * begin() const { return first; }
+  const ElfW(Rela) * end() const { return first + (first != nullptr ? bytes / sizeof *first : 0); }
+};
+
+// What names and pointers a module has.
+struct Bindings {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  Relocations data, calls;
+
+  explicit Bindings(const link_map& map) {
+    for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
+      const uintptr_t address = address_of(map, *entry);
+      switch (entry->d_tag) {
+        case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(address); break;
+        case DT_STRTAB: names = reinterpret_cast<const char*>(address); break;
+        case DT_RELA: data.first = reinterpret_cast<const ElfW(Rela)*>(address); break;
+        case DT_RELASZ: data.bytes = entry->d_un.d_val; break;
+        case DT_JMPREL: calls.first = reinterpret_cast<const ElfW(Rela)*>(address); break;
+        case DT_PLTRELSZ: calls.bytes = entry->d_un.d_val; break;
+        default: break;
+      }
+    }
+  }
+};
+
+bool is_pointer(const ElfW(Rela) & relocation) {
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+}
+
+// One that the dynamic linker has not filled yet: would it have led past ours to `theirs`, or to ours?
+bool would_lead_to(uintptr_t theirs, uintptr_t mine, void* handle, const char* name) {
+  return reinterpret_cast<uintptr_t>(real.dlsym(handle, name)) == theirs &&
+         reinterpret_cast<uintptr_t>(real.dlsym(RTLD_DEFAULT, name)) == mine;
+}
+
+void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) {
+  const DynamicSymbols ours(*map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)));
+  const Bindings bindings(map);
+  if (bindings.symbols == nullptr || bindings.names == nullptr) return;
+  const auto lead = [&](const ElfW(Rela) & relocation) {
+    const ElfW(Sym)& symbol = bindings.symbols[ELF64_R_SYM(relocation.r_info)];
+    const char* const name = bindings.names + symbol.st_name;
+    if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF) return;
+    const uintptr_t mine = ours.find(name).address, pointer = module.bias + relocation.r_offset;
+    if (mine == 0 || pointer - module.start >= module.end - module.start) return;
+    const uintptr_t theirs = reinterpret_cast<uintptr_t>(real.dlsym(RTLD_NEXT, name));  // next to us
+    const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
+    const bool is_filled = now - module.start >= module.end - module.start;
+    if (theirs != 0 && (is_filled ? now == theirs : would_lead_to(theirs, mine, handle, name)))
+      write_pointer(module.start, pointer, mine);
+  };
+  for (const ElfW(Rela) & relocation : bindings.data) lead(relocation);
+  for (const ElfW(Rela) & relocation : bindings.calls) lead(relocation);
+}
+
+}  // namespace
+
+void expect_deep_binding() { __atomic_store_n(&expected, true, __ATOMIC_RELAXED); }
+
+// Of those that came before the first such dlopen, pointers may be filled that would be filled the same later.
+void lead_deep_bindings_to_ours() {
+  if (!__atomic_load_n(&expected, __ATOMIC_RELAXED)) return;
+  find_new_modules();
+  bool more = has_new_modules(ModuleVisitor::kDeepBinding);
+  while (more) {
+    const NewModules modules(ModuleVisitor::kDeepBinding);
+    for (uint32_t i = 0; i < modules.count(); ++i)
+      if (modules.handle(i) != nullptr)
+        lead_to_ours(modules[i], *static_cast<const link_map*>(modules.handle(i)), modules.handle(i));
+    more = modules.maybe_more();
+  }
+}
+
+}  // namespace penna::agent
