@@ -79,7 +79,7 @@ struct HealthReport {
   std::vector<ModuleNames> modules;  // that were asked for names
 
   std::vector<HealthSentence> sentences;  // most severe first
-  bool good() const { return sentences.empty(); }
+  bool good() const { return worst() == Severity::kNote; }  // the numbers are right, whatever else there is to know
   Severity worst() const { return sentences.empty() ? Severity::kNote : sentences.front().severity; }
 };
 

@@ -310,6 +310,22 @@ TEST(Health, PassesOnTheNotesOfTheRecorder) {
   const HealthReport report = examine_only(recording);
   EXPECT_THAT(report.sentences, says("/bin/su was not recorded"));
   EXPECT_THAT(report.sentences, says("2 processes were not recorded"));
+  EXPECT_FALSE(report.good());
+}
+
+TEST(Health, WhatIsWorthKnowingIsNoTrouble) {
+  RecordingBuilder build;
+  ProcessEnd end;
+  end.number = build.process(100);
+  end.how = EndKind::kExited;
+  build.end(end);
+  CollectorHealth collector;
+  collector.notes = {"calls of f are not recorded: it returns in its first instructions"};
+  ASSERT_TRUE(build.writer().write_collector(collector));
+  Recording recording = build.open();
+  const HealthReport report = examine_only(recording);
+  EXPECT_THAT(report.sentences, says("calls of f are not recorded"));
+  EXPECT_TRUE(report.good());
 }
 
 }  // namespace

@@ -440,7 +440,7 @@ TEST_F(Reports, Health) {
   inputs.locks = &locks_;
   const Summary summary = summarize(recording_);
   EXPECT_EQ(text(health_report(recording_, summary, examine(recording_, summary, inputs))),
-            R"(3 calls, 4 allocation events, 8 lock events, 1 point recorded; some of it needs a word.
+            R"(3 calls, 4 allocation events, 8 lock events, 1 point recorded; nothing lost.
 
 COUNTER                    VALUE  MEANING
 lost calls                     0  entries and exits without room in the target
