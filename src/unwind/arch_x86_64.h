@@ -116,12 +116,18 @@ inline uintptr_t direct_call_target(const uint8_t* code) {
   return reinterpret_cast<uintptr_t>(code) + static_cast<uintptr_t>(intptr_t{distance});
 }
 
-inline constexpr size_t kLongestFrameBuilder = 4, kEndbrBytes = 4;
+inline constexpr size_t kLongestFrameBuilder = 12, kEndbrBytes = 4;
 
-// push %rbp; mov %rsp,%rbp, in the two encodings there are. What a function begins with that builds a frame, but for an endbr64.
+// mov %rsp,%rbp, in the two encodings there are.
+inline bool sets_frame_pointer(const uint8_t* code) {
+  return code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec));
+}
+
+// push %rbp; mov %rsp,%rbp: what a function begins with that builds a frame, but for an endbr64. A cmpq stands between them in the function
+// that calls a module's destructors, of which each module has one, without CFI (gcc's crtstuff.c).
 inline bool builds_frame(const uint8_t* code) {
-  if (code[0] != 0x55 || code[1] != 0x48) return false;
-  return (code[2] == 0x89 && code[3] == 0xe5) || (code[2] == 0x8b && code[3] == 0xec);
+  const bool compares = code[1] == 0x48 && code[2] == 0x83 && code[3] == 0x3d;
+  return code[0] == 0x55 && sets_frame_pointer(code + (compares ? 9 : 1));
 }
 
 }  // namespace penna::unwind

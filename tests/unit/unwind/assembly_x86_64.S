@@ -28,6 +28,20 @@ penna_test_no_cfi_frame:
         ret
         .size   penna_test_no_cfi_frame, . - penna_test_no_cfi_frame
 
+// As __do_global_dtors_aux of each module.
+        .globl  penna_test_no_cfi_compares
+        .type   penna_test_no_cfi_compares, @function
+penna_test_no_cfi_compares:
+        push    %rbp
+        cmpq    $0, penna_test_no_cfi(%rip)
+        mov     %rsp, %rbp
+        mov     %rdi, %rax
+        mov     %rsi, %rdi
+        call    *%rax
+        pop     %rbp
+        ret
+        .size   penna_test_no_cfi_compares, . - penna_test_no_cfi_compares
+
 // Keeps a frame pointer, and below it something that looks like the return address of an indirect call.
         .globl  penna_test_no_cfi_frame_and_address
         .type   penna_test_no_cfi_frame_and_address, @function

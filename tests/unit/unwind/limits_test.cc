@@ -8,6 +8,7 @@
 extern "C" {
 void penna_test_no_cfi(void (*)(void*), void*);
 void penna_test_no_cfi_frame(void (*)(void*), void*);
+void penna_test_no_cfi_compares(void (*)(void*), void*);
 void penna_test_no_cfi_frame_and_address(void (*)(void*), void*);
 void penna_test_no_cfi_garbage(void (*)(void*), void*);
 }
@@ -174,17 +175,19 @@ TEST(Limits, AssemblyWithFramePointerIsStepped) {
   EXPECT_EQ(seen.ours, seen.fresh);
 }
 
-// A caller that is left as it was called, by way of a pointer: who keeps a frame has not left a return address below it.
+// Called by way of a pointer: who keeps a frame has not left a return address below it.
 TEST(Limits, FramePointerIsFollowedWhoeverCalls) {
-  Seen seen;
-  Expectation expected;
-  call_with_frame_pointer(penna_test_no_cfi_frame, seen, expected);
-  ASSERT_EQ(seen.result.end, End::complete) << describe(seen.ours);
-  EXPECT_EQ(seen.result.guessed, 1);
-  ASSERT_EQ(seen.ours.size(), expected.outer.size() + 3);
-  EXPECT_TRUE(inside(seen.ours[1], penna_test_no_cfi_frame));
-  EXPECT_TRUE(std::equal(expected.outer.begin(), expected.outer.end(), seen.ours.begin() + 3));
-  EXPECT_EQ(seen.ours, seen.fresh);
+  for (auto function : {penna_test_no_cfi_frame, penna_test_no_cfi_compares}) {
+    Seen seen;
+    Expectation expected;
+    call_with_frame_pointer(function, seen, expected);
+    ASSERT_EQ(seen.result.end, End::complete) << describe(seen.ours);
+    EXPECT_EQ(seen.result.guessed, 1);
+    ASSERT_EQ(seen.ours.size(), expected.outer.size() + 3);
+    EXPECT_TRUE(inside(seen.ours[1], function));
+    EXPECT_TRUE(std::equal(expected.outer.begin(), expected.outer.end(), seen.ours.begin() + 3));
+    EXPECT_EQ(seen.ours, seen.fresh);
+  }
 }
 
 // What lies below the frame may be the return address of one that keeps none: then nobody knows.
