@@ -105,15 +105,15 @@ bool is_node_of(uint32_t id, const Key& key) {
 
 // Where the nth look goes: as near to the parent's own two places as there is room. The frames of a new stack get neighbouring
 // numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children lie in their parent's page
-// of the table, those of a parent with hundreds in a few pages around, and only then all over it: a page touched for the first time
-// costs more than a hundred looks.
+// of the table, those of a parent with hundreds in a few pages around, and only then all over it, each look in another part: a page
+// touched for the first time costs more than a hundred looks, but where a parent has filled all of its pages, neighbours do not help.
 uint32_t* place_of(const Key& key, uint64_t hash, uint32_t nth) {
   constexpr uint64_t kPage = 4096 / sizeof(uint32_t), kPages = 16 * kPage;
   constexpr uint32_t kInPage = 2 + 8, kInPages = kInPage + 16;
   const uint64_t near = uint64_t{key.parent} * 2 + (hash >> 63);
   uint64_t at = near ^ nth;
   if (nth >= kInPages)
-    at = (hash >> 24) + nth;
+    at = (hash >> 24) + nth * (hash >> 40 | 1);
   else if (nth >= kInPage)
     at = (near & ~(kPages - 1)) | (((hash >> 10) + nth) & (kPages - 1));
   else if (nth >= 2)
