@@ -32,7 +32,7 @@ enum penna_plans {
       2, /* of each function that dlsym finds the same; then the question has one module, the plan at most one patch */
   PENNA_PLANS_ALLOCATORS =
       4,                /* of modules that bring an allocator of their own: a question for each of its functions */
-  PENNA_PLANS_LOCKS = 8 /* of each module that is there at the start, the functions of locks of its own */
+  PENNA_PLANS_LOCKS = 8 /* of each module, when it is there, the functions of locks of its own */
 };
 
 /* Why a target cannot enter the functions that it asks about. */
@@ -55,8 +55,9 @@ struct penna_patch_question {
                   the program */
   char symbol[64];
   uint32_t
-      unless; /* penna_unless; then there is no patch for `symbol`, and the recording says so where the module has it */
-  uint32_t reserved;
+      unless; /* penna_unless; then there is no patch for `symbol`, or for locks, and the recording says so where the
+                 module has it */
+  uint16_t first_number, numbers; /* about functions of locks: how they may be numbered, all questions together */
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
   char path[PENNA_PATCH_PATH];
@@ -91,7 +92,7 @@ enum penna_patch_kind {
   PENNA_PATCH_IMPORT = 2,
   /* As PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
   PENNA_PATCH_INSTEAD = 3,
-  /* The same, with the function's number, below PENNA_MOST_LOCK_FUNCTIONS, pushed onto the stack. */
+  /* The same, with the function's number, one of those that the question gives, pushed onto the stack. */
   PENNA_PATCH_LOCK = 4
 };
 

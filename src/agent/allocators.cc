@@ -4,24 +4,18 @@
 
 #include <link.h>
 #include <sys/auxv.h>
-#include <sys/single_threaded.h>
-#include <sys/stat.h>
 
 #include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
 #include "agent/hooks/entered_allocators.h"
-#include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/pages.h"
 #include "agent/state.h"
-#include "agent/sys.h"
 #include "unwind/program_headers.h"
 
 namespace penna::agent {
 namespace {
 
-bool allocators_wanted;
-uint32_t opening;  // threads that are in a dlopen, and will enter what it has brought. In a forked child: none
 uintptr_t entered_modules[kMostAllocators];  // where the module begins whose set of hooks it is; 0: nobody's
 
 enum class Part : uint8_t { kNothing, kNotReplaced, kAll };
@@ -60,13 +54,6 @@ Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   if (!module.stays) return Part::kAll;
   if (symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0) return Part::kNothing;
   return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;
-}
-
-// 0: /proc does not say.
-uint64_t count_threads() {
-  struct stat tasks {};  // the kernel fills it
-  const long error = sys(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&tasks));
-  return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
 }
 
 // A set of hooks for the module; kMostAllocators: there is none left.
@@ -111,59 +98,21 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
-void enter_new(penna_unless unless) {
-  bool more = true;
-  while (more) {
-    const NewModules modules(ModuleVisitor::kAllocators);
-    for (uint32_t i = 0; i < modules.count(); ++i) {
-      const link_map* map = map_of(modules[i].start);
-      const Part part = map != nullptr ? part_to_enter(*map, modules[i]) : Part::kNothing;
-      if (part != Part::kNothing) enter(modules[i], part, unless);
-    }
-    more = modules.maybe_more();
-  }
-}
-
-bool enters_now() { return allocators_wanted && (armed() & class_bit(PENNA_ALLOC)) != 0; }
-
 }  // namespace
 
-void start_allocators(const penna_config& config, bool forked) {
-  allocators_wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
+bool start_allocators(const penna_config& config, bool forked) {
+  const bool wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
   thread.in_allocator = 0;
-  opening = 0;
-  if (!allocators_wanted) return;
-  if (!forked) return enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
-  note_entered(any_entered());
+  if (wanted && forked) note_entered(any_entered());
+  return wanted;
 }
 
-DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELAXED); }
-
-DlopenScope::~DlopenScope() {
-  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) != 0) __atomic_fetch_sub(&opening, 1, __ATOMIC_RELAXED);
-}
-
-// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned.
-OpeningAllocators OpeningAllocators::begin() {
-  OpeningAllocators allocators;
-  allocators.alone_ = __libc_single_threaded != 0;
-  if (allocators.alone_ || !enters_now()) return allocators;
-  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) == 0) {
-    find_new_modules();
-    if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(PENNA_UNLESS_RUNNING);
+void enter_allocators(const NewModules& modules, penna_unless unless) {
+  for (uint32_t i = 0; i < modules.count(); ++i) {
+    const link_map* map = map_of(modules[i].start);
+    const Part part = map != nullptr ? part_to_enter(*map, modules[i]) : Part::kNothing;
+    if (part != Part::kNothing) enter(modules[i], part, unless);
   }
-  allocators.threads_ = count_threads();
-  return allocators;
-}
-
-// A thread that was started meanwhile may be that of a constructor.
-void OpeningAllocators::enter(void* opened) const {
-  if (!enters_now()) return;
-  const bool is_alone = __libc_single_threaded != 0;
-  const bool others = !is_alone && (alone_ || threads_ == 0 || count_threads() > threads_);
-  find_new_modules();
-  if (has_new_modules(ModuleVisitor::kAllocators)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
-  wait_for_visits(ModuleVisitor::kAllocators, opened);
 }
 
 void forget_allocator(uintptr_t module_start) {

@@ -8,34 +8,18 @@
 
 #include <stdint.h>
 
+#include "agent/loader.h"
 #include "penna/channel.h"
+#include "penna/patch_plan.h"
 
 namespace penna::agent {
 
-// Called from start(), once the channel takes records: asks the recorder for the allocators that there are. In a forked child they are
-// entered already.
-void start_allocators(const penna_config& config, bool forked);
+// Called from enter_functions(); allocators are entered behind it, but in a forked child, where they are already. Gives whether they
+// shall be.
+bool start_allocators(const penna_config& config, bool forked);
 
-// While this thread is in a dlopen behind which it calls OpeningAllocators::enter(), or will be told that it failed.
-class DlopenScope {
- public:
-  DlopenScope();
-  ~DlopenScope();
-  DlopenScope(const DlopenScope&) = delete;
-  DlopenScope& operator=(const DlopenScope&) = delete;
-};
-
-// From before a dlopen until after it: which modules can no other thread have been at work in? Not in signal handlers.
-class OpeningAllocators {
- public:
-  static OpeningAllocators begin();
-  // What it has brought is entered. `opened`: the handle, or null where it is not known.
-  void enter(void* opened) const;
-
- private:
-  bool alone_ = true;
-  uint64_t threads_ = 0;
-};
+// Those of these modules, which this thread visits.
+void enter_allocators(const NewModules& modules, penna_unless unless);
 
 // The module that began here was unmapped.
 void forget_allocator(uintptr_t module_start);

@@ -9,6 +9,7 @@
 
 #include "agent/call_values.h"
 #include "agent/code_writer.h"
+#include "agent/dynamic_symbols.h"
 #include "agent/entered_functions.h"
 #include "agent/environment.h"
 #include "agent/imports.h"
@@ -249,25 +250,33 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
 }
 
 bool is_sound(const penna_patch& patch, const penna_patch_question& question, const penna_near& near) {
-  return patch.kind == PENNA_PATCH_LOCK && patch.stub - question.near < near.bytes &&
-         patch.name < PENNA_MOST_LOCK_FUNCTIONS && patch.role < PENNA_LOCK_ROLES && patch.sync < PENNA_SYNC_COUNT &&
-         patch.answer < PENNA_ANSWERS && (patch.version == UINT32_MAX || patch.version < PENNA_MOST_LOCK_FUNCTIONS);
+  const auto is_number = [&](uint32_t number) { return number - question.first_number < question.numbers; };
+  return patch.kind == PENNA_PATCH_LOCK && patch.stub - question.near < near.bytes && is_number(patch.name) &&
+         patch.role < PENNA_LOCK_ROLES && patch.sync < PENNA_SYNC_COUNT && patch.answer < PENNA_ANSWERS &&
+         (patch.version == UINT32_MAX || is_number(patch.version));
 }
 
-// All of a module's or none: a lock shall not be seen to be taken and not given back. It stays, so it needs no mark.
-void enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
-                    void (*entered)(const penna_patch& patch)) {
+// All of a module's or none: a lock shall not be seen to be taken and not given back.
+EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
+                            const LockEntrance& entrance) {
+  const bool alone = __libc_single_threaded != 0;
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
-  CodeWriter writer(question, true);
-  bool sound = near.patches != 0 && open_near(question, plan, near);
+  bool fit = true;
+  for (const penna_patch* patch = first; patch != end; ++patch) fit &= alone || CodeWriter::fits_line(*patch);
+  bool sound = fit && first != end && open_near(question, plan, near);
   sound = close_near(question, sound ? near : penna_near{}) && sound;
+  if (!fit) return EnterInstead::kNotUnderThreads;
+  if (first == end) return EnterInstead::kNone;
+  mark_written(question.start);
+  CodeWriter writer(question, alone);
   for (const penna_patch* patch = first; patch != end; ++patch)
     sound = sound && is_sound(*patch, question, near) && writer.is_as_planned(*patch);
   for (const penna_patch* patch = first; patch != end; ++patch) {
-    if (sound) entered(*patch);
+    if (sound) entrance.entered(*patch, question.start);
     count_patch(sound && writer.write_tail(*patch) && writer.write_head(*patch));
   }
+  return sound ? EnterInstead::kEntered : EnterInstead::kNone;
 }
 
 // Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds a PatchLock.
@@ -393,34 +402,45 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
   return result;
 }
 
-void enter_lock_functions(uintptr_t hook, void (*entered)(const penna_patch& patch)) {
+void enter_locks(const NewModules& modules, penna_unless unless, const LockEntrance& entrance) {
   constexpr uint64_t kNearBytes = 64 << 10;
-  if (__libc_single_threaded == 0) return;
   PatchLock lock;
-  if (!lock) return;
+  if (!lock) return count_refused_function();
   penna_prepare_patching();
-  ask(
-      PENNA_PATCH_MAX_MODULES,
-      [&](Questions& questions) {
-        for (const link_map* map = _r_debug.r_map; map != nullptr; map = map->l_next) {
-          ModuleFacts module;
-          if (questions.count == PENNA_PATCH_MAX_MODULES ||
-              !module_at(reinterpret_cast<uintptr_t>(map->l_ld), &module) || !may_be_asked_about(module))
-            continue;
-          penna_patch_question& question = questions.list[questions.count++] =
-              question_about(module, reserve_near(module.start, module.end, kNearBytes), map != _r_debug.r_map);
-          question.instead = question.enter = hook;
-        }
-      },
-      [&](const Plan& plan, const Questions& questions) {
-        for (uint32_t i = 0; i < questions.count; ++i) {
-          const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
-          if (sound)
-            enter_locks_as(plan, questions.list[i], plan.nears[i], entered);
-          else
-            close_near(questions.list[i], {});
-        }
-      });
+  uint32_t asked[NewModules::kMost];
+  bool not_now[NewModules::kMost] = {};  // of those for which some place cannot be written under threads
+  bool any_not_now = false;
+  const auto ask_about_them = [&](penna_unless why, auto&& is_asked_about) {
+    ask(
+        NewModules::kMost,
+        [&](Questions& questions) {
+          const LockNumbers numbers = entrance.free_numbers();
+          for (uint32_t i = 0; i < modules.count(); ++i) {
+            const ModuleFacts& module = modules[i];
+            if (!is_asked_about(i) || !may_be_asked_about(module)) continue;
+            const NearRoom near =
+                why == PENNA_UNLESS_NOTHING ? reserve_near(module.start, module.end, kNearBytes) : NearRoom{};
+            asked[questions.count] = i;
+            penna_patch_question& question = questions.list[questions.count++] =
+                question_about(module, near, map_of(module.start) != _r_debug.r_map);
+            question.instead = question.enter = entrance.hook;
+            question.unless = why;
+            question.first_number = numbers.first;
+            question.numbers = numbers.count;
+          }
+        },
+        [&](const Plan& plan, const Questions& questions) {
+          for (uint32_t i = 0; i < questions.count; ++i) {
+            const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
+            if (!sound)
+              close_near(questions.list[i], {});
+            else if (enter_locks_as(plan, questions.list[i], plan.nears[i], entrance) == EnterInstead::kNotUnderThreads)
+              not_now[asked[i]] = any_not_now = true;
+          }
+        });
+  };
+  ask_about_them(unless, [](uint32_t) { return true; });
+  if (any_not_now) ask_about_them(PENNA_UNLESS_RUNNING, [&](uint32_t i) { return not_now[i]; });
 }
 
 void count_refused_function() { count(&penna_counters::functions_refused); }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "agent/loader.h"
 #include "agent/modules.h"
 #include "penna/channel.h"
 #include "penna/patch_plan.h"
@@ -37,8 +38,16 @@ enum class EnterInstead : uint8_t { kNone, kEntered, kNotUnderThreads };
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless);
 
-// The same for all functions of locks that the modules which are there bring: calls go to `hook`, with the function's number on the
-// stack. Each is told by entered(patch), before it can be called; `patch.stub` is code that does what the function did.
-void enter_lock_functions(uintptr_t hook, void (*entered)(const penna_patch& patch));
+// The same for all functions of locks that the modules bring: calls go to `hook`, with the function's number on the stack. Each is told by
+// entered(patch, start of its module), before it can be called; `patch.stub` is code that does what the function did.
+struct LockNumbers {
+  uint16_t first, count;
+};
+struct LockEntrance {
+  uintptr_t hook;
+  LockNumbers (*free_numbers)();
+  void (*entered)(const penna_patch& patch, uintptr_t module_start);
+};
+void enter_locks(const NewModules& modules, penna_unless unless, const LockEntrance& entrance);
 
 }  // namespace penna::agent

@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "agent/allocators.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/environment.h"
 #include "agent/lock_calls.h"
 #include "agent/modules.h"
+#include "agent/opening.h"
 #include "agent/points.h"
 #include "agent/real.h"
 #include "agent/rendezvous.h"
@@ -117,19 +117,18 @@ bool start() {
   announce_modules(forked);
   start_points(meeting.config, forked);
   start_call_patches(meeting.config, forked);
-  start_allocators(meeting.config, forked);
-  const uint32_t lock_functions = start_lock_functions(meeting.config, forked);
+  enter_functions(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
   if ((meeting.config.classes & class_bit(PENNA_LOCKS)) != 0)
     meeting.channel->record_cost_ticks = measure_record_cost();
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
   bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers();
-  const bool lock_options = process.min_wait != 0 || process.long_hold != 0 || process.lock_sample > 1;
+  const bool lock_options =
+      lock_functions_entered() || process.min_wait != 0 || process.long_hold != 0 || process.lock_sample > 1;
   // Release: from here on other threads use all of the above.
-  __atomic_store_n(
-      &process.armed,
-      kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0) | lock_functions,
-      __ATOMIC_RELEASE);
+  __atomic_store_n(&process.armed,
+                   kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0),
+                   __ATOMIC_RELEASE);
   return true;
 }
 

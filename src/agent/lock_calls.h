@@ -9,8 +9,10 @@
 
 #include <stdint.h>
 
+#include "agent/loader.h"
 #include "agent/state.h"
 #include "penna/channel.h"
+#include "penna/patch_plan.h"
 
 extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock();
 extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock_end();
@@ -54,8 +56,14 @@ inline bool is_between_caller_and_lock(uintptr_t pc) {
 // A jump leaves all calls that go on in this thread.
 void leave_lock_calls();
 
-// Called from start(), once the channel takes records: asks the recorder for the functions that there are. In a forked child they are
-// entered already. Gives kLockOptions when there are any.
-uint32_t start_lock_functions(const penna_config& config, bool forked);
+// Called from enter_functions(); functions are entered behind it, but in a forked child, where they are already. Gives whether they shall
+// be.
+bool start_lock_functions(const penna_config& config);
+
+// Those of these modules, which this thread visits.
+void enter_lock_functions(const NewModules& modules, penna_unless unless);
+bool lock_functions_entered();
+// The module that began here was unmapped.
+void forget_lock_functions(uintptr_t module_start);
 
 }  // namespace penna::agent

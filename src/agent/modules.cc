@@ -11,8 +11,10 @@
 #include "agent/deep_binding.h"
 #include "agent/entered_functions.h"
 #include "agent/loader.h"
+#include "agent/lock_calls.h"
 #include "agent/module_mark.h"
 #include "agent/near_ranges.h"
+#include "agent/opening.h"
 #include "agent/pages.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
@@ -251,6 +253,7 @@ bool forget_gone() {
     forget_entered_functions(modules[i].start, modules[i].end);
     forget_near_memory(modules[i].start);
     forget_allocator(modules[i].start);
+    forget_lock_functions(modules[i].start);
     mark_return_links_stale(modules[i].start, modules[i].end);
     any = true;
   }
@@ -404,22 +407,22 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 }
 
 void* open_and_patch(const char* name, int mode) {
-  const auto allocators = OpeningAllocators::begin();
+  const auto opening = Opening::begin();
   const DlopenScope scope;
   void* handle = real.dlopen(name, mode);
   if (handle == nullptr) return nullptr;
   lead_deep_bindings_to_ours();
   patch_new_modules(handle);
-  allocators.enter(handle);
+  opening.enter(handle);
   return handle;
 }
 
 // One that the dynamic linker must be asked for by its caller: the last, and whose it is.
-OpeningAllocators unseen;
+Opening unseen;
 const Thread* unseen_by;
 
 void* open_unseen() {
-  unseen = OpeningAllocators::begin();
+  unseen = Opening::begin();
   __atomic_store_n(&unseen_by, &thread, __ATOMIC_RELAXED);
   return reinterpret_cast<void*>(real.dlopen);
 }
@@ -456,9 +459,9 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   const int error = close_module(handle, &unloaded);
   // Somebody may have mapped one there, who took it for what was forgotten just now.
   if (unloaded) {
-    const auto allocators = OpeningAllocators::begin();
+    const auto opening = Opening::begin();
     patch_new_modules(nullptr);
-    allocators.enter(nullptr);
+    opening.enter(nullptr);
   }
   return error;
 }

@@ -36,7 +36,7 @@ struct ModuleFacts {
 };
 
 // Who looks at each module once. A visit begins when the module cannot be unmapped any more (NewModules pins it), and has an end.
-enum class ModuleVisitor : uint8_t { kCallPatches, kAllocators, kDeepBinding, kCount };
+enum class ModuleVisitor : uint8_t { kCallPatches, kEntering, kDeepBinding, kCount };
 // The first from *slot on, which tells its place in the table, that nobody has begun to visit; false: there is none.
 bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts);
 bool has_new_modules(ModuleVisitor visitor);

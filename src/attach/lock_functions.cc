@@ -233,9 +233,13 @@ bool has(const LockFinder& finder, size_t family, penna_lock_role role) {
                      [&](const auto& one) { return one.second.family == family && one.second.role == role; });
 }
 
+std::string lock_of(size_t family, std::span<const OwnLock> own) {
+  return family < kOwnLocks ? kFamilyNames[family] : own[family - kOwnLocks].text;
+}
+
 // Why no function of a family is entered, whichever of them it is.
 std::optional<RefusedLock> refusal_of(const LockFinder& finder, size_t family, std::span<const OwnLock> own) {
-  const std::string lock = family < kOwnLocks ? kFamilyNames[family] : own[family - kOwnLocks].text;
+  const std::string lock = lock_of(family, own);
   if (const auto part = finder.parts().find(family); part != finder.parts().end())
     return RefusedLock{lock, part->second, "is a part of a function that the compiler has taken apart"};
   if (family < kOwnLocks) return {};
@@ -284,11 +288,11 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
     for (const auto& [address, found] : finder.found()) {
       if (refusal || found.family != family) continue;
       DetourOffer offer = doors.offer_for(address);
+      const std::string lock = lock_of(family, own);
       if (offer.site)
-        its.emplace_back(&found, LockFunction{found.name, *offer.site, found.role, found.answer, found.sync, -1});
+        its.emplace_back(&found, LockFunction{lock, found.name, *offer.site, found.role, found.answer, found.sync, -1});
       else
-        refusal = RefusedLock{family < kOwnLocks ? kFamilyNames[family] : own[family - kOwnLocks].text, found.name,
-                              offer.refusal};
+        refusal = RefusedLock{lock, found.name, offer.refusal};
     }
     if (refusal)
       result.refused.push_back(std::move(*refusal));

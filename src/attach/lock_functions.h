@@ -32,6 +32,7 @@ struct OwnLock {
 };
 
 struct LockFunction {
+  std::string lock;  // what it is called
   std::string name;  // demangled
   DetourSite site;
   penna_lock_role role = PENNA_LOCK_TAKES;

@@ -52,46 +52,52 @@ const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question
   if (!file || file->build_id() != build_id) return known->second;
   const auto prepared = [&] { return beginnings_of(*file, question, root); };
   known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
-  if (is_new) note_locks(path, known->second);
+  if (!is_new) return known->second;
+  for (const RefusedLock& one : known->second.refused)
+    refused_.push_back({one.function, path, one.reason, RefusedFunction::kLock, one.lock});
+  met_locks_.insert(known->second.own.begin(), known->second.own.end());
   return known->second;
 }
 
-// Once a file.
-void PatchPlanner::note_locks(const std::string& path, const LockFunctions& locks) {
-  for (const RefusedLock& one : locks.refused)
-    refused_.push_back({one.function, path, one.reason, RefusedFunction::kLock, one.lock});
+// Whichever they are: each lock is named once a file.
+void PatchPlanner::refuse_locks(const std::string& path, const LockFunctions& locks, const char* reason) {
   for (const LockFunction& one : locks.found)
-    if (one.role == PENNA_LOCK_TAKES && one.tried_by < 0) timed_locks_.push_back({one.name, path});
-  met_locks_.insert(locks.own.begin(), locks.own.end());
+    if (refused_pointers_.insert(path + '\0' + one.lock).second)
+      refused_.push_back({one.name, path, reason, RefusedFunction::kLock, one.lock});
 }
 
-// All functions of locks in one module, or none; numbered from *number on.
+void PatchPlanner::note_timed_locks(const std::string& path, const LockFunctions& locks) {
+  if (!noted_locks_.insert(path).second) return;
+  for (const LockFunction& one : locks.found)
+    if (one.role == PENNA_LOCK_TAKES && one.tried_by < 0) timed_locks_.push_back({one.name, path});
+}
+
+// All functions of locks in one module, or none; `*used` numbers are given away already.
 void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root,
-                             uint32_t* number) {
+                             uint32_t* used) {
   asked_about_locks_ = true;
   const LockFunctions& locks = locks_of(question, root);
-  const auto refuse = [&](const char* reason) {
-    const LockFunction& first = locks.found[0];
-    if (refused_pointers_.insert(path_of(question) + '\0' + first.name).second)
-      refused_.push_back({first.name, path_of(question), reason, RefusedFunction::kLock, first.name});
-  };
+  const uint32_t first = question.first_number + *used;
   PlanAnswer answer(plan, question);
   answer.near = NearMemory(question.near, question.near_bytes, question.instead);
   std::vector<penna_patch> patches;
-  const char* reason = nullptr;
-  if (locks.found.size() > PENNA_MOST_LOCK_FUNCTIONS - *number) reason = "is one of too many functions of locks";
+  const char* reason = why_not_now(question);
+  if (reason == nullptr && locks.found.size() + *used > question.numbers)
+    reason = "is one of too many functions of locks";
   for (size_t i = 0; reason == nullptr && i < locks.found.size(); ++i) {
     const LockFunction& one = locks.found[i];
-    auto patch = patch_lock(one, question.bias, *number + static_cast<uint32_t>(i), &answer.near);
+    auto patch = patch_lock(one, question.bias, first + static_cast<uint32_t>(i), &answer.near);
     if (!patch) reason = "refers to what is out of reach";
-    if (patch && one.tried_by >= 0) patch->version = *number + static_cast<uint32_t>(one.tried_by);
+    if (patch && one.tried_by >= 0) patch->version = first + static_cast<uint32_t>(one.tried_by);
     if (patch) patches.push_back(*patch);
   }
-  if (reason != nullptr)
-    refuse(reason);
-  else
+  if (reason != nullptr) {
+    refuse_locks(path_of(question), locks, reason);
+  } else {
     for (const penna_patch& patch : patches) answer.add(patch.address, patch);
-  if (reason == nullptr) *number += static_cast<uint32_t>(patches.size());
+    *used += static_cast<uint32_t>(patches.size());
+    note_timed_locks(path_of(question), locks);
+  }
   answer.finish();
 }
 

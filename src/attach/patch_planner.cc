@@ -312,12 +312,6 @@ std::string symbol_of(const penna_patch_question& question) {
   return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
 }
 
-// The agent's reason not to enter the function, whatever it is like; null: it has none.
-const char* why_not_now(const penna_patch_question& question) {
-  if (question.unless == PENNA_UNLESS_NOTHING) return nullptr;
-  return question.unless == PENNA_UNLESS_FULL ? kTooManyAllocators : kMayRun;
-}
-
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
 
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
@@ -395,11 +389,11 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
 
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
   PatchPlan plan;
-  uint32_t lock_number = 0;
+  uint32_t locks = 0;
   for (size_t i = 0; i < questions.size(); ++i) {
     const penna_patch_question& question = questions[i];
     if (question.instead != 0 && question.symbol[0] == '\0')
-      add_locks(&plan, question, root, &lock_number);
+      add_locks(&plan, question, root, &locks);
     else if (question.instead != 0)
       i += add_allocator(&plan, questions.subspan(i), root) - 1;
     else if (question.function != 0)

@@ -75,11 +75,12 @@ class PatchPlanner {
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
-  void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* number);
+  void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* used);
   const LockFunctions& locks_of(const penna_patch_question& question, const std::string& root);
   std::vector<PreparedBeginning> beginnings_of(const ElfFile& file, const penna_patch_question& question,
                                                const std::string& root);
-  void note_locks(const std::string& path, const LockFunctions& locks);
+  void refuse_locks(const std::string& path, const LockFunctions& locks, const char* reason);
+  void note_timed_locks(const std::string& path, const LockFunctions& locks);
   static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                            PlanAnswer* answer);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
@@ -93,7 +94,8 @@ class PatchPlanner {
   std::set<std::string> refused_pointers_;       // named once, whatever number of processes asks
   std::map<std::string, LockFunctions> locks_;   // by path and build-id
   std::vector<TimedLock> timed_locks_;
-  std::set<size_t> met_locks_;  // of wishes_.own_locks
+  std::set<std::string> noted_locks_;  // files of which they are
+  std::set<size_t> met_locks_;         // of wishes_.own_locks
   bool asked_about_locks_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attach/near_memory.h"
+#include "attach/patch_planner.h"
 #include "penna/patch_plan.h"
 #include "symbols/elf_file.h"
 
@@ -106,6 +107,12 @@ inline penna_patch code_patch(uint64_t place, std::span<const uint8_t> before, s
   std::copy_n(before.begin(), after.size(), patch.before);
   std::copy(after.begin(), after.end(), patch.after);
   return patch;
+}
+
+// The agent's reason not to enter what it asks about, whatever that is like; null: it has none.
+inline const char* why_not_now(const penna_patch_question& question) {
+  if (question.unless == PENNA_UNLESS_NOTHING) return nullptr;
+  return question.unless == PENNA_UNLESS_FULL ? kTooManyAllocators : kMayRun;
 }
 
 inline std::string path_of(const penna_patch_question& question) {

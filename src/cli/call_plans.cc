@@ -127,8 +127,8 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
   std::string sentence =
       fmt::format("--lock-functions '{}': {}", fmt::join(unmet, "' and '"),
                   planner.was_asked_about_locks()
-                      ? "no such function is defined in the program or the libraries that it starts with (see: nm -C)"
-                      : "nothing was entered, because no process was met while it had one thread only");
+                      ? "no such function is defined in the program or its libraries (see: nm -C)"
+                      : "nothing was entered, because no process was met (is the program linked statically?)");
   collector.note(sentence, false);
   return sentence;
 }
@@ -148,7 +148,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
                          one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason,
                          one.reason == kMayRun ? "open it before threads are started, or " : "");
     if (one.what == RefusedFunction::kLock)
-      return fmt::format("locks by {} in {} are not recorded: {} {}", one.lock, file, one.name, one.reason);
+      return fmt::format("locks by {} in {} are not recorded: {} {}{}", one.lock, file, one.name, one.reason,
+                         one.reason == kMayRun ? "; open it before threads are started" : "");
     return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
   };
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i) collector.note(sentence(refused[i]), false);

@@ -128,7 +128,7 @@ says "names one function twice" --lock-functions a=a -- ./shop
 # A program that nobody can be loaded into.
 echo 'int main(void) { return 0; }' >closed.c
 gcc -static -o closed closed.c
-says "nothing was entered, because no process was met while it had one thread only" --lock-functions a=b -- ./closed
+says "nothing was entered, because no process was met (is the program linked statically?)" --lock-functions a=b -- ./closed
 
 # What cannot be entered is named, and none of its kin is.
 cat >short.c <<'PROGRAM'

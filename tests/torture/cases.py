@@ -166,6 +166,8 @@ CASES |= {
                              options=('--libcalls', '-F', 'plugin_*', '-F', 'strto*', '-A', 'plugin_work@arg1')),
     'reopen': program('reopen', '{bin}/looked_up.so', '{bin}/looked_up_too.so', kinds=BY_CALLS, options=('--libcalls',),
                       silent=('locks', 'points')),
+    'reopen_locked': program('reopen', '{bin}/locked.so', '{bin}/locked_too.so', kinds=('locks', 'all'), options=OWN_LOCKS[:2],
+                             silent=('calls', 'points')),
     'passing': program('passing', kinds=BY_CALLS),
     'freed_late': program('freed_late', '{bin}/plugin.so', silent=('locks', 'points')),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),

@@ -16,6 +16,8 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 
 struct EnteredLock {
+  // Where it begins; 0: nobody's. What else is known of one that was unmapped stays: who has just been in it tells its end.
+  uintptr_t module;
   uintptr_t code;  // does what the function did
   uint32_t tried_by;
   uint8_t role, answer, sync;
@@ -26,10 +28,30 @@ struct EnteredLock {
 EnteredLock lock_functions[PENNA_MOST_LOCK_FUNCTIONS];
 bool any_lock_functions;
 
-void remember(const penna_patch& patch) {
-  lock_functions[patch.name] = {
-      patch.stub, patch.version, patch.role, patch.answer, patch.sync, patch.sync != PENNA_SYNC_OWN, 0, 0};
+// The longest row of numbers that are nobody's.
+LockNumbers free_numbers() {
+  LockNumbers best{}, now{};
+  for (uint16_t i = 0; i < PENNA_MOST_LOCK_FUNCTIONS; ++i) {
+    const bool is_free = __atomic_load_n(&lock_functions[i].module, __ATOMIC_RELAXED) == 0;
+    now = is_free ? LockNumbers{now.first, static_cast<uint16_t>(now.count + 1)}
+                  : LockNumbers{static_cast<uint16_t>(i + 1), 0};
+    if (now.count > best.count) best = now;
+  }
+  return best;
+}
+
+void remember(const penna_patch& patch, uintptr_t module_start) {
+  lock_functions[patch.name] = {module_start,
+                                patch.stub,
+                                patch.version,
+                                patch.role,
+                                patch.answer,
+                                patch.sync,
+                                patch.sync != PENNA_SYNC_OWN,
+                                0,
+                                0};
   any_lock_functions = true;
+  __atomic_fetch_or(&process.armed, kLockOptions, __ATOMIC_RELAXED);
 }
 
 // LockCall::state
@@ -267,11 +289,21 @@ void leave_lock_calls() {
   thread.lock_call = nullptr;
 }
 
-uint32_t start_lock_functions(const penna_config& config, bool forked) {
-  const bool wanted = (config.classes & class_bit(PENNA_LOCKS)) != 0 && (config.plans & PENNA_PLANS_LOCKS) != 0;
-  if (wanted && !forked) enter_lock_functions(reinterpret_cast<uintptr_t>(&penna_enter_lock), remember);
+bool start_lock_functions(const penna_config& config) {
   thread.lock_call = nullptr;
-  return wanted && any_lock_functions ? kLockOptions : 0;
+  return (config.classes & class_bit(PENNA_LOCKS)) != 0 && (config.plans & PENNA_PLANS_LOCKS) != 0;
+}
+
+void enter_lock_functions(const NewModules& modules, penna_unless unless) {
+  enter_locks(modules, unless, {reinterpret_cast<uintptr_t>(&penna_enter_lock), free_numbers, remember});
+}
+
+bool lock_functions_entered() { return any_lock_functions; }
+
+void forget_lock_functions(uintptr_t module_start) {
+  for (EnteredLock& function : lock_functions)
+    if (__atomic_load_n(&function.module, __ATOMIC_RELAXED) == module_start)
+      __atomic_store_n(&function.module, 0, __ATOMIC_RELAXED);
 }
 
 }  // namespace penna::agent

@@ -14,7 +14,9 @@ void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried) {
 
 void tell_given_back_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook) {
   if (inside_lock_function()) return;
-  const uint64_t since = has_lock_options() ? held_since(lock) : UINT64_MAX;
+  // Functions of locks may have been entered since it was taken, not these options.
+  const bool is_noted = process.long_hold != 0 || process.lock_sample > 1;
+  const uint64_t since = is_noted ? held_since(lock) : UINT64_MAX;
   const bool is_long = process.long_hold != 0 && since != 0 && since < time && time - since >= process.long_hold;
   const bool was_waited_for = tells_end(lock) && since != 0;
   if (was_waited_for) told_end(lock);

@@ -291,6 +291,8 @@ TEST(PatchPlanner, FunctionsOfLocks) {
   EXPECT_FALSE(planner.was_asked_about_locks());
   penna_patch_question question = question_about(library);
   question.instead = kHook;
+  question.first_number = 7;
+  question.numbers = PENNA_MOST_LOCK_FUNCTIONS;
   const Plan plan = plan_of(planner, {question, question});
   ASSERT_EQ(plan.patches.size(), 10u);
   std::set<uint32_t> numbers;
@@ -310,7 +312,8 @@ TEST(PatchPlanner, FunctionsOfLocks) {
     EXPECT_EQ(tries->answer, PENNA_ANSWER_TRUE);
   }
   EXPECT_EQ(numbers.size(), 10u);
-  EXPECT_EQ(*numbers.rbegin(), 9u);
+  EXPECT_EQ(*numbers.begin(), 7u);
+  EXPECT_EQ(*numbers.rbegin(), 16u);
   EXPECT_TRUE(planner.refused().empty());
   EXPECT_EQ(planner.unmet_locks(), std::vector<std::string>{"gone"});
   ASSERT_EQ(planner.timed_locks().size(), 1u);
@@ -319,8 +322,40 @@ TEST(PatchPlanner, FunctionsOfLocks) {
   // More than there are numbers for: none of those that are too many, and it is said once.
   const std::vector<penna_patch_question> many(PENNA_MOST_LOCK_FUNCTIONS / 5 + 3, question);
   EXPECT_EQ(plan_of(planner, many).patches.size(), PENNA_MOST_LOCK_FUNCTIONS / 5 * 5u);
-  ASSERT_EQ(planner.refused().size(), 1u);
+  ASSERT_EQ(planner.refused().size(), 2u);
   EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kLock);
+  EXPECT_EQ(planner.refused()[0].lock, "own");
+  EXPECT_EQ(planner.refused()[1].lock, "other");
+}
+
+// What may be at work in other threads is named, each lock once, and neither entered nor told to be told by time.
+TEST(PatchPlanner, FunctionsOfLocksThatMayRun) {
+  const std::string library = build_text("gcc -O1 -fPIC -shared", "running.c",
+                                         "#define PLACE __attribute__((noipa))\n"
+                                         "PLACE void own_lock(int* lock) { lock[5] = 2; lock[7] = 1; }\n"
+                                         "PLACE void own_unlock(int* lock) { lock[5] = 1; lock[7] = 0; }\n");
+  const auto named = [](const std::string& name) {
+    return WantedFunction{name, [name](const std::string& one) { return one == name; }};
+  };
+  PatchWishes wishes;
+  wishes.own_locks = {{"own", named("own_lock"), named("own_unlock"), {}, PENNA_ANSWER_NONE}};
+  PatchPlanner planner(wishes);
+  penna_patch_question question = question_about(library);
+  question.instead = kHook;
+  question.numbers = PENNA_MOST_LOCK_FUNCTIONS;
+  question.unless = PENNA_UNLESS_RUNNING;
+  EXPECT_TRUE(plan_of(planner, {question}).patches.empty());
+  EXPECT_TRUE(plan_of(planner, {question}).patches.empty());
+  ASSERT_EQ(planner.refused().size(), 1u);
+  EXPECT_EQ(planner.refused()[0].lock, "own");
+  EXPECT_EQ(planner.refused()[0].reason, kMayRun);
+  EXPECT_TRUE(planner.timed_locks().empty());
+  EXPECT_TRUE(planner.unmet_locks().empty());
+
+  // Another process may open it in time.
+  question.unless = PENNA_UNLESS_NOTHING;
+  EXPECT_EQ(plan_of(planner, {question}).patches.size(), 2u);
+  EXPECT_EQ(planner.timed_locks().size(), 1u);
 }
 
 TEST(PatchPlanner, NoQuestionsNoPatches) {

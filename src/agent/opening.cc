@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// See opening.h.
+#include "agent/opening.h"
+
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+
+#include "agent/allocators.h"
+#include "agent/loader.h"
+#include "agent/lock_calls.h"
+#include "agent/modules.h"
+#include "agent/state.h"
+#include "agent/sys.h"
+
+namespace penna::agent {
+namespace {
+
+bool allocators_wanted, locks_wanted;
+uint32_t opening;  // threads that are in a dlopen, and will enter what it has brought. In a forked child: none
+
+// 0: /proc does not say.
+uint64_t count_threads() {
+  struct stat tasks {};  // the kernel fills it
+  const long error = sys(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&tasks));
+  return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
+}
+
+void enter_new(penna_unless unless) {
+  bool more = true;
+  while (more) {
+    const NewModules modules(ModuleVisitor::kEntering);
+    if (allocators_wanted) enter_allocators(modules, unless);
+    if (locks_wanted) enter_lock_functions(modules, unless);
+    more = modules.maybe_more();
+  }
+}
+
+bool enters_now() {
+  const uint32_t classes =
+      (allocators_wanted ? class_bit(PENNA_ALLOC) : 0) | (locks_wanted ? class_bit(PENNA_LOCKS) : 0);
+  return (armed() & classes) != 0;
+}
+
+}  // namespace
+
+void enter_functions(const penna_config& config, bool forked) {
+  allocators_wanted = start_allocators(config, forked);
+  locks_wanted = start_lock_functions(config);
+  opening = 0;
+  if ((allocators_wanted || locks_wanted) && !forked)
+    enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
+}
+
+DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELAXED); }
+
+DlopenScope::~DlopenScope() {
+  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) != 0) __atomic_fetch_sub(&opening, 1, __ATOMIC_RELAXED);
+}
+
+// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned.
+Opening Opening::begin() {
+  Opening now;
+  now.alone_ = __libc_single_threaded != 0;
+  if (now.alone_ || !enters_now()) return now;
+  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) == 0) {
+    find_new_modules();
+    if (has_new_modules(ModuleVisitor::kEntering)) enter_new(PENNA_UNLESS_RUNNING);
+  }
+  now.threads_ = count_threads();
+  return now;
+}
+
+// A thread that was started meanwhile may be that of a constructor.
+void Opening::enter(void* opened) const {
+  if (!enters_now()) return;
+  const bool is_alone = __libc_single_threaded != 0;
+  const bool others = !is_alone && (alone_ || threads_ == 0 || count_threads() > threads_);
+  find_new_modules();
+  if (has_new_modules(ModuleVisitor::kEntering)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+  wait_for_visits(ModuleVisitor::kEntering, opened);
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Modules whose functions are entered where they lie, those of allocators (allocators.h) and of locks (lock_calls.h): all that are there
+// at the start, and what is opened later.
+//
+// Why when one is opened: nobody can be at work then in what has just come, unless a constructor has started a thread.
+// Invariant: a module is looked at once. None is entered in which another thread may be at work: then the recorder is told, and the
+// recording names it.
+#pragma once
+
+#include <stdint.h>
+
+#include "penna/channel.h"
+
+namespace penna::agent {
+
+// Called from start(), once the channel takes records: asks the recorder about the modules that there are. In a forked child they are
+// entered already.
+void enter_functions(const penna_config& config, bool forked);
+
+// While this thread is in a dlopen behind which it calls Opening::enter(), or will be told that it failed.
+class DlopenScope {
+ public:
+  DlopenScope();
+  ~DlopenScope();
+  DlopenScope(const DlopenScope&) = delete;
+  DlopenScope& operator=(const DlopenScope&) = delete;
+};
+
+// From before a dlopen until after it: which modules can no other thread have been at work in? Not in signal handlers.
+class Opening {
+ public:
+  static Opening begin();
+  // What it has brought is entered. `opened`: the handle, or null where it is not known.
+  void enter(void* opened) const;
+
+ private:
+  bool alone_ = true;
+  uint64_t threads_ = 0;
+};
+
+}  // namespace penna::agent
