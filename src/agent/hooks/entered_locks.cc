@@ -55,7 +55,7 @@ void remember(const penna_patch& patch, uintptr_t module_start) {
 }
 
 // LockCall::state
-enum CallState : uint32_t { kSimple, kTrying, kWaiting, kTimed, kGiving, kOnCondition, kLeft };
+enum CallState : uint32_t { kSimple, kTrying, kWaiting, kTimed, kGiving, kGivingWaited, kOnCondition, kLeft };
 
 bool is_yes(uint8_t answer, uint64_t result) {
   switch (answer) {
@@ -190,6 +190,12 @@ void tell_condition_over(const LockCall* call, penna_wait_end end) {
   ConditionWait{call->lock, call->condition, call->begin, call->stack}.end(end);
 }
 
+// The function goes on, waking others, when the lock is free: who was waited for is known from before.
+void tell_entered_given_back(const LockCall* call, const unwind::HookFrame* hook) {
+  if (call->state == kGivingWaited) shall_tell_end(call->lock);
+  tell_given_back(call->lock, call->begin, hook);
+}
+
 // It will not return: what was begun is told as far as it is known.
 void leave_call(LockCall* call, const unwind::HookFrame* hook) {
   switch (call->state) {
@@ -197,7 +203,8 @@ void leave_call(LockCall* call, const unwind::HookFrame* hook) {
       watch_wait_over(call->lock);
       tell_wait(call, PENNA_WAIT_ERROR, penna_now());
       break;
-    case kGiving: tell_given_back(call->lock, call->begin, hook); break;
+    case kGiving:
+    case kGivingWaited: tell_entered_given_back(call, hook); break;
     case kOnCondition: tell_condition_over(call, PENNA_WAIT_ERROR); break;
     default: break;
   }
@@ -231,7 +238,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(Lo
     case PENNA_LOCK_GIVES:
       call->lock = word_of_held(call->arguments[0], function.sync);
       call->begin = penna_now();
-      return begin_call(call, kGiving, function.code);
+      return begin_call(call, tells_end(call->lock) ? kGivingWaited : kGiving, function.code);
     case PENNA_LOCK_TAKES_WHEN:
     case PENNA_LOCK_AWAITS:
     case PENNA_LOCK_WAITS_ON: return wait_entered(call, function, hook);
@@ -259,7 +266,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
       break;
     case PENNA_LOCK_TRIES: tell_tried(call, function); break;
     case PENNA_LOCK_GIVES:
-      if (call->state != kLeft && is_yes(function.answer, call->result)) tell_given_back(call->lock, call->begin, hook);
+      if (call->state != kLeft && is_yes(function.answer, call->result)) tell_entered_given_back(call, hook);
       break;
     case PENNA_LOCK_MAKES:
       if (is_yes(function.answer, call->result)) tell_made(lock_word(call->arguments[0], function.sync), hook);
