@@ -16,10 +16,12 @@ namespace penna::agent {
 namespace {
 
 bool allocators_wanted, locks_wanted;
-uint32_t opening;  // threads that are in a dlopen, and will enter what it has brought. In a forked child: none
+uint32_t opening;  // dlopens that go on, and will enter what they bring. In a forked child: none
+uint64_t threads_before;  // as counted before the first of these began
 
 // 0: /proc does not say.
 uint64_t count_threads() {
+  if (__libc_single_threaded != 0) return 1;
   struct stat tasks {};  // the kernel fills it
   const long error = sys(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&tasks));
   return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
@@ -51,30 +53,34 @@ void enter_functions(const penna_config& config, bool forked) {
     enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 
-DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELAXED); }
+DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELEASE); }
 
 DlopenScope::~DlopenScope() {
   if (__atomic_load_n(&opening, __ATOMIC_RELAXED) != 0) __atomic_fetch_sub(&opening, 1, __ATOMIC_RELAXED);
 }
 
-// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned.
+// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned. Then a thread may be at work
+// in it if it was started since that began: counted from where the first began of those that go on, in this thread, too.
 Opening Opening::begin() {
   Opening now;
-  now.alone_ = __libc_single_threaded != 0;
-  if (now.alone_ || !enters_now()) return now;
-  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) == 0) {
-    find_new_modules();
-    if (has_new_modules(ModuleVisitor::kEntering)) enter_new(PENNA_UNLESS_RUNNING);
-  }
+  if (!enters_now()) return now;
   now.threads_ = count_threads();
+  if (__atomic_load_n(&opening, __ATOMIC_ACQUIRE) != 0) {  // pairs with DlopenScope()
+    now.threads_ = __atomic_load_n(&threads_before, __ATOMIC_RELAXED);
+    return now;
+  }
+  __atomic_store_n(&threads_before, now.threads_, __ATOMIC_RELAXED);
+  if (now.threads_ == 1) return now;
+  find_new_modules();
+  if (has_new_modules(ModuleVisitor::kEntering)) enter_new(PENNA_UNLESS_RUNNING);
   return now;
 }
 
 // A thread that was started meanwhile may be that of a constructor.
 void Opening::enter(void* opened) const {
   if (!enters_now()) return;
-  const bool is_alone = __libc_single_threaded != 0;
-  const bool others = !is_alone && (alone_ || threads_ == 0 || count_threads() > threads_);
+  const uint64_t threads = count_threads();
+  const bool others = threads != 1 && (threads_ == 0 || threads > threads_);
   find_new_modules();
   if (has_new_modules(ModuleVisitor::kEntering)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
   wait_for_visits(ModuleVisitor::kEntering, opened);

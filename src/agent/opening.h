@@ -34,8 +34,7 @@ class Opening {
   void enter(void* opened) const;
 
  private:
-  bool alone_ = true;
-  uint64_t threads_ = 0;
+  uint64_t threads_ = 0;  // 0: not known
 };
 
 }  // namespace penna::agent
