@@ -102,8 +102,7 @@ LockStep HeldLocks::take(const Event& event) {
     if (read.deed == LockDeed::kTaken && thread.wait.object == step.object) {
       step.asked = std::exchange(thread.wait, {});
     } else if (!last_to_come) {
-      step.dropped = std::exchange(thread.wait, {});
-      ++unfinished_;
+      drop_wait(event, step);
     }
   }
   if (ends_wait) end_wait(event, step.object, step);
@@ -128,6 +127,13 @@ LockStep HeldLocks::take(const Event& event) {
   return step;
 }
 
+void HeldLocks::drop_wait(const Event& event, LockStep& step) {
+  ThreadState& thread = threads_[event.thread];
+  step.dropped = thread.left = std::exchange(thread.wait, {});
+  thread.left_at = event.time;
+  ++unfinished_;
+}
+
 void HeldLocks::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
@@ -143,12 +149,16 @@ void HeldLocks::request(const Event& event, LockStep& step) {
 }
 
 void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
-  OpenWait& wait = threads_[event.thread].wait;
-  if (wait.object == object) {
-    step.asked = std::exchange(wait, {});
-  } else if (wait.is_open()) {
-    step.dropped = std::exchange(wait, {});
-    ++unfinished_;
+  ThreadState& thread = threads_[event.thread];
+  if (thread.wait.object == object) {
+    step.asked = std::exchange(thread.wait, {});
+  } else if (thread.wait.is_open()) {
+    drop_wait(event, step);
+  } else if (thread.left.object == object && thread.left.begin == step.read.begin) {
+    step.resumed = true;
+    step.read.begin = thread.left_at;
+    thread.left = {};
+    --unfinished_;
   }
   if (step.read.sync != PENNA_SYNC_JOIN || step.read.deed != LockDeed::kWaited) return;
   uint32_t ended = holds_[object].thread;

@@ -65,6 +65,8 @@ struct LockStep {
   LockHold hold;
   OpenWait asked;    // the request that this event is the end of
   OpenWait dropped;  // a request of the thread whose end is missing: it went on
+  bool resumed =
+      false;  // the end of a wait that was dropped, for the thread had only been in a signal handler, say; read.begin: since then
 };
 
 class HeldLocks {
@@ -104,6 +106,8 @@ class HeldLocks {
   struct ThreadState {
     std::vector<uint32_t> held;
     OpenWait wait;
+    OpenWait left;  // the last one that was dropped,
+    uint64_t left_at = 0;
     bool ended = false;
     uint64_t last = 0;
     // The object that it used last: most locks are given back next.
@@ -113,6 +117,7 @@ class HeldLocks {
   uint32_t object_of(const Event& event, penna_sync sync, uint64_t address);
   void forget(const Event& event, penna_sync sync, uint64_t address);
   void drop_object(uint32_t object);
+  void drop_wait(const Event& event, LockStep& step);
   void request(const Event& event, LockStep& step);
   void end_wait(const Event& event, uint32_t object, LockStep& step);
   bool acquire(const Event& event, uint32_t object, bool shared, uint32_t stack);

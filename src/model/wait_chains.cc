@@ -211,7 +211,9 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
   const Waker waker = is_over ? waker_of(wait.object) : Waker{};
   const bool is_woken = waker.thread != kNoIndex && waker.time >= wait.begin && end != PENNA_WAIT_TIMEOUT;
   uint64_t left = blocked;
-  LinkKind kind = end == PENNA_WAIT_TIMEOUT && is_over ? LinkKind::kTimedOut : LinkKind::kNotWoken;
+  LinkKind kind = LinkKind::kNobodyKnown;
+  if (end == PENNA_WAIT_TIMEOUT && is_over) kind = LinkKind::kTimedOut;
+  if (end == PENNA_WAIT_GOT && !is_over) kind = LinkKind::kNotWoken;
   uint32_t longest = kNoIndex;
   if (is_woken) kind = LinkKind::kWoken;
   if (is_woken && waker.thread != thread) {
@@ -242,7 +244,7 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
 
 // The recording has no request for it (LOCK_REQUEST is missing): all of it counts for who had the lock last.
 void WaitChains::end_unasked(const Event& event, const LockStep& step) {
-  ++waits_;
+  waits_ += !step.resumed;
   const LockRecord& read = step.read;
   const OpenWait wait{step.object, read.deed == LockDeed::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync,
                       read.stack, read.holder, std::min(read.begin, event.time)};
@@ -294,7 +296,7 @@ void WaitChains::finish(uint64_t last_time) {
     const OpenWait& wait = held_.wait_of(thread);
     if (!wait.is_open()) continue;
     ++still_waiting_;
-    if (!knows_holder(wait.sync)) end_woken(thread, wait, std::max(last_time, wait.begin), PENNA_WAIT_ERROR, false);
+    if (!knows_holder(wait.sync)) end_woken(thread, wait, std::max(last_time, wait.begin), PENNA_WAIT_GOT, false);
   }
   for (const auto& flow : flows_)
     if (flow) settle(*flow, last_time);

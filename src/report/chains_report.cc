@@ -43,6 +43,7 @@ std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_
     if (link.kind == LinkKind::kFree && !join) text += " (handed over)";
     if (link.kind == LinkKind::kTimedOut) text += " (timed out)";
     if (link.kind == LinkKind::kNotWoken) text += " (not woken yet)";
+    if (link.kind == LinkKind::kNobodyKnown) text += " (who ended the wait is not known)";
     if (link.kind == LinkKind::kWoken) text += fmt::format(" (woken by {})", holder_text(texts, link));
     if ((link.kind == LinkKind::kHeld || link.kind == LinkKind::kGivenBack) && !join && link.object != kNoIndex)
       text += fmt::format(" (held by {})", holder_text(texts, link));
@@ -75,6 +76,9 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
       break;
     case LinkKind::kTimedOut: details.push_back({"nobody ends the wait: it times out", ""}); break;
     case LinkKind::kNotWoken: details.push_back({"it is not known yet who ends the wait", ""}); break;
+    case LinkKind::kNobodyKnown:
+      details.push_back({"it is not known who ended the wait: another process, or it was cancelled", ""});
+      break;
   }
 }
 

@@ -121,6 +121,34 @@ TEST_F(WaitChainsTest, ATimeoutIsNobodysWake) {
   EXPECT_EQ(seen.worst().time, 200u);
 }
 
+// A signal handler, or the unwinding of a thread that is cancelled while it waits, takes locks, too: the wait goes on.
+TEST_F(WaitChainsTest, AWaitThatIsInterruptedIsOne) {
+  const uint64_t condition = sync_word(PENNA_SYNC_CONDITION, kCondition);
+  request(thread(1), condition, 11, 100);
+  lock_at(thread(1), kInner, 12, 250);
+  thread(1).unlock(kInner, 260);
+  thread(1).cond_wait(kMutex, kCondition, 100, 300, PENNA_WAIT_ERROR, 11);
+  Chained seen(build);
+  EXPECT_EQ(seen.total(), 200u);
+  EXPECT_EQ(seen.chains.wait_time(), 200u);
+  EXPECT_EQ(seen.chains.waits(), 1u);
+  EXPECT_EQ(seen.held.unfinished(), 0u);
+}
+
+// Cancelled, or woken by another process.
+TEST_F(WaitChainsTest, AWaitThatIsOverWasEndedBySomebody) {
+  const uint64_t condition = sync_word(PENNA_SYNC_CONDITION, kCondition);
+  request(thread(1), condition, 11, 100);
+  thread(1).cond_wait(kMutex, kCondition, 100, 300, PENNA_WAIT_ERROR, 11);
+  Chained over(build);
+  EXPECT_EQ(over.worst().kind, LinkKind::kNobodyKnown);
+
+  RecordingBuilder other;
+  request(other.thread(other.process(100), 1), condition, 11, 100);
+  Chained waiting(other, 300);
+  EXPECT_EQ(waiting.worst().kind, LinkKind::kNotWoken);
+}
+
 TEST_F(WaitChainsTest, AJoinWaitsForWhatItsThreadWaitsFor) {
   lock_at(thread(3), kInner, 31, 10);
   wait_for(thread(1), sync_word(PENNA_SYNC_JOIN, 0x7f00), 11, 100, 1000, 1002);
