@@ -75,9 +75,9 @@ struct LockStats {
   uint64_t queued_waits = 0;       // began while two others or more waited
   uint32_t deepest = 0;            // locks that a thread held when it had taken this one, itself included
   Distribution wait;               // for the lock: every wait, successful or not
-  Distribution hold;               // finished holds
+  Distribution hold;               // those that were not over when the recording was count up to then
   Distribution condition_wait;     // of each condition wait with it: until it was held again
-  bool held_at_end = false;        // still held when the recording ended: that hold is not in `hold`
+  bool held_at_end = false;        // still held when the recording ended
   uint64_t inherited_unlocks = 0;  // given back by a forked process, held since before the fork
   uint64_t unmatched_unlocks = 0;  // given back by a thread that had not taken it (or before the recording)
   uint64_t missed_unlocks = 0;     // taken while another thread seemed to hold it

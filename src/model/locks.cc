@@ -238,7 +238,7 @@ uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
 
 void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open) {
   const uint64_t held = duration(hold.since, time);
-  if (!open) locks_[hold.lock].hold.add(held, hold.weight);
+  locks_[hold.lock].hold.add(held, hold.weight);
   if (held < options_.min_hold) {
     locks_[hold.lock].short_holds += hold.weight;
     return;

@@ -123,7 +123,7 @@ TEST(Locks, AWaitThatFailsTakesNothing) {
   EXPECT_EQ(lock.contended, 1u);
   EXPECT_EQ(lock.wait.count(), 3u);
   EXPECT_EQ(lock.wait.sum(), 13u);
-  EXPECT_EQ(lock.hold.count(), 1u);
+  EXPECT_EQ(lock.hold.count(), 2u);
   EXPECT_TRUE(lock.held_at_end);
   EXPECT_EQ(lock.wait.max(), 10u);
 }
