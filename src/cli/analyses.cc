@@ -11,6 +11,8 @@
 namespace penna {
 namespace {
 
+constexpr uint32_t kHangEvents = kLockEvents | kAllocEvents;  // a lock in a new block of memory is another one
+
 uint64_t events_of(const Summary& summary, uint32_t classes) {
   uint64_t events = 0;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
@@ -90,6 +92,22 @@ void add_allocations(const Recording& recording, const Summary& summary, uint32_
   learn_lifetimes(recording, *wish.choice, [&] { line.step(); });
 }
 
+bool hangs(const Locks& locks) {
+  return std::any_of(locks.all().begin(), locks.all().end(),
+                     [](const LockStats& lock) { return has_holder(lock.kind) && lock.open_waits != 0; });
+}
+
+void find_hangs(const Recording& recording, const Summary& summary, uint32_t classes, bool progress, Analyses& made) {
+  if ((classes & kHangs) == 0 || !made.locks || made.relations || !hangs(*made.locks)) return;
+  made.relations = std::make_unique<WaitAnalyses>(recording, false, false, false);
+  Progress line("reading", events_of(summary, classes & kHangEvents), "events", progress);
+  for_each_event(recording, {.classes = classes & kHangEvents}, [&](const Event& event) {
+    line.step();
+    (*made.relations)(event);
+  });
+  made.relations->finish(end_of_reading(recording, summary));
+}
+
 // Patterns that met no function that was called: most likely mistyped.
 void add_filter_notes(const Recording& recording, HealthReport& health) {
   const CallRules* rules = recording.call_rules().get();
@@ -130,6 +148,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (made.sizes) made.sizes->add_live(*made.allocations);
   if (made.locks) made.locks->finish();
   if (made.relations) made.relations->finish(end_of_reading(recording, summary));
+  find_hangs(recording, summary, classes, progress, made);
   if (made.locks && summary.events[PENNA_ALLOC] != 0) {
     made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);
     if (made.lock_blocks->asks()) {

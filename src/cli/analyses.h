@@ -38,7 +38,7 @@ struct Analyses {
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockPlaces> lock_places;  // only for kLockPlaces
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
-  std::unique_ptr<WaitAnalyses> relations;  // only for kLockOrder, kWaitChains, kWaitPath, kDeadlocks
+  std::unique_ptr<WaitAnalyses> relations;  // only for kLockOrder, kWaitChains, kWaitPath, kDeadlocks, kHangs
   std::unique_ptr<Points> points;
   WalkReport walk;
 };
@@ -56,6 +56,8 @@ inline constexpr uint32_t kLockPlaces = 1u << 20;  // where locks are taken; in 
 
 // Who waits for whom, together with kLockEvents.
 inline constexpr uint32_t kLockOrder = 1u << 19, kWaitChains = 1u << 18, kWaitPath = 1u << 17, kDeadlocks = 1u << 16;
+// Deadlocks, when threads wait for locks at the end: then in a second pass, for the first is to be fast.
+inline constexpr uint32_t kHangs = 1u << 15;
 
 // Which allocations count, and what is temporary.
 struct AllocationWish {

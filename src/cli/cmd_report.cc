@@ -54,6 +54,15 @@ WaitTexts wait_texts(const Material& m) {
           m.summary.first_time};
 }
 
+// Above all else of what hangs: that it does.
+Report with_deadlocks(Report report, const Material& m) {
+  if (m.analyses.relations == nullptr) return report;
+  std::vector<std::string> sentences = deadlock_sentences(m.analyses.relations->deadlocks(), wait_texts(m));
+  if (!sentences.empty()) sentences.back() += " ('penna report chains' shows where.)";
+  report.head.insert(report.head.begin(), sentences.begin(), sentences.end());
+  return report;
+}
+
 constexpr NamedReport kReports[] = {
     {"calls", kCallEvents,
      [](const Material& m) {
@@ -87,12 +96,18 @@ constexpr NamedReport kReports[] = {
      }},
     {"heap", kAllocEvents | kHeapHistory,
      [](const Material& m) { return heap_report(m.recording, *m.analyses.allocations, *m.analyses.history, m.ascii); }},
-    {"locks", kLockEvents,
-     [](const Material& m) { return locks_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
-    {"waits", kLockEvents,
-     [](const Material& m) { return waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
-    {"holds", kLockEvents,
-     [](const Material& m) { return holds_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)); }},
+    {"locks", kLockEvents | kHangs,
+     [](const Material& m) {
+       return with_deadlocks(locks_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)), m);
+     }},
+    {"waits", kLockEvents | kHangs,
+     [](const Material& m) {
+       return with_deadlocks(waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)), m);
+     }},
+    {"holds", kLockEvents | kHangs,
+     [](const Material& m) {
+       return with_deadlocks(holds_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)), m);
+     }},
     {"chains", kLockEvents | kWaitChains,
      [](const Material& m) {
        if (m.path) return path_report(*m.path, wait_texts(m));

@@ -34,7 +34,7 @@ expect_match "$(penna report order scoped.penna)" '^No locks are taken in contra
 # They hang until SIGALRM ends them; what they waited for is in the recording.
 run penna record -q -k locks -o deadlock.penna -- ./lock_orders deadlock
 expect_eq 142 "$status" "status of what was killed"
-for table in order chains ''; do
+for table in order chains locks waits holds ''; do
   # shellcheck disable=SC2086
   run penna report deadlock.penna $table
   expect_match "$out" '^Deadlock of 2 threads: (one|two) \(tid [0-9]+\) waits for mutex `(first|second)`, (one|two) \(tid [0-9]+\) waits for mutex'
@@ -48,6 +48,12 @@ two|waits for mutex `first` in|take_first|backwards|holds mutex `second`, taken 
 run penna record -q -k locks -o alone.penna -- ./lock_orders alone
 run penna report order alone.penna
 expect_match "$out" '^Deadlock: lock_orders \(tid [0-9]+\) waits for mutex `first`, which it holds itself\.$'
+
+# Locks that are held still have been held until then.
+penna report deadlock.penna locks --json | /usr/bin/python3 -c '
+import json, sys
+held = {row["lock"]: row["hold_ns"] for row in json.load(sys.stdin)["locks"]}
+assert held["first"] > 500e6 and held["second"] > 500e6, held' || fail "holds of locks that are held at the end"
 
 # As a limit.
 run penna check --no-inversions --no-deadlock gate.penna
