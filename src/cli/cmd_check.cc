@@ -44,14 +44,6 @@ Verdict called(Verdict verdict, std::string limit) {
   return verdict;
 }
 
-// What was lost may have broken any limit.
-Verdict check_lost(const Summary& summary, penna_event_class of, const char* what) {
-  Verdict verdict;
-  verdict.limit = fmt::format("lost {} events", what);
-  verdict.found = summary.lost[of];
-  return verdict;
-}
-
 void judge_allocations(const CheckOptions& options, const Recording& recording, const Analyses& analyses,
                        const Suppressions& listed, Names& names, std::vector<Verdict>& verdicts) {
   const Allocations& heap = *analyses.allocations;
@@ -97,8 +89,10 @@ void judge_locks(const CheckOptions& options, const Recording& recording, const 
 std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
                            const Analyses& analyses, const Suppressions& listed, Names& names) {
   std::vector<Verdict> verdicts;
-  if (options.of_allocations()) verdicts.push_back(check_lost(summary, PENNA_ALLOC, "allocation"));
-  if (options.of_locks()) verdicts.push_back(check_lost(summary, PENNA_LOCKS, "lock"));
+  const HealthReport health = examine(recording, summary, HealthInputs{.walk = &analyses.walk});
+  if (options.of_allocations()) verdicts.push_back(check_lost(health, PENNA_ALLOC, "allocation"));
+  if (options.of_locks()) verdicts.push_back(check_lost(health, PENNA_LOCKS, "lock"));
+  if (std::optional<Verdict> gaps = check_gaps(health)) verdicts.push_back(std::move(*gaps));
   if (options.of_allocations()) judge_allocations(options, recording, analyses, listed, names, verdicts);
   if (options.of_locks()) judge_locks(options, recording, analyses, names, verdicts);
   for (Verdict& verdict : judge_waits(options.waits, analyses.relations.get())) verdicts.push_back(std::move(verdict));
@@ -117,12 +111,22 @@ uint32_t classes_to_check(const CheckOptions& options, const Summary& summary) {
   return classes;
 }
 
+// A program that the agent could not enter keeps every limit, and that says nothing.
+std::string nothing_recorded_text(const Recording& recording) {
+  const std::vector<std::string>& notes = recording.collector().notes;
+  return notes.empty()
+             ? "no process is in the recording, so nothing can be checked: 'penna report health' says what is "
+               "missing"
+             : notes.front();
+}
+
 // The exit status.
 Result<int> show(const Recording& recording, const CheckOptions& options, Output& output) {
   if (options.of_allocations() && (recording.session().classes & kAllocEvents) == 0)
     return Error{"no allocations were recorded, on which the limits are: record with -k alloc"};
   if (options.of_locks() && (recording.session().classes & kLockEvents) == 0)
     return Error{"no locks were recorded, on which the limits are: record with -k locks"};
+  if (recording.processes().empty()) return Error{nothing_recorded_text(recording)};
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);

@@ -59,6 +59,23 @@ std::vector<Verdict> LimitedFunctions::verdicts(const char* deed) {
   return std::move(verdicts_);
 }
 
+Verdict check_lost(const HealthReport& health, penna_event_class of, const char* what) {
+  Verdict verdict;
+  verdict.limit = std::string("lost ") + what + " events";
+  verdict.found = health.lost[of] + health.write_lost[of];
+  return verdict;
+}
+
+std::optional<Verdict> check_gaps(const HealthReport& health) {
+  Verdict verdict;
+  verdict.limit = "gaps in the recording";
+  verdict.found = health.missing_chunks + health.unreadable_chunks + health.damaged_chunks + health.refused_channels +
+                  health.damage.blocks + uint64_t{health.damage.cut} + uint64_t{health.write_unknown} +
+                  uint64_t{!health.finished};
+  if (verdict.found == 0) return std::nullopt;
+  return verdict;
+}
+
 Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict::Unit unit, uint64_t allowed) {
   Verdict verdict;
   verdict.unit = unit;

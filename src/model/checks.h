@@ -6,6 +6,7 @@
 // Invariant: a verdict's `blames` add up to what was found, or to less where a limit is not one of sums.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "model/call_limits.h"
 #include "model/call_tree.h"
 #include "model/hash.h"
+#include "model/health.h"
 #include "model/stack_matcher.h"
 #include "model/suppressions.h"
 
@@ -59,6 +61,12 @@ class LimitedFunctions {
   std::vector<Verdict> verdicts_;
   std::vector<NumberMap<size_t>> known_;  // by limit: process, stack -> number of the blame
 };
+
+// What is not there may have broken any limit. Of the events of a class (`what`: "allocation") those that found no room, in the
+// target or in the file.
+Verdict check_lost(const HealthReport& health, penna_event_class of, const char* what);
+// Gaps in the recording, in which nobody knows how many events there were; nothing when it is whole.
+std::optional<Verdict> check_gaps(const HealthReport& health);
 
 // Of the blocks that were never freed, in bytes and in number, but for those that are no news (null: all are).
 Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict::Unit unit, uint64_t allowed);

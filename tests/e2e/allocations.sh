@@ -123,6 +123,18 @@ run penna check calls.penna --max-leak 0
 expect_eq 2 "$status" "without allocations"
 expect_contains "$err" "record with -k alloc"
 
+# What is not in the recording may have broken any limit: a part that was cut off, a program that could not be recorded at all.
+head -c $(($(stat -c %s busy.penna) / 2)) busy.penna >cut.penna
+run penna check cut.penna --max-leak 1G
+expect_eq 1 "$status" "a recording that was cut"
+expect_match "$out" 'broken +gaps in the recording$'
+echo 'int main(void) { return 0; }' >static.c
+build_c static -static
+run penna record -q -f -k alloc -o static.penna -- ./static
+run penna check static.penna --max-leak 0
+expect_eq 2 "$status" "a program that could not be recorded"
+expect_contains "$err" "it is statically linked"
+
 # Two runs, of which one allocates more.
 penna record -q -k alloc -o a.penna -- ./busy
 penna record -q -k alloc -o b.penna -- ./busy more

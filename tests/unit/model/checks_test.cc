@@ -52,6 +52,37 @@ TEST_F(Checks, ThePeakIsThatOfTheLargestProcess) {
   EXPECT_FALSE(check_peak(heap, 1120).is_broken());
 }
 
+TEST(ChecksOfWhatIsMissing, WhatTheFileCouldNotTakeIsLostToo) {
+  HealthReport health;
+  EXPECT_FALSE(check_lost(health, PENNA_ALLOC, "allocation").is_broken());
+  health.lost[PENNA_ALLOC] = 3;
+  health.write_lost[PENNA_ALLOC] = 4;
+  health.write_lost[PENNA_LOCKS] = 5;
+  const Verdict lost = check_lost(health, PENNA_ALLOC, "allocation");
+  EXPECT_EQ(lost.limit, "lost allocation events");
+  EXPECT_EQ(lost.found, 7u);
+  EXPECT_TRUE(lost.is_broken());
+}
+
+TEST(ChecksOfWhatIsMissing, AGapInTheRecordingBreaksALimitOfItsOwn) {
+  EXPECT_FALSE(check_gaps({}).has_value());
+  const auto with = [](auto change) {
+    HealthReport health;
+    change(health);
+    const std::optional<Verdict> gaps = check_gaps(health);
+    return gaps.has_value() && gaps->is_broken();
+  };
+  EXPECT_TRUE(with([](HealthReport& health) { health.missing_chunks = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.unreadable_chunks = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.damaged_chunks = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.refused_channels = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.damage.blocks = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.damage.cut = true; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.write_unknown = true; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.finished = false; }));
+  EXPECT_FALSE(with([](HealthReport& health) { health.damage.index = true; }));  // everything else is read all the same
+}
+
 TEST(ChecksOfNothing, AreKept) {
   RecordingBuilder build;
   const Recording recording = build.open();
