@@ -81,6 +81,8 @@ void add_allocations(const Recording& recording, const Summary& summary, uint32_
   options.choice = wish.choice;
   options.observer = observer_of(made);
   options.by_kind = (classes & kAllocByKind) != 0;
+  // What an observer sees are single blocks; beside their numbers others must mean the same.
+  options.as_recorded = made.lifetimes || made.sizes;
   if ((classes & kUnmatchedFrees) != 0) made.unmatched = std::make_unique<UnmatchedFrees>(recording);
   options.unmatched = made.unmatched.get();
   if ((classes & kAllocByThread) != 0) options.context = [](const Event& event) { return event.thread; };

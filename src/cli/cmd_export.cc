@@ -21,6 +21,7 @@
 #include "export/perfetto_export.h"
 #include "export/speedscope_export.h"
 #include "export/uftrace_export.h"
+#include "model/sampling.h"
 #include "report/frames.h"
 #include "report/reports.h"
 
@@ -193,6 +194,11 @@ void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight
                             where));
 }
 
+Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {
+  if (weight == FoldedWeight::kTemp && SampleScale(recording).is_sampled()) return Error{kNoTemporaryOfSample};
+  return ok();
+}
+
 Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   Parsed<ExportOptions> parsed;
   ExportOptions& options = parsed.options;
@@ -257,6 +263,8 @@ int cmd_export(const ExportOptions& options) {
   Names names(*recording, *symbols);
   const Result<std::unique_ptr<AllocationChoice>> choice = make_choice(options.allocations, *recording, names);
   if (!choice) return fail("export: " + choice.error().text);
+  if (const Result<> known = check_weight_of_sample(*recording, options.folded.weight); !known)
+    return fail("export: " + known.error().text);
   ExportOptions chosen = options;
   chosen.folded.choice = choice->get();
   Analyses analyses;

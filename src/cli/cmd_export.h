@@ -21,6 +21,9 @@ struct ExportOptions {
 // --weight, of a format or table.
 void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where);
 
+// Fails for a weight that is not known of a recording of a sample.
+Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight);
+
 std::vector<std::string> export_formats();
 Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments);
 int cmd_export(const ExportOptions& options);

@@ -250,6 +250,7 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
   const Summary summary = summarize(recording);
+  PENNA_TRY(check_weight_of_sample(recording, options.weight.value_or(FoldedWeight::kTime)));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const FoldedOptions folded{options.weight.value_or(FoldedWeight::kTime), false, choice.get()};
   Flame flame;
@@ -305,7 +306,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
       if (std::string others = other_families_text(recording, *heap); !others.empty())
         report.tail.push_back(std::move(others));
     if ((which.classes & kAllocEvents) != 0 && analyses.allocations && analyses.allocations->is_sampled())
-      report.head.push_back(sample_text(*analyses.allocations, (which.classes & (kBlockSizes | kBlockLives)) == 0));
+      report.head.push_back(sample_text(*analyses.allocations));
   }
   for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
   PENNA_TRY(select_report_rows(report, options.table));

@@ -29,6 +29,8 @@ std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& hist
   if (process && history.busy_processes() > 1 && !work.options.pid)
     say(fmt::format("{} processes have allocated, and this is the one that allocated most, {}: --pid chooses another",
                     history.busy_processes(), work.recording.processes()[*process].process.pid));
+  if (process && history.allocations().is_sampled())
+    say("a sample was recorded: what is written is that alone, not what it stands for");
   return process;
 }
 

@@ -112,8 +112,8 @@ void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& p
     if (change.is_free) {
       if (will_fail(event, block) || !take(pass, change.address, change)) return true;
       const auto last = pass.last.find(event.thread);
-      change.temporary =
-          change.family != PENNA_FAMILY_REALLOC && last != pass.last.end() && last->second == change.address;
+      change.temporary = allocations_.knows_temporary() && change.family != PENNA_FAMILY_REALLOC &&
+                         last != pass.last.end() && last->second == change.address;
       return static_cast<bool>(on_change(change));
     }
     // Live already: its free was not recorded.

@@ -40,7 +40,8 @@ void add_leak(Leak& leak, uint64_t address, const HeapBlock& block, const Sample
 Allocations::Allocations(const Recording& recording, AllocationOptions options)
     : options_(std::move(options)),
       family_(options_.choice == nullptr ? options_.family : options_.choice->limits().family),
-      scale_(family_.is_heap() ? SampleScale(recording) : SampleScale(0)),  // of all else everything is recorded
+      is_sampled_(family_.is_heap() && SampleScale(recording).is_sampled()),  // of all else everything is recorded
+      scale_(is_sampled_ && !options_.as_recorded ? SampleScale(recording) : SampleScale(0)),
       heaps_(recording),
       totals_(recording.processes().size()),
       peaks_(recording.processes().size()),
@@ -207,6 +208,7 @@ void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
 // The thread's last free, of a block that counts, ended a temporary one when it was the thread's own and soon enough; or it did not,
 // as is known now.
 void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary) {
+  if (!knows_temporary()) return;
   if (is_temporary &&
       (last.block.thread != thread || last.allocations - last.block.sequence > options_.within || last.temporary))
     return;

@@ -10,7 +10,7 @@
 // Memory: O(live blocks + stacks, each as often as there are contexts of it), and for processes that fork, the addresses
 // they freed since.
 // Of a recording that sampled (record --sample-bytes), each block counts as what it stands for (model/sampling.h): numbers and sums of bytes are
-// estimates, sizes of single blocks are not.
+// estimates, sizes of single blocks are not. Unless AllocationOptions::as_recorded.
 #pragma once
 
 #include <array>
@@ -82,8 +82,9 @@ struct AllocationOptions {
   uint32_t within = 1;  // for temporary, 1 to kMostWithin
   // What else tells allocations apart, besides their stack: a number, asked for at each. Empty: nothing.
   std::function<uint32_t(const Event&)> context;
-  bool by_kind = false;  // in place of `context`: their block_kind()
-  BlockFamily family;    // without a choice, which says it itself
+  bool by_kind = false;      // in place of `context`: their block_kind()
+  bool as_recorded = false;  // of a sample: each block counts as itself, not as what it stands for
+  BlockFamily family;        // without a choice, which says it itself
   // Which allocations count; null: all. (Of the others of the family only the blocks are followed, so that their frees are known.)
   AllocationChoice* choice = nullptr;
   AllocationObserver* observer = nullptr;
@@ -124,7 +125,10 @@ class Allocations {
   std::span<const HeapTotals> processes() const { return totals_; }  // by process index
   // Sums over all processes; peak_* is that of the process with the largest peak.
   HeapTotals total() const;
-  bool is_sampled() const { return scale_.is_sampled(); }
+  bool is_sampled() const { return is_sampled_; }
+  bool is_estimated() const { return scale_.is_sampled(); }  // sums are of all, not of what was recorded
+  // Of a sample it is not known what a thread allocated next: nothing counts as temporary.
+  bool knows_temporary() const { return !is_sampled_; }
   // In order of first appearance: by slot, as HeapBlock::slot.
   std::vector<StackAllocations> stacks() const;
   uint32_t within() const { return options_.within; }
@@ -176,6 +180,7 @@ class Allocations {
   AllocationOptions options_;
   BlockFamily family_;
   OtherFamilies others_;
+  bool is_sampled_;
   SampleScale scale_;
   HeapForest heaps_;
   std::vector<HeapTotals> totals_;  // by process

@@ -27,6 +27,8 @@ struct SumColumn {
   bool in_groups = true;
 };
 
+constexpr double kTwoSided95 = 1.96;  // standard errors on each side hold 19 cases of 20
+
 constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
 
 const SumColumn kBytes = {
@@ -44,6 +46,8 @@ const SumColumn kPeak = {"peak_bytes",       "PEAK",
 const SumColumn kTemp = {"temp",           "TEMP",
                          CellKind::kCount, [](const AllocationSums& s) { return number(s.temporary); },
                          "total_temp",     "TOTAL TEMP"};
+const SumColumn kUnknownTemp = {
+    "temp", "TEMP", CellKind::kCount, [](const AllocationSums&) { return Cell{}; }, "total_temp", "TOTAL TEMP"};
 Cell live_blocks(const AllocationSums& sums) { return number(sums.live_blocks); }
 
 SumColumn main_column(SumColumn column, std::string_view key, std::string_view title) {
@@ -168,12 +172,14 @@ std::string temporary_text(const Allocations& heap) {
 
 }  // namespace
 
-std::string sample_text(const Allocations& heap, bool scaled) {
+std::string sample_text(const Allocations& heap) {
   const uint64_t samples = heap.total().samples;
-  if (!scaled) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
+  if (!heap.is_estimated()) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
   return fmt::format(
-      "estimated from a sample of {}: sums of bytes are right to {:.1f} %, those of a part of them to less",
-      counted(samples, "allocation"), 100 * sampling_error(samples));
+      "estimated from a sample of {}: in 19 cases of 20, sums of bytes are right to {:.1f} %, those of a part of them "
+      "to "
+      "less",
+      counted(samples, "allocation"), 100 * std::min(1.0, kTwoSided95 * sampling_error(samples)));
 }
 
 std::string family_text(const Allocations& heap) {
@@ -220,10 +226,12 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
   const HeapTotals total = heap.total();
   if (total.allocations == 0) return without_table(no_allocations_text(heap));
   const BlockFamily& family = heap.family();
-  std::string head = fmt::format("{} of {} in all{}, {} temporary; {}; {} in {} live at the end",
-                                 counted(total.allocations, family.allocation()), bytes(total.bytes), family_text(heap),
-                                 count_text(static_cast<int64_t>(total.temporary)), peak_text(recording, heap),
-                                 bytes(total.live_bytes), counted(total.live_blocks, family.block()));
+  const std::string temporary =
+      heap.knows_temporary() ? fmt::format(", {} temporary", count_text(static_cast<int64_t>(total.temporary))) : "";
+  std::string head =
+      fmt::format("{} of {} in all{}{}; {}; {} in {} live at the end", counted(total.allocations, family.allocation()),
+                  bytes(total.bytes), family_text(heap), temporary, peak_text(recording, heap), bytes(total.live_bytes),
+                  counted(total.live_blocks, family.block()));
   if (total.unmatched_frees != 0)
     head += fmt::format("; {} of {}s whose {} was not recorded (--unmatched)",
                         counted(total.unmatched_frees, family.free()), family.block(),
@@ -231,7 +239,9 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
   SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
   blocks.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
-  return report_of("alloc", std::move(head), sums_table(*rows, {kBytes, kCount, kLive, blocks, kPeak, kTemp}));
+  return report_of(
+      "alloc", std::move(head),
+      sums_table(*rows, {kBytes, kCount, kLive, blocks, kPeak, heap.knows_temporary() ? kTemp : kUnknownTemp}));
 }
 
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
@@ -273,6 +283,11 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
 Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
   if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  if (!heap.knows_temporary()) {
+    std::string why = kNoTemporaryOfSample;
+    why[0] = 'W';
+    return without_table(why + ".");
+  }
   std::string head =
       fmt::format("{} of {}{} temporary, {} of them: {}", count_text(static_cast<int64_t>(total.temporary)),
                   counted(total.allocations, heap.family().allocation()), family_text(heap),

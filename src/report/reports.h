@@ -69,8 +69,13 @@ std::string family_text(const Allocations& heap);
 std::string other_families_text(const Recording& recording, const Allocations& heap);
 // Why such a report is empty.
 std::string no_allocations_text(const Allocations& heap);
-// That a recording holds a sample only. `scaled`: the report's numbers are estimates of all; else those of the sample.
-std::string sample_text(const Allocations& heap, bool scaled);
+// That a recording holds a sample only: the report's numbers are estimates of all, or those of the sample.
+std::string sample_text(const Allocations& heap);
+// Why nothing is known of temporary allocations, and what to do.
+inline constexpr const char* kNoTemporaryOfSample =
+    "which allocations are temporary is not known of a sample, as what their thread allocated next is mostly not in "
+    "it: "
+    "record without --sample-bytes";
 // What was not freed, but for what is suppressed (live_*).
 AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor);
 // What reports about locks show, and how.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "model/allocations.h"
 #include "recording_builder.h"
 
 namespace penna::sampling_test {
@@ -51,6 +52,40 @@ TEST(Sampling, SumsAreUnbiased) {
     EXPECT_NEAR(ratio, 1, 5 * sampling_error(samples)) << size;
     EXPECT_NEAR(ratio, 1, 0.06) << size;
   }
+}
+
+// What a thread allocates next is mostly not in a sample: nobody knows which blocks were temporary.
+TEST(Sampling, NothingIsKnownToBeTemporary) {
+  RecordingBuilder build;
+  build.options({"sample-bytes=4096"});
+  ThreadBuilder& thread = build.thread(build.process(1), 1);
+  thread.alloc(0xa0, 64, 1);
+  thread.free(0xa0, 2);
+  const Recording recording = build.open();
+  Allocations heap(recording);
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  EXPECT_FALSE(heap.knows_temporary());
+  EXPECT_EQ(heap.total().temporary, 0u);
+}
+
+TEST(Sampling, BlocksCountAsThemselvesWhereThatIsAskedFor) {
+  RecordingBuilder build;
+  build.options({"sample-bytes=4096"});
+  build.thread(build.process(1), 1).alloc(0xa0, 64, 1);
+  const Recording recording = build.open();
+  AllocationOptions as_recorded;
+  as_recorded.as_recorded = true;
+  Allocations estimates(recording), recorded(recording, as_recorded);
+  for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
+    estimates(event);
+    recorded(event);
+  });
+  EXPECT_EQ(estimates.total().allocations, 65u);
+  EXPECT_TRUE(estimates.is_estimated());
+  EXPECT_EQ(recorded.total().allocations, 1u);
+  EXPECT_EQ(recorded.total().live_bytes, 64u);
+  EXPECT_TRUE(recorded.is_sampled());
+  EXPECT_FALSE(recorded.is_estimated());
 }
 
 }  // namespace
