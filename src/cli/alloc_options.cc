@@ -24,7 +24,7 @@ uint64_t ticks(uint64_t ns, const Recording& recording) {
 std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t> (*parse)(std::string_view)) {
   const size_t dots = text.find("..");
   const std::string_view low = text.substr(0, dots);
-  const std::string_view high = dots == text.npos ? std::string_view() : text.substr(dots + 2);
+  const std::string_view high = dots == text.npos ? text : text.substr(dots + 2);
   if (low.empty() && high.empty()) return std::nullopt;
   Bounds bounds;
   for (const auto& [words, bound] : {std::pair{low, &bounds.low}, {high, &bounds.high}}) {
@@ -51,10 +51,11 @@ Result<> check_alloc_filter(const AllocFilterOptions& options) {
   if (!options.size.empty() && !parse_bounds(options.size, parse_bytes))
     return Error{fmt::format("--size is a number of bytes or a range of them, as 64, 64.., ..4k or 1k..1M, not '{}'",
                              options.size)};
-  if (!options.lifetime.empty() && !parse_bounds(options.lifetime, parse_duration))
-    return Error{
-        fmt::format("--lifetime is a time with its unit or a range of them, as 1ms.., ..10us or 1us..1ms, not '{}'",
-                    options.lifetime)};
+  // No block lives for exactly so long.
+  if (!options.lifetime.empty() &&
+      (options.lifetime.find("..") == std::string::npos || !parse_bounds(options.lifetime, parse_duration)))
+    return Error{fmt::format("--lifetime is a range of times with their units, as 1ms.., ..10us or 1us..1ms, not '{}'",
+                             options.lifetime)};
   for (const std::string& pattern : options.stacks)
     if (pattern.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
   return ok();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/alloc_options.h"
 #include "cli/cmd_check.h"
 #include "cli/cmd_diff.h"
 #include "cli/cmd_export.h"
@@ -14,6 +15,7 @@
 #include "cli/cmd_replay.h"
 #include "cli/cmd_report.h"
 #include "cli/verbs.h"
+#include "report/units.h"
 
 namespace penna::arguments_test {
 namespace {
@@ -112,8 +114,21 @@ TEST(ParseReport, OptionsOfAllocations) {
   EXPECT_EQ(refused(parse_report, {"alloc", "--ascii"}), "--ascii is for heap, locks and flame");
   for (const char* wrong : {"x", "..", "5..4", "1k..x", "-1"})
     EXPECT_THAT(refused(parse_report, {"alloc", "--size", wrong}), HasSubstr("--size is a number of bytes")) << wrong;
-  for (const char* wrong : {"5", "..", "1ms..1us"})
-    EXPECT_THAT(refused(parse_report, {"alloc", "--lifetime", wrong}), HasSubstr("--lifetime is a time")) << wrong;
+  for (const char* wrong : {"5", "..", "1ms..1us", "1ms"})
+    EXPECT_THAT(refused(parse_report, {"alloc", "--lifetime", wrong}), HasSubstr("--lifetime is a range")) << wrong;
+}
+
+TEST(ParseBounds, ANumberAloneIsBothBounds) {
+  const auto bounds = [](const char* text) {
+    const std::optional<Bounds> parsed = parse_bounds(text, parse_bytes);
+    return parsed ? std::pair{parsed->low, parsed->high}
+                  : std::pair{std::optional<uint64_t>(0), std::optional<uint64_t>(0)};
+  };
+  using Pair = std::pair<std::optional<uint64_t>, std::optional<uint64_t>>;
+  EXPECT_EQ(bounds("64"), (Pair{64, 64}));
+  EXPECT_EQ(bounds("64.."), (Pair{64, std::nullopt}));
+  EXPECT_EQ(bounds("..4k"), (Pair{std::nullopt, 4096}));
+  EXPECT_EQ(bounds("0..1"), (Pair{0, 1}));
 }
 
 TEST(ParseReport, OptionsOfLocks) {
