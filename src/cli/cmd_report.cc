@@ -88,7 +88,7 @@ constexpr NamedReport kReports[] = {
     {"peak", kAllocEvents,
      [](const Material& m) { return peak_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
     {"sizes", kAllocEvents | kBlockSizes,
-     [](const Material& m) { return sizes_report(*m.analyses.allocations, *m.analyses.sizes); }},
+     [](const Material& m) { return sizes_report(m.recording, *m.analyses.allocations, *m.analyses.sizes); }},
     {"lifetimes", kAllocEvents | kBlockLives,
      [](const Material& m) {
        return lifetimes_report(m.recording, *m.analyses.allocations, *m.analyses.lifetimes, m.names, m.view,

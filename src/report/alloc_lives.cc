@@ -195,7 +195,7 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
   Report report;
   const HeapTotals total = heap.total();
   if (total.allocations == 0) {
-    report.head.push_back(no_allocations_text(heap));
+    report.head.push_back(no_allocations_text(recording, heap));
     return report;
   }
   uint64_t freed = 0, elsewhere = 0;
@@ -204,11 +204,12 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
     elsewhere += lives.of_slot(slot).elsewhere;
   }
   const BlockFamily& family = heap.family();
-  report.head.push_back(fmt::format("{}{} {}, {} of them by another thread than {} them; {} never {}",
+  report.head.push_back(fmt::format("{}{} {}, {} of them by another thread than {} them; {} {} {}",
                                     plural_text(static_cast<int64_t>(freed), family.block()), family_text(heap),
                                     family.freed(), count_text(static_cast<int64_t>(elsewhere)),
                                     family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
-                                    count_text(static_cast<int64_t>(total.live_blocks)), family.freed()));
+                                    count_text(static_cast<int64_t>(total.live_blocks)),
+                                    has_range(recording) ? "not in the range" : "never", family.freed()));
   report.tables.push_back(freed_by ? table_of_freers(recording, heap, lives, names)
                                    : table_of_lives(recording, heap, lives, names, view));
   report.tables[0].key = "lifetimes";
@@ -220,7 +221,7 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
 Report freers_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   Report report;
   if (heap.total().allocations == 0) {
-    report.head.push_back(no_allocations_text(heap));
+    report.head.push_back(no_allocations_text(recording, heap));
     return report;
   }
   const auto freers = std::make_shared<const std::vector<Freer>>(freers_of(recording, lives));
@@ -257,10 +258,10 @@ Report freers_report(const Recording& recording, const Allocations& heap, const 
   return report;
 }
 
-Report sizes_report(const Allocations& heap, const BlockSizes& sizes) {
+Report sizes_report(const Recording& recording, const Allocations& heap, const BlockSizes& sizes) {
   Report report;
   if (heap.total().allocations == 0) {
-    report.head.push_back(no_allocations_text(heap));
+    report.head.push_back(no_allocations_text(recording, heap));
     return report;
   }
   SizeCounts sum;

@@ -186,9 +186,21 @@ std::string family_text(const Allocations& heap) {
   return heap.family().is_heap() ? "" : fmt::format(" of the family {}", heap.family().name());
 }
 
-std::string no_allocations_text(const Allocations& heap) {
+bool has_range(const Recording& recording) {
+  return recording.call_rules() != nullptr && recording.call_rules()->has_range();
+}
+
+std::string end_text(const Recording& recording) {
+  return has_range(recording) ? "at the end of the range" : "at the end";
+}
+
+std::string no_allocations_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
-  if (total.left_out == 0) return fmt::format("No {}s{} were recorded.", heap.family().allocation(), family_text(heap));
+  const std::string noun = heap.family().allocation() + std::string("s") + family_text(heap);
+  if (total.left_out == 0 && (recording.session().classes & kAllocEvents) == 0)
+    return fmt::format("No {} were recorded: record them with -k alloc.", noun);
+  if (total.left_out == 0 && has_range(recording)) return fmt::format("There are no {} in the range.", noun);
+  if (total.left_out == 0) return fmt::format("No {} were recorded.", noun);
   return fmt::format("The filters leave out all {}{}.", counted(total.left_out, heap.family().allocation()),
                      family_text(heap));
 }
@@ -224,18 +236,19 @@ AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor) {
 
 Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
   const BlockFamily& family = heap.family();
   const std::string temporary =
       heap.knows_temporary() ? fmt::format(", {} temporary", count_text(static_cast<int64_t>(total.temporary))) : "";
   std::string head =
-      fmt::format("{} of {} in all{}{}; {}; {} in {} live at the end", counted(total.allocations, family.allocation()),
+      fmt::format("{} of {} in all{}{}; {}; {} in {} live {}", counted(total.allocations, family.allocation()),
                   bytes(total.bytes), family_text(heap), temporary, peak_text(recording, heap), bytes(total.live_bytes),
-                  counted(total.live_blocks, family.block()));
+                  counted(total.live_blocks, family.block()), end_text(recording));
   if (total.unmatched_frees != 0)
-    head += fmt::format("; {} of {}s whose {} was not recorded (--unmatched)",
-                        counted(total.unmatched_frees, family.free()), family.block(),
-                        family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping");
+    head +=
+        fmt::format("; {} of {}s whose {} {} (--unmatched)", counted(total.unmatched_frees, family.free()),
+                    family.block(), family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping",
+                    has_range(recording) ? "is not in the range" : "was not recorded");
   SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
   blocks.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
@@ -246,7 +259,7 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
 
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
   const AllocationSums left = leaked(heap, view.suppressor);
   std::string suppressed;
   if (left.live_blocks != total.live_blocks)
@@ -261,12 +274,12 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
                                            heap.family().freed())
                              : fmt::format("Nothing leaked{} but {}.", family_text(heap), suppressed));
   }
-  Report report =
-      report_of("leaks",
-                fmt::format("{} in {} not {} at the end, of {} in {}{}", bytes(left.live_bytes),
-                            counted(left.live_blocks, heap.family().block()), heap.family().freed(), bytes(total.bytes),
-                            counted(total.allocations, heap.family().allocation()), family_text(heap)),
-                {});
+  Report report = report_of(
+      "leaks",
+      fmt::format("{} in {} not {} {}, of {} in {}{}", bytes(left.live_bytes),
+                  counted(left.live_blocks, heap.family().block()), heap.family().freed(), end_text(recording),
+                  bytes(total.bytes), counted(total.allocations, heap.family().allocation()), family_text(heap)),
+      {});
   if (!suppressed.empty()) report.head.push_back(suppressed);
   if (view.by) {
     SumColumn blocks = {"blocks", "BLOCKS", CellKind::kCount, live_blocks, "total_blocks", "TOTAL BLOCKS", true};
@@ -282,7 +295,7 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
 
 Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) return without_table(no_allocations_text(heap));
+  if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
   if (!heap.knows_temporary()) {
     std::string why = kNoTemporaryOfSample;
     why[0] = 'W';
@@ -311,7 +324,7 @@ Report temp_report(const Recording& recording, const Allocations& heap, Names& n
 }
 
 Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
-  if (heap.total().allocations == 0) return without_table(no_allocations_text(heap));
+  if (heap.total().allocations == 0) return without_table(no_allocations_text(recording, heap));
   const SumColumn blocks = {"peak_blocks",       "BLOCKS",
                             CellKind::kCount,    [](const AllocationSums& s) { return number(s.peak_blocks); },
                             "total_peak_blocks", "TOTAL BLOCKS"};

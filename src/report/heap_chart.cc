@@ -29,8 +29,9 @@ std::string cell(uint64_t filled, bool ascii) {
   return filled == 0 ? " " : filled < kSteps / 2 ? "." : filled < kSteps ? ":" : "#";
 }
 
-int64_t since_start(const Recording& recording, const HeapHistory& history, uint64_t ticks) {
-  return recording.time().duration_ns(history.begin(), std::max(ticks, history.begin()));
+// As all tables count time, also where a range (-r) begins later: from `start`, ticks of the recording's first event.
+int64_t since(uint64_t start, const Recording& recording, const HeapHistory& history, uint64_t ticks) {
+  return recording.time().duration_ns(start, std::max(ticks, history.begin()));
 }
 
 // The largest of what is shown is at the top, its half in the middle, nothing at the bottom.
@@ -67,8 +68,12 @@ bool print_heap_chart(const Recording& recording, const HeapHistory& history, co
   }
   line = std::string(kLabel + 1, ' ') + (style.ascii ? "+" : "└");
   for (size_t i = 0; i < columns; ++i) line += style.ascii ? "-" : "─";
-  const std::string end = duration_text(since_start(recording, history, history.end()));
-  const std::string scale = std::string(kLabel + 2, ' ') + fmt::format("0 s{:>{}}", end, columns - 3);
+  const uint64_t start = summarize(recording).first_time;
+  const std::string begin =
+      history.begin() <= start ? "0 s" : duration_text(since(start, recording, history, history.begin()));
+  const std::string end = duration_text(since(start, recording, history, history.end()));
+  const size_t rest = columns - std::min(begin.size(), columns);
+  const std::string scale = std::string(kLabel + 2, ' ') + fmt::format("{}{:>{}}", begin, end, rest);
   return sink(line + "\n" + scale + "\n");
 }
 
@@ -76,23 +81,23 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
   Report report;
   const HeapTotals total = heap.total();
   if (total.allocations == 0) {
-    report.head.push_back(no_allocations_text(heap));
+    report.head.push_back(no_allocations_text(recording, heap));
     return report;
   }
-  report.head.push_back(fmt::format("{} in {}{} at the peak after {}; {} in {} live at the end",
-                                    bytes_text(static_cast<int64_t>(history.peak_bytes())),
-                                    plural_text(static_cast<int64_t>(history.peak_blocks()), heap.family().block()),
-                                    family_text(heap),
-                                    duration_text(since_start(recording, history, history.peak_time())),
-                                    bytes_text(static_cast<int64_t>(total.live_bytes)),
-                                    plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block())));
+  const uint64_t start = summarize(recording).first_time;
+  report.head.push_back(fmt::format(
+      "{} in {}{} at the peak after {}; {} in {} live {}", bytes_text(static_cast<int64_t>(history.peak_bytes())),
+      plural_text(static_cast<int64_t>(history.peak_blocks()), heap.family().block()), family_text(heap),
+      duration_text(since(start, recording, history, history.peak_time())),
+      bytes_text(static_cast<int64_t>(total.live_bytes)),
+      plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block()), end_text(recording)));
   Table table;
   table.key = "heap";
   table.columns = {{"time_ns", "TIME", CellKind::kDuration},   {"max_bytes", "MOST", CellKind::kBytes},
                    {"max_blocks", "BLOCKS", CellKind::kCount}, {"min_bytes", "LEAST", CellKind::kBytes},
                    {"live_bytes", "LIVE", CellKind::kBytes},   {"live_blocks", "LIVE BLOCKS", CellKind::kCount}};
   for (const HeapPoint& point : history.points(HeapHistory::kPoints))
-    table.add({since_start(recording, history, point.time), number(point.most_bytes), number(point.most_blocks),
+    table.add({since(start, recording, history, point.time), number(point.most_bytes), number(point.most_blocks),
                number(point.least_bytes), number(point.end_bytes), number(point.end_blocks)});
   table.draw = [&recording, &history, ascii](const TextStyle& text, const TextSink& sink) {
     ChartStyle style;

@@ -53,7 +53,7 @@ Report peak_report(const Recording& recording, const Allocations& heap, Names& n
 // `freed_by`: rows for who freed what, instead of those of the view.
 Report lifetimes_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
                         const AllocationView& view, bool freed_by);
-Report sizes_report(const Allocations& heap, const BlockSizes& sizes);
+Report sizes_report(const Recording& recording, const Allocations& heap, const BlockSizes& sizes);
 // A row for each point in time; in text they are drawn (heap_chart.h), `ascii` or not.
 Report heap_report(const Recording& recording, const Allocations& heap, const HeapHistory& history, bool ascii);
 // Rows by the stack that freed, or by the thread where stacks of frees are not recorded.
@@ -68,9 +68,12 @@ std::string family_text(const Allocations& heap);
 // A sentence on what else was recorded besides the family that the report is about; empty: nothing.
 std::string other_families_text(const Recording& recording, const Allocations& heap);
 // Why such a report is empty.
-std::string no_allocations_text(const Allocations& heap);
+std::string no_allocations_text(const Recording& recording, const Allocations& heap);
 // That a recording holds a sample only: the report's numbers are estimates of all, or those of the sample.
 std::string sample_text(const Allocations& heap);
+bool has_range(const Recording& recording);  // -r
+// "at the end", of the program or of the range (-r) that is shown.
+std::string end_text(const Recording& recording);
 // Why nothing is known of temporary allocations, and what to do.
 inline constexpr const char* kNoTemporaryOfSample =
     "which allocations are temporary is not known of a sample, as what their thread allocated next is mostly not in "

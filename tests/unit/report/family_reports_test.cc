@@ -75,7 +75,7 @@ TEST_F(Families, MappingsByKind) {
   EXPECT_THAT(report_text(freers_report(*recording_, *heap_, *lives_, *names_)),
               HasSubstr("The stacks of these unmappings are not known"));
   BlockSizes sizes;
-  EXPECT_THAT(report_text(sizes_report(*heap_, sizes)), Not(HasSubstr("WASTE")));
+  EXPECT_THAT(report_text(sizes_report(*recording_, *heap_, sizes)), Not(HasSubstr("WASTE")));
 }
 
 TEST_F(Families, WhatElseThereIs) {

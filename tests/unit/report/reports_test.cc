@@ -170,7 +170,7 @@ Lives of freed blocks
   BlockSizes sizes;
   const auto sized = observed(recording_, sizes);
   sizes.add_live(*sized);
-  EXPECT_THAT(text(sizes_report(*sized, sizes)),
+  EXPECT_THAT(text(sizes_report(recording_, *sized, sizes)),
               HasSubstr("     FROM         TO  COUNT    BYTES  WASTE  LIVE BLOCKS     LIVE\n"
                         "       64        127      1     64 B   16 B            0      0 B  #####"));
 }
@@ -197,6 +197,31 @@ TEST_F(Reports, HeapOverTime) {
     return true;
   }));
   EXPECT_THAT(blocks, HasSubstr("      0 B │   ▁▁▁▁▁▁▁▁▁██████████████████\n"));
+}
+// What ends with a range (-r) has not ended; times are those of all tables.
+TEST_F(Reports, ARangeIsNotTheWholeProgram) {
+  CallRules rules;
+  rules.begin = 1200;
+  rules.end = 8000;
+  recording_.select_calls(rules);
+  HeapHistory history(1200, 8000, 1);
+  const auto heap = observed(recording_, history);
+  EXPECT_THAT(text(alloc_report(recording_, *heap, names_)), HasSubstr("live at the end of the range\n"));
+  EXPECT_THAT(text(leaks_report(recording_, *heap, names_)), HasSubstr("not freed at the end of the range, of"));
+  std::string drawn;
+  const Report chart = heap_report(recording_, *heap, history, true);
+  EXPECT_TRUE(chart.tables[0].draw({false, 41}, [&](std::string_view piece) {
+    drawn += piece;
+    return true;
+  }));
+  EXPECT_THAT(drawn, testing::EndsWith("           200 ns                 7.00 us\n"));
+  EXPECT_EQ(std::get<int64_t>(chart.tables[0].rows[0].cells[0]), 200);
+  rules.begin = 9000;
+  rules.end = 9001;
+  recording_.select_calls(rules);
+  Allocations none(recording_);
+  for_each_event(recording_, {.classes = kAllocEvents}, none);
+  EXPECT_EQ(text(leaks_report(recording_, none, names_)), "There are no allocations in the range.\n");
 }
 TEST_F(Reports, SuppressedLeaksAreCounted) {
   Suppressions list;
