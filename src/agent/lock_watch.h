@@ -69,9 +69,7 @@ __attribute__((always_inline)) inline bool tells_end(uint64_t lock) {
   return __builtin_expect(__atomic_load_n(state_of_lock(lock), __ATOMIC_RELAXED) == kContendedUntold, 0);
 }
 // It shall, whatever others, who waited for it, have told since it was free.
-inline void shall_tell_end(uint64_t lock) {
-  __atomic_store_n(state_of_lock(lock), kContendedUntold, __ATOMIC_RELAXED);
-}
+inline void shall_tell_end(uint64_t lock) { __atomic_store_n(state_of_lock(lock), kContendedUntold, __ATOMIC_RELAXED); }
 // It did.
 inline void told_end(uint64_t lock) { __atomic_store_n(state_of_lock(lock), UINT8_MAX, __ATOMIC_RELAXED); }
 

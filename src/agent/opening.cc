@@ -16,7 +16,7 @@ namespace penna::agent {
 namespace {
 
 bool allocators_wanted, locks_wanted;
-uint32_t opening;  // dlopens that go on, and will enter what they bring. In a forked child: none
+uint32_t opening;         // dlopens that go on, and will enter what they bring. In a forked child: none
 uint64_t threads_before;  // as counted before the first of these began
 
 // 0: /proc does not say.

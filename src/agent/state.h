@@ -65,9 +65,9 @@ struct Thread {
   uint32_t pc_high;                        // of the last call that was recorded in long form
   uint32_t lost_class[PENNA_CLASS_COUNT];  // not yet told in a LOST record
   uint32_t tid;
-  uint32_t muted;        // not 0: nothing of it is recorded (penna/detail/join.h)
+  uint32_t muted;         // not 0: nothing of it is recorded (penna/detail/join.h)
   uint64_t until_sample;  // bytes that it may allocate until a block is recorded (sampling.h)
-  uint64_t random;       // 0 = not yet drawn
+  uint64_t random;        // 0 = not yet drawn
   uint32_t
       in_allocator;    // not 0: allocations and frees are parts of one that is recorded (hooks/entered_allocators.cc)
   void* inside_block;  // the last of these

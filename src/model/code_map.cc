@@ -10,6 +10,11 @@ std::string file_name_of(const std::string& path) {
   return name.empty() ? "[unknown]" : name;
 }
 
+bool is_allocator_file(const std::string& path) {
+  const std::string name = file_name_of(path);
+  return name.starts_with("libjemalloc") || name.starts_with("libtcmalloc") || name.starts_with("libmimalloc");
+}
+
 std::string nameless_text(const CodePlace& place, const std::string& path) {
   if (!place.known()) return fmt::format("[unknown] {:#x}", place.address);
   return fmt::format("{}+{:#x}", file_name_of(path), place.address);

@@ -36,6 +36,8 @@ struct CodePlaceHash {
 };
 
 std::string file_name_of(const std::string& path);  // its last part; "[unknown]" for an empty one
+// Is it that of an allocator that replaces libc's?
+bool is_allocator_file(const std::string& path);
 // What code without a name is called: "libfoo.so+0x1234", "[unknown] 0x7f00". `path`: of the place's module.
 std::string nameless_text(const CodePlace& place, const std::string& path);
 

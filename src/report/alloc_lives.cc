@@ -204,12 +204,12 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
     elsewhere += lives.of_slot(slot).elsewhere;
   }
   const BlockFamily& family = heap.family();
-  report.head.push_back(fmt::format("{}{} {}, {} of them by another thread than {} them; {} {} {}",
-                                    plural_text(static_cast<int64_t>(freed), family.block()), family_text(heap),
-                                    family.freed(), count_text(static_cast<int64_t>(elsewhere)),
-                                    family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
-                                    count_text(static_cast<int64_t>(total.live_blocks)),
-                                    has_range(recording) ? "not in the range" : "never", family.freed()));
+  report.head.push_back(fmt::format(
+      "{}{} {}, {} of them by another thread than {} them; {} {} {}{}",
+      plural_text(static_cast<int64_t>(freed), family.block()), family_text(heap), family.freed(),
+      count_text(static_cast<int64_t>(elsewhere)), family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
+      count_text(static_cast<int64_t>(total.live_blocks)), has_range(recording) ? "not" : "never", family.freed(),
+      has_range(recording) ? " in the range" : ""));
   report.tables.push_back(freed_by ? table_of_freers(recording, heap, lives, names)
                                    : table_of_lives(recording, heap, lives, names, view));
   report.tables[0].key = "lifetimes";
@@ -258,6 +258,20 @@ Report freers_report(const Recording& recording, const Allocations& heap, const 
   return report;
 }
 
+namespace {
+
+// The file of an allocator in libc's place, in a process that allocated; of others than these it is not known.
+std::string other_allocator(const Recording& recording, const Allocations& heap) {
+  for (uint32_t process = 0; process < heap.processes().size(); ++process) {
+    if (heap.processes()[process].allocations == 0) continue;
+    for (const Module& module : recording.processes()[process].modules)
+      if (is_allocator_file(module.path)) return file_name_of(module.path);
+  }
+  return "";
+}
+
+}  // namespace
+
 Report sizes_report(const Recording& recording, const Allocations& heap, const BlockSizes& sizes) {
   Report report;
   if (heap.total().allocations == 0) {
@@ -273,7 +287,9 @@ Report sizes_report(const Recording& recording, const Allocations& heap, const B
   std::string head =
       fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(sum.allocations), heap.family().allocation()),
                   bytes_text(static_cast<int64_t>(sum.bytes)), family_text(heap));
-  const bool has_waste = heap.family().is_heap();
+  const std::string other = heap.family().is_heap() ? other_allocator(recording, heap) : "";
+  const bool has_waste = heap.family().is_heap() && other.empty();
+  if (!other.empty()) head += fmt::format("; what {} adds to them is not known", other);
   if (has_waste)
     head += fmt::format(
         "; beyond that, {} of waste, as glibc's malloc lays blocks out "

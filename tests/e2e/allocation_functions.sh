@@ -61,8 +61,14 @@ try() {
 }
 library=/usr/lib/x86_64-linux-gnu
 try libc -
+expect_contains "$(penna report libc.penna sizes)" "as glibc's malloc lays blocks out"
 try jemalloc p -Wl,--no-as-needed -ljemalloc
 try tcmalloc p -Wl,--no-as-needed -ltcmalloc_minimal
+# What it keeps for itself is no news, and how it lays blocks out is not known.
+expect_missing "$(penna report tcmalloc.penna leaks --frames 0)" "TCMallocGuard"
+expect_contains "$(penna report tcmalloc.penna leaks --frames 0 --no-suppressions)" "TCMallocGuard"
+expect_contains "$(penna report tcmalloc.penna sizes)" "; what libtcmalloc_minimal.so.4"
+expect_missing "$(penna report tcmalloc.penna sizes)" "WASTE"
 try mimalloc pt -Wl,--no-as-needed -lmimalloc
 try jemalloc_inside p $library/libjemalloc.a
 try tcmalloc_inside p -Wl,--whole-archive $library/libtcmalloc_minimal.a -Wl,--no-whole-archive

@@ -35,8 +35,10 @@ class Blocks : public testing::Test {
  protected:
   Blocks() {
     process_ = build_.process(100);
-    for (const auto& [path, start] :
-         {std::pair{"/bin/program", 0x100000}, {"/lib/libc.so.6", 0x200000}, {"/lib/libfoo.so", 0x300000}}) {
+    for (const auto& [path, start] : {std::pair{"/bin/program", 0x100000},
+                                      {"/lib/libc.so.6", 0x200000},
+                                      {"/lib/libfoo.so", 0x300000},
+                                      {"/lib/libtcmalloc_minimal.so.4", 0x400000}}) {
       Module module;
       module.path = path;
       module.bias = module.start = static_cast<uint64_t>(start);
@@ -304,6 +306,7 @@ TEST_F(Blocks, LeaksThatAreNoNews) {
   const uint32_t own = stack({0x100001, 0x100002});
   const uint32_t loader = stack({0x200003, 0x200007});                // _dl_init of libc's
   const uint32_t constructor = stack({0x300003, 0x200007});           // of a library, run by it
+  const uint32_t allocator = stack({0x400003, 0x200007});             // an allocator for itself
   const uint32_t by_library = stack({0x200003, 0x100001, 0x200007});  // by the program, run by it
   const Recording recording = build_.open();
   FakeSymbols symbols;
@@ -313,6 +316,7 @@ TEST_F(Blocks, LeaksThatAreNoNews) {
   EXPECT_FALSE(built_in.suppresses(0, own));
   EXPECT_TRUE(built_in.suppresses(0, loader));
   EXPECT_FALSE(built_in.suppresses(0, constructor));
+  EXPECT_TRUE(built_in.suppresses(0, allocator));
   EXPECT_FALSE(built_in.suppresses(0, by_library));
   EXPECT_FALSE(LeakSuppressor(recording, names, none, false).suppresses(0, loader));
   for (const char* line : {"leak:^f2$", "leak:app.cc", "leak:/bin/prog"}) {
