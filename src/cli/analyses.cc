@@ -80,6 +80,7 @@ void add_allocations(const Recording& recording, const Summary& summary, uint32_
   options.within = wish.within;
   options.choice = wish.choice;
   options.observer = observer_of(made);
+  options.same = wish.same;
   options.by_kind = (classes & kAllocByKind) != 0;
   // What an observer sees are single blocks; beside their numbers others must mean the same.
   options.as_recorded = made.lifetimes || made.sizes;

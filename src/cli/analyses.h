@@ -63,6 +63,7 @@ inline constexpr uint32_t kHangs = 1u << 15;
 struct AllocationWish {
   AllocationChoice* choice = nullptr;  // null: all
   uint32_t within = 1;
+  SameStacks* same = nullptr;  // AllocationOptions::same
 };
 
 // `classes`: bits of EventFilter::classes. `map` must outlive the result. Progress on stderr when `progress` is set.

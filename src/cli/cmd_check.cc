@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "model/checks.h"
 #include "model/lock_checks.h"
+#include "model/same_stacks.h"
 #include "report/check_report.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -133,8 +134,9 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const uint32_t classes = classes_to_check(options, summary);
+  SameStacks same(recording, names);
   const Analyses analyses =
-      analyse(recording, summary, names.map(), classes, !options.input.no_progress, {choice.get(), 1});
+      analyse(recording, summary, names.map(), classes, !options.input.no_progress, {choice.get(), 1, &same});
   const std::vector<Verdict> verdicts = judge(options, recording, summary, analyses, listed, names);
   Report report = check_report(recording, verdicts, names, analyses.allocations.get());
   Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says

@@ -13,6 +13,7 @@
 #include "cli/cmd_record.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
+#include "model/same_stacks.h"
 #include "report/deadlock_rows.h"
 #include "report/flame.h"
 #include "report/frames.h"
@@ -226,6 +227,13 @@ std::optional<GroupBy> groups_of(const ReportOptions& options) {
   }
 }
 
+// Are rows of allocations stacks?
+bool shows_stacks(const ReportOptions& options) {
+  const std::initializer_list<const char*> tables = {"", "alloc", "leaks", "temp", "peak", "lifetimes"};
+  return std::find(tables.begin(), tables.end(), options.which) != tables.end() &&
+         (!options.by || options.by == ReportBy::kStack || options.by == ReportBy::kFreer);
+}
+
 // A table of calls in which allocations happened needs some.
 Report without_calls(const Recording& recording) {
   Report report;
@@ -285,9 +293,11 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
+  SameStacks same(recording, names);
   const Analyses analyses =
       analyse(recording, summary, names.map(), which.classes | classes_by(options), !options.input.no_progress,
-              {choice.get(), options.within.value_or(1)}, lock_options(options, recording));
+              {choice.get(), options.within.value_or(1), shows_stacks(options) ? &same : nullptr},
+              lock_options(options, recording));
 
   std::optional<CriticalPath> path;
   if (options.path.any()) path = PENNA_TRY(find_path(recording, summary, *analyses.relations->history(), options.path));

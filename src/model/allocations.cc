@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "model/allocation_choice.h"
+#include "model/same_stacks.h"
 #include "model/unmatched_frees.h"
 
 namespace penna {
@@ -70,9 +71,17 @@ void Allocations::visit(const Event& event, BlockRecord& block) {
 }
 
 uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
-  auto [number, is_new] =
-      numbers_.try_emplace(pair_key(event.process, told.stack), static_cast<uint32_t>(numbers_.size()));
-  uint32_t slot = number->second, context = 0;
+  const auto [known, is_unknown] = numbers_.try_emplace(pair_key(event.process, told.stack), next_number_);
+  uint32_t slot = known->second, context = 0, stack = told.stack;
+  bool is_new = is_unknown;
+  if (is_new && options_.same != nullptr) stack = options_.same->first_like(event.process, told.stack);
+  if (stack != told.stack) {
+    const auto [first, added] = numbers_.try_emplace(pair_key(event.process, stack), next_number_);
+    slot = first->second;
+    is_new = added;
+    numbers_.insert_or_assign(pair_key(event.process, told.stack), slot);
+  }
+  next_number_ += is_new;
   if (options_.context || options_.by_kind) {
     context = options_.by_kind ? block_kind(told) : options_.context(event);
     auto [found, added] = slots_.try_emplace(pair_key(slot, context), static_cast<uint32_t>(stacks_.size()));
@@ -82,7 +91,7 @@ uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
   if (is_new) {
     auto& one = stacks_.emplace_back();
     one.process = event.process;
-    one.stack = told.stack;
+    one.stack = stack;
     one.context = context;
     seen_peak_.push_back(peaks_[event.process]);
   }

@@ -55,6 +55,7 @@ struct Leak {
 };
 
 class AllocationChoice;
+class SameStacks;
 class UnmatchedFrees;
 
 // The end of a block, or of a part of a mapping.
@@ -84,7 +85,9 @@ struct AllocationOptions {
   std::function<uint32_t(const Event&)> context;
   bool by_kind = false;      // in place of `context`: their block_kind()
   bool as_recorded = false;  // of a sample: each block counts as itself, not as what it stands for
-  BlockFamily family;        // without a choice, which says it itself
+  // Stacks that read the same count as one, the first of them; null: each for itself.
+  SameStacks* same = nullptr;
+  BlockFamily family;  // without a choice, which says it itself
   // Which allocations count; null: all. (Of the others of the family only the blocks are followed, so that their frees are known.)
   AllocationChoice* choice = nullptr;
   AllocationObserver* observer = nullptr;
@@ -190,7 +193,8 @@ class Allocations {
   std::vector<StackAllocations> stacks_;
   std::vector<uint64_t> seen_peak_;  // by slot of stacks_: up to which of peaks_ its peak_* is valid
   NumberMap<uint32_t> numbers_;      // process, stack -> a number; without contexts: its slot
-  NumberMap<uint32_t> slots_;        // that number, context -> slot
+  uint32_t next_number_ = 0;
+  NumberMap<uint32_t> slots_;  // that number, context -> slot
 };
 
 }  // namespace penna
