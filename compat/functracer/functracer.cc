@@ -88,10 +88,10 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   parser.text("-a,--audit", audit, "FUNCTIONS", "the same for several, as 'open*;close', or of @FILE, one in a line");
   parser.number("-n,--number", options.style.pick.most, "NUMBER", "no more blocks than this; default all", 1);
   parser.number("-t,--depth,-b,--backtrace-depth", options.style.pick.depth, "DEPTH",
-                "frames of a backtrace; default 256", 1, PENNA_MAX_STACK_DEPTH);
+                "frames of a backtrace; default 256", 0, PENNA_MAX_STACK_DEPTH);
   parser.text("-o,--path", directory, "DIR", "write all that happened, as rtrace text, into DIR/PID-N.rtrace.txt");
   parser.text("-M,--monitor-sizes", sizes, "SIZES", "backtraces only of blocks of these sizes, as 16,24");
-  parser.flag("-A,--backtrace-all", options.free_stacks, "backtraces of frees, too: of these, there are none yet");
+  parser.flag("-A,--backtrace-all", options.free_stacks, "backtraces of frees, too: in rtrace text (-o)");
   parser.flag("-r,--resolve", names, "names of functions: they are always there");
   parser.number("-p,--pid", options.pid, "PID", "trace a process that runs: attaching is not built yet");
   parser.flag("-d,--debug", options.debug, "say what happens, and keep the recording");
@@ -127,9 +127,12 @@ std::string library() {
 }
 
 Result<RecordOptions> record_options(const FunctracerOptions& options, const std::string& recording) {
-  Arguments arguments = {"-q", "-f", "-o", recording, "--stack-depth", std::to_string(options.style.pick.depth)};
+  // A depth of 0 is for what is written: less than one frame is not recorded.
+  const std::string depth = std::to_string(std::max<uint32_t>(options.style.pick.depth, 1));
+  Arguments arguments = {"-q", "-f", "-o", recording, "--stack-depth", depth};
   if (options.functions.empty()) {
     arguments.insert(arguments.end(), {"-k", "alloc"});
+    if (options.free_stacks) arguments.push_back("--free-stacks");
   } else {
     arguments.insert(arguments.end(), {"-k", "calls"});
     for (const std::string& function : options.functions)
@@ -246,7 +249,8 @@ Result<int> run(const FunctracerOptions& options) {
   const Fd socket = PENNA_TRY(listen(path));
   const std::string recording = fmt::format("{}/functracer-{}.penna", options.style.directory, ::getpid());
   const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
-  if (options.free_stacks) (void)fail_with("-A: backtraces of frees are not recorded yet; those of allocations are");
+  if (options.free_stacks && !options.style.rtrace)
+    (void)fail_with("-A: what is not freed has no backtraces of frees: -o DIR writes all that happened");
   const Signals signals;
   const pid_t child = ::fork();
   if (child < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};

@@ -222,9 +222,12 @@ struct RtraceImport::Reader {
     if (!event) return;
     const uint64_t time = next_time();
     const uint64_t address_family = event->address | family_of(event->function) << 56;
-    if (event->is_free) {
+    const uint32_t stack = frames.empty() ? 0 : stacks.id(frames);
+    if (event->is_free && stack != 0) {
+      chunks.add(writer, tid, PENNA_KIND_FREE_STACK, time, penna_free_stack{address_family, stack, 0});
+    } else if (event->is_free) {
       chunks.add(writer, tid, PENNA_KIND_FREE, time, penna_free{address_family});
-    } else if (const uint32_t stack = frames.empty() ? 0 : stacks.id(frames); event->size <= UINT32_MAX) {
+    } else if (event->size <= UINT32_MAX) {
       chunks.add(writer, tid, PENNA_KIND_ALLOC, time,
                  penna_alloc{address_family, stack, static_cast<uint32_t>(event->size)});
     } else {

@@ -21,12 +21,13 @@ namespace penna {
 
 struct HeapChange {
   bool is_free = false;
-  bool temporary = false;  // a free: as StackAllocations::temporary
-  uint32_t thread = 0;     // index
-  uint32_t family = 0;     // penna_alloc_family, of the function that was called; may be unknown
-  uint32_t stack = 0;      // of the allocation, also at its free
-  uint64_t time = 0;       // ticks
-  uint64_t begin = 0;      // ticks, of the allocation
+  bool temporary = false;   // a free: as StackAllocations::temporary
+  uint32_t thread = 0;      // index
+  uint32_t family = 0;      // penna_alloc_family, of the function that was called; may be unknown
+  uint32_t stack = 0;       // of the allocation, also at its free
+  uint32_t freed_from = 0;  // a free: its own stack; 0: not recorded
+  uint64_t time = 0;        // ticks
+  uint64_t begin = 0;       // ticks, of the allocation
   uint64_t address = 0;
   uint64_t size = 0;  // bytes asked for
 };
@@ -110,6 +111,7 @@ void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& p
     change.size = block.size;
     change.stack = block.stack;
     if (change.is_free) {
+      change.freed_from = block.stack;
       if (will_fail(event, block) || !take(pass, change.address, change)) return true;
       const auto last = pass.last.find(event.thread);
       change.temporary = allocations_.knows_temporary() && change.family != PENNA_FAMILY_REALLOC &&

@@ -47,7 +47,7 @@ class RtraceExport {
     } else {
       out_.format("({}) = 0x{:x}\n", change.size, change.address);
     }
-    details(change.thread, !change.is_free && pick_.wants_stack(change.size) ? change.stack : 0);
+    details(change.thread, !pick_.wants_stack(change.size) ? 0 : change.is_free ? change.freed_from : change.stack);
     return out_.ok();
   }
 

@@ -102,6 +102,10 @@ def memory_cases(space, program):
 
     case = Case(space, program, 'depth', ['-s', '-t', '2']).run('chain')
     case.check(events(case.texts()[0])[0][3] == ['wrapper5', 'wrapper4'])
+    case = Case(space, program, 'no depth', ['-s', '-b', '0']).run('chain')
+    case.check([e[3] for e in events(case.texts()[0])] == [[], []])
+    case = Case(space, program, 'frees', ['-s', '-A']).run('chain')
+    case.check(events(case.texts()[0])[1][3][:3] == ['give_back', 'chain', 'main'], 'the backtrace of a free')
     case = Case(space, program, 'sizes', ['-s', '-M', '789,5']).run('forks')
     parent = next(text for text in case.texts() if '789' in text)
     case.check([(size, bool(frames)) for _, size, _, frames in events(parent) if size in (123, 789)] == [(123, False), (789, True)])
@@ -191,7 +195,7 @@ def signal_cases(space, program):
 
 def wrong_uses(space, program):
     for options, sentence in ((['-p', '1'], 'attaching to a process is not built yet'), ([], 'a program to run is missing'),
-                              (['-t', '0', 'x'], 'not in range'), (['-M', 'x', 'y'], '-M takes sizes'), (['-o', '/nowhere', 'x'], 'no directory'),
+                              (['-t', '257', 'x'], 'not in range'), (['-M', 'x', 'y'], '-M takes sizes'), (['-o', '/nowhere', 'x'], 'no directory'),
                               (['-e', 'a', '-a', 'b', 'x'], '-e and -a')):
         done = subprocess.run([FUNCTRACER, *options], capture_output=True, text=True)
         expect(done.returncode == 125 and sentence in done.stderr and done.stderr.count('\n') == 1, f'{options}: {done.stderr}')
@@ -203,7 +207,7 @@ def wrong_uses(space, program):
     case.run(status=127)
     done = subprocess.run([FUNCTRACER, '-s', '-A', str(program), 'chain'], capture_output=True, text=True,
                           env={**os.environ, 'HOME': str(space.path)})
-    expect(done.returncode == 0 and '-A: backtraces of frees are not recorded yet' in done.stderr, done.stderr)
+    expect(done.returncode == 0 and '-A: what is not freed has no backtraces of frees: -o DIR' in done.stderr, done.stderr)
 
 
 def main():

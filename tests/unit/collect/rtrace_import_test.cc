@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "model/allocations.h"
+#include "model/block_records.h"
 #include "recording/reader.h"
 
 namespace penna::rtrace_import_test {
@@ -80,6 +81,22 @@ TEST_F(RtraceImportTest, what_functracer_wrote) {
   ASSERT_TRUE(inner);
   EXPECT_EQ(inner->pc, 0x85b3u);
   EXPECT_EQ(recording.stack_node(0, inner->parent)->pc, 0x40039000u);
+}
+
+TEST_F(RtraceImportTest, backtraces_of_frees) {
+  const Recording recording = import(
+      "0. malloc(1) = 0x10\n\t0x85b3\n\n"
+      "1. free(0x10)\n\t0x85f3\n\t0x8600\n\n"
+      "2. free(0x20)\n");
+  std::vector<uint32_t> stacks;
+  for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
+    const BlockRecord block = read_block(event.record);
+    if (block.deed == BlockDeed::kFreed) stacks.push_back(block.stack);
+  });
+  ASSERT_EQ(stacks.size(), 2u);
+  ASSERT_TRUE(recording.stack_node(0, stacks[0]));
+  EXPECT_EQ(recording.stack_node(0, stacks[0])->pc, 0x85f3u);
+  EXPECT_EQ(stacks[1], 0u);
 }
 
 TEST_F(RtraceImportTest, other_resources_are_left_out_and_told) {

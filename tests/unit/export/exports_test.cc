@@ -340,6 +340,18 @@ TEST(Exports, RtraceAndLibleaks) {
             "   grow+0x20 [0x100220]\n   work(int)+0x30 [0x100130]\n   main+0x10 [0x100010]\n");
 }
 
+TEST(Exports, RtraceHasTheStacksOfFrees) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  const uint32_t made = build.stack(process, 1, {0x100}), freed = build.stack(process, 2, {0x200});
+  ThreadBuilder& thread = build.thread(process, 1);
+  thread.alloc(0x5000, 8, 10, made);
+  thread.free_stack(0x5000, 20, freed);
+  EXPECT_THAT(exported_heap(build.open(), [](auto& of, auto& names, auto& history,
+                                             const TextSink& sink) { export_rtrace(of, names, history, 0, sink); }),
+              testing::HasSubstr(" malloc(8) = 0x5000\n\t0x100\n\n1. [00:00:00.000] free(0x5000)\n\t0x200\n\n"));
+}
+
 // Whatever a recording holds: no crash, and the same numbers of beginnings and ends.
 TEST(Exports, RecordsThatNoAgentWrites) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
