@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See entered_functions.h.
 #include "agent/entered_functions.h"
+#include "agent/hooks/dlopen.h"
 
 #include <dlfcn.h>
 

@@ -22,6 +22,7 @@ void ensure_module(const dl_find_object& found);
 
 // True when code was mapped or unmapped since the start (dlopen was called).
 bool code_may_change();
+void expect_code_changes();  // a dlopen begins
 
 // Upper half of the addresses of the main program's code.
 uint32_t main_program_high();
@@ -55,10 +56,6 @@ bool module_at(uintptr_t pc, ModuleFacts* facts);
 
 // Takes what the dynamic linker has mapped since into the table, and what is not there any more out of it. Not in signal handlers, nor under a lock of the linker's.
 void find_new_modules();
-
-// The last dlopen of this thread may have brought modules that were not looked at, because it had to be the program's own call. Not in
-// signal handlers.
-void see_opened_module();
 
 // dlclose as the program does it: what is unloaded is forgotten. The linker's result; true in *unloaded: something was.
 int close_module(void* handle, bool* unloaded = nullptr);

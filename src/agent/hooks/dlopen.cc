@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// dlopen and dlclose: what they bring is told, bound, patched and entered when they return; what they take away is forgotten.
+//
+// Why dlopen is passed on, not called, where its caller matters: the dynamic linker searches by the RUNPATH of whoever calls it.
+// Invariant: what the caller gets is what the dynamic linker gives.
+#include "agent/hooks/dlopen.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "agent/call_patches.h"
+#include "agent/deep_binding.h"
+#include "agent/loader.h"
+#include "agent/modules.h"
+#include "agent/opening.h"
+#include "agent/pass_on.h"
+#include "agent/real.h"
+#include "agent/state.h"
+
+namespace penna::agent {
+namespace {
+
+bool has_entry(const link_map& map, long tag) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) return true;
+  return false;
+}
+
+// Would the dynamic linker find this name as well when it is asked by us? A name with a slash is a path; another one is searched
+// for by the RUNPATH of who asks, and by the RPATHs of whoever loaded whom; $ORIGIN is the folder of who asks.
+bool found_by_anyone(const char* name, uintptr_t caller) {
+  bool is_path = false;
+  if (name == nullptr) return false;
+  for (; *name != '\0'; ++name) {
+    if (*name == '$') return false;
+    is_path |= *name == '/';
+  }
+  dl_find_object found;
+  if (is_path) return true;
+  if (_dl_find_object(reinterpret_cast<void*>(caller), &found) != 0 || has_entry(*found.dlfo_link_map, DT_RUNPATH))
+    return false;
+  bool any_rpath = false;
+  for_each_module([&](const link_map& map) { return !(any_rpath = has_entry(map, DT_RPATH)); });
+  return !any_rpath;
+}
+
+void* open_and_patch(const char* name, int mode) {
+  const auto opening = Opening::begin();
+  const DlopenScope scope;
+  void* handle = real.dlopen(name, mode);
+  if (handle == nullptr) return nullptr;
+  lead_deep_bindings_to_ours();
+  patch_new_modules(handle);
+  opening.enter(handle);
+  return handle;
+}
+
+// One that the dynamic linker must be asked for by its caller: the last, and whose it is.
+Opening unseen;
+const Thread* unseen_by;
+
+void* open_unseen() {
+  unseen = Opening::begin();
+  __atomic_store_n(&unseen_by, &thread, __ATOMIC_RELAXED);
+  return reinterpret_cast<void*>(real.dlopen);
+}
+
+}  // namespace
+
+void see_opened_module() {
+  if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
+  __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
+  lead_deep_bindings_to_ours();
+  patch_new_modules(nullptr);
+  unseen.enter(nullptr);
+}
+
+// Called by the wrapper of dlopen below, which goes on to what this gives.
+extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int mode, uintptr_t,
+                                                                                 uintptr_t caller) {
+  expect_code_changes();
+  if ((mode & RTLD_DEEPBIND) != 0) expect_deep_binding();
+  if (real.dlopen == nullptr) resolve_real_functions();
+  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_patch) : open_unseen();
+}
+
+}  // namespace penna::agent
+
+// It searches by the RUNPATH of whoever calls it.
+PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
+
+extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
+  using namespace penna::agent;
+  if (real.dlclose == nullptr) resolve_real_functions();
+  bool unloaded = false;
+  const int error = close_module(handle, &unloaded);
+  // Somebody may have mapped one there, who took it for what was forgotten just now.
+  if (unloaded) {
+    const auto opening = Opening::begin();
+    patch_new_modules(nullptr);
+    opening.enter(nullptr);
+  }
+  return error;
+}
