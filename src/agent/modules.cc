@@ -31,15 +31,15 @@ namespace {
 constexpr uint32_t kMaxModules = 512;
 constexpr uint32_t kMaxPath = 1024;
 
-enum class Visit : uint8_t { kNone, kBegun, kDone };
+enum Visit : uint8_t { kNoVisit, kVisitBegun, kVisitDone };
 
 struct Module {
   bool mapped;  // release: after the rest was filled
   uint32_t generation;
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
-  Visit visits[static_cast<int>(ModuleVisitor::kCount)];  // by each visitor; atomic
-  bool stays;                                             // nobody unloads it
+  uint8_t visits[static_cast<int>(ModuleVisitor::kCount)];  // a Visit of each visitor; atomic
+  bool stays;                                               // nobody unloads it
   uint8_t build_id[32];
   bool marked;  // release: after the mark was written
   char path[kMaxPath];
@@ -199,7 +199,7 @@ void remember(const dl_find_object& found) {
   Module& module = *slot;
   module.build_id_bytes = 0;
   module.marked = false;
-  for (Visit& visit : module.visits) visit = Visit::kNone;
+  for (uint8_t& visit : module.visits) visit = kNoVisit;
   module.stays = !dlopen_was_called;
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
@@ -271,8 +271,8 @@ void announce_modules(bool forked) {
   if (forked) {
     __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // whoever held it is not here
     for (uint32_t i = 0; i < known_modules(); ++i) {
-      for (Visit& visit : modules[i].visits)
-        if (visit == Visit::kBegun) visit = Visit::kDone;  // so is who began it
+      for (uint8_t& visit : modules[i].visits)
+        if (visit == kVisitBegun) visit = kVisitDone;  // so is who began it
       if (is_mapped(modules[i])) tell(modules[i]);
     }
     return;
@@ -305,14 +305,14 @@ ModuleFacts facts_of(const Module& module) {
           module.path, module.build_id_bytes, module.path_bytes, module.stays};
 }
 
-Visit& visit_of(uint32_t slot, ModuleVisitor visitor) { return modules[slot].visits[static_cast<int>(visitor)]; }
+uint8_t& visit_of(uint32_t slot, ModuleVisitor visitor) { return modules[slot].visits[static_cast<int>(visitor)]; }
 
 }  // namespace
 
 bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts) {
   for (; *slot < known_modules(); ++*slot) {
     const Module& module = modules[*slot];
-    if (!is_mapped(module) || __atomic_load_n(&visit_of(*slot, visitor), __ATOMIC_RELAXED) != Visit::kNone) continue;
+    if (!is_mapped(module) || __atomic_load_n(&visit_of(*slot, visitor), __ATOMIC_RELAXED) != kNoVisit) continue;
     *facts = facts_of(module);
     return true;
   }
@@ -326,19 +326,19 @@ bool has_new_modules(ModuleVisitor visitor) {
 }
 
 bool begin_visit(ModuleVisitor visitor, uint32_t slot) {
-  Visit none = Visit::kNone;
-  return __atomic_compare_exchange_n(&visit_of(slot, visitor), &none, Visit::kBegun, false, __ATOMIC_RELAXED,
+  uint8_t none = kNoVisit;
+  return __atomic_compare_exchange_n(&visit_of(slot, visitor), &none, kVisitBegun, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED);
 }
 
 void end_visit(ModuleVisitor visitor, uint32_t slot) {
-  __atomic_store_n(&visit_of(slot, visitor), Visit::kDone, __ATOMIC_RELEASE);  // pairs with is_visited_now()
+  __atomic_store_n(&visit_of(slot, visitor), kVisitDone, __ATOMIC_RELEASE);  // pairs with is_visited_now()
 }
 
 bool is_visited_now(ModuleVisitor visitor, bool (*counts)(const ModuleFacts& module, const void* argument),
                     const void* argument) {
   for (uint32_t i = 0; i < known_modules(); ++i)
-    if (is_mapped(modules[i]) && __atomic_load_n(&visit_of(i, visitor), __ATOMIC_ACQUIRE) == Visit::kBegun &&
+    if (is_mapped(modules[i]) && __atomic_load_n(&visit_of(i, visitor), __ATOMIC_ACQUIRE) == kVisitBegun &&
         counts(facts_of(modules[i]), argument))
       return true;
   return false;
