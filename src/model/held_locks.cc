@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/sampling.h"
+#include "model/summary.h"
 
 namespace penna {
 namespace {
@@ -24,22 +25,22 @@ HeldLocks::HeldLocks(const Recording& recording)
       threads_(recording.threads().size()),
       index_(recording),
       tids_(recording.processes().size()),
+      parents_(process_parents(recording)),
       is_sampled_(lock_sample(recording) > 1) {
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
     const auto chunks = recording.chunks(i);
-    tids_[thread.process].push_back({thread.tid, chunks.empty() ? 0 : chunks[0].time_begin, i});
+    all_tids_.push_back({thread.tid, chunks.empty() ? 0 : chunks[0].time_begin, i});
   }
-  for (std::vector<Tid>& tids : tids_)
-    std::sort(tids.begin(), tids.end(), [](const Tid& a, const Tid& b) {
-      return std::tie(a.tid, a.begin, a.thread) < std::tie(b.tid, b.begin, b.thread);
-    });
+  std::sort(all_tids_.begin(), all_tids_.end(), [](const Tid& a, const Tid& b) {
+    return std::tie(a.tid, a.begin, a.thread) < std::tie(b.tid, b.begin, b.thread);
+  });
+  for (const Tid& one : all_tids_) tids_[recording.threads()[one.thread].process].push_back(one);
 }
 HeldLocks::~HeldLocks() = default;
 
 // The last one that began before; else the first one with this tid, whose first record may be of later.
-uint32_t HeldLocks::thread_of(uint32_t process, uint32_t tid, uint64_t time) const {
-  const std::vector<Tid>& tids = tids_[process];
+uint32_t HeldLocks::find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_t time) {
   auto behind = std::upper_bound(tids.begin(), tids.end(), std::pair(tid, time), [](const auto& value, const Tid& one) {
     return value.first != one.tid ? value.first < one.tid : value.second < one.begin;
   });
@@ -139,13 +140,39 @@ void HeldLocks::request(const Event& event, LockStep& step) {
   threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
   // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it back.)
-  if (was_held_[step.object] && !is_sampled_) return;
-  const uint32_t thread = thread_of(event.process, read.holder, event.time);
+  uint32_t thread = thread_of(event.process, read.holder, event.time);
+  if (thread != kNoIndex && was_held_[step.object] && !is_sampled_) return;
+  if (thread == kNoIndex) thread = sharing_thread(event, step);
   if (thread == kNoIndex) return;
   LockHold& hold = holds_[step.object];
   hold.thread = thread;
   hold.depth = 1;
   hold.learned = true;
+}
+
+// The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held, too, and an
+// ancestor's thread that has held it since before then will not give that copy back.
+uint32_t HeldLocks::sharing_thread(const Event& event, const LockStep& step) const {
+  constexpr int kMostAncestors = 16;
+  const uint32_t thread = find_tid(all_tids_, step.read.holder, event.time);
+  if (thread == kNoIndex) return kNoIndex;
+  const uint32_t its = recording_.threads()[thread].process;
+  uint32_t child = event.process;
+  for (int hops = 0; parents_[child] != kNoIndex && hops < kMostAncestors; ++hops, child = parents_[child]) {
+    if (parents_[child] != its) continue;
+    const SyncObject& object = objects_[step.object];
+    const uint32_t* same = index_.peek(its, lock_kind(object.sync), object.address);
+    const bool taken_since = same != nullptr && hold_of(thread, *same).thread == thread &&
+                             hold_of(thread, *same).since > recording_.processes()[child].process.start_ticks;
+    return taken_since ? thread : kNoIndex;
+  }
+  return thread;
+}
+
+bool HeldLocks::owner_is_elsewhere(uint32_t thread) const {
+  const OpenWait& wait = threads_[thread].wait;
+  return wait.is_open() && wait.owner != 0 &&
+         thread_of(recording_.threads()[thread].process, wait.owner, wait.begin) == kNoIndex;
 }
 
 void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {

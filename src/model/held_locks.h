@@ -96,7 +96,11 @@ class HeldLocks {
     for (const LockHold& reader : readers_[readers_of_[object]]) visit(reader);
   }
   // The thread of a process that had this tid then; kNoIndex: none.
-  uint32_t thread_of(uint32_t process, uint32_t tid, uint64_t time) const;
+  uint32_t thread_of(uint32_t process, uint32_t tid, uint64_t time) const {
+    return find_tid(tids_[process], tid, time);
+  }
+  // What it waits for was held, by no thread of its process.
+  bool owner_is_elsewhere(uint32_t thread) const;
 
   uint64_t locks() const { return locks_; }        // objects that are locks
   uint64_t too_many() const { return too_many_; }  // acquisitions of which the thread's other locks are not all known
@@ -140,7 +144,11 @@ class HeldLocks {
     uint64_t begin;
     uint32_t thread;
   };
+  uint32_t sharing_thread(const Event& event, const LockStep& step) const;
+  static uint32_t find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_t time);
   std::vector<std::vector<Tid>> tids_;  // by process; sorted
+  std::vector<Tid> all_tids_;           // of all processes; sorted
+  std::vector<uint32_t> parents_;       // by process
   bool is_sampled_;                     // of acquisitions, not all are told
   uint64_t epoch_ = 1;                  // grows when an object is forgotten
   uint64_t locks_ = 0, too_many_ = 0, unfinished_ = 0;

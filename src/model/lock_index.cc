@@ -21,6 +21,11 @@ uint32_t LockIndex::find(uint32_t process, LockKind kind, uint64_t address, uint
   return found->second;
 }
 
+const uint32_t* LockIndex::peek(uint32_t process, LockKind kind, uint64_t address) const {
+  const auto found = at_[process].find(key(kind, address));
+  return found == at_[process].end() ? nullptr : &found->second;
+}
+
 bool LockIndex::retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index) {
   const auto found = at_[process].find(key(kind, address));
   if (found == at_[process].end()) return false;

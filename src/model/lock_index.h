@@ -26,6 +26,8 @@ class LockIndex {
 
   // The lock that an event is about; `added`: it is a new one, with the index `next`.
   uint32_t find(uint32_t process, LockKind kind, uint64_t address, uint32_t next, bool* added);
+  // Null: none was used there so far.
+  const uint32_t* peek(uint32_t process, LockKind kind, uint64_t address) const;
   // What is at this place next is another one: true when a lock (`index`) was there.
   bool retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index);
   // The record of a block: calls gone(index) for each lock that cannot be there any more.

@@ -27,8 +27,10 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       ledger_(recording.threads().size()),
       conditions_(recording.threads().size()),
       sample_(lock_sample(recording)) {
-  for (uint32_t i = 0; i < recording.threads().size(); ++i)
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
+    by_tid_[recording.threads()[i].tid] = i;
+  }
 }
 Locks::~Locks() = default;
 
@@ -256,8 +258,10 @@ uint64_t Locks::duration(uint64_t begin, uint64_t end) {
 }
 
 uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
-  const auto found = threads_.find(pair_key(process, tid));
-  return tid == 0 || found == threads_.end() ? kNoIndex : found->second;
+  if (tid == 0) return kNoIndex;
+  if (const auto found = threads_.find(pair_key(process, tid)); found != threads_.end()) return found->second;
+  const auto elsewhere = by_tid_.find(tid);
+  return elsewhere == by_tid_.end() ? kNoIndex : elsewhere->second;
 }
 
 // ---- The end

@@ -108,6 +108,7 @@ class Locks {
   ConditionWaits conditions_;
   uint64_t sample_;              // lock_sample()
   NumberMap<uint32_t> threads_;  // process, tid -> index of the last thread
+  NumberMap<uint32_t> by_tid_;   // the same of all processes: they may share a lock
   uint64_t unended_ = 0, impossible_ = 0;
 };
 

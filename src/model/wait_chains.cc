@@ -118,7 +118,9 @@ uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
   flow.depends = kNoIndex;
   const uint32_t waiter = flow.waiters[0], waiter_stack = held_.wait_of(waiter).stack;
   if (hold.thread == kNoIndex)
-    return link_of({object, 0, kNoIndex, LinkKind::kFree, false}, waiter, waiter_stack, kNoIndex, 0);
+    return link_of(
+        {object, 0, kNoIndex, held_.owner_is_elsewhere(waiter) ? LinkKind::kUnknownHolder : LinkKind::kFree, false},
+        waiter, waiter_stack, kNoIndex, 0);
   const OpenWait& wait = held_.wait_of(hold.thread);
   uint32_t next = kNoIndex, wait_stack = 0;
   bool is_cut = false;

@@ -41,6 +41,7 @@ std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_
     text += (text.empty() ? "" : " <- ") + object_text(texts, link);
     const bool join = sync_of(texts, link) == PENNA_SYNC_JOIN;
     if (link.kind == LinkKind::kFree && !join) text += " (handed over)";
+    if (link.kind == LinkKind::kUnknownHolder) text += " (who has it is not known)";
     if (link.kind == LinkKind::kTimedOut) text += " (timed out)";
     if (link.kind == LinkKind::kNotWoken) text += " (not woken yet)";
     if (link.kind == LinkKind::kNobodyKnown) text += " (who ended the wait is not known)";
@@ -73,6 +74,10 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
       details.push_back({sync_of(texts, link) == PENNA_SYNC_JOIN ? "it is not known which thread that is"
                                                                  : "nobody has it any more: it is being handed over",
                          ""});
+      break;
+    case LinkKind::kUnknownHolder:
+      details.push_back(
+          {"it is not known which thread has it: one of another process, or one that was not recorded", ""});
       break;
     case LinkKind::kTimedOut: details.push_back({"nobody ends the wait: it times out", ""}); break;
     case LinkKind::kNotWoken: details.push_back({"it is not known yet who ends the wait", ""}); break;

@@ -205,6 +205,27 @@ TEST_F(WaitChainsTest, WhatIsBeingHandedOverHasNoHolder) {
   EXPECT_EQ(seen.worst().time, 10u);
 }
 
+// A lock in memory that processes share. That the thread took it before itself does not mean that it is being handed over.
+TEST_F(WaitChainsTest, AThreadOfAnotherProcessMayHaveIt) {
+  const uint32_t other = build.process(200, 100, 5);
+  ThreadBuilder& holder = build.thread(other, 7);
+  lock_at(thread(1), kOuter, 1, 10);
+  thread(1).unlock(kOuter, 20);
+  lock_at(holder, kOuter, 2, 30);
+  wait_for(thread(1), kOuter, 11, 100, 150, 2007);
+  holder.unlock(kOuter, 140);
+  wait_for(thread(1), kInner, 12, 200, 230, 4444);
+  Chained seen(build);
+  const ChainLink& link = seen.worst();
+  EXPECT_EQ(link.kind, LinkKind::kHeld);
+  ASSERT_NE(link.holder, kNoIndex);
+  EXPECT_EQ(seen.recording.threads()[link.holder].tid, 2007u);
+  EXPECT_EQ(link.time, 50u);
+  // One that was not recorded.
+  EXPECT_EQ(seen.chains.links()[seen.chains.by_time()[1]].kind, LinkKind::kUnknownHolder);
+  EXPECT_EQ(seen.total(), 80u);
+}
+
 TEST_F(WaitChainsTest, ADeadlockIsAChainOfBoundedLength) {
   lock_at(thread(1), kOuter, 1, 10);
   lock_at(thread(2), kInner, 2, 11);
