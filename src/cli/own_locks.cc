@@ -22,8 +22,19 @@ size_t find_outside(std::string_view text, char wanted) {
   return text.npos;
 }
 
+// In parameters a star is a pointer's, and who types spaces wherever he likes.
+std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
 WantedFunction named(std::string_view text) {
   const std::string name(text);
+  if (name.find('*') != name.npos)
+    return {name, [wanted = without_spaces(name)](const std::string& one) {
+              const std::string seen = without_spaces(one);
+              return seen.starts_with(wanted) && (seen.size() == wanted.size() || seen[wanted.size()] == '(');
+            }};
   return {name, [pattern = FunctionPattern(name)](const std::string& one) { return pattern.matches(one); }};
 }
 
@@ -41,7 +52,8 @@ Result<OwnLock> parse_own_lock(const std::string& text) {
   const std::string_view gives = all.substr(equals + 1, comma == all.npos ? comma : comma - equals - 1);
   if (comma < equals || takes.empty() || gives.empty() || find_outside(gives, '=') != gives.npos)
     return wrong("cannot be read");
-  if (text.find_first_of("*?") != text.npos) return wrong("has a glob, where a name is needed");
+  if (find_outside(all, '*') != all.npos || find_outside(all, '?') != all.npos)
+    return wrong("has a glob, where a name is needed");
   if (takes == gives) return wrong("names one function twice");
   OwnLock lock{text, named(takes), named(gives), {}, PENNA_ANSWER_NONE};
   if (comma == all.npos) return lock;

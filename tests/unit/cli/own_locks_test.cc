@@ -37,6 +37,18 @@ TEST(OwnLocks, NamesOfCxx) {
   EXPECT_TRUE(lock->tries.matches("shop::Gate<int, 3>::enter(int)"));
 }
 
+// A star in there is no glob.
+TEST(OwnLocks, NamesWithPointers) {
+  const auto lock = parse_own_lock("own_lock(int *)=Gate<char*>::leave,try=own_try(int*, Gate<char*>*)");
+  ASSERT_TRUE(lock) << lock.error().text;
+  EXPECT_TRUE(lock->takes.matches("own_lock(int*)"));
+  EXPECT_FALSE(lock->takes.matches("own_lock(int, char*)"));
+  EXPECT_TRUE(lock->gives.matches("Gate<char*>::leave()"));
+  EXPECT_FALSE(lock->gives.matches("Gate<char*>::leave_it()"));
+  EXPECT_TRUE(lock->tries.matches("own_try(int*, Gate<char*>*)"));
+  for (const char* text : {"a*=b", "a=b*(int*)", "a=b,try=c?"}) EXPECT_FALSE(parse_own_lock(text)) << text;
+}
+
 TEST(OwnLocks, WhatCannotBeRead) {
   for (const char* text : {"", "a", "=", "a=", "=b", "a=b=c", "a=b,", "a=b,c", "a=b,try=", "a=b,try=a", "a=b,try=b",
                            "a=b,try=c,try=d", "a,try=c", "a,b=c", "a=a", "a*=b", "a=b,tries=c", "a=b,try0="}) {
