@@ -71,10 +71,26 @@ bool is_way_of_language(std::string_view function) {
                                         "std::__platform_semaphore",
                                         "std::__atomic_semaphore",
                                         "std::latch",
+                                        "std::barrier",
+                                        "std::__tree_barrier",
+                                        "std::recursive_timed_mutex",
+                                        "std::future",
+                                        "std::shared_future",
+                                        "std::__basic_future",
+                                        "std::__future_base",
+                                        "std::promise",
+                                        "std::packaged_task",
+                                        "std::__atomic_futex_unsigned",
+                                        "std::__atomic_futex_unsigned_base",
                                         "std::__atomic_wait_address",
                                         "std::__atomic_wait_address_v",
                                         "std::__atomic_wait_address_bare",
                                         "std::__detail::__platform_wait",
+                                        "std::__detail::__waiter",
+                                        "std::__detail::__waiter_base",
+                                        "std::__detail::__waiter_pool",
+                                        "std::__detail::__waiter_pool_base",
+                                        "std::atomic",
                                         "std::__atomic_base"};
   for (std::string_view result : {"void ", "bool "})  // templates say what they return
     if (function.substr(0, result.size()) == result) function.remove_prefix(result.size());
@@ -171,15 +187,17 @@ bool Names::is_entry(uint32_t process, uint64_t pc, uint16_t generation) {
   return place.known() && symbols_.is_entry({map_.path(place.module), map_.build_id(place.module)}, place.address);
 }
 
-const NameFrame* Names::origin(uint32_t process, uint32_t stack) {
-  const NameFrame* last = nullptr;
+const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function)) {
+  const NameFrame *last = nullptr, *innermost = nullptr;
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
     for (const NameFrame& one : frame(process, node->pc, node->generation)) {
       last = &one;
-      if (!is_way_of_language(one.function)) return last;
+      if (is_way_of_language(one.function)) continue;
+      if (innermost == nullptr) innermost = &one;
+      if (is_way_too == nullptr || !is_way_too(one.function)) return &one;
     }
   }
-  return last;
+  return innermost != nullptr ? innermost : last;
 }
 
 std::optional<std::string> Names::variable(uint32_t process, uint64_t address, uint64_t ticks) {

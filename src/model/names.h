@@ -84,7 +84,8 @@ class Names {
   bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
   // The frame that is said to have allocated or waited: the innermost one that is not a way of the language itself
   // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack without frames.
-  const NameFrame* origin(uint32_t process, uint32_t stack);
+  // `is_way_too`: what is a way besides, where anything else is behind it.
+  const NameFrame* origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function) = nullptr);
 
   // A variable: "counter_lock", "queue.mutex" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
   std::optional<std::string> variable(uint32_t process, uint64_t address, uint64_t ticks);

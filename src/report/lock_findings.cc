@@ -47,7 +47,7 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
     findings.push_back(fmt::format(
         "Convoy: {} queue for {} again and again: in {} of {} waits at least 2 others were waiting already. It is held "
         "for {} at a time (median), a wait takes {}.",
-        count_of_threads(lock.waiting_threads.size()), name_of(lock),
+        count_of_threads(lock.waiting_threads.size()), name_of.in_sentence(lock),
         count_text(static_cast<int64_t>(lock.queued_waits)), count_text(static_cast<int64_t>(lock.wait.count())),
         time_text(recording, hold), time_text(recording, wait)));
   }
@@ -56,7 +56,7 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
 void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<std::string>& findings) {
   for (const ConditionStats& condition : locks.conditions()) {
     const LockStats& lock = locks.all()[condition.index];
-    const std::string name = name_of(lock);
+    const std::string name = name_of.in_sentence(lock);
     const uint64_t wakes = condition.signals + condition.broadcasts;
     if (condition.unheard != 0)
       findings.push_back(fmt::format(
@@ -73,7 +73,7 @@ void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<st
                       count_text(static_cast<int64_t>(condition.herds)),
                       plural_text(static_cast<int64_t>(condition.broadcasts), "broadcast") + " of " + name,
                       condition.herded / condition.herds,
-                      condition.lock == kNoIndex ? "the mutex" : name_of(locks.all()[condition.lock])));
+                      condition.lock == kNoIndex ? "the mutex" : name_of.in_sentence(locks.all()[condition.lock])));
   }
 }
 
@@ -83,7 +83,7 @@ void add_lost(const Recording& recording, const Locks& locks, const LockNames& n
   const std::vector<LostWakeup>& lost = locks.lost_wakeups();
   for (size_t i = 0; i < std::min(lost.size(), kMost); ++i) {
     const LostWakeup& one = lost[i];
-    const std::string name = name_of(locks.all()[locks.conditions()[one.condition].index]);
+    const std::string name = name_of.in_sentence(locks.all()[locks.conditions()[one.condition].index]);
     findings.push_back(fmt::format(
         "Lost wake-up? {} still waits for {}; {} had signalled it {} before that wait began, when nobody waited{}.",
         name_of.thread(one.thread), name, name_of.thread(one.signaller),
@@ -142,7 +142,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
       fmt::format("{} lost {}", count_of_threads(worst->waiting_threads.size()), time_text(recording, lost));
   if (lived >= lost)
     text += fmt::format(" of {} {}", worst->waiting_threads.size() == 1 ? "its" : "their", time_text(recording, lived));
-  text += " waiting for " + name_of(*worst);
+  text += " waiting for " + name_of.in_sentence(*worst);
   const MainHolder main = main_holders(locks)[static_cast<size_t>(worst - locks.all().data())];
   if (main.pair == nullptr) return text + ".";
   const double share = 100 * static_cast<double>(main.time) / static_cast<double>(lost);

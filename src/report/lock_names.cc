@@ -5,16 +5,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
 
 namespace penna {
+namespace {
+
+bool begins_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return text.starts_with(one); });
+}
+
+// The class that a function belongs to: "FileLock" of "shop::FileLock<int>::FileLock(int)"; "" for none.
+std::string_view class_of(std::string_view function) {
+  int depth = 0;
+  size_t colons[2] = {function.npos, function.npos}, end = function.npos;  // the last, and that in front of it
+  for (size_t i = 0; i < function.size() && !(depth == 0 && function[i] == '('); ++i) {
+    if (function[i] == '<') ++depth;
+    if (function[i] == '>') --depth;
+    if (depth != 0 || function.substr(i, 2) != "::") continue;
+    colons[1] = colons[0];
+    colons[0] = i++;
+  }
+  if (colons[0] == function.npos) return "";
+  std::string_view name = function.substr(0, colons[0]);
+  if (colons[1] != function.npos) name.remove_prefix(colons[1] + 2);
+  end = name.find('<');
+  return name.substr(0, end);
+}
+
+// Functions of libraries and classes through which programs lock and wait: who called them is who took the lock.
+bool is_way_to_lock(std::string_view function) {
+  constexpr std::string_view kFunctions[] = {
+      "uv_mutex_",    "uv_rwlock_",      "uv_cond_",       "uv_sem_",        "uv_barrier_",   "uv_once",
+      "g_mutex_",     "g_rw_lock",       "g_cond_",        "g_rec_mutex_",   "CRYPTO_THREAD", "PyThread_",
+      "apr_thread_m", "apr_thread_rw",   "PR_Lock",        "PR_Unlock",      "PR_NewLock",    "PR_WaitCond",
+      "SDL_Lock",     "SDL_CreateMutex", "SDL_Cond",       "SDL_Sem",        "boost::",       "uv_thread_join",
+      "QMutex",       "QBasicMutex",     "QReadWriteLock", "QWaitCondition", "QSemaphore"};
+  constexpr std::string_view kClasses[] = {"Mutex", "Lock", "Locker", "LockGuard", "PlatformMonitor", "CondVar"};
+  if (begins_with_any(function, kFunctions)) return true;
+  const std::string_view its = class_of(function);
+  return std::any_of(std::begin(kClasses), std::end(kClasses), [&](auto one) { return its.ends_with(one); });
+}
+
+}  // namespace
 
 std::string LockNames::operator()(const LockStats& lock) const {
   if (lock.kind == LockKind::kJoin) return "threads that were joined";
-  if (auto name = names_.variable(lock.process, lock.address, lock.first_time)) return *name;
+  // Some of libstdc++'s atomics wait together, in a table of its own: what for, the waiter tells.
+  const auto variable = names_.variable(lock.process, lock.address, lock.first_time);
+  if (variable && variable->find("std::__detail::__waiter_pool_base") == variable->npos) return *variable;
+  if (std::string used = place(lock.process, lock.first_stack); variable && !used.empty())
+    return "first used in " + used;
   const LockBlock* block = blocks_ == nullptr ? nullptr : blocks_->of(lock.process, lock.address, lock.first_time);
   if (block != nullptr) return in_block(*block, lock.address);
   if (!names_.map().locate(lock.process, lock.address, lock.first_time).known()) {
@@ -23,6 +68,13 @@ std::string LockNames::operator()(const LockStats& lock) const {
       return (has_holder(lock.kind) ? "first taken in " : "first used in ") + used;
   }
   return names_.data(lock.process, lock.address, lock.first_time);
+}
+
+std::string LockNames::in_sentence(const LockStats& lock) const {
+  constexpr std::string_view kPlaces[] = {"made in ", "first ", "in the block ", "at +"};
+  const std::string name = (*this)(lock);
+  if (!begins_with_any(name, kPlaces)) return name;
+  return fmt::format("the {} {} ({:#x})", lock_kind_name(lock.kind), name, lock.address);
 }
 
 // "at +40 in the block of 112 B that make_queue (queue.cc:31) allocated".
@@ -34,7 +86,7 @@ std::string LockNames::in_block(const LockBlock& block, uint64_t address) const 
 }
 
 std::string LockNames::place(uint32_t process, uint32_t stack) const {
-  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack);
+  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
   if (origin == nullptr) return "";
   if (origin->line == 0) return origin->function;
   return fmt::format("{} ({}:{})", origin->function, base_name(origin->file), origin->line);

@@ -21,6 +21,8 @@ class LockNames {
       : recording_(recording), names_(names), blocks_(blocks) {}
 
   std::string operator()(const LockStats& lock) const;
+  // The same where words stand around it: "the mutex made in main (0x7f..)".
+  std::string in_sentence(const LockStats& lock) const;
   // False when a lock's name says where it is: several may be made in one place, or lie in blocks of one kind.
   bool is_ambiguous(const LockStats& lock) const;
 

@@ -191,7 +191,7 @@ Table histogram_table(const Recording& recording, const LockStats& lock, const L
   constexpr size_t kBar = 40;
   Table table;
   table.key = "histogram";
-  table.title = "Waits for " + name_of(lock) + " by length";
+  table.title = "Waits for " + name_of.in_sentence(lock) + " by length";
   table.columns = {{"from_ns", "FROM", CellKind::kDuration},
                    {"waits", "WAITS", CellKind::kCount},
                    {"percent", "SHARE", CellKind::kPercent},

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What locks and their holders are called where a library stands between them and the program: by the program's own function, in words
+# that make a sentence, and told apart where several are called alike.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >wrapped.cc <<'PROGRAM'
+#include <atomic>
+#include <barrier>
+#include <future>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+#define PLACE __attribute__((noipa))
+extern "C" PLACE void uv_mutex_lock(pthread_mutex_t *mutex) { pthread_mutex_lock(mutex); }
+extern "C" PLACE void uv_mutex_unlock(pthread_mutex_t *mutex) { pthread_mutex_unlock(mutex); }
+extern "C" PLACE void uv_mutex_init(pthread_mutex_t *mutex) { pthread_mutex_init(mutex, nullptr); }
+namespace shop {
+struct FileLock {
+  pthread_mutex_t *mutex;
+  PLACE FileLock(pthread_mutex_t *of) : mutex(of) { uv_mutex_lock(mutex); }
+  PLACE ~FileLock() { uv_mutex_unlock(mutex); }
+};
+}  // namespace shop
+std::vector<pthread_mutex_t> *locks;
+std::atomic<int> phase;
+PLACE void make_locks() {
+  locks = new std::vector<pthread_mutex_t>(2);
+  for (pthread_mutex_t &lock : *locks) uv_mutex_init(&lock);
+}
+PLACE void audit(int i) {
+  shop::FileLock lock(&(*locks)[i]);
+  for (phase++; phase % 2 != 0;) usleep(100);
+  usleep(20000);
+}
+PLACE void pay(int i) {
+  while (phase % 2 == 0) usleep(100);
+  phase++;
+  shop::FileLock lock(&(*locks)[i]);
+}
+std::barrier<> both(2);
+PLACE void meets() { both.arrive_and_wait(); }
+PLACE int gets(std::future<int> later) { return later.get(); }
+int main() {
+  make_locks();
+  for (int i = 0; i < 2; i++) {
+    std::thread one(audit, i), other(pay, i);
+    one.join();
+    other.join();
+  }
+  std::promise<int> promise;
+  std::thread early(meets), getter(gets, promise.get_future());
+  usleep(20000);
+  both.arrive_and_wait();
+  promise.set_value(1);
+  early.join();
+  getter.join();
+}
+PROGRAM
+build_c wrapped
+penna record -q -k locks -o wrapped.penna -- ./wrapped
+run penna report wrapped.penna locks
+expect_match "$out" '^1 thread lost .* waiting for the mutex made in make_locks\(\) \(wrapped.cc:[0-9]+\) \(0x[0-9a-f]+\), .* of it while audit\(int\) \(wrapped.cc:[0-9]+\) held it\.$'
+expect_match "$out" '^Waits for the mutex made in make_locks\(\) \(wrapped.cc:[0-9]+\) \(0x[0-9a-f]+\) by length$'
+expect_match "$out" ' 0x[0-9a-f]+ +mutex +made in make_locks\(\) \(wrapped.cc:[0-9]+\) +audit\(int\) \(wrapped.cc:[0-9]+\), '
+expect_match "$out" ' futex +first used in gets\(std::future<int>\) \(wrapped.cc:[0-9]+\)$'
+expect_match "$out" ' futex +first used in meets\(\) \(wrapped.cc:[0-9]+\)$'
+expect_missing "$out" "__waiter_pool"
