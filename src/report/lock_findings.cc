@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "model/hash.h"
 #include "model/summary.h"
@@ -53,28 +54,51 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
   }
 }
 
+// Of those for which worth() is not 0 the worst, by say(), and how many more there are.
+void add_worst(const Locks& locks, uint64_t (*worth)(const ConditionStats&, const LockStats&),
+               const std::function<std::string(const ConditionStats&)>& say, std::vector<std::string>& findings) {
+  constexpr size_t kMost = 5;
+  const auto worth_of = [&](const ConditionStats* one) { return worth(*one, locks.all()[one->index]); };
+  std::vector<const ConditionStats*> found;
+  for (const ConditionStats& condition : locks.conditions())
+    if (worth_of(&condition) != 0) found.push_back(&condition);
+  std::stable_sort(found.begin(), found.end(), [&](auto* a, auto* b) { return worth_of(a) > worth_of(b); });
+  for (size_t i = 0; i < std::min(found.size(), kMost); ++i) findings.push_back(say(*found[i]));
+  if (found.size() > kMost)
+    findings.push_back(fmt::format("The same of {}.",
+                                   plural_text(static_cast<int64_t>(found.size() - kMost), "more condition variable")));
+}
+
 void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<std::string>& findings) {
-  for (const ConditionStats& condition : locks.conditions()) {
-    const LockStats& lock = locks.all()[condition.index];
-    const std::string name = name_of.in_sentence(lock);
-    const uint64_t wakes = condition.signals + condition.broadcasts;
-    if (condition.unheard != 0)
-      findings.push_back(fmt::format(
-          "{} of {} of {} came when nobody waited for it.", count_text(static_cast<int64_t>(condition.unheard)),
-          plural_text(static_cast<int64_t>(wakes), "signal or broadcast", "signals and broadcasts"), name));
-    if (lock.timeouts != 0)
-      findings.push_back(fmt::format("{} of {} for {} ended by time-out.",
-                                     count_text(static_cast<int64_t>(lock.timeouts)),
-                                     plural_text(static_cast<int64_t>(lock.wait.count()), "wait"), name));
-    if (condition.herds != 0)
-      findings.push_back(
-          fmt::format("Thundering herd: after {} of {}, all but one of the threads that woke up ({} on average) waited "
-                      "for {} again.",
-                      count_text(static_cast<int64_t>(condition.herds)),
-                      plural_text(static_cast<int64_t>(condition.broadcasts), "broadcast") + " of " + name,
-                      condition.herded / condition.herds,
-                      condition.lock == kNoIndex ? "the mutex" : name_of.in_sentence(locks.all()[condition.lock])));
-  }
+  const auto name = [&](const ConditionStats& one) { return name_of.in_sentence(locks.all()[one.index]); };
+  const auto number_text = [](uint64_t count) { return count_text(static_cast<int64_t>(count)); };
+  add_worst(
+      locks, [](const ConditionStats& one, const LockStats&) { return one.unheard; },
+      [&](const ConditionStats& one) {
+        return fmt::format("{} of {} of {} came when nobody waited for it.", number_text(one.unheard),
+                           plural_text(static_cast<int64_t>(one.signals + one.broadcasts), "signal or broadcast",
+                                       "signals and broadcasts"),
+                           name(one));
+      },
+      findings);
+  add_worst(
+      locks, [](const ConditionStats&, const LockStats& lock) { return lock.timeouts; },
+      [&](const ConditionStats& one) {
+        const LockStats& lock = locks.all()[one.index];
+        return fmt::format("{} of {} for {} ended by time-out.", number_text(lock.timeouts),
+                           plural_text(static_cast<int64_t>(lock.wait.count()), "wait"), name(one));
+      },
+      findings);
+  add_worst(
+      locks, [](const ConditionStats& one, const LockStats&) { return one.herds; },
+      [&](const ConditionStats& one) {
+        return fmt::format(
+            "Thundering herd: after {} of {}, all but one of the threads that woke up ({} on average) "
+            "waited for {} again.",
+            number_text(one.herds), plural_text(static_cast<int64_t>(one.broadcasts), "broadcast") + " of " + name(one),
+            one.herded / one.herds, one.lock == kNoIndex ? "the mutex" : name_of.in_sentence(locks.all()[one.lock]));
+      },
+      findings);
 }
 
 void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of,

@@ -204,5 +204,16 @@ TEST_F(LockReports, Conditions) {
                             "wait began, when nobody waited."));
 }
 
+// A program with thousands of them has a page that can be read, too.
+TEST_F(LockReports, OfManyFindingsOfAKindTheWorstAreShown) {
+  for (uint64_t i = 0; i < 1000; ++i)
+    for (uint64_t k = 0; k <= i; k += 100)
+      thread(1).wake(ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x900000 + 64 * i), 1000 * i + k);
+  const std::vector<std::string> all = findings();
+  EXPECT_LE(all.size(), 8u);
+  EXPECT_THAT(all, Contains(HasSubstr("10 of 10 signals and broadcasts of")));
+  EXPECT_THAT(all, Contains("The same of 995 more condition variables."));
+}
+
 }  // namespace
 }  // namespace penna::lock_reports_test
