@@ -86,6 +86,7 @@ LockStep HeldLocks::take(const Event& event) {
   LockStep step;
   step.read = read_lock(event.record);
   const LockRecord& read = step.read;
+  index_.pass(event.time, [&](uint32_t gone) { drop_object(gone); });
   if (read.deed == LockDeed::kNone) {
     if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [&](uint32_t gone) { drop_object(gone); });
     return step;

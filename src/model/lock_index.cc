@@ -3,6 +3,7 @@
 #include "model/lock_index.h"
 
 #include <algorithm>
+#include <map>
 
 #include "model/block_records.h"
 
@@ -12,7 +13,32 @@ LockIndex::LockIndex(const Recording& recording)
     : at_(recording.processes().size()),
       addresses_(recording.processes().size()),
       follows_memory_(std::any_of(recording.chunks().begin(), recording.chunks().end(),
-                                  [](const ChunkRef& chunk) { return chunk.events[PENNA_ALLOC] != 0; })) {}
+                                  [](const ChunkRef& chunk) { return chunk.events[PENNA_ALLOC] != 0; })) {
+  for (uint32_t i = 0; i < recording.processes().size(); ++i)
+    add_mappings(i, recording.processes()[i].modules, mappings_);
+  std::sort(mappings_.begin(), mappings_.end(), [](const Mapping& a, const Mapping& b) { return a.time < b.time; });
+  follows_memory_ |= !mappings_.empty();
+}
+
+// The same file at its old place has its locks where they were: to whoever reads, they are the same.
+void LockIndex::add_mappings(uint32_t process, const std::vector<Module>& modules, std::vector<Mapping>& mappings) {
+  std::vector<const Module*> by_time;
+  for (const Module& module : modules)
+    if (module.start < module.end) by_time.push_back(&module);
+  std::stable_sort(by_time.begin(), by_time.end(), [](auto* a, auto* b) { return a->ticks < b->ticks; });
+  std::map<uint64_t, const Module*> mapped;  // by end
+  for (const Module* module : by_time) {
+    bool is_another = false;
+    auto one = mapped.upper_bound(module->start);
+    while (one != mapped.end() && one->second->start < module->end) {
+      const Module& before = *one->second;
+      is_another |= before.path != module->path || before.build_id != module->build_id || before.bias != module->bias;
+      one = mapped.erase(one);
+    }
+    mapped[module->end] = module;
+    if (is_another) mappings.push_back({module->ticks, process, module->start, module->end});
+  }
+}
 
 uint32_t LockIndex::find(uint32_t process, LockKind kind, uint64_t address, uint32_t next, bool* added) {
   const auto [found, is_new] = at_[process].try_emplace(key(kind, address), next);

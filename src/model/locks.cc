@@ -36,6 +36,7 @@ Locks::~Locks() = default;
 
 void Locks::operator()(const Event& event) {
   const LockRecord read = read_lock(event.record);
+  index_.pass(event.time, [this](uint32_t index) { replaced(index); });
   if (read.deed == LockDeed::kNone) {
     if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [this](uint32_t index) { replaced(index); });
     return;

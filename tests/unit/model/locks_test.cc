@@ -102,6 +102,31 @@ TEST(Locks, AConditionWaitGivesTheLockBackMeanwhile) {
   EXPECT_EQ(condition.wait.max(), 100u);
 }
 
+// Another library where one was before: its locks are others. The same one is what it was.
+TEST(Locks, ALibraryIsMappedWhereAnotherOneWas) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  Module module;
+  module.bias = module.start = 0x100000;
+  module.end = 0x110000;
+  for (const auto& [path, ticks] : {std::pair{"/lib/one.so", 5}, {"/lib/one.so", 30}, {"/lib/two.so", 50}}) {
+    module.path = path;
+    module.ticks = static_cast<uint64_t>(ticks);
+    ++module.generation;
+    build.module(process, module);
+  }
+  ThreadBuilder& thread = build.thread(process, 1);
+  constexpr uint64_t kStatic = 0x100500;
+  for (uint64_t time : {10, 40, 60}) {
+    thread.lock(kStatic, time);
+    thread.unlock(kStatic, time + 5);
+  }
+  Analysed seen(build);
+  ASSERT_EQ(seen.locks.all().size(), 2u);
+  EXPECT_EQ(seen.locks.all()[0].acquisitions, 2u);
+  EXPECT_EQ(seen.locks.all()[1].acquisitions, 1u);
+}
+
 TEST(Locks, AWaitThatFailsTakesNothing) {
   RecordingBuilder build;
   const uint32_t process = build.process(100);
