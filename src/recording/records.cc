@@ -97,6 +97,8 @@ std::optional<Module> decode_module(const Record& record) {
   module.generation = info.generation;
   module.build_id.assign(info.build_id, info.build_id + info.build_id_bytes);
   module.path = path.substr(0, info.path_bytes);
+  // The dynamic linker has a name for the kernel's, and the agent takes that for a file of the current directory.
+  if (module.path.ends_with("linux-vdso.so.1")) module.path = "[vdso]";
   module.ticks = record.time;
   return module;
 }

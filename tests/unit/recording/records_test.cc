@@ -259,6 +259,18 @@ TEST(Classify, KnowsEveryKindAndNoOther) {
     EXPECT_EQ(classify(kind), PENNA_CLASS_COUNT) << kind;
 }
 
+TEST(Decode, TheKernelsModuleIsNoFile) {
+  penna_module module{};
+  module.start = 0x2000;
+  module.end = 0x3000;
+  module.path_bytes = 21;
+  auto chunk = ChunkBuilder(1000).full(PENNA_KIND_MODULE, 1001, module, "/home/linux-vdso.so.1").close();
+  RecordCursor in(chunk);
+  Record record;
+  in.next(record);
+  EXPECT_EQ(decode_module(record)->path, "[vdso]");
+}
+
 TEST(Decode, ModulesSitesAndNames) {
   penna_module module{};
   module.bias = 0x1000;
