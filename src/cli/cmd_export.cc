@@ -190,8 +190,14 @@ void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight
                  {"wait-by-holder", FoldedWeight::kWaitByHolder}},
                 fmt::format("{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
                             "at the peak, number of "
-                            "temporary ones; time waited, by who waited or by who held the lock; default time",
+                            "temporary ones; time waited, by who waited or by who held the lock; default time, or "
+                            "without calls alloc-bytes",
                             where));
+}
+
+FoldedWeight default_weight(const Summary& summary) {
+  const bool only_allocations = summary.events[PENNA_CALLS] == 0 && summary.events[PENNA_ALLOC] != 0;
+  return only_allocations ? FoldedWeight::kAllocBytes : FoldedWeight::kTime;
 }
 
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {
@@ -238,6 +244,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
     return Error{"--weight and --threads are for the format folded"};
   if (options.pid && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
+  options.has_weight = weight.has_value();
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
   if (options.folded.threads && options.folded.weight == FoldedWeight::kWaitByHolder)
     return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
@@ -266,6 +273,10 @@ int cmd_export(const ExportOptions& options) {
   if (const Result<> known = check_weight_of_sample(*recording, options.folded.weight); !known)
     return fail("export: " + known.error().text);
   ExportOptions chosen = options;
+  if (format.write == write_folded && !options.has_weight && default_weight(summary) != options.folded.weight) {
+    chosen.folded.weight = default_weight(summary);
+    say("there are no calls: the weights are bytes allocated, as of --weight alloc-bytes");
+  }
   chosen.folded.choice = choice->get();
   Analyses analyses;
   int status = 0;
@@ -276,7 +287,7 @@ int cmd_export(const ExportOptions& options) {
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
   if (status != 0) return status;
-  if (const std::string missing = what_is_missing(format, options, summary); !missing.empty()) say(missing);
+  if (const std::string missing = what_is_missing(format, chosen, summary); !missing.empty()) say(missing);
   for (const std::string& sentence : unmet_stacks(choice->get())) say(sentence);
   for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
   return status;

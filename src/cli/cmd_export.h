@@ -13,6 +13,7 @@ struct ExportOptions {
   InputOptions input;
   std::string format;              // one of export_formats()
   FoldedOptions folded;            // its choice is made of `allocations`
+  bool has_weight = false;         // else folded.weight is that of default_weight()
   AllocFilterOptions allocations;  // of folded, with a weight of allocations
   std::optional<uint32_t> pid;     // of formats of one process
   std::string output;              // empty or "-": standard output; of ctf and uftrace a directory
@@ -21,6 +22,8 @@ struct ExportOptions {
 // --weight, of a format or table.
 void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where);
 
+// Time of calls, or where there are none, bytes allocated.
+FoldedWeight default_weight(const Summary& summary);
 // Fails for a weight that is not known of a recording of a sample.
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight);
 

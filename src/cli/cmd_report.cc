@@ -258,9 +258,10 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
   Names names(recording, *symbols);
   const Summary summary = summarize(recording);
-  PENNA_TRY(check_weight_of_sample(recording, options.weight.value_or(FoldedWeight::kTime)));
+  const FoldedWeight weight = options.weight.value_or(default_weight(summary));
+  PENNA_TRY(check_weight_of_sample(recording, weight));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
-  const FoldedOptions folded{options.weight.value_or(FoldedWeight::kTime), false, choice.get()};
+  const FoldedOptions folded{weight, false, choice.get()};
   Flame flame;
   Analyses analyses;
   {

@@ -25,6 +25,11 @@ expect_match "$out" '^ +123 B +1 +123 B +lose\(int\) \(leaking.cc:5\) \[leaking\
 expect_match "$out" '^ +main \(leaking.cc:7\) \[leaking\]$'
 expect_match "$out" 'blocks? of .* suppressed: --no-suppressions shows them'
 expect_eq 1 "$(penna report leaks leaking.penna --json | /usr/bin/python3 -c 'import json,sys; print(len(json.load(sys.stdin)["leaks"]))')" "leaks"
+# Without calls a flame graph is one of allocations.
+expect_match "$(penna report flame leaking.penna --ascii)" '^\[all [0-9.]+ kB allocated '
+run penna export folded leaking.penna
+expect_match "$out" ';main;lose\(int\) 123$'
+expect_contains "$err" "the weights are bytes allocated"
 run penna report leaks leaking.penna --no-suppressions
 expect_contains "$out" "_IO_file_doallocate"
 expect_missing "$out" "suppressed"
