@@ -363,6 +363,24 @@ Result<> check_locks(const ReportOptions& options) {
   return check_shortest(options, "--min-hold", options.min_hold, {"holds"});
 }
 
+// Filters of calls leave out no allocations and no locks.
+Result<> check_call_filters(const ReportOptions& options) {
+  FilterOptions filter = options.input.filter;
+  if (!check_filter(filter, FilterUse::kReading)) return ok();  // said when the recording is opened
+  filter.range.clear();
+  const std::string text = filter_text(filter);
+  if (text.empty() || options.by == ReportBy::kCall) return ok();
+  const bool flame = options.which == kFlame && options.weight && classes_of(*options.weight) == kAllocEvents;
+  if (flame || is_one_of(options.which, kAllocTables))
+    return Error{
+        fmt::format("{} chooses calls, and this shows none: allocations are chosen by --stack, --size and "
+                    "--lifetime",
+                    text)};
+  if (is_one_of(options.which, kLockTables))
+    return Error{fmt::format("{} chooses calls, and this shows none: locks are chosen by --lock", text)};
+  return ok();
+}
+
 // Options that the table would not look at.
 Result<> check_use(const ReportOptions& options) {
   const bool flame = options.which == kFlame;
@@ -371,6 +389,7 @@ Result<> check_use(const ReportOptions& options) {
   if (options.ascii && !flame && !is_one_of(options.which, {"heap", "locks"}))
     return Error{"--ascii is for heap, locks and flame"};
   PENNA_TRY(check_locks(options));
+  PENNA_TRY(check_call_filters(options));
   if (options.unmatched && (options.which != "alloc" || options.by))
     return Error{"--unmatched is a table of its own: penna report alloc --unmatched"};
   if (options.within && !is_one_of(options.which, {"temp", "alloc"})) return Error{"--within is for temp and alloc"};

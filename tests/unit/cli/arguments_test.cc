@@ -131,6 +131,17 @@ TEST(ParseBounds, ANumberAloneIsBothBounds) {
   EXPECT_EQ(bounds("0..1"), (Pair{0, 1}));
 }
 
+TEST(ParseReport, FiltersOfCallsLeaveOutNothingElse) {
+  EXPECT_EQ(refused(parse_report, {"leaks", "-F", "pay"}),
+            "-F pay chooses calls, and this shows none: allocations are chosen by --stack, --size and --lifetime");
+  EXPECT_THAT(refused(parse_report, {"flame", "--weight", "live", "--caller", "pay"}), HasSubstr("chosen by --stack"));
+  EXPECT_THAT(refused(parse_report, {"waits", "--depth", "3"}), HasSubstr("locks are chosen by --lock"));
+  EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "call", "-F", "pay"}).which, "alloc");
+  EXPECT_EQ(parsed(parse_report, {"leaks", "-r", "1s-2s"}).which, "leaks");
+  EXPECT_EQ(parsed(parse_report, {"leaks", "-T", "no_action"}).which, "leaks");  // what is wrong is said later
+  EXPECT_EQ(parsed(parse_report, {"calls", "-F", "pay"}).which, "calls");
+}
+
 TEST(ParseReport, OptionsOfLocks) {
   EXPECT_EQ(parsed(parse_report, {"locks", "--lock", "queue*"}).lock, "queue*");
   EXPECT_EQ(parsed(parse_report, {"waits", "--min-wait=1.5ms"}).min_wait, "1.5ms");
