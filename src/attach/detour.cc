@@ -57,7 +57,6 @@ bool is_known_call(const ZydisDecodedInstruction& one) {
 // May this instruction run somewhere else? Null: yes.
 const char* why_not_moved(const ZydisDecodedInstruction& one) {
   if (is_call(one) && !is_known_call(one)) return "calls through a register in its first instructions";
-  if (one.meta.category == ZYDIS_CATEGORY_RET) return "returns in its first instructions";
   if (one.meta.category == ZYDIS_CATEGORY_INTERRUPT) return "has a breakpoint or a trap in its first instructions";
   if (is_branch(one) && !is_relative_branch(one)) return "jumps through a pointer in its first instructions";
   if (has_byte_only_form(one)) return "loops in its first instructions";
@@ -164,6 +163,9 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
     if (in_window) {
       if (const char* reason = why_not_moved(one)) return {{}, reason};
       window.end = address + one.length;
+      // What lies behind a return may be another function, of which nothing is known.
+      if (one.meta.category == ZYDIS_CATEGORY_RET && window.end - window.begin < DetourSite::kJumpBytes)
+        return {{}, "returns in its first instructions"};
     }
     if (is_relative_branch(one)) targets.push_back(branch_target(one, address));
     if (const auto table = referred(one, address))

@@ -37,6 +37,7 @@ __asm__(
     "FUNCTION detour_one\n movabs $0x123456789abcdef0, %rax\n xor %rdi, %rax\n ret\nEND detour_one\n"
 
     "FUNCTION detour_short\n xor %eax, %eax\n ret\nEND detour_short\n"
+    "FUNCTION detour_early\n xchg %eax, %edi\n nop\n cltq\n ret\nEND detour_early\n"
     "FUNCTION detour_tiny\n ret\nEND detour_tiny\n"
     "FUNCTION detour_calls\n push %rax\n call detour_plain\n pop %rcx\n ret\nEND detour_calls\n"
     "FUNCTION detour_calls_through\n push %rbx\n call *detour_to_plain(%rip)\n pop %rcx\n ret\nEND "
@@ -101,8 +102,9 @@ TEST_F(Detours, MovedBeginningsDoTheSame) {
   void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}),
                            kRoom, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(near_code, MAP_FAILED);
-  for (const char* name : {"detour_plain", "detour_marked", "detour_rip", "detour_rip_immediate", "detour_branch",
-                           "detour_far_branch", "detour_jump", "detour_one", "detour_calls", "detour_calls_through"}) {
+  for (const char* name :
+       {"detour_plain", "detour_marked", "detour_rip", "detour_rip_immediate", "detour_branch", "detour_far_branch",
+        "detour_jump", "detour_one", "detour_early", "detour_calls", "detour_calls_through"}) {
     const DetourOffer found = offer(name);
     ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
     EXPECT_GE(found.site->code.size(), DetourSite::kJumpBytes);
