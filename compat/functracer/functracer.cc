@@ -194,6 +194,8 @@ class Follower {
       for (const Dump& dump : traced_.rest(*recording)) write(dump);
       // What could not be recorded, and why.
       for (const std::string& note : recording->collector().notes) (void)fail_with(note);
+      for (const std::string& function : functions_without_calls(*recording, options_.functions))
+        (void)fail_with(fmt::format("{} was not called, or there is no such function", function));
     }
     return status;
   }

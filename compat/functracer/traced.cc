@@ -5,11 +5,14 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <set>
 
 #include "cli/output.h"
 #include "export/rtrace_export.h"
+#include "model/function_pattern.h"
+#include "model/timeline.h"
 
 namespace penna {
 namespace {
@@ -60,6 +63,24 @@ std::vector<Dump> Traced::rest(const Recording& recording) const {
       dumps.push_back({pid, known == since_.end() ? 0 : *known->second, UINT64_MAX});
   }
   return dumps;
+}
+
+std::vector<std::string> functions_without_calls(const Recording& recording,
+                                                 const std::vector<std::string>& functions) {
+  const std::unique_ptr<SymbolSource> symbols = make_symbol_source();
+  Names names(recording, *symbols);
+  std::set<std::string> called;
+  for_each_merged_line(recording, {.filter = {.classes = kCallEvents}}, [&](const TimelineLine& line) {
+    if (line.kind == LineKind::kEnter) called.insert(names.function_name(line.process, line.pc, line.time));
+    return true;
+  });
+  std::vector<std::string> missing;
+  for (const std::string& function : functions) {
+    const FunctionPattern pattern(function);
+    if (std::none_of(called.begin(), called.end(), [&](const std::string& name) { return pattern.matches(name); }))
+      missing.push_back(function);
+  }
+  return missing;
 }
 
 Result<DumpReport> write_dump(const std::string& path, const Dump& dump, const DumpStyle& style) {

@@ -50,6 +50,8 @@ struct DumpReport {
   std::vector<std::string> files;
   uint64_t left_out = 0;  // blocks, by HeapPick::most
 };
+// Of these functions (names or globs) those of which no call is in the recording.
+std::vector<std::string> functions_without_calls(const Recording& recording, const std::vector<std::string>& functions);
 // A file, or a pair, for each program that the process was in the meantime. The recording need not be finished.
 Result<DumpReport> write_dump(const std::string& recording, const Dump& dump, const DumpStyle& style);
 
