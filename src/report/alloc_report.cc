@@ -257,6 +257,31 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
       sums_table(*rows, {kBytes, kCount, kLive, blocks, kPeak, heap.knows_temporary() ? kTemp : kUnknownTemp}));
 }
 
+namespace {
+
+// Of processes that never came to where they free what they hold: a sentence for each, of many only how many they are.
+std::vector<std::string> sudden_ends(const Recording& recording, const Allocations& heap) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> sentences;
+  for (const ProcessSummary& process : summarize(recording).processes) {
+    const bool sudden =
+        process.how == EndKind::kSignaled || process.how == EndKind::kExec || process.how == EndKind::kStopped;
+    const uint64_t blocks = heap.processes()[process.process].live_blocks;
+    if (!process.ended || !sudden || blocks == 0) continue;
+    sentences.push_back(fmt::format("{} ({}) {}{}: what it held then, {}, may be no leaks.", process.name, process.pid,
+                                    process.how == EndKind::kSignaled ? "was " : "", process.end_text,
+                                    counted(blocks, heap.family().block())));
+  }
+  if (sentences.size() > kMost)
+    sentences = {
+        fmt::format("{} processes were killed, became other programs or went on: what they held then may be no "
+                    "leaks. 'penna report threads' shows how they ended.",
+                    sentences.size())};
+  return sentences;
+}
+
+}  // namespace
+
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
   if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
@@ -290,6 +315,7 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
     report.tables[0] = leaks_by_stack(recording, heap, names, view);
   }
   report.tables[0].key = "leaks";
+  if (!has_range(recording)) report.tail = sudden_ends(recording, heap);
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <csignal>
 
 #include "report/info.h"
 #include "report/overview.h"
@@ -222,6 +223,29 @@ TEST_F(Reports, ARangeIsNotTheWholeProgram) {
   Allocations none(recording_);
   for_each_event(recording_, {.classes = kAllocEvents}, none);
   EXPECT_EQ(text(leaks_report(recording_, none, names_)), "There are no allocations in the range.\n");
+}
+// Who was killed had no chance to free what it held.
+TEST(LeaksReport, SaysWhichProcessesEndedSuddenly) {
+  RecordingBuilder build;
+  for (const uint32_t pid : {100, 200, 300}) {
+    ThreadBuilder& thread = build.thread(build.process(pid), 1);
+    thread.alloc(0xa00, 8, 10);
+    ProcessEnd end;
+    end.number = pid / 100 - 1;
+    end.end_ticks = 20;
+    end.how = pid == 100 ? EndKind::kExited : pid == 200 ? EndKind::kSignaled : EndKind::kExec;
+    end.code = pid == 200 ? SIGSEGV : 0;
+    build.end(end);
+  }
+  const Recording recording = build.open();
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  Allocations heap(recording);
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  EXPECT_THAT(
+      leaks_report(recording, heap, names).tail,
+      testing::ElementsAre("program (200) was killed by SIGSEGV: what it held then, 1 block, may be no leaks.",
+                           "program (300) became another program: what it held then, 1 block, may be no leaks."));
 }
 TEST_F(Reports, SuppressedLeaksAreCounted) {
   Suppressions list;
