@@ -184,6 +184,15 @@ Result<> take_words(const std::vector<std::string>& words, ReportOptions& option
   return ok();
 }
 
+using Words = std::initializer_list<const char*>;
+bool is_one_of(const std::string& word, Words words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+constexpr Words kByTables = {"alloc", "leaks", "temp", "peak", "lifetimes"};
+constexpr Words kLockTables = {"locks", "waits", "holds"};
+constexpr Words kAllocTables = {"alloc", "leaks", "temp", "peak", "lifetimes", "sizes", "heap"};
+
 // Shows `rows` rows of each table, unless the user said how many.
 TableOptions with_rows(TableOptions options, size_t rows) {
   if (!options.top) options.top = rows;
@@ -229,8 +238,7 @@ std::optional<GroupBy> groups_of(const ReportOptions& options) {
 
 // Are rows of allocations stacks?
 bool shows_stacks(const ReportOptions& options) {
-  const std::initializer_list<const char*> tables = {"", "alloc", "leaks", "temp", "peak", "lifetimes"};
-  return std::find(tables.begin(), tables.end(), options.which) != tables.end() &&
+  return (options.which.empty() || is_one_of(options.which, kByTables)) &&
          (!options.by || options.by == ReportBy::kStack || options.by == ReportBy::kFreer);
 }
 
@@ -285,6 +293,33 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   return ok();
 }
 
+// Rows that are shown without a source line: what is missing for that, of the files that most of them are of.
+void advise_on_names(Report& report, Names& names) {
+  constexpr size_t kMost = 2;
+  std::vector<std::pair<std::string, size_t>> files;
+  for (const Table& table : report.tables) {
+    const auto column = [&](std::string_view key) {
+      const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                      [&](const TableColumn& one) { return one.key == key; });
+      return static_cast<size_t>(found - table.columns.begin());
+    };
+    const size_t module = column("module"), file = column("file"), line = column("line");
+    if (std::max({module, file, line}) >= table.columns.size()) continue;
+    for (const TableRow& row : table.rows) {
+      const auto* path = std::get_if<std::string>(&row.cells[module]);
+      const auto* source = std::get_if<std::string>(&row.cells[file]);
+      if (path == nullptr || path->empty() || source == nullptr || !source->empty()) continue;
+      const auto known = std::find_if(files.begin(), files.end(), [&](auto& one) { return one.first == *path; });
+      known == files.end() ? void(files.emplace_back(*path, 1)) : void(++known->second);
+    }
+  }
+  std::stable_sort(files.begin(), files.end(), [](auto& a, auto& b) { return a.second > b.second; });
+  const std::vector<ModuleNames> all = names.modules();
+  for (size_t i = 0; i < std::min(files.size(), kMost); ++i)
+    for (const ModuleNames& one : all)
+      if (one.path == files[i].first && !one.problem.empty()) report.tail.push_back(one.problem + ".");
+}
+
 Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
   if (options.which == kFlame) return show_flame(recording, options, output);
   const NamedReport& which = report_of(options.which);
@@ -322,20 +357,12 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);
+  if (is_one_of(options.which, kAllocTables)) advise_on_names(report, names);
   // After the rows: only now is it known which names were missing.
   if (options.which != "health") report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();
 }
-
-using Words = std::initializer_list<const char*>;
-bool is_one_of(const std::string& word, Words words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-constexpr Words kByTables = {"alloc", "leaks", "temp", "peak", "lifetimes"};
-constexpr Words kLockTables = {"locks", "waits", "holds"};
-constexpr Words kAllocTables = {"alloc", "leaks", "temp", "peak", "lifetimes", "sizes", "heap"};
 
 Result<> check_by(const ReportOptions& options) {
   if (!options.by) return ok();

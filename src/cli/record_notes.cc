@@ -64,7 +64,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("{}: {}, {:.3f} s, {} process{}", times.path, bytes_text(static_cast<int64_t>(writer.file_bytes())),
                   ns / 1e9, totals.processes, totals.processes == 1 ? "" : "es"));
   say(fmt::format("{}; {}{}", stored_sum == 0 ? "no events" : events_text(stored),
-                  lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", lost_sum, events_text(lost)),
+                  lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", count_text(lost_sum), events_text(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
   if (!times.conditions.empty()) say(what_conditions_did(times.conditions, totals));
   if (!times.filter.empty()) say(what_filters_did(times, totals));

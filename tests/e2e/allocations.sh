@@ -41,6 +41,16 @@ run penna report leaks leaking.penna --suppressions wrong.txt
 expect_eq 125 "$status" "status with a wrong list"
 expect_contains "$err" "wrong.txt: line 1 is no suppression"
 
+# Without lines it is said what is missing for them.
+gcc -O1 -x c - -o bare <<<'#include <stdlib.h>
+void* volatile lost; int main(void) { lost = malloc(77); return 0; }'
+penna record -q -k alloc -o bare.penna -- ./bare
+expect_match "$(penna report leaks bare.penna)" '^bare has no line information: build it with -g'
+strip bare
+penna record -q -f -k alloc -o bare.penna -- ./bare
+expect_match "$(penna report alloc bare.penna)" '^bare (is stripped|has no symbols).*pass --debug-dir\.$'
+expect_missing "$(penna report leaks leaking.penna)" "-dbgsym"
+
 # A program that says itself what it does.
 cat >busy.cc <<'PROGRAM'
 #include <cstdlib>
