@@ -154,6 +154,8 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
     if (const size_t frames = options.frames.value_or(kFrames); frames != 0 && table.details_key == "stack")
       table.most_details = frames;
   for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
+  // What was not entered has kept no limit.
+  for (const std::string& note : recording.collector().notes) report.tail.push_back(note);
   report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   bool broken = false;
