@@ -2,7 +2,7 @@
 // Any bytes as a recording, as a chunk and as columns: nothing may crash, hang, or take memory beyond reason.
 //
 // Input: a byte that chooses, then the bytes. 0: a file as it is. 1: a file whose checksums are made right first, since no
-// mutation gets past them by luck. 2: a chunk. 3: {u16 raw size / 8, columns}.
+// mutation gets past them by luck. 2: a chunk. 3: {u16 raw size / 8, columns}. 4: {u16 nodes, columns of stacks}. 5: a payload of stacks.
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -18,6 +18,7 @@
 #include "recording/codec.h"
 #include "recording/columns.h"
 #include "recording/reader.h"
+#include "recording/stack_columns.h"
 
 using namespace penna;
 
@@ -116,16 +117,35 @@ void as_columns(std::span<const uint8_t> bytes) {
   from_columns(bytes.subspan(sizeof words), size_t{words} * 8, chunk);
 }
 
+void as_stack_columns(std::span<const uint8_t> bytes) {
+  uint16_t nodes = 0;
+  if (bytes.size() < sizeof nodes) return;
+  std::memcpy(&nodes, bytes.data(), sizeof nodes);
+  std::vector<uint8_t> payload;
+  from_stack_columns(bytes.subspan(sizeof nodes), 8 + size_t{nodes} * sizeof(penna_stack_node), payload);
+}
+
+void as_stacks(std::span<const uint8_t> payload) {
+  StackColumnEncoder encoder;
+  std::vector<uint8_t> columns, back;
+  if (!encoder.encode(payload, columns)) return;
+  require(columns.size() <= max_stack_column_bytes(payload.size()));
+  require(from_stack_columns(columns, payload.size(), back));
+  require(std::equal(payload.begin(), payload.end(), back.begin(), back.end()));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::span<const uint8_t> bytes(data + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 6) {
     case 0:
-    case 1: as_file({bytes.begin(), bytes.end()}, data[0] % 4 == 1); break;
+    case 1: as_file({bytes.begin(), bytes.end()}, data[0] % 6 == 1); break;
     case 2: as_chunk(bytes); break;
     case 3: as_columns(bytes); break;
+    case 4: as_stack_columns(bytes); break;
+    case 5: as_stacks(bytes); break;
   }
   return 0;
 }

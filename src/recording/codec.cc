@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "recording/columns.h"
+#include "recording/stack_columns.h"
 
 namespace penna {
 namespace {
@@ -32,6 +33,15 @@ bool unzstd(std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8
   return !ZSTD_isError(got) && got == raw_bytes;
 }
 
+bool unzstd_columns(std::span<const uint8_t> stored, std::vector<uint8_t>& columns) {
+  const unsigned long long codes = ZSTD_getFrameContentSize(stored.data(), stored.size());
+  const size_t frame = ZSTD_findFrameCompressedSize(stored.data(), stored.size());
+  if (codes > kMaxColumnBytes || ZSTD_isError(frame)) return false;
+  if (!unzstd(stored.first(frame), codes, columns)) return false;
+  columns.insert(columns.end(), stored.begin() + static_cast<ptrdiff_t>(frame), stored.end());
+  return true;
+}
+
 }  // namespace
 
 struct Compressor::State {
@@ -39,6 +49,7 @@ struct Compressor::State {
   int level = 1;
   bool columns = true;
   ColumnEncoder encoder;
+  StackColumnEncoder stack_encoder;
   std::vector<uint8_t> column_bytes;
 
   bool zstd(std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
@@ -53,30 +64,31 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
   return true;
 }
 
-// One frame, but a zstd block of its own for each column: their symbols have nothing in common.
+// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits as they are:
+// what could be foreseen is in the codes.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   constexpr size_t kWorthABlock = 512;
+  const std::span<const uint8_t> all(column_bytes), codes = all.first(bits_begin(all)),
+                                                    bits = all.subspan(codes.size());
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
   // What repeats has become one symbol already. Short matches between noisy bytes cost time and space.
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 10);
-  ZSTD_CCtx_setPledgedSrcSize(context.get(), column_bytes.size());
-  stored.resize(ZSTD_compressBound(column_bytes.size()) + 16 * kColumnCount);
-  ZSTD_outBuffer out{stored.data(), stored.size(), 0};
-  size_t begin = 0, end = kColumnTable;
-  for (size_t i = 0; i < kColumnCount; ++i) {
-    uint32_t size;
-    std::memcpy(&size, column_bytes.data() + i * sizeof size, sizeof size);
-    end += size;
-    bool last = i + 1 == kColumnCount;
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
+  ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());
+  stored.resize(ZSTD_compressBound(codes.size()) + 16 * kColumnCount + bits.size());
+  ZSTD_outBuffer out{stored.data(), stored.size() - bits.size(), 0};
+  for (size_t begin = 0, end = kColumnTable, i = 0; i < kCodeColumns; ++i) {
+    end += column_bytes_of(all, i);
+    const bool last = i + 1 == kCodeColumns;
     if (end - begin < kWorthABlock && !last) continue;
-    ZSTD_inBuffer in{column_bytes.data() + begin, end - begin, 0};
+    ZSTD_inBuffer in{codes.data() + begin, end - begin, 0};
     size_t left = ZSTD_compressStream2(context.get(), &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
     if (left != 0) return false;  // an error, or no room: then it would not be worth it
     begin = end;
   }
   stored.resize(out.pos);
+  stored.insert(stored.end(), bits.begin(), bits.end());
   return true;
 }
 
@@ -94,6 +106,10 @@ Codec Compressor::compress(BlockType type, std::span<const uint8_t> raw, std::ve
   if (type == BlockType::kChunk && state.columns && state.encoder.encode(raw, state.column_bytes) &&
       state.zstd_columns(stored) && stored.size() < raw.size())
     return Codec::kColumns;
+  if (type == BlockType::kStacks && state.columns && state.stack_encoder.encode(raw, state.column_bytes) &&
+      state.zstd(state.column_bytes, stored) && stored.size() < raw.size() &&
+      !expands_too_far(type, raw.size(), stored.size()))
+    return Codec::kStackColumns;
   if (state.zstd(raw, stored) && stored.size() < raw.size() && !expands_too_far(type, raw.size(), stored.size()))
     return Codec::kZstd;
   stored.assign(raw.begin(), raw.end());
@@ -107,8 +123,13 @@ bool decompress(Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, 
     case Codec::kZstd: return unzstd(stored, raw_bytes, raw);
     case Codec::kColumns: {
       thread_local std::vector<uint8_t> columns;
-      unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
-      return size <= kMaxColumnBytes && unzstd(stored, size, columns) && from_columns(columns, raw_bytes, raw);
+      return unzstd_columns(stored, columns) && from_columns(columns, raw_bytes, raw);
+    }
+    case Codec::kStackColumns: {
+      thread_local std::vector<uint8_t> columns;
+      const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
+      return size <= max_stack_column_bytes(raw_bytes) && unzstd(stored, size, columns) &&
+             from_stack_columns(columns, raw_bytes, raw);
     }
   }
   return false;

@@ -24,6 +24,7 @@ namespace penna {
 //   140 + k       k = 0..31: 2^(k+32) and k+32 low bits
 // 255 in a column of times or addresses: the number behind it is coded without prediction or shift.
 inline constexpr uint8_t kEscape = 255;
+inline constexpr uint32_t kMaxTimeShift = 8;  // of the low bits that no time of a chunk has
 
 inline uint64_t zigzag(uint64_t difference) {
   return difference << 1 ^ static_cast<uint64_t>(static_cast<int64_t>(difference) >> 63);
@@ -51,7 +52,15 @@ class ColumnWriter {
   }
 
   void byte(Column column, uint8_t& value) { *end_[index(column)]++ = value; }
-  [[gnu::always_inline]] void number(Column column, uint64_t& value) { put(end_[index(column)], value); }
+  [[gnu::always_inline]] void number(Column column, uint64_t& value) {
+    // The bits are a chain through memory from one number to the next. Times of calls are small or not as the clock decides,
+    // which no processor foresees; of others most are.
+    const bool of_call = column == Column::kEntryTimes || column == Column::kExitTimes;
+    if (!of_call && value < 32)
+      *end_[index(column)]++ = static_cast<uint8_t>(value);
+    else
+      put(end_[index(column)], value);
+  }
   bool short_number(Column, uint64_t&) { return false; }
   bool escape(Column column, bool wanted) {
     if (wanted) *end_[index(column)]++ = kEscape;
@@ -60,6 +69,17 @@ class ColumnWriter {
   void fail() {
     constexpr bool kEncoderMakesNumbersInRange = false;
     PENNA_CHECK(kEncoderMakesNumbersInRange);
+  }
+
+  // The bytes of a column, all below 16, become nibbles, the low one first.
+  void pack(Column column) {
+    const uint8_t* const from = begin_[index(column)];
+    uint8_t* const to = begin_[index(column)];
+    uint8_t*& end = end_[index(column)];
+    *end = 0;
+    const auto pairs = static_cast<size_t>(end - from + 1) / 2;
+    for (size_t i = 0; i < pairs; ++i) to[i] = static_cast<uint8_t>(from[2 * i] | from[2 * i + 1] << 4);
+    end = to + pairs;
   }
 
   void finish(std::vector<uint8_t>& out) {

@@ -101,6 +101,7 @@ class AllocModel {
   // that most searches in vain end after two words.
   struct Ring {
     uint32_t head = 0;
+    uint64_t newest = 0;  // block of this class that was allocated last
     std::array<uint64_t, kRing> entries{};
     std::array<uint64_t, kRing / 8> tags{};
 
@@ -117,10 +118,16 @@ class AllocModel {
     }
     uint32_t find(uint64_t address) const {
       constexpr uint64_t kOnes = UINT64_C(0x0101010101010101);
-      uint64_t tag = hash_bits(address, 8) * kOnes, hits = 0;
-      for (uint64_t word : tags) hits |= ((word ^ tag) - kOnes) & ~(word ^ tag) & (kOnes << 7);  // bytes that are equal
-      for (uint32_t place = 0; hits != 0 && place < kRing; ++place)
-        if (at(place) == address) return place;
+      if (at(0) == address) return 0;
+      const uint64_t tag = hash_bits(address, 8) * kOnes;
+      for (uint32_t first = 0; first < kRing; first += 8) {
+        const uint64_t other = tags[first / 8] ^ tag;
+        uint64_t hits = (other - kOnes) & ~other & (kOnes << 7);  // bytes that are equal, and some behind them
+        for (; hits != 0; hits &= hits - 1) {
+          const uint32_t slot = first + static_cast<uint32_t>(__builtin_ctzll(hits)) / 8;
+          if (entries[slot] == address) return (head - 1 - slot) % kRing;
+        }
+      }
       return kNowhere;
     }
   };
@@ -154,6 +161,7 @@ class AllocModel {
     last_stack_ = stack;
     bump_ = address + ((uint64_t{size} + 23) & ~uint64_t{15});
     if (bump_ - address < 32) bump_ = address + 32;
+    ring(size).newest = address;
     blocks_[count_] = {address, size, true};
     ++count_;
     after_alloc = true;

@@ -64,7 +64,10 @@ template <typename Io, typename Model>
 template <typename Io>
 [[gnu::always_inline]] inline void code_symbol(Io& io, Dictionary& seen, Column column, uint64_t& value) {
   uint64_t index_1 = 0;
-  if constexpr (Io::kWrites) index_1 = (seen.find(value) + 1) % (seen.count() + 1);
+  if constexpr (Io::kWrites) {
+    const uint32_t index = seen.find(value);
+    index_1 = index != seen.count() ? index + 1 : 0;
+  }
   io.number(column, index_1);
   if (index_1 != 0) {
     if constexpr (!Io::kWrites) {
@@ -147,6 +150,7 @@ enum AllocFrom : uint8_t {
   kFromBump = 2,     // right behind the block allocated last
   kFromUnknown = 3,  // a freed block of unknown size: which
   kFromNear = 4,     // an address: difference to kFromBump
+  kFromClass = 5,    // an address: difference to the block of this size that was allocated last
 };
 
 inline uint8_t alloc_flags(AllocModel& model, const Alloc& alloc, uint64_t& place) {
@@ -163,6 +167,8 @@ inline uint8_t alloc_flags(AllocModel& model, const Alloc& alloc, uint64_t& plac
   } else if (found = model.unknown().find(alloc.address); found != AllocModel::kNowhere) {
     place = found;
     from = kFromUnknown;
+  } else if (zigzag(alloc.address - model.ring(size).newest) < zigzag(alloc.address - model.next_bump()) / 4) {
+    from = kFromClass;
   }
   return static_cast<uint8_t>(flags | from << 3);
 }
@@ -173,7 +179,9 @@ void code_place(Io& io, AllocModel& model, uint32_t size, uint8_t from, uint64_t
     address = model.next_bump();
     return;
   }
-  if (from >= kFromNear) return code_address(io, Column::kAddresses, model.next_bump(), address);
+  if (from >= kFromNear)
+    return code_address(io, Column::kAddresses, from == kFromClass ? model.ring(size).newest : model.next_bump(),
+                        address);
   auto& ring = from == kFromUnknown ? model.unknown() : model.ring(size);
   if (from == kFromNewest)
     place = 0;
@@ -182,6 +190,16 @@ void code_place(Io& io, AllocModel& model, uint32_t size, uint8_t from, uint64_t
   if (place >= AllocModel::kRing) return io.fail();
   address = ring.at(static_cast<uint32_t>(place));
   ring.take(static_cast<uint32_t>(place));
+}
+
+// Most are below 256, and the same ones come again.
+template <typename Io>
+void code_size(Io& io, uint64_t& size) {
+  auto low = static_cast<uint8_t>(size);
+  uint64_t high = size >> 8;
+  io.byte(Column::kSizes, low);
+  io.number(Column::kSizesHigh, high);
+  if constexpr (!Io::kWrites) size = high << 8 | low;
 }
 
 template <typename Io>
@@ -197,16 +215,16 @@ void code_alloc(Io& io, ColumnModel& all, Alloc& alloc) {
     alloc.stack = model.next_stack();
   auto& habit = model.habit(static_cast<uint32_t>(alloc.stack));
   if ((flags & kSizeForeseen) == 0)
-    io.number(Column::kSizes, alloc.size);
+    code_size(io, alloc.size);
   else
     alloc.size = habit.size;
   if ((flags & kFamilyForeseen) == 0)
-    io.number(Column::kSizes, alloc.family);
+    io.number(Column::kFamilies, alloc.family);
   else
     alloc.family = habit.family;
   habit = {static_cast<uint32_t>(alloc.size), static_cast<uint32_t>(alloc.family)};
   code_place(io, model, static_cast<uint32_t>(alloc.size), flags >> 3, place, alloc.address);
-  code_time(io, all, Column::kOtherTimes, PENNA_FULL_TIME_BITS, alloc.time);
+  code_time(io, all, Column::kAllocTimes, PENNA_FULL_TIME_BITS, alloc.time);
   if (model.full()) return io.fail();
   model.allocated(alloc.address, static_cast<uint32_t>(alloc.size), static_cast<uint32_t>(alloc.stack));
   if constexpr (Io::kWrites) model.remember_newest();

@@ -29,25 +29,16 @@ uint64_t word_at(const uint8_t* from) {
 struct ColumnEncoder::State {
   ColumnModel model;
   ColumnWriter io;
-  uint8_t op_before = 0;
-  bool op_waits = false;
 
-  void op(uint8_t value) {
-    if (op_waits) {
-      uint8_t both = static_cast<uint8_t>(op_before | value << 4);
-      io.byte(Column::kOps, both);
-    }
-    op_before = value;
-    op_waits = !op_waits;
-  }
+  void op(uint8_t value) { io.byte(Column::kOps, value); }
   size_t step(const uint8_t* at, size_t words);
   size_t full(uint64_t header, const uint8_t* at, size_t words);
   size_t zeros(const uint8_t* at, size_t words);
 };
 
-// Low bits that no clock value here has: on many CPUs the TSC counts by 2 or more.
+// Low bits that no clock value here has: on many CPUs the TSC counts by 2 or more; or they were rounded.
 static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) {
-  uint64_t bits = time_begin | 1 << 4;
+  uint64_t bits = time_begin | 1 << kMaxTimeShift;
   size_t end = std::min<size_t>(chunk.size() & ~size_t{7}, 2048);
   for (size_t at = sizeof(penna_chunk); at < end; at += 8) {
     uint64_t word = word_at(chunk.data() + at);
@@ -56,7 +47,7 @@ static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) 
       bits |= static_cast<uint32_t>(word) >> 2;
     } else if ((word & 0xffff) == kAllocShape || (word & 0xffff) == kFreeShape) {
       bits |= word >> 16;
-      at += 8;
+      at += 8 * (penna_header_words(word) - 1);
     }
   }
   return static_cast<uint32_t>(__builtin_ctzll(bits));
@@ -96,7 +87,7 @@ size_t ColumnEncoder::State::full(uint64_t header, const uint8_t* at, size_t wor
     uint64_t address = word_at(at + 8);
     Free free{time, address & PENNA_ADDRESS_MASK, address >> 56};
     op(free.family == 0 ? kFree : kFreeFamily);
-    if (free.family != 0) io.number(Column::kSizes, free.family);
+    if (free.family != 0) io.number(Column::kFamilies, free.family);
     code_free(io, model, free);
     return 2;
   }
@@ -141,7 +132,6 @@ bool ColumnEncoder::encode(std::span<const uint8_t> chunk, std::vector<uint8_t>&
   uint64_t time_begin = word_at(chunk.data() + offsetof(penna_chunk, time_begin));
   state.io.begin();
   state.model.reset(time_begin);
-  state.op_waits = false;
   auto shift = static_cast<uint8_t>(time_shift(chunk, time_begin));
   state.model.time_shift = shift;
   state.io.byte(Column::kRaw, shift);
@@ -155,7 +145,7 @@ bool ColumnEncoder::encode(std::span<const uint8_t> chunk, std::vector<uint8_t>&
     uint8_t byte = chunk[at];
     state.io.byte(Column::kRaw, byte);
   }
-  if (state.op_waits) state.op(0);
+  state.io.pack(Column::kOps);
   state.io.finish(out);
   return true;
 }
@@ -170,7 +160,7 @@ class Decoder {
     if (chunk.size() < sizeof(penna_chunk) || !io_.begin(columns)) return false;
     uint8_t shift = 0;
     io_.byte(Column::kRaw, shift);
-    if (shift > 4) return false;
+    if (shift > kMaxTimeShift) return false;
     for (size_t i = 0; i < sizeof(penna_chunk); ++i) io_.byte(Column::kRaw, chunk[i]);
     model_.reset(word_at(chunk.data() + offsetof(penna_chunk, time_begin)));
     model_.time_shift = shift;
@@ -271,7 +261,7 @@ class Decoder {
   void free(bool has_family) {
     Free free;
     if (words_ < 2) return io_.fail();
-    if (has_family) io_.number(Column::kSizes, free.family);
+    if (has_family) io_.number(Column::kFamilies, free.family);
     code_free(io_, model_, free);
     put(free.time << 16 | kFreeShape);
     put(free.address | free.family << 56);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,11 +22,14 @@ enum class Column : uint8_t {
   kOps,         // one nibble a step
   kEntryTimes,  // differences, by what was recorded
   kExitTimes,
+  kAllocTimes,
   kOtherTimes,
-  kPcs,     // of calls that were not foreseen: index of a dictionary, or new ones
-  kAllocs,  // a byte of flags each: what was foreseen
-  kStacks,  // of allocations, as kPcs
-  kSizes,
+  kPcs,        // of calls that were not foreseen: index of a dictionary, or new ones
+  kAllocs,     // a byte of flags each: what was foreseen
+  kStacks,     // of allocations, as kPcs
+  kSizes,      // of allocations, the low byte
+  kSizesHigh,  // what is above it
+  kFamilies,
   kAddresses,        // of allocations: place in a free list, or difference
   kFreesAfterAlloc,  // which block, counted back from the newest
   kFreesAfterFree,   // which block, from the one freed before
@@ -35,11 +39,22 @@ enum class Column : uint8_t {
   kWords,            // their payloads: differences to the record of that kind before
   kBits,             // low bits of all numbers, in order
 };
-inline constexpr size_t kColumnCount = 17;
+inline constexpr size_t kColumnCount = 20;
+inline constexpr size_t kCodeColumns = kColumnCount - 1;  // all but kBits, the last
 
 // In front of the columns: u32 total bytes of each, in the order of Column.
 inline constexpr size_t kColumnTable = kColumnCount * sizeof(uint32_t);
 inline constexpr size_t kMaxColumnBytes = 256 << 10;  // table and columns of one chunk: more is no valid chunk
+
+// Of columns that were encoded here.
+inline uint32_t column_bytes_of(std::span<const uint8_t> columns, size_t column) {
+  uint32_t size;
+  std::memcpy(&size, columns.data() + column * sizeof size, sizeof size);
+  return size;
+}
+inline size_t bits_begin(std::span<const uint8_t> columns) {
+  return columns.size() - column_bytes_of(columns, kCodeColumns);
+}
 
 // Encodes one chunk after the other. About 300 KiB.
 class ColumnEncoder {

@@ -26,7 +26,7 @@
 
 namespace penna::layout {
 
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 // The first byte is no text and no UTF-8, the line ends betray a copy in text mode.
 inline constexpr uint64_t kFileMagic = 0x0a0d616e6e6550ab;     // AB "Penna" 0D 0A
@@ -109,8 +109,9 @@ enum class BlockType : uint8_t {
 
 enum class Codec : uint8_t {
   kNone = 0,
-  kZstd = 1,     // one zstd frame
-  kColumns = 2,  // chunks only: records turned into columns (columns.h), then one zstd frame
+  kZstd = 1,          // one zstd frame
+  kColumns = 2,       // chunks only: records turned into columns (columns.h), then one zstd frame and the low bits
+  kStackColumns = 3,  // stacks only: nodes turned into columns (stack_columns.h), then one zstd frame
 };
 
 //   0   +------------------------------------------------+

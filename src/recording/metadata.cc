@@ -146,6 +146,7 @@ void session_fields(A& a, V& session) {
   a.number(session.ticks_per_second);
   a.number(session.clock_flags);
   clock_fields(a, session.start);
+  a.number(session.time_shift);
 }
 
 template <typename A, typename V>
@@ -286,7 +287,7 @@ std::optional<Session> decode_session(ByteSpan payload) {
   Getter fields(payload);
   Session session;
   session_fields(fields, session);
-  return fields.ok() ? std::optional(std::move(session)) : std::nullopt;
+  return fields.ok() && session.time_shift < PENNA_FULL_TIME_BITS ? std::optional(std::move(session)) : std::nullopt;
 }
 std::optional<ClockTriplet> decode_clock(ByteSpan payload) {
   Getter fields(payload);

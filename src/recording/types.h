@@ -43,6 +43,7 @@ struct Session {
   uint64_t ticks_per_second = 0;  // as the kernel or the CPU says; 0 = unknown
   uint32_t clock_flags = 0;       // SessionClock
   ClockTriplet start;
+  uint32_t time_shift = 0;  // times of records are multiples of 2^time_shift ticks, rounded down
 };
 // Stands among the options of a session that penna import made: there was no recorder.
 inline constexpr char kImportedFromStream[] = "imported from a stream";

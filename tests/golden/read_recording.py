@@ -3,7 +3,7 @@
 """A second reader of recordings, written from docs/format.md alone: read_recording.py FILE FILE...
 
 Why: a format that only its own writer understands is not specified. Reads every block of each file by walking, checks
-every checksum, decodes every payload, and demands that all files hold the same chunks and sites, whatever their codecs.
+every checksum, decodes every payload, and demands that all files hold the same chunks, stacks and sites, whatever their codecs.
 Invariant: shares no code with src/recording.
 """
 import ctypes
@@ -16,6 +16,8 @@ xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 zstd = ctypes.CDLL("libzstd.so.1")
 zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 zstd.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+zstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
+zstd.ZSTD_findFrameCompressedSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 zstd.ZSTD_decompress.restype = ctypes.c_size_t
 zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 
@@ -32,6 +34,12 @@ def unzstd(data):
     out = ctypes.create_string_buffer(size + 1)
     assert zstd.ZSTD_decompress(out, size, data, len(data)) == size
     return out.raw[:size]
+
+
+def unzstd_columns(data):
+    frame = zstd.ZSTD_findFrameCompressedSize(data, len(data))
+    assert frame <= len(data)
+    return unzstd(data[:frame]) + data[frame:]
 
 
 def hash_bits(x, bits):
@@ -57,14 +65,14 @@ class Columns:
     """Codec 2: gives back the chunk's bytes."""
 
     def __init__(self, data, raw_bytes):
-        sizes = struct.unpack_from("<17I", data)
-        at = 17 * 4
+        sizes = struct.unpack_from("<20I", data)
+        at = 20 * 4
         self.data, self.at, self.raw_bytes = data, [], raw_bytes
         for size in sizes:
             self.at.append(at)
             at += size
         assert at == len(data)
-        self.bits = int.from_bytes(data[self.at[16]:], "little")
+        self.bits = int.from_bytes(data[self.at[19]:], "little")
 
     def byte(self, column):
         value = self.data[self.at[column]]
@@ -117,7 +125,7 @@ class Columns:
 
     def entry(self, foreseen):
         context = self.top() << 32 | self.left
-        pc = self.callers.get(context) if foreseen else self.symbol(5)
+        pc = self.callers.get(context) if foreseen else self.symbol(6)
         time = self.time_of(2, 30)
         self.callers.set(context, pc)
         self.stack.append(pc)
@@ -125,7 +133,7 @@ class Columns:
         return [pc << 32 | time << 2 | 1]
 
     def exit(self, foreseen):
-        pc = self.top() if foreseen else self.symbol(5)
+        pc = self.top() if foreseen else self.symbol(6)
         time = self.time_of(3, 30)
         if self.stack:
             self.stack.pop()
@@ -135,8 +143,16 @@ class Columns:
     def top(self):
         return self.stack[-1] if self.stack else 0
 
+    @staticmethod
+    def size_class(size):
+        return min((size + 23) // 16, 127)
+
     def ring(self, size):
-        return self.rings.setdefault(min((size + 23) // 16, 127), [0] * 16)
+        return self.rings.setdefault(self.size_class(size), [0] * 16)
+
+    def size(self):
+        low = self.byte(9)
+        return self.number(10) << 8 | low
 
     @staticmethod
     def push(ring, address):
@@ -144,23 +160,26 @@ class Columns:
         ring.pop()
 
     def alloc(self):
-        flags = self.byte(6)
+        flags = self.byte(7)
         context = self.stacks[0] << 32 | self.stacks[1]
-        stack = self.allocators.get(context) if flags & 1 else self.symbol(7)
+        stack = self.allocators.get(context) if flags & 1 else self.symbol(8)
         habit = self.habits.get(hash_bits(stack, 10), (0, 0))
-        size = habit[0] if flags & 2 else self.number(8)
-        family = habit[1] if flags & 4 else self.number(8)
+        size = habit[0] if flags & 2 else self.size()
+        family = habit[1] if flags & 4 else self.number(11)
         self.habits[hash_bits(stack, 10)] = (size, family)
         origin = flags >> 3
         if origin == 2:
             address = self.bump
+        elif origin == 5:
+            address = self.address(12, self.newest.get(self.size_class(size), 0))
         elif origin >= 4:
-            address = self.address(9, self.bump)
+            address = self.address(12, self.bump)
         else:
             ring = self.unknown if origin == 3 else self.ring(size)
-            address = ring.pop(0 if origin == 0 else self.number(9))
+            address = ring.pop(0 if origin == 0 else self.number(12))
             ring.append(0)
         time = self.time_of(4, 48)
+        self.newest[self.size_class(size)] = address
         self.allocators.set(context, stack)
         self.stacks = (stack, self.stacks[0])
         self.bump = address + max(32, (size + 23) & ~15)
@@ -169,10 +188,10 @@ class Columns:
         return [time << 16 | 3 << 8 | 4 << 2, address | family << 56, size << 32 | stack]
 
     def free(self, has_family):
-        family = self.number(8) if has_family else 0
-        number = self.number(10 if self.after_alloc else 11)
+        family = self.number(11) if has_family else 0
+        number = self.number(13 if self.after_alloc else 14)
         if number == 0:
-            address = self.address(12, self.freed_address)
+            address = self.address(15, self.freed_address)
             self.push(self.unknown, address)
         else:
             index = len(self.blocks) - number if self.after_alloc else self.freed + unzigzag(number - 1)
@@ -181,27 +200,27 @@ class Columns:
             self.freed = index
         self.freed_address = address
         self.after_alloc = False
-        return [self.time_of(4, 48) << 16 | 2 << 8 | 6 << 2, address | family << 56]
+        return [self.time_of(5, 48) << 16 | 2 << 8 | 6 << 2, address | family << 56]
 
     def lock(self, takes, foreseen):
         if not foreseen:
-            lock = self.symbol(13)
+            lock = self.symbol(16)
         else:
             lock = self.lockers.get(self.last_lock) if takes else self.last_lock
-        time = self.time_of(4, 48)
+        time = self.time_of(5, 48)
         if takes:
             self.lockers.set(self.last_lock, lock)
         self.last_lock = lock
         return [time << 16 | 2 << 8 | (8 if takes else 10) << 2, lock]
 
     def other(self):
-        kind_tag, count = self.number(14), self.number(14)
+        kind_tag, count = self.number(17), self.number(17)
         kind, tag = kind_tag & 63, 3 if kind_tag & 64 else 0
-        words = [self.time_of(4, 48) << 16 | count << 8 | kind << 2 | tag]
+        words = [self.time_of(5, 48) << 16 | count << 8 | kind << 2 | tag]
         before = None
         for i in range(count - 1):
             base = self.first.get(kind, 0) if i == 0 else before[i - 1] if i <= 16 else 0
-            word = (base + unzigzag(self.number(15))) & M64
+            word = (base + unzigzag(self.number(18))) & M64
             words.append(word)
             if i == 0:
                 self.first[kind] = word
@@ -211,7 +230,7 @@ class Columns:
         return words
 
     def decode(self):
-        self.dictionaries, self.habits, self.rings, self.first, self.rest = {}, {}, {}, {}, {}
+        self.dictionaries, self.habits, self.rings, self.first, self.rest, self.newest = {}, {}, {}, {}, {}, {}
         self.callers, self.allocators, self.lockers = Foresight(), Foresight(), Foresight()
         self.stack, self.left, self.stacks, self.bump = [], 0, (0, 0), 0
         self.blocks, self.unknown, self.after_alloc = [], [0] * 16, False
@@ -228,14 +247,44 @@ class Columns:
             words += (self.entry(op == 0) if op < 2 else self.exit(op == 2) if op < 4 else self.alloc() if op == 4
                       else self.free(op == 6) if op < 7 else self.lock(True, op == 7) if op < 9
                       else self.lock(False, op == 9) if op < 11 else self.other() if op == 11
-                      else [self.number(15)] if op == 12 else [0] * self.number(14))
+                      else [self.number(18)] if op == 12 else [0] * self.number(17))
         out += b"".join(struct.pack("<Q", word) for word in words)
         return out + bytes(self.byte(0) for _ in range(self.raw_bytes % 8))
 
 
+def stack_nodes(data, count):
+    """Codec 3: gives back the payload of a block of stacks."""
+    first, *sizes = struct.unpack_from("<QII", data)
+    begin = 16
+    lanes = [iter(data[begin:begin + sizes[0]]), iter(data[begin + sizes[0]:begin + sum(sizes)]), iter(data[begin + sum(sizes):])]
+
+    def number(lane):
+        value = shift = 0
+        while True:
+            byte = next(lane)
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    parents, depths, pcs = lanes
+    nodes, seen = [], []
+    for i in range(count):
+        parent = (first + i - 1 + unzigzag(number(parents))) & 0xFFFFFFFF
+        inside = first <= parent < first + i
+        foreseen = (nodes[parent - first][2] & 0xFFFF) + 1 if inside else nodes[-1][2] if nodes else 0
+        depth = (foreseen + unzigzag(number(depths))) & 0xFFFFFFFF
+        index = number(pcs)
+        if index == 0:
+            seen.append(((seen[-1] if seen else 0) + unzigzag(number(pcs))) & M64)
+        nodes.append((seen[index - 1], parent, depth))
+    assert all(next(lane, None) is None for lane in lanes)
+    return struct.pack("<Q", first) + b"".join(struct.pack("<QII", *node) for node in nodes)
+
+
 def blocks_of(path):
     data = open(path, "rb").read()
-    assert data[:8] == b"\xabPenna\r\n" and struct.unpack_from("<II", data, 8) == (1, 256)
+    assert data[:8] == b"\xabPenna\r\n" and struct.unpack_from("<II", data, 8) == (2, 256)
     assert struct.unpack_from("<Q", data, 120)[0] == xxh3(data[:120])
     assert struct.unpack_from("<Q", data, 248)[0] == xxh3(data[128:248])
     at = 256
@@ -247,7 +296,9 @@ def blocks_of(path):
         if codec == 1:
             payload = unzstd(payload)
         elif codec == 2:
-            payload = Columns(unzstd(payload), raw).decode()
+            payload = Columns(unzstd_columns(payload), raw).decode()
+        elif codec == 3:
+            payload = stack_nodes(unzstd(payload), (raw - 8) // 16)
         assert len(payload) == raw
         yield kind, codec, process, head, payload
         at += 48 + head_bytes + stored
@@ -262,12 +313,12 @@ def main(paths):
         codecs, contents, types = set(), [], set()
         for kind, codec, process, head, payload in blocks_of(path):
             types.add(kind)
-            codecs.add((kind == 9, codec))
-            if kind in (7, 9):
+            codecs.add((kind in (8, 9), codec))
+            if kind in (7, 8, 9):
                 contents.append((kind, process, head, payload))
-        print(f"{path}: block types {sorted(types)}, {len(contents)} chunks and sites, codecs {sorted(codecs)}")
+        print(f"{path}: block types {sorted(types)}, {len(contents)} chunks, stacks and sites, codecs {sorted(codecs)}")
         first = first or contents
-        assert contents == first, "the same chunks and sites as in the first file"
+        assert contents == first, "the same chunks, stacks and sites as in the first file"
 
 
 main(sys.argv[1:])

