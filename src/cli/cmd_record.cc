@@ -144,6 +144,7 @@ int cmd_record(const RecordOptions& options) {
   const CallRules rules = recording_rules(options.filter, ticks_per_ns);
   const SnapshotRules snapshots = snapshots_of(options);
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules, snapshots);
+  collector.set_time_shift(time_shift_of(options));
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   PatchPlanner planner(patch_wishes(options));

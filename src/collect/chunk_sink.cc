@@ -8,25 +8,67 @@
 
 namespace penna {
 
-ChunkSummary ChunkSink::scan(std::span<const uint8_t> chunk) {
+namespace {
+
+// Records that say something of others, or of what there is not. Few are.
+bool describes(const Record& record) {
+  static_assert(PENNA_KIND_BLOCKED - PENNA_KIND_MODULE == 4);
+  return record.kind - PENNA_KIND_MODULE <= PENNA_KIND_BLOCKED - PENNA_KIND_MODULE;
+}
+
+}  // namespace
+
+[[gnu::flatten]] ChunkSummary ChunkSink::scan(std::span<const uint8_t> chunk) {
   return scan_chunk(chunk, [&](const Record& record) {
-    if (record.kind == PENNA_KIND_MODULE) {
-      if (auto module = decode_module(record)) {
-        module->ticks = record.time;
-        modules_.push_back(std::move(*module));
-      }
-    } else if (record.kind == PENNA_KIND_SITE) {
-      if (auto site = decode_site(record)) sites_.push_back(std::move(*site));
-    } else if (record.kind == PENNA_KIND_THREAD) {
-      penna_chunk header = header_of(chunk);
-      threads_.push_back({header.thread_serial, header.tid, decode_thread_name(record), record.time});
-    } else if (record.kind == PENNA_KIND_LOST) {
-      const auto lost = record.as<penna_lost>();
-      for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost_[i] += lost.count[i];
-    } else if (record.kind == PENNA_KIND_BLOCKED) {
-      blocked_ticks_ += record.as<penna_blocked>().ticks;
-    }
+    if (describes(record)) [[unlikely]]
+      keep(chunk, record);
   });
+}
+
+// All are rounded down, and so none gets in front of another. Those of calls are not: nobody asks for it where calls are recorded.
+[[gnu::flatten]] ChunkSummary ChunkSink::round_and_scan(std::span<uint8_t> chunk) {
+  if (time_shift_ == 0) return scan(chunk);
+  const uint64_t mask = UINT64_MAX << time_shift_;
+  penna_chunk header = header_of(chunk);
+  header.time_begin &= mask;
+  header.time_end &= mask;
+  std::memcpy(chunk.data(), &header, sizeof header);
+  ChunkSummary summary = scan_chunk(chunk, [&](const Record& record) {
+    uint8_t* const at = chunk.data() + (record.payload - chunk.data()) - sizeof(uint64_t);
+    uint64_t word = load_word(at);
+    if (penna_header_tag(word) == PENNA_TAG_FULL) [[likely]] {
+      word &= mask << 16 | 0xffff;
+      std::memcpy(at, &word, sizeof word);
+    }
+    if (!describes(record)) [[likely]]
+      return;
+    Record rounded = record;
+    rounded.time &= mask;
+    keep(chunk, rounded);
+  });
+  summary.time_begin &= mask;
+  summary.time_end &= mask;
+  return summary;
+}
+
+// Until describe() or forget().
+[[gnu::noinline]] void ChunkSink::keep(std::span<const uint8_t> chunk, const Record& record) {
+  if (record.kind == PENNA_KIND_MODULE) {
+    if (auto module = decode_module(record)) {
+      module->ticks = record.time;
+      modules_.push_back(std::move(*module));
+    }
+  } else if (record.kind == PENNA_KIND_SITE) {
+    if (auto site = decode_site(record)) sites_.push_back(std::move(*site));
+  } else if (record.kind == PENNA_KIND_THREAD) {
+    penna_chunk header = header_of(chunk);
+    threads_.push_back({header.thread_serial, header.tid, decode_thread_name(record), record.time});
+  } else if (record.kind == PENNA_KIND_LOST) {
+    const auto lost = record.as<penna_lost>();
+    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost_[i] += lost.count[i];
+  } else if (record.kind == PENNA_KIND_BLOCKED) {
+    blocked_ticks_ += record.as<penna_blocked>().ticks;
+  }
 }
 
 void ChunkSink::forget() {

@@ -31,9 +31,13 @@ class ChunkSink {
   explicit ChunkSink(uint32_t process, std::shared_ptr<StoreCounts> counts = nullptr, bool partly = false)
       : process_(process), partly_(partly), counts_(counts ? std::move(counts) : std::make_shared<StoreCounts>()) {}
 
+  // Of Session::time_shift. Before the first chunk.
+  void set_time_shift(uint32_t shift) { time_shift_ = shift; }
   // Looks at every record of a chunk, which is copied memory of at least a penna_chunk, and keeps what describes until
   // store() or forget().
   ChunkSummary scan(std::span<const uint8_t> chunk);
+  // The same; and times become multiples of 2^time_shift ticks, those of the header, too.
+  ChunkSummary round_and_scan(std::span<uint8_t> chunk);
   bool has_descriptions() const { return !modules_.empty() || !sites_.empty(); }  // of the chunk that was scanned
   void forget();
   // Writing errors are the writer's to remember. It is describe() and write().
@@ -64,6 +68,7 @@ class ChunkSink {
     uint64_t next = 0;      // its number and one
     uint64_t left_out = 0;  // numbers in front of it that are not in the file
   };
+  void keep(std::span<const uint8_t> chunk, const Record& record);
   void write_descriptions(RecordingWriter& writer);
   void count(std::span<const uint8_t> chunk, const ChunkSummary& summary);
   void follow(std::span<const uint8_t> chunk, bool is_stored);
@@ -72,6 +77,7 @@ class ChunkSink {
 
   uint32_t process_;
   bool partly_;
+  uint32_t time_shift_ = 0;
   std::shared_ptr<StoreCounts> counts_;
   std::map<uint32_t, Part> parts_;     // by thread serial
   std::map<uint32_t, Health> health_;  // the same

@@ -93,8 +93,10 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
 void Collector::add(Process process, ChannelMap channel) {
   News news{};
   news.kind = News::kAdd;
+  auto sink = std::make_shared<ChunkSink>(process.number, counts_, flight_ != nullptr);
+  sink->set_time_shift(time_shift_);
   news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process),
-                                              std::make_shared<ChunkSink>(process.number, counts_, flight_ != nullptr));
+                                              std::move(sink));
   news.process = std::move(process);
   tell(std::move(news));
 }

@@ -47,6 +47,9 @@ class Collector {
   // Somebody looks on, until the collector has stopped. Before start().
   void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
 
+  // Of Session::time_shift. Before start().
+  void set_time_shift(uint32_t shift) { time_shift_ = shift; }
+
   // `on_thread` is the first thing that the thread does.
   Result<> start(void (*on_thread)() = [] {});
   // A process has handed over its channel. Its number must be new.
@@ -92,6 +95,7 @@ class Collector {
   CallRules rules_;
   bool rules_have_start_ = false;
   Doorbell& doorbell_;
+  uint32_t time_shift_ = 0;
   Onlooker* onlooker_ = nullptr;
   std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();

@@ -83,7 +83,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     if (was_full) channel_.free_chunk(chunk, PENNA_CHUNK_BYTES, true);
     return true;
   }
-  ChunkSummary summary = sink_->scan({buffer_.data(), bytes});
+  ChunkSummary summary = sink_->round_and_scan({buffer_.data(), bytes});
   if (wait_for_open_records && must_wait(summary)) {
     sink_->forget();
     return false;
@@ -140,7 +140,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
     if (flight_ != nullptr && !flight_->wants(header_of(buffer_))) continue;
     const std::span<uint8_t> copy(buffer_.data(), bytes);
-    ChunkSummary summary = sink_->scan(copy);
+    ChunkSummary summary = sink_->round_and_scan(copy);
     written = static_cast<uint32_t>(summary.content_bytes);
     std::span<const uint8_t> left = copy;
     if (filter_) {
@@ -163,6 +163,8 @@ void ProcessDrain::show_open_chunks(RecordingWriter& writer) {
     const size_t bytes = channel_.copy_committed(chunk, buffer_.data());
     if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
     const std::span<uint8_t> copy(buffer_.data(), bytes);
+    (void)sink_->round_and_scan(copy);
+    sink_->forget();
     if (!fresh_->open_chunk(copy, bytes)) continue;
     shown = static_cast<uint32_t>(bytes);
     any = true;
@@ -226,7 +228,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
       const std::span<uint8_t> copy(buffer_.data(), bytes);
-      store(writer, copy, sink_->scan(copy));
+      store(writer, copy, sink_->round_and_scan(copy));
     }
   }
   write_new_stacks(writer);

@@ -46,6 +46,8 @@ Result<> check_settings(const RecordSettings& settings) {
   return ok();
 }
 
+uint32_t time_shift_of(const RecordSettings& settings) { return settings.classes == 1u << PENNA_ALLOC ? 5 : 0; }
+
 penna_config config_for(const RecordSettings& settings) {
   constexpr uint64_t kUsualTicksPerNs = 3;  // measuring takes a moment, and few programs need it
   penna_config config{};
@@ -84,6 +86,7 @@ Session describe_session(const RecordSettings& settings, const std::vector<std::
   session.penna_version = PENNA_VERSION;
   session.command = command;
   session.classes = settings.classes;
+  session.time_shift = time_shift_of(settings);
   std::error_code unknown;
   session.cwd = std::filesystem::current_path(unknown).string();
   session.options.push_back(fmt::format("on-full={}", settings.on_full == PENNA_ON_FULL_BLOCK ? "block" : "drop"));

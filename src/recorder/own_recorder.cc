@@ -144,6 +144,7 @@ Result<> OwnRecorder::run() {
   if (!writer) return not_ready(writer.error());
   (void)writer->write_session(describe_session(settings_, own_command()));
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(settings_.conditions));
+  collector.set_time_shift(time_shift_of(settings_));
   auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
   const Result<> started = server ? collector.start(penna_agent_mute_thread) : Result<>(server.error());
   if (!started) {

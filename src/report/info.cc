@@ -88,6 +88,11 @@ Table facts(const Recording& recording, const Summary& summary) {
                          ? ""
                          : fmt::format("{:.3f} MHz{}", static_cast<double>(session.ticks_per_second) / 1e6,
                                        (session.clock_flags & kClockInvariant) != 0 ? ", constant" : ", may vary"));
+  facts.add("times", session.time_shift == 0 ? ""
+                                             : fmt::format("to {} ticks, {:.0f} ns, as there are allocations only",
+                                                           uint64_t{1} << session.time_shift,
+                                                           recording.time().ns_per_tick() *
+                                                               static_cast<double>(uint64_t{1} << session.time_shift)));
   facts.add("options", fmt::format("{}", fmt::join(session.options, ", ")));
   facts.add("penna", session.penna_version);
   return facts.take();

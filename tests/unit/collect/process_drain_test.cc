@@ -28,11 +28,13 @@ class ProcessDrainTest : public testing::Test {
   }
   std::string path() const { return folder_ + "/r.penna"; }
 
-  ProcessDrain make_drain() {
+  ProcessDrain make_drain(uint32_t time_shift = 0) {
     fake_.seal();
     auto map = ChannelMap::map(fake_.memory());
     EXPECT_TRUE(map) << map.error().text;
-    return ProcessDrain(std::move(*map), 0, static_cast<uint32_t>(::getpid()));
+    auto sink = std::make_shared<ChunkSink>(0);
+    sink->set_time_shift(time_shift);
+    return ProcessDrain(std::move(*map), 0, static_cast<uint32_t>(::getpid()), nullptr, std::move(sink));
   }
   Recording finish_and_open(ProcessDrain& drain, bool gone = true) {
     drain.finish(*writer_, gone, EndKind::kExited, 0, 9999);
@@ -114,6 +116,47 @@ TEST_F(ProcessDrainTest, WhatAThreadLostIsItsOwnAndTheProcesss) {
   EXPECT_EQ(recording.threads()[1].health.lost, (Counts{}));
   EXPECT_EQ(recording.processes()[0].health.lost, (Counts{20, 5, 0, 1}));
   EXPECT_EQ(recording.processes()[0].health.blocked_ticks, 900u);
+}
+
+// All by the same rule, whoever tells: what was not before something else is not after it either. But calls keep their times.
+TEST_F(ProcessDrainTest, TimesAreRoundedDownWhereThatIsWanted) {
+  ProcessDrain drain = make_drain(5);
+  const uint64_t alloc = penna_full_header(PENNA_KIND_ALLOC, 3, 1055),
+                 freed = penna_full_header(PENNA_KIND_FREE, 2, 1056);
+  fake_.write_chunk(0, 7, 0, {alloc, 0x1000, uint64_t{24} << 32 | 1, freed, 0x1000, kCall | 5 << 2});
+  fake_.hand_over(0, 6);
+  drain.drain(*writer_, 10);
+  Recording recording = finish_and_open(drain);
+  ASSERT_EQ(recording.chunks().size(), 1u);
+  EXPECT_EQ(recording.chunks()[0].time_begin, 1024u);
+  EXPECT_EQ(recording.chunks()[0].time_end, 1056u);
+  std::vector<uint8_t> bytes;
+  ASSERT_TRUE(recording.read_chunk(recording.chunks()[0], bytes));
+  RecordCursor records(bytes);
+  EXPECT_EQ(records.header().time_begin, 992u);
+  std::vector<uint64_t> times;
+  for (Record record; records.next(record);) times.push_back(record.time);
+  EXPECT_EQ(times, (std::vector<uint64_t>{1024, 1056, 1024 | 5}));
+}
+
+// A module is there from its record on: before the allocations that come after it in the same 2^5 ticks.
+TEST_F(ProcessDrainTest, WhatIsDescribedIsRoundedWithTheRest) {
+  ProcessDrain drain = make_drain(5);
+  uint64_t words[1 + sizeof(penna_module) / 8 + 1] = {
+      penna_full_header(PENNA_KIND_MODULE, 1 + sizeof(penna_module) / 8 + 1, 1060)};
+  penna_module module{};
+  module.start = 0x1000;
+  module.end = 0x2000;
+  module.path_bytes = 2;
+  std::memcpy(words + 1, &module, sizeof module);
+  std::memcpy(words + 1 + sizeof module / 8, "/x", 2);
+  fake_.write_chunk(0, 7, 0, {});
+  std::memcpy(fake_.chunk(0) + sizeof(penna_chunk), words, sizeof words);
+  fake_.hand_over(0, std::size(words));
+  drain.drain(*writer_, 10);
+  Recording recording = finish_and_open(drain);
+  ASSERT_EQ(recording.processes()[0].modules.size(), 1u);
+  EXPECT_EQ(recording.processes()[0].modules[0].ticks, 1056u);
 }
 
 TEST_F(ProcessDrainTest, LivingTargetKeepsItsChunkWhenTheRecordingEnds) {
