@@ -4,6 +4,8 @@
 
 #include <zstd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/check.h"
@@ -42,6 +44,16 @@ bool unzstd_columns(std::span<const uint8_t> stored, std::vector<uint8_t>& colum
   return true;
 }
 
+// How often two of the first bytes are the same: in noise, one pair in 256 is.
+bool looks_like_noise(std::span<const uint8_t> bytes) {
+  std::array<uint32_t, 256> counts{};
+  bytes = bytes.first(std::min<size_t>(bytes.size(), 1024));
+  for (const uint8_t byte : bytes) ++counts[byte];
+  uint64_t same = 0;
+  for (const uint32_t count : counts) same += uint64_t{count} * (count - 1);
+  return same * 256 < bytes.size() * bytes.size() * 5 / 4;
+}
+
 }  // namespace
 
 struct Compressor::State {
@@ -64,23 +76,24 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
   return true;
 }
 
-// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits as they are:
-// what could be foreseen is in the codes.
+// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits as they are
+// when they look like noise: zstd would only find out the same, more slowly.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   constexpr size_t kWorthABlock = 512;
-  const std::span<const uint8_t> all(column_bytes), codes = all.first(bits_begin(all)),
-                                                    bits = all.subspan(codes.size());
+  const std::span<const uint8_t> all(column_bytes);
+  const size_t packed = looks_like_noise(all.subspan(bits_begin(all))) ? kCodeColumns : kColumnCount;
+  const auto codes = all.first(packed == kCodeColumns ? bits_begin(all) : all.size()), rest = all.subspan(codes.size());
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
-  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space.
+  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space; columns are short.
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());
-  stored.resize(ZSTD_compressBound(codes.size()) + 16 * kColumnCount + bits.size());
-  ZSTD_outBuffer out{stored.data(), stored.size() - bits.size(), 0};
-  for (size_t begin = 0, end = kColumnTable, i = 0; i < kCodeColumns; ++i) {
+  stored.resize(ZSTD_compressBound(codes.size()) + 16 * kColumnCount);
+  ZSTD_outBuffer out{stored.data(), stored.size(), 0};
+  for (size_t begin = 0, end = kColumnTable, i = 0; i < packed; ++i) {
     end += column_bytes_of(all, i);
-    const bool last = i + 1 == kCodeColumns;
+    const bool last = i + 1 == packed;
     if (end - begin < kWorthABlock && !last) continue;
     ZSTD_inBuffer in{codes.data() + begin, end - begin, 0};
     size_t left = ZSTD_compressStream2(context.get(), &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
@@ -88,7 +101,7 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
     begin = end;
   }
   stored.resize(out.pos);
-  stored.insert(stored.end(), bits.begin(), bits.end());
+  stored.insert(stored.end(), rest.begin(), rest.end());
   return true;
 }
 

@@ -110,7 +110,7 @@ enum class BlockType : uint8_t {
 enum class Codec : uint8_t {
   kNone = 0,
   kZstd = 1,          // one zstd frame
-  kColumns = 2,       // chunks only: records turned into columns (columns.h), then one zstd frame and the low bits
+  kColumns = 2,       // chunks only: records turned into columns (columns.h), then one zstd frame, and maybe low bits
   kStackColumns = 3,  // stacks only: nodes turned into columns (stack_columns.h), then one zstd frame
 };
 
