@@ -70,11 +70,15 @@ void Allocations::visit(const Event& event, BlockRecord& block) {
   }
 }
 
+uint32_t Allocations::first_like(uint32_t process, uint32_t stack) const {
+  return options_.same == nullptr ? stack : options_.same->first_like(process, stack);
+}
+
 uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
   const auto [known, is_unknown] = numbers_.try_emplace(pair_key(event.process, told.stack), next_number_);
   uint32_t slot = known->second, context = 0, stack = told.stack;
   bool is_new = is_unknown;
-  if (is_new && options_.same != nullptr) stack = options_.same->first_like(event.process, told.stack);
+  if (is_new) stack = first_like(event.process, told.stack);
   if (stack != told.stack) {
     const auto [first, added] = numbers_.try_emplace(pair_key(event.process, stack), next_number_);
     slot = first->second;
@@ -210,7 +214,9 @@ void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
   threads_[event.thread].freed = is_inherited ? Freed::kInherited : Freed::kUnmatched;
   ++(is_inherited ? totals.inherited_frees : totals.unmatched_frees);
   if (options_.unmatched == nullptr) return;
-  if (!is_inherited) options_.unmatched->unmatched(event, free);
+  BlockRecord told = free;
+  told.stack = first_like(event.process, free.stack);
+  if (!is_inherited) options_.unmatched->unmatched(event, told);
   if (free.space != BlockSpace::kMaps) options_.unmatched->freed(event.process, free.address, free.stack);
 }
 
@@ -299,7 +305,8 @@ void Allocations::settle(uint32_t thread) {
   if (last.is_told) return;
   last.is_told = true;
   if (options_.observer != nullptr)
-    options_.observer->on_freed({last.block, thread, last.freed_from, last.freed_at, true});
+    options_.observer->on_freed(
+        {last.block, thread, first_like(stacks_[last.block.slot].process, last.freed_from), last.freed_at, true});
 }
 
 void Allocations::finish() {

@@ -175,6 +175,7 @@ class Allocations {
   void freed_unknown(const Event& event, const BlockRecord& free);
   void take_back(const Event& event, uint64_t address);
   uint32_t slot_of(const Event& event, const BlockRecord& told);
+  uint32_t first_like(uint32_t process, uint32_t stack) const;
   void before_change(uint32_t slot);
   void count_live(const Event& event, const HeapBlock& block);
   void add_live(const Event& event, uint64_t address, const HeapBlock& block);

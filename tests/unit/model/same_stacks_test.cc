@@ -83,5 +83,28 @@ TEST_F(SameStacksTest, AllocationsOfThemAreOneStack) {
   EXPECT_EQ(leaks[0].bytes, 101u);
 }
 
+TEST_F(SameStacksTest, FreesFromThemAreOneStack) {
+  struct Freed : AllocationObserver {
+    std::vector<uint32_t> stacks;
+    void on_freed(const BlockEnd& end) override { stacks.push_back(end.stack); }
+  };
+  ThreadBuilder& thread = build_.thread(0, 1);
+  for (const uint64_t address : {0xa0, 0xb0, 0xc0}) thread.alloc(address, 8, address, deeper_);
+  thread.free_stack(0xa0, 0x100, one_);
+  thread.free_stack(0xb0, 0x200, unrolled_);
+  thread.free_stack(0xc0, 0x300, other_line_);
+  const Recording recording = build_.open();
+  Names names(recording, symbols_);
+  SameStacks same(recording, names);
+  Freed freed;
+  AllocationOptions options;
+  options.same = &same;
+  options.observer = &freed;
+  Allocations heap(recording, std::move(options));
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  heap.finish();
+  EXPECT_EQ(freed.stacks, (std::vector<uint32_t>{one_, one_, other_line_}));
+}
+
 }  // namespace
 }  // namespace penna::same_stacks_test
