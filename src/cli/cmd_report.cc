@@ -17,6 +17,7 @@
 #include "report/deadlock_rows.h"
 #include "report/flame.h"
 #include "report/frames.h"
+#include "report/name_advice.h"
 #include "report/overview.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -291,33 +292,6 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   closing.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(closing, options.table, output);
   return ok();
-}
-
-// Rows that are shown without a source line: what is missing for that, of the files that most of them are of.
-void advise_on_names(Report& report, Names& names) {
-  constexpr size_t kMost = 2;
-  std::vector<std::pair<std::string, size_t>> files;
-  for (const Table& table : report.tables) {
-    const auto column = [&](std::string_view key) {
-      const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                      [&](const TableColumn& one) { return one.key == key; });
-      return static_cast<size_t>(found - table.columns.begin());
-    };
-    const size_t module = column("module"), file = column("file"), line = column("line");
-    if (std::max({module, file, line}) >= table.columns.size()) continue;
-    for (const TableRow& row : table.rows) {
-      const auto* path = std::get_if<std::string>(&row.cells[module]);
-      const auto* source = std::get_if<std::string>(&row.cells[file]);
-      if (path == nullptr || path->empty() || source == nullptr || !source->empty()) continue;
-      const auto known = std::find_if(files.begin(), files.end(), [&](auto& one) { return one.first == *path; });
-      known == files.end() ? void(files.emplace_back(*path, 1)) : void(++known->second);
-    }
-  }
-  std::stable_sort(files.begin(), files.end(), [](auto& a, auto& b) { return a.second > b.second; });
-  const std::vector<ModuleNames> all = names.modules();
-  for (size_t i = 0; i < std::min(files.size(), kMost); ++i)
-    for (const ModuleNames& one : all)
-      if (one.path == files[i].first && !one.problem.empty()) report.tail.push_back(one.problem + ".");
 }
 
 Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
