@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <csignal>
 
 #include "report/info.h"
 #include "report/overview.h"
@@ -198,54 +197,6 @@ TEST_F(Reports, HeapOverTime) {
     return true;
   }));
   EXPECT_THAT(blocks, HasSubstr("      0 B │   ▁▁▁▁▁▁▁▁▁██████████████████\n"));
-}
-// What ends with a range (-r) has not ended; times are those of all tables.
-TEST_F(Reports, ARangeIsNotTheWholeProgram) {
-  CallRules rules;
-  rules.begin = 1200;
-  rules.end = 8000;
-  recording_.select_calls(rules);
-  HeapHistory history(1200, 8000, 1);
-  const auto heap = observed(recording_, history);
-  EXPECT_THAT(text(alloc_report(recording_, *heap, names_)), HasSubstr("live at the end of the range\n"));
-  EXPECT_THAT(text(leaks_report(recording_, *heap, names_)), HasSubstr("not freed at the end of the range, of"));
-  std::string drawn;
-  const Report chart = heap_report(recording_, *heap, history, true);
-  EXPECT_TRUE(chart.tables[0].draw({false, 41}, [&](std::string_view piece) {
-    drawn += piece;
-    return true;
-  }));
-  EXPECT_THAT(drawn, testing::EndsWith("           200 ns                 7.00 us\n"));
-  EXPECT_EQ(std::get<int64_t>(chart.tables[0].rows[0].cells[0]), 200);
-  rules.begin = 9000;
-  rules.end = 9001;
-  recording_.select_calls(rules);
-  Allocations none(recording_);
-  for_each_event(recording_, {.classes = kAllocEvents}, none);
-  EXPECT_EQ(text(leaks_report(recording_, none, names_)), "There are no allocations in the range.\n");
-}
-// Who was killed had no chance to free what it held.
-TEST(LeaksReport, SaysWhichProcessesEndedSuddenly) {
-  RecordingBuilder build;
-  for (const uint32_t pid : {100, 200, 300}) {
-    ThreadBuilder& thread = build.thread(build.process(pid), 1);
-    thread.alloc(0xa00, 8, 10);
-    ProcessEnd end;
-    end.number = pid / 100 - 1;
-    end.end_ticks = 20;
-    end.how = pid == 100 ? EndKind::kExited : pid == 200 ? EndKind::kSignaled : EndKind::kExec;
-    end.code = pid == 200 ? SIGSEGV : 0;
-    build.end(end);
-  }
-  const Recording recording = build.open();
-  SampleSymbols symbols;
-  Names names(recording, symbols);
-  Allocations heap(recording);
-  for_each_event(recording, {.classes = kAllocEvents}, heap);
-  EXPECT_THAT(
-      leaks_report(recording, heap, names).tail,
-      testing::ElementsAre("program (200) was killed by SIGSEGV: what it held then, 1 block, may be no leaks.",
-                           "program (300) became another program: what it held then, 1 block, may be no leaks."));
 }
 TEST_F(Reports, SuppressedLeaksAreCounted) {
   Suppressions list;
