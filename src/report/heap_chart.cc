@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/alloc_rows.h"
 #include "report/reports.h"
 #include "report/text.h"
 #include "report/units.h"
@@ -86,8 +87,9 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
   }
   const uint64_t start = summarize(recording).first_time;
   report.head.push_back(fmt::format(
-      "{} in {}{} at the peak after {}; {} in {} live {}", bytes_text(static_cast<int64_t>(history.peak_bytes())),
+      "{} in {}{} at the peak{} after {}; {} in {} live {}", bytes_text(static_cast<int64_t>(history.peak_bytes())),
       plural_text(static_cast<int64_t>(history.peak_blocks()), heap.family().block()), family_text(heap),
+      busy_processes(heap) > 1 ? " of all processes together" : "",
       duration_text(since(start, recording, history, history.peak_time())),
       bytes_text(static_cast<int64_t>(total.live_bytes)),
       plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block()), end_text(recording)));

@@ -48,6 +48,20 @@ TEST(AllocationReports, ARangeIsNotTheWholeProgram) {
   EXPECT_EQ(report_text(leaks_report(recording, none, names)), "There are no allocations in the range.\n");
 }
 
+// Elsewhere the peak is that of one process.
+TEST(AllocationReports, HeapAddsUpProcesses) {
+  RecordingBuilder build;
+  for (const uint32_t pid : {100, 200}) build.thread(build.process(pid), 1).alloc(0xa00, 8, 10);
+  const Recording recording = build.open();
+  HeapHistory history(0, 20, 2);
+  AllocationOptions options;
+  options.observer = &history;
+  Allocations heap(recording, std::move(options));
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  EXPECT_THAT(heap_report(recording, heap, history, true).head[0],
+              testing::StartsWith("16 B in 2 blocks at the peak of all processes together after "));
+}
+
 // Who was killed had no chance to free what it held.
 TEST(AllocationReports, LeaksSayWhichProcessesEndedSuddenly) {
   RecordingBuilder build;
