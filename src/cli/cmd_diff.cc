@@ -94,7 +94,8 @@ Result<> show(const DiffOptions& options, Output& output) {
     report = alloc_diff_report(a, b, what, quiet);
     PENNA_TRY(select_report_rows(report, options.table));
     constexpr size_t kFrames = 10;
-    for (Table& table : report.tables) table.most_details = kFrames;
+    if (const size_t frames = options.frames.value_or(kFrames); frames != 0)
+      for (Table& table : report.tables) table.most_details = frames;
   }
   report.warnings = std::move(warnings);
   write_report(report, options.table, output);
@@ -135,6 +136,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   add_suppression_options(parser, options.suppressions);
   add_filter_options(parser, options.input.filter, FilterUse::kReading);
   add_symbol_options(parser, options.input);
+  parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");
   add_table_options(parser, options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));

@@ -15,6 +15,7 @@ enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks };
 struct DiffOptions {
   InputOptions input;  // how names are looked up, in both
   TableOptions table;
+  std::optional<size_t> frames;  // of each stack in text, 0: all
   std::string a, b;
   std::optional<DiffOf> of;         // none: calls, or where one has none, allocations
   std::string min_delta;            // what is noise; empty: 1 %

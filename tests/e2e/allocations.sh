@@ -156,6 +156,7 @@ expect_contains "$(penna check static.penna --max-leak 1M)" "a program that it s
 # Two runs, of which one allocates more.
 penna record -q -k alloc -o a.penna -- ./busy
 penna record -q -k alloc -o b.penna -- ./busy more
+expect_match "$(penna diff a.penna b.penna --frames 1)" '^ +\.\.\. [0-9]+ more$'
 run penna diff a.penna b.penna
 expect_match "$out" '^ +50 +70 +250 kB +350 kB +\+100 kB +\+40.0 % +\+20 +churn\(int\) \[busy\]$'
 penna diff --leaks a.penna b.penna --json >diff.json
