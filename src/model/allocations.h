@@ -130,6 +130,7 @@ class Allocations {
   HeapTotals total() const;
   bool is_sampled() const { return is_sampled_; }
   bool is_estimated() const { return scale_.is_sampled(); }  // sums are of all, not of what was recorded
+  uint64_t sample_mean() const { return scale_.mean(); }     // bytes; 0: sums are no estimates
   // Of a sample it is not known what a thread allocated next: nothing counts as temporary.
   bool knows_temporary() const { return !is_sampled_; }
   // In order of first appearance: by slot, as HeapBlock::slot.

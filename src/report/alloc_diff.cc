@@ -34,6 +34,18 @@ bool is_quiet(const Sides& sides, const QuietLimit& limit) {
          still(sides.count_change(), sides.a->count, sides.b->count);
 }
 
+// Two samples of the same differ by so much, in 19 cases of 20: each sampled block stands for the mean, and the variance of their number
+// is that number.
+bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByName& b) {
+  constexpr double kTwoSided = 1.96;
+  const auto variance = [](const NamedStackSums* sums, uint64_t mean) {
+    return sums == nullptr ? 0 : static_cast<double>(sums->bytes) * static_cast<double>(mean);
+  };
+  const double change = static_cast<double>(sides.bytes_change());
+  return change * change <=
+         kTwoSided * kTwoSided * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
+}
+
 std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
   std::map<std::string, Sides> by_name;
   for (const auto& [key, sums] : a.stacks) by_name[key].a = &sums;
@@ -80,6 +92,7 @@ std::string side_text(const char* side, const StacksByName& sums, StackSums what
 
 StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums what, LeakSuppressor* suppressor) {
   StacksByName result;
+  result.sample_mean = heap.sample_mean();
   for (const StackAllocations& stack : heap.stacks()) {
     const bool leaked = what == StackSums::kLeaked;
     if (leaked &&
@@ -118,10 +131,11 @@ Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums
                    {"quiet", "QUIET", CellKind::kCount, false, true},
                    {"function", "STACK", CellKind::kText, true}};
   const auto all = std::make_shared<const std::vector<Sides>>(sides_of(a, b));
+  const bool sampled = a.sample_mean != 0 || b.sample_mean != 0;
   int64_t still = 0;
   for (uint32_t i = 0; i < all->size(); ++i) {
     const Sides& sides = (*all)[i];
-    const bool noise = is_quiet(sides, quiet);
+    const bool noise = is_quiet(sides, quiet) || (sampled && quiet.absolute == 0 && is_within_error(sides, a, b));
     still += noise;
     std::vector<Cell> cells(4);
     if (sides.a != nullptr) cells[0] = number(sides.a->count), cells[2] = number(sides.a->bytes);
@@ -145,7 +159,8 @@ Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums
     report.head.push_back(fmt::format(
         "{} changed by {}", plural_text(still, "stack has", "stacks have"),
         quiet.absolute != 0 ? "less than " + bytes_text(quiet.absolute)
-                            : fmt::format("at most {}, in bytes and in number", percent_text(quiet.percent))));
+        : sampled ? fmt::format("at most {}, or by no more than samples of the same do", percent_text(quiet.percent))
+                  : fmt::format("at most {}, in bytes and in number", percent_text(quiet.percent))));
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
   return report;
 }

@@ -23,6 +23,7 @@ struct StacksByName {
   // By "function\tmodule\n" of each frame, the innermost first.
   std::map<std::string, NamedStackSums> stacks;
   uint64_t count = 0, bytes = 0;
+  uint64_t sample_mean = 0;  // Allocations'
 };
 
 enum class StackSums : uint8_t { kAllocated, kLeaked };

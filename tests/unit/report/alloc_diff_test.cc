@@ -11,7 +11,7 @@ namespace penna::alloc_diff_test {
 namespace {
 
 StacksByName side(std::map<std::string, NamedStackSums> stacks) {
-  StacksByName side{std::move(stacks), 0, 0};
+  StacksByName side{std::move(stacks), 0, 0, 0};
   for (const auto& [name, sums] : side.stacks) {
     side.count += sums.count;
     side.bytes += sums.bytes;
@@ -64,6 +64,20 @@ COUNT A  COUNT B  BYTES A  BYTES B     DELTA      OF A  COUNT DELTA  STACK
   1,000    1,005   100 kB   101 kB    +500 B   +0.50 %           +5  noise [x]
       1        1      8 B      8 B       0 B       0 %            0  (no stack was recorded)
 )");
+}
+
+// 100 samples of 1000 bytes each stand for 100,000: give or take 1.96 * sqrt(2 * 100,000 * 1000).
+TEST(AllocDiff, WhatSamplesDifferByIsNoise) {
+  StacksByName before = side({{"same\tx\n", {1, 100'000}}, {"less\tx\n", {1, 100'000}}, {"rare\tx\n", {1, 1000}}});
+  StacksByName after = side({{"same\tx\n", {1, 125'000}}, {"less\tx\n", {1, 60'000}}});
+  before.sample_mean = after.sample_mean = 1000;
+  const Report report = alloc_diff_report(before, after, StackSums::kAllocated, {});
+  ASSERT_EQ(report.tables[0].rows.size(), 3u);
+  EXPECT_EQ(std::get<int64_t>(report.tables[0].rows[0].cells[4]), -40'000);
+  EXPECT_FALSE(report.tables[0].rows[0].is_quiet);
+  EXPECT_TRUE(report.tables[0].rows[1].is_quiet);
+  EXPECT_TRUE(report.tables[0].rows[2].is_quiet);
+  EXPECT_EQ(report.head[2], "2 stacks have changed by at most 1.0 %, or by no more than samples of the same do");
 }
 
 TEST(AllocDiff, NoiseIsLessInBytesOrAtMostAShareOfBoth) {
