@@ -5,6 +5,14 @@
 #include "model/locks.h"
 
 namespace penna {
+namespace {
+
+void note_waiting(std::vector<uint32_t>& threads, uint32_t thread) {
+  const auto at = std::lower_bound(threads.begin(), threads.end(), thread);
+  if (at == threads.end() || *at != thread) threads.insert(at, thread);
+}
+
+}  // namespace
 
 void Locks::requested(const Event& event, const LockRecord& read) {
   const LockKind kind = lock_kind(read.sync);
@@ -49,9 +57,41 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   if (condition.first_stack == 0) condition.first_stack = read.stack;
   condition.timeouts += read.end == PENNA_WAIT_TIMEOUT;
   condition.errors += read.end == PENNA_WAIT_ERROR;
-  end_wait(index, event.thread, read.begin, event.time, read, false);
+  const uint64_t woken = retaking_since(event, read, mutex, states_[index]);
+  end_wait(index, event.thread, read.begin, woken, read, false);
+  if (woken < event.time) retaken(event, read, mutex, woken);
   locks_[mutex].condition_wait.add(read.begin <= event.time ? event.time - read.begin : 0);
   acquired(mutex, event, read);
+}
+
+// From when on a wait for a condition was one for its mutex: since it was signalled, if others held the mutex for most of the time from then
+// on. (It was woken by the last signal, or one before: then it waited for the mutex at least so long.) Else its end: it took that long
+// to wake up.
+uint64_t Locks::retaking_since(const Event& event, const LockRecord& read, uint32_t mutex,
+                               const State& condition) const {
+  const LastHold& last = states_[mutex].last;
+  const uint64_t woken = condition.woken;
+  const bool is_woken = condition.waker != kNoIndex && woken >= read.begin && woken < event.time;
+  if (!is_woken || read.end != PENNA_WAIT_GOT || last.by.thread == event.thread) return event.time;
+  const bool waits = last.end > woken && last.end <= event.time && last.end - woken > (event.time - woken) / 2;
+  return waits ? woken : event.time;
+}
+
+void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin) {
+  LockStats& lock = locks_[mutex];
+  const uint64_t time = event.time - begin;
+  if (time < options_.min_wait) {
+    ++lock.short_waits;
+    return;
+  }
+  lock.wait.add(time);
+  ++lock.contended;
+  note_waiting(lock.waiting_threads, event.thread);
+  const LastHold& last = states_[mutex].last;
+  const uint64_t known = last.end - std::max(begin, last.by.since);
+  const WaitLedger::Other rest{last.by.since <= begin ? OtherSide::kNobody : OtherSide::kUnknown};
+  ledger_.end_only(event.thread, mutex, {time, read.stack, states_[mutex].waker, false, false}, rest, last.by, known,
+                   groups_);
 }
 
 void Locks::woke(const Event& event, const LockRecord& read) {
@@ -86,8 +126,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   } else {
     lock.wait.add(time);
     lock.open_waits += open;
-    auto at = std::lower_bound(lock.waiting_threads.begin(), lock.waiting_threads.end(), thread);
-    if (at == lock.waiting_threads.end() || *at != thread) lock.waiting_threads.insert(at, thread);
+    note_waiting(lock.waiting_threads, thread);
   }
   const WaitLedger::Open& wait = ledger_.open(thread);
   const uint32_t owner = read.holder != 0 ? thread_of(lock.process, read.holder) : wait.owner;

@@ -86,6 +86,8 @@ class Locks {
   void requested(const Event& event, const LockRecord& read);
   void waited(const Event& event, const LockRecord& read);
   void condition_waited(const Event& event, const LockRecord& read);
+  uint64_t retaking_since(const Event& event, const LockRecord& read, uint32_t mutex, const State& condition) const;
+  void retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin);
   void woke(const Event& event, const LockRecord& read);
   void end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open);
   WaitLedger::Other other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const;

@@ -135,7 +135,9 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
                        const LockNames& name_of) {
   Table table;
   table.key = "conditions";
-  table.title = "Condition variables (time until signalled and locked again)";
+  table.title =
+      "Condition variables (time until signalled and locked again; if others held the mutex meanwhile, that is a wait "
+      "for the mutex)";
   table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
                    {"waits", "WAITS", CellKind::kCount},
                    {"p99_wait_ns", "P99", CellKind::kDuration},

@@ -137,6 +137,39 @@ TEST_F(Waits, WhoGivesBackWhatItWasNotSeenToTakeHadHeldIt) {
 }
 
 // Waits and holds that are still open count up to the end of the process.
+// 1 waits for a condition from 10 on; 0 signals it at 30, and holds the mutex until 130: 100 of the wait are for the mutex.
+TEST_F(Waits, WhoSignalsAndHoldsOnIsWaitedFor) {
+  constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
+  thread(1).lock_request(kCondition, 10, 2);
+  thread(0).lock_at(kMutex, 20, 1);
+  thread(0).wake(kCondition, 30, 1, 3);
+  thread(0).unlock(kMutex, 130);
+  thread(1).cond_wait(kMutex, 0x8000, 10, 132, PENNA_WAIT_GOT, 2);
+  thread(1).unlock(kMutex, 140);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(),
+              UnorderedElementsAre("2 x 3 woke: 1 20 20", "2 x 1 held: 1 100 100", "2 x 0 nobody: 1 2 2"));
+  EXPECT_EQ(seen.of(kMutex).wait.sum(), 102u);
+  EXPECT_EQ(seen.of(kMutex).contended, 1u);
+  EXPECT_EQ(seen.of(kMutex).acquisitions, 2u);
+  EXPECT_EQ(seen.of(0x8000).wait.sum(), 20u);
+  EXPECT_EQ(seen.locks.groups()[0].waited, 100u);
+}
+
+// The same, but it takes longer to wake up than the mutex is held: that is no wait for it.
+TEST_F(Waits, WakingUpIsNoWaitForTheMutex) {
+  constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
+  thread(1).lock_request(kCondition, 10, 2);
+  thread(0).lock_at(kMutex, 20, 1);
+  thread(0).wake(kCondition, 30, 1, 3);
+  thread(0).unlock(kMutex, 40);
+  thread(1).cond_wait(kMutex, 0x8000, 10, 132, PENNA_WAIT_GOT, 2);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 3 woke: 1 122 122"));
+  EXPECT_EQ(seen.of(kMutex).wait.count(), 0u);
+  EXPECT_EQ(seen.of(0x8000).wait.sum(), 122u);
+}
+
 TEST_F(Waits, WhatIsOpenAtTheEnd) {
   thread(0).lock_at(kMutex, 10, 1);
   thread(1).lock_request(kMutex, 30, 2, 1001);

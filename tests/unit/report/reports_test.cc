@@ -242,7 +242,7 @@ Waits for counter_lock by length
    FROM  WAITS    SHARE
 2.00 us      1  100.0 %  ########################################
 
-Condition variables (time until signalled and locked again)
+Condition variables (time until signalled and locked again; if others held the mutex meanwhile, that is a wait for the mutex)
    WAIT  WAITS      P99      MAX  STILL WAITING  TIMEOUTS  SIGNALS  BROADCASTS  UNHEARD  MUTEX         CONDITION
 5.00 us      1  5.00 us  5.00 us              0         1        0           0        0  counter_lock  ready
 
@@ -420,7 +420,7 @@ Waits by stack
       (no unwind information further out)
     held by nobody: it had been given back, the thread was not there yet
 
-Condition variables (time until signalled and locked again)
+Condition variables (time until signalled and locked again; if others held the mutex meanwhile, that is a wait for the mutex)
    WAIT  WAITS      P99      MAX  STILL WAITING  TIMEOUTS  SIGNALS  BROADCASTS  UNHEARD  MUTEX         CONDITION
 5.00 us      1  5.00 us  5.00 us              0         1        0           0        0  counter_lock  ready
 
