@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See locks.h. Here: waits, who ended them, and whom they are charged to.
 #include <algorithm>
+#include <array>
 
 #include "model/locks.h"
 
@@ -57,6 +58,10 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   if (condition.first_stack == 0) condition.first_stack = read.stack;
   condition.timeouts += read.end == PENNA_WAIT_TIMEOUT;
   condition.errors += read.end == PENNA_WAIT_ERROR;
+  if (states_[mutex].recent.empty()) {
+    states_[mutex].recent.resize(kRecent);
+    states_[mutex].recent[states_[mutex].recent_at++] = states_[mutex].last;
+  }
   const uint64_t woken = retaking_since(event, read, mutex, states_[index]);
   end_wait(index, event.thread, read.begin, woken, read, false);
   if (woken < event.time) retaken(event, read, mutex, woken);
@@ -87,11 +92,19 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
   lock.wait.add(time);
   ++lock.contended;
   note_waiting(lock.waiting_threads, event.thread);
-  const LastHold& last = states_[mutex].last;
-  const uint64_t known = last.end - std::max(begin, last.by.since);
-  const WaitLedger::Other rest{last.by.since <= begin ? OtherSide::kNobody : OtherSide::kUnknown};
-  ledger_.end_only(event.thread, mutex, {time, read.stack, states_[mutex].waker, false, false}, rest, last.by, known,
-                   groups_);
+  const State& state = states_[mutex];
+  std::vector<WaitLedger::Charge> holds;  // one after the other
+  uint64_t passed = begin;
+  bool all_known = false;  // since it began
+  for (size_t i = 0; i < kRecent; ++i) {
+    const LastHold& one = state.recent[(state.recent_at + i) % kRecent];
+    all_known |= one.end != 0 && one.by.since <= begin;
+    if (one.end <= passed || one.end > event.time) continue;
+    holds.push_back({one.by, one.end - std::max(passed, std::min(one.by.since, one.end))});
+    passed = one.end;
+  }
+  const WaitLedger::Other rest{all_known ? OtherSide::kNobody : OtherSide::kUnknown};
+  ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_);
 }
 
 void Locks::woke(const Event& event, const LockRecord& read) {
@@ -139,7 +152,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     const uint64_t known = last.end > from && last.end <= now ? last.end - from : 0;
     // One hold all the time until it was given back; else others may have come in between.
     if (known != 0 && last.by.since <= begin) rest = {OtherSide::kNobody};
-    return ledger_.end_only(thread, index, end, rest, last.by, known, groups_);
+    return ledger_.end_only(thread, index, end, rest, std::array{WaitLedger::Charge{last.by, known}}, groups_);
   }
   // Who holds it still, though the wait is over.
   const uint32_t hold = state.writer != kNoHold ? state.writer

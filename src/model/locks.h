@@ -45,6 +45,7 @@ class Locks {
 
  private:
   static constexpr uint32_t kNoHold = UINT32_MAX;
+  static constexpr size_t kRecent = 16;
   struct Hold {
     uint32_t lock = 0, thread = kNoIndex;
     uint32_t depth = 0, stack = 0;
@@ -64,7 +65,9 @@ class Locks {
     uint64_t woken = 0;                          // ticks: when
     uint32_t group = kNoIndex;                   // of the last hold
     uint32_t condition = kNoIndex;               // number, of a condition
-    bool used = false;                           // for more than being made
+    std::vector<LastHold> recent;                // of a mutex that conditions go with: a ring of kRecent
+    size_t recent_at = 0;
+    bool used = false;  // for more than being made
   };
 
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);

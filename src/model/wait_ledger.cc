@@ -66,11 +66,12 @@ void WaitLedger::end(uint32_t thread, uint32_t lock, const End& end, const Other
   book(thread, lock, end, rest, groups);
 }
 
-void WaitLedger::end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, const Other& known,
-                          uint64_t time, std::vector<HoldGroup>& groups) {
+void WaitLedger::end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest,
+                          std::span<const Charge> known, std::vector<HoldGroup>& groups) {
   if (open_[thread].lock != kNoIndex) leave_queue(thread);
   open_[thread].parts.clear();
-  if (time != 0) add_part(open_[thread], known, time);
+  for (const Charge& one : known)
+    if (one.time != 0) add_part(open_[thread], one.other, one.time);
   book(thread, lock, end, rest, groups);
 }
 

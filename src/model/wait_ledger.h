@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/hash.h"
@@ -66,8 +67,12 @@ class WaitLedger {
   };
   // Whoever was charged nothing gets the rest.
   void end(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::vector<HoldGroup>& groups);
-  // The same for a wait of which only the end was recorded; `known`: a hold that fell into it, for so long.
-  void end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, const Other& known, uint64_t time,
+  // The same for a wait of which only the end was recorded; `known`: holds that fell into it, for so long each.
+  struct Charge {
+    Other other;
+    uint64_t time;
+  };
+  void end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::span<const Charge> known,
                 std::vector<HoldGroup>& groups);
 
   const std::vector<WaitPair>& pairs() const { return pairs_; }

@@ -156,6 +156,25 @@ TEST_F(Waits, WhoSignalsAndHoldsOnIsWaitedFor) {
   EXPECT_EQ(seen.locks.groups()[0].waited, 100u);
 }
 
+// Three are woken at 30, when 0 gives the mutex back; each holds it for 50, and those behind wait for all in front of them.
+TEST_F(Waits, AHerdWaitsForEachOther) {
+  constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
+  for (uint32_t i = 1; i <= 3; ++i) thread(i).lock_request(kCondition, 10 + i, 10 * i);
+  thread(0).lock_at(kMutex, 20, 1);
+  thread(0).wake(kCondition, 30, UINT32_MAX, 3);
+  thread(0).unlock(kMutex, 31);
+  for (uint32_t i = 1; i <= 3; ++i) {
+    thread(i).cond_wait(kMutex, 0x8000, 10 + i, 50 * i, PENNA_WAIT_GOT, 10 * i);
+    thread(i).unlock(kMutex, 50 * i + 49);
+  }
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(),
+              UnorderedElementsAre("10 x 3 woke: 1 39 39", "20 x 3 woke: 1 18 18", "30 x 3 woke: 1 17 17",
+                                   "20 x 10 held: 1 49 49", "20 x 1 held: 1 1 1", "20 x 0 nobody: 1 20 20",
+                                   "30 x 10 held: 1 49 49", "30 x 20 held: 1 49 49", "30 x 1 held: 1 1 1",
+                                   "30 x 0 nobody: 1 21 21"));
+}
+
 // The same, but it takes longer to wake up than the mutex is held: that is no wait for it.
 TEST_F(Waits, WakingUpIsNoWaitForTheMutex) {
   constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
