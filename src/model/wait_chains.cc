@@ -69,7 +69,7 @@ void WaitChains::operator()(const Event& event, const LockStep& step) {
   if (step.dropped.is_open()) end_wait(event.thread, step.dropped, event.time, PENNA_WAIT_ERROR, false);
   if (deed == LockDeed::kRequested) begin_wait(event, step);
   if (step.asked.is_open()) {
-    end_wait(event.thread, step.asked, event.time, step.read.end, true);
+    end_wait(event.thread, step.asked, event.time, step.read.end, true, step.mutex);
   } else if (deed == LockDeed::kWaited || deed == LockDeed::kConditionWaited) {
     end_unasked(event, step);
   }
@@ -189,9 +189,10 @@ void WaitChains::begin_wait(const Event& event, const LockStep& step) {
   thread_changed(event.thread, event.time);
 }
 
-void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over) {
+void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
+                          uint32_t mutex) {
   if (!knows_holder(wait.sync)) {
-    end_woken(thread, wait, time, end, is_over);
+    end_woken(thread, wait, time, end, is_over, mutex);
   } else {
     Flow& flow = flow_of(wait.object);
     settle(flow, time);
@@ -206,11 +207,31 @@ void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, 
   thread_changed(thread, time);
 }
 
+// Since it was woken it waited for the mutex of its condition, if others held that for most of the time (as Locks says): counts that for who
+// gave it back last. Gives when the wait for the condition was over.
+uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
+  const Waker release = mutex == kNoIndex ? Waker{} : waker_of(mutex);
+  const bool waits = release.thread != kNoIndex && release.thread != thread && release.time > woken &&
+                     release.time <= time && release.time - woken > (time - woken) / 2;
+  if (!waits) return time;
+  const uint32_t link =
+      link_of({mutex, release.stack, kNoIndex, LinkKind::kHeld, false}, thread, wait.stack, release.thread, 0);
+  links_[link].time += time - woken;
+  wait_time_ += time - woken;
+  ++links_[link].times;
+  remember(thread, woken, time, link);
+  return woken;
+}
+
 // Nobody knew who would wake it. What that thread did meanwhile: did it wait itself?
-void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over) {
+void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
+                           uint32_t mutex) {
+  const Waker seen = is_over ? waker_of(wait.object) : Waker{};
+  if (seen.thread != kNoIndex && seen.time >= wait.begin && seen.time < time && end == PENNA_WAIT_GOT)
+    time = end_retaken(thread, wait, seen.time, time, mutex);
   const uint64_t blocked = duration(wait.begin, time);
   wait_time_ += blocked;
-  const Waker waker = is_over ? waker_of(wait.object) : Waker{};
+  const Waker& waker = seen;
   const bool is_woken = waker.thread != kNoIndex && waker.time >= wait.begin && end != PENNA_WAIT_TIMEOUT;
   uint64_t left = blocked;
   LinkKind kind = LinkKind::kNobodyKnown;
@@ -251,7 +272,7 @@ void WaitChains::end_unasked(const Event& event, const LockStep& step) {
   const OpenWait wait{step.object, read.deed == LockDeed::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync,
                       read.stack, read.holder, std::min(read.begin, event.time)};
   if (read.begin > event.time) ++impossible_;
-  if (!knows_holder(wait.sync)) return end_woken(event.thread, wait, event.time, read.end, true);
+  if (!knows_holder(wait.sync)) return end_woken(event.thread, wait, event.time, read.end, true, step.mutex);
   const Waker waker = waker_of(step.object);
   const bool known = waker.thread != kNoIndex && waker.time >= wait.begin;
   const uint32_t link =
@@ -298,7 +319,8 @@ void WaitChains::finish(uint64_t last_time) {
     const OpenWait& wait = held_.wait_of(thread);
     if (!wait.is_open()) continue;
     ++still_waiting_;
-    if (!knows_holder(wait.sync)) end_woken(thread, wait, std::max(last_time, wait.begin), PENNA_WAIT_GOT, false);
+    if (!knows_holder(wait.sync))
+      end_woken(thread, wait, std::max(last_time, wait.begin), PENNA_WAIT_GOT, false, kNoIndex);
   }
   for (const auto& flow : flows_)
     if (flow) settle(*flow, last_time);

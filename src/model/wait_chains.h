@@ -110,8 +110,11 @@ class WaitChains {
   void holder_changed(uint32_t object, uint64_t time);
   void thread_changed(uint32_t thread, uint64_t time);
   void begin_wait(const Event& event, const LockStep& step);
-  void end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over);
-  void end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over);
+  // `mutex`: of a condition.
+  void end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
+                uint32_t mutex = kNoIndex);
+  void end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over, uint32_t mutex);
+  uint64_t end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex);
   void end_unasked(const Event& event, const LockStep& step);
   Unplaced* unplaced_of(Flow& flow);
   void count_time(Flow& flow);

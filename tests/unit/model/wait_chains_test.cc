@@ -111,6 +111,21 @@ TEST_F(WaitChainsTest, ASignalEndsAWaitAndWhatItsSenderWaitedForIsTheNextLink) {
   EXPECT_EQ(seen.total(), 900u + 500);
 }
 
+// Who signals and holds on to the mutex is who is waited for from then on.
+TEST_F(WaitChainsTest, AfterASignalTheMutexIsWaitedFor) {
+  const uint64_t condition = sync_word(PENNA_SYNC_CONDITION, kCondition);
+  request(thread(1), condition, 11, 100);
+  lock_at(thread(2), kMutex, 21, 150);
+  wake(thread(2), condition, 22, 200);
+  thread(2).unlock(kMutex, 800);
+  thread(1).cond_wait(kMutex, kCondition, 100, 810, PENNA_WAIT_GOT, 11);
+  Chained seen(build);
+  EXPECT_EQ(seen.time({{kCondition, 22}}), 100u);
+  EXPECT_EQ(seen.time({{kMutex, 21}}), 610u);
+  EXPECT_EQ(seen.total(), 710u);
+  EXPECT_EQ(seen.chains.wait_time(), 710u);
+}
+
 TEST_F(WaitChainsTest, ATimeoutIsNobodysWake) {
   const uint64_t condition = sync_word(PENNA_SYNC_CONDITION, kCondition);
   request(thread(1), condition, 11, 100);
