@@ -288,9 +288,12 @@ void say_stacks(const HealthReport& report, Sentences& say) {
   say.warning(report.unstored_stacks != 0,
               fmt::format("{} not kept, as the table of stacks was full: those events show no stack.",
                           plural_text(report.unstored_stacks, "stack was", "stacks were")));
-  say.warning(report.sites_refused != 0,
-              fmt::format("{} could not be armed: what they would have told is missing; penna doctor says why.",
-                          plural_text(report.sites_refused, "point", "points")));
+  say.warning(
+      report.sites_refused != 0,
+      fmt::format(
+          "{} could not be armed, and told nothing: the code may not be written there. Does a seccomp filter or a "
+          "security module forbid mprotect?",
+          plural_text(report.sites_refused, "point", "points")));
   say.warning(
       report.functions_refused != 0,
       fmt::format(
