@@ -17,8 +17,9 @@ uint32_t ConditionWaits::add(uint32_t index) {
   return static_cast<uint32_t>(all_.size() - 1);
 }
 
-void ConditionWaits::requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked) {
+void ConditionWaits::requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked, uint32_t given) {
   dropped(thread);
+  if (all_[condition].lock == kNoIndex) all_[condition].lock = given;
   waits_[thread] = {condition, time, locked};
   ++states_[condition].open;
 }

@@ -21,7 +21,8 @@ class ConditionWaits {
   // A new condition; gives its number.
   uint32_t add(uint32_t index);
   // A thread begins to wait; it had held the mutex since `locked`.
-  void requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked);
+  // `given`: the lock that the thread gave back last, as one does on the way to wait; kNoIndex: none.
+  void requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked, uint32_t given = kNoIndex);
   void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody);
   // `retaken`: another thread than the one that had woken it gave the mutex back last, at that time; 0: none did.
   void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t given_back,

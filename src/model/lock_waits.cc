@@ -24,7 +24,8 @@ void Locks::requested(const Event& event, const LockRecord& read) {
   unended_ += !ledger_.begin(event.thread, index, event.time, read.stack, thread_of(event.process, read.holder));
   lock.queued_waits += ledger_.waiting(index) > 2;
   if (kind == LockKind::kCondition)
-    conditions_.requested(states_[index].condition, event.thread, event.time, locked_since_[event.thread]);
+    conditions_.requested(states_[index].condition, event.thread, event.time, locked_since_[event.thread],
+                          given_last_[event.thread]);
 }
 
 void Locks::waited(const Event& event, const LockRecord& read) {

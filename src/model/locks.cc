@@ -24,6 +24,7 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       forked_(recording),
       nesting_(recording.threads().size()),
       locked_since_(recording.threads().size()),
+      given_last_(recording.threads().size(), kNoIndex),
       ledger_(recording.threads().size()),
       conditions_(recording.threads().size()),
       sample_(lock_sample(recording)) {
@@ -213,6 +214,7 @@ void Locks::end_hold(uint32_t number, uint64_t time, uint32_t stack) {
   if (!state.recent.empty()) state.recent[state.recent_at++ % kRecent] = state.last;
   count_hold(groups_[by.group], hold, time, false);
   locked_since_[hold.thread] = hold.since;
+  given_last_[hold.thread] = hold.lock;
   --nesting_[hold.thread];
   free_holds_.push_back(number);
 }

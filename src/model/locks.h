@@ -107,6 +107,7 @@ class Locks {
   std::vector<uint32_t> free_holds_;
   std::vector<uint32_t> nesting_;       // by thread: locks that it holds
   std::vector<uint64_t> locked_since_;  // by thread: of the lock that it gave back last
+  std::vector<uint32_t> given_last_;    // by thread: that one; kNoIndex: none
   std::vector<HoldGroup> groups_;
   NumberMap<uint32_t> taken_groups_, given_groups_;  // lock, stack -> group
   WaitLedger ledger_;

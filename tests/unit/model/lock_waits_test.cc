@@ -175,6 +175,17 @@ TEST_F(Waits, AHerdWaitsForEachOther) {
                                    "30 x 0 nobody: 1 21 21"));
 }
 
+// A wait that does not end, in a program that hangs: which mutex it goes with is known all the same.
+TEST_F(Waits, TheMutexOfAConditionIsThatWhichWasGivenBackForIt) {
+  thread(0).lock(kMutex, 10);
+  thread(0).unlock(kMutex, 20);
+  thread(0).lock_request(ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000), 21, 2);
+  Analysed seen(build_);
+  ASSERT_EQ(seen.locks.conditions().size(), 1u);
+  ASSERT_NE(seen.locks.conditions()[0].lock, kNoIndex);
+  EXPECT_EQ(seen.locks.all()[seen.locks.conditions()[0].lock].address, kMutex);
+}
+
 // The same, but it takes longer to wake up than the mutex is held: that is no wait for it.
 TEST_F(Waits, WakingUpIsNoWaitForTheMutex) {
   constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
