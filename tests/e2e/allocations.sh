@@ -33,6 +33,12 @@ expect_contains "$err" "the weights are bytes allocated"
 run penna report leaks leaking.penna --no-suppressions
 expect_contains "$out" "_IO_file_doallocate"
 expect_missing "$out" "suppressed"
+# Times are rounded where nothing but allocations is recorded, and the recording says so.
+run penna info leaking.penna
+expect_match "$out" '^times +to 32 ticks, [0-9]+ ns'
+run penna record -q -k alloc,calls -o with_calls.penna -- ./leaking
+run penna info with_calls.penna
+expect_missing "$out" "ticks"
 echo 'leak:^lose' >known.txt
 run penna report leaks leaking.penna --suppressions known.txt
 expect_match "$out" '^Nothing leaked but [0-9]+ blocks of .* suppressed'
