@@ -16,11 +16,13 @@ import subprocess
 import sys
 
 NUMBER = re.compile(r'0x[0-9a-f]+|(?<![A-Za-z_])\d[\d,]*(\.\d+)?( (ns|us|ms|s|min|h|B|kB|MB|GB|%)(?![A-Za-z]))?')
+NARROW_BOXES = re.compile(r'(?<=\])\|+|\|+(?=\[)')
 
 
 def shape(line):
-    """A line without what differs from run to run: numbers with their units, and how much room they take."""
-    words = NUMBER.sub('N', line).split()
+    """A line without what differs from run to run: numbers with their units, how much room they take, and boxes of a flame graph
+    that are too narrow for a name."""
+    words = NARROW_BOXES.sub('', NUMBER.sub('N', line)).split()
     return ' '.join('N' if word == '-' else word for word in words)
 
 
@@ -144,6 +146,7 @@ def self_test():
     assert not_printed(page, '12 us', 'main') == ['$ penna a | head', ' 12 us  main() [app]', '$ penna b']
     assert not_printed(page, 'no such word', '') == ['no such word']
     assert shape('  1.5 ms  -  3  f(int) (a.c:12) [app]') == shape('12 ns 4,000 17 f(int) (a.c:1) [app]')
+    assert shape('[all 9 ms][f() 9 % ]||') == shape('|[all 12 ms][f() 99.9 %     ]') != shape('[all 9 ms][g() 9 % ]|')
     assert shape('1 process') != shape('2 processes') and shape('BYTES  COUNT') == shape('BYTES COUNT')
     assert not wrong_with('penna a', ['12 B  main'], set(), lambda _: (0, 'x\n5 kB main\n'))
     assert wrong_with('penna a', ['12 B  other'], set(), lambda _: (0, 'x\n5 kB main\n'))
