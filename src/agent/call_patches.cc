@@ -92,8 +92,7 @@ penna_patch_question question_about(const ModuleFacts& module, NearRoom near, ui
 }
 
 bool may_be_asked_about(const ModuleFacts& module) {
-  const bool is_ours = reinterpret_cast<uintptr_t>(&penna_call_enter) - module.start < module.end - module.start;
-  return module.path_bytes <= PENNA_PATCH_PATH && !is_ours;
+  return module.path_bytes <= PENNA_PATCH_PATH && !module.holds(reinterpret_cast<uintptr_t>(&penna_call_enter));
 }
 
 void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked)[NewModules::kMost]) {
@@ -305,28 +304,21 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   sys(SYS_close, file);
 }
 
-void visit_new_modules(void* opened) {
-  const OpenedScope scope(opened);
-  bool more = true;
-  while (more) {
-    const NewModules modules(ModuleVisitor::kCallPatches);
-    if (modules.count() == 0) return;
+void patch_modules(void* opened) {
+  visit_new_modules(ModuleVisitor::kCallPatches, [=](const NewModules& modules) {
+    const OpenedScope scope(opened);
     uint32_t asked[NewModules::kMost];
     // Of one that somebody else has opened meanwhile: by its own handle.
     const auto scope_of = [&](uint32_t i) {
       return scope.holds(modules[asked[i]]) ? opened : modules.handle(asked[i]);
     };
     PatchLock lock;
-    if (!lock) return count_refused_function();
+    if (!lock) return count_refused_function(), false;
     ask(
         NewModules::kMost, [&](Questions& questions) { ask_about(modules, questions, asked); },
         [&](const Plan& plan, const Questions& questions) { patch_modules_as(plan, questions, scope_of); });
-    more = modules.maybe_more();
-  }
-}
-
-void patch_modules(void* opened) {
-  if (has_new_modules(ModuleVisitor::kCallPatches)) visit_new_modules(opened);
+    return true;
+  });
   if (!wait_for_visits(ModuleVisitor::kCallPatches, opened)) count_refused_function();
 }
 
@@ -402,45 +394,53 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
   return result;
 }
 
-void enter_locks(const NewModules& modules, penna_unless unless, const LockEntrance& entrance) {
+namespace {
+
+// Of the modules those that are chosen. `not_now`: of these, in which some place cannot be written under threads.
+void enter_locks_of(const NewModules& modules, const bool (&chosen)[NewModules::kMost], penna_unless unless,
+                    const LockEntrance& entrance, bool (&not_now)[NewModules::kMost]) {
   constexpr uint64_t kNearBytes = 64 << 10;
+  uint32_t asked[NewModules::kMost];
+  const auto fill = [&](Questions& questions) {
+    const LockNumbers numbers = entrance.free_numbers();
+    for (uint32_t i = 0; i < modules.count(); ++i) {
+      const ModuleFacts& module = modules[i];
+      if (!chosen[i] || !may_be_asked_about(module)) continue;
+      const NearRoom near =
+          unless == PENNA_UNLESS_NOTHING ? reserve_near(module.start, module.end, kNearBytes) : NearRoom{};
+      asked[questions.count] = i;
+      penna_patch_question& question = questions.list[questions.count++] =
+          question_about(module, near, map_of(module.start) != _r_debug.r_map);
+      question.instead = question.enter = entrance.hook;
+      question.unless = unless;
+      question.first_number = numbers.first;
+      question.numbers = numbers.count;
+    }
+  };
+  ask(NewModules::kMost, fill, [&](const Plan& plan, const Questions& questions) {
+    for (uint32_t i = 0; i < questions.count; ++i) {
+      const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
+      if (sound)
+        not_now[asked[i]] =
+            enter_locks_as(plan, questions.list[i], plan.nears[i], entrance) == EnterInstead::kNotUnderThreads;
+      else
+        close_near(questions.list[i], {});
+    }
+  });
+}
+
+}  // namespace
+
+// Asked about once more, those that are left alone are named.
+void enter_locks(const NewModules& modules, penna_unless unless, const LockEntrance& entrance) {
   PatchLock lock;
   if (!lock) return count_refused_function();
   penna_prepare_patching();
-  uint32_t asked[NewModules::kMost];
-  bool not_now[NewModules::kMost] = {};  // of those for which some place cannot be written under threads
-  bool any_not_now = false;
-  const auto ask_about_them = [&](penna_unless why, auto&& is_asked_about) {
-    ask(
-        NewModules::kMost,
-        [&](Questions& questions) {
-          const LockNumbers numbers = entrance.free_numbers();
-          for (uint32_t i = 0; i < modules.count(); ++i) {
-            const ModuleFacts& module = modules[i];
-            if (!is_asked_about(i) || !may_be_asked_about(module)) continue;
-            const NearRoom near =
-                why == PENNA_UNLESS_NOTHING ? reserve_near(module.start, module.end, kNearBytes) : NearRoom{};
-            asked[questions.count] = i;
-            penna_patch_question& question = questions.list[questions.count++] =
-                question_about(module, near, map_of(module.start) != _r_debug.r_map);
-            question.instead = question.enter = entrance.hook;
-            question.unless = why;
-            question.first_number = numbers.first;
-            question.numbers = numbers.count;
-          }
-        },
-        [&](const Plan& plan, const Questions& questions) {
-          for (uint32_t i = 0; i < questions.count; ++i) {
-            const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
-            if (!sound)
-              close_near(questions.list[i], {});
-            else if (enter_locks_as(plan, questions.list[i], plan.nears[i], entrance) == EnterInstead::kNotUnderThreads)
-              not_now[asked[i]] = any_not_now = true;
-          }
-        });
-  };
-  ask_about_them(unless, [](uint32_t) { return true; });
-  if (any_not_now) ask_about_them(PENNA_UNLESS_RUNNING, [&](uint32_t i) { return not_now[i]; });
+  bool all[NewModules::kMost], not_now[NewModules::kMost] = {}, not_then[NewModules::kMost] = {}, any = false;
+  for (bool& one : all) one = true;
+  enter_locks_of(modules, all, unless, entrance, not_now);
+  for (const bool one : not_now) any |= one;
+  if (any) enter_locks_of(modules, not_now, PENNA_UNLESS_RUNNING, entrance, not_then);
 }
 
 void count_refused_function() { count(&penna_counters::functions_refused); }

@@ -12,8 +12,6 @@
 #include "agent/loader.h"
 #include "agent/real.h"
 
-extern "C" void penna_call_enter();
-
 namespace penna::agent {
 namespace {
 
@@ -60,7 +58,7 @@ bool would_lead_to(uintptr_t theirs, uintptr_t mine, void* handle, const char* n
 }
 
 void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) {
-  const DynamicSymbols ours(*map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)));
+  const DynamicSymbols ours(*our_map());
   const Bindings bindings(map);
   if (bindings.symbols == nullptr || bindings.names == nullptr) return;
   const auto lead = [&](const ElfW(Rela) & relocation) {
@@ -68,10 +66,11 @@ void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) 
     const char* const name = bindings.names + symbol.st_name;
     if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF) return;
     const uintptr_t mine = ours.find(name).address, pointer = module.bias + relocation.r_offset;
-    if (mine == 0 || pointer - module.start >= module.end - module.start) return;
-    const uintptr_t theirs = reinterpret_cast<uintptr_t>(real.dlsym(RTLD_NEXT, name));  // next to us
+    if (mine == 0 || !module.holds(pointer)) return;
     const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
-    const bool is_filled = now - module.start >= module.end - module.start;
+    if (now == mine) return;
+    const uintptr_t theirs = reinterpret_cast<uintptr_t>(real.dlsym(RTLD_NEXT, name));  // next to us
+    const bool is_filled = !module.holds(now);
     if (theirs != 0 && (is_filled ? now == theirs : would_lead_to(theirs, mine, handle, name)))
       write_pointer(module.start, pointer, mine);
   };
@@ -87,14 +86,12 @@ void expect_deep_binding() { __atomic_store_n(&expected, true, __ATOMIC_RELAXED)
 void lead_deep_bindings_to_ours() {
   if (!__atomic_load_n(&expected, __ATOMIC_RELAXED)) return;
   find_new_modules();
-  bool more = has_new_modules(ModuleVisitor::kDeepBinding);
-  while (more) {
-    const NewModules modules(ModuleVisitor::kDeepBinding);
+  visit_new_modules(ModuleVisitor::kDeepBinding, [](const NewModules& modules) {
     for (uint32_t i = 0; i < modules.count(); ++i)
       if (modules.handle(i) != nullptr)
         lead_to_ours(modules[i], *static_cast<const link_map*>(modules.handle(i)), modules.handle(i));
-    more = modules.maybe_more();
-  }
+    return true;
+  });
 }
 
 }  // namespace penna::agent

@@ -66,7 +66,8 @@ const link_map* map_of(uintptr_t address) {
   return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
 }
 
-bool is_ours(const link_map* map) { return map == map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
+const link_map* our_map() { return map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
+bool is_ours(const link_map* map) { return map == our_map(); }
 
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind) {
   DynamicSymbols::Found found;

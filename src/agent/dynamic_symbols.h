@@ -35,7 +35,8 @@ uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry);
 
 // The module that holds an address; null: none does.
 const link_map* map_of(uintptr_t address);
-// Is it this library?
+// This library, and is it that?
+const link_map* our_map();
 bool is_ours(const link_map* map);
 // The first module that defines the function, in the order of the dynamic linker, but for us; `behind`: of those behind this one.
 // Not in signal handlers.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // See entered_functions.h.
 #include "agent/entered_functions.h"
-#include "agent/hooks/dlopen.h"
 
 #include <dlfcn.h>
 
 #include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
+#include "agent/hooks/dlopen.h"
 #include "agent/modules.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"

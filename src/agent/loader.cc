@@ -83,7 +83,7 @@ OpenedScope::OpenedScope(void* opened) {
 
 bool OpenedScope::holds(const ModuleFacts& module) const {
   for (uint32_t i = 0; i < count_; ++i)
-    if (dynamic_[i] - module.start < module.end - module.start) return true;
+    if (module.holds(dynamic_[i])) return true;
   return false;
 }
 

@@ -83,6 +83,14 @@ class NewModules {
   ModuleFacts facts_[kMost];
   ModulePin pins_[kMost];
 };
+// Calls visit(NewModules) until there are none left, or it returns false.
+template <typename Visit>
+void visit_new_modules(ModuleVisitor visitor, Visit&& visit) {
+  for (bool more = has_new_modules(visitor); more;) {
+    const NewModules modules(visitor);
+    more = modules.count() != 0 && visit(modules) && modules.maybe_more();
+  }
+}
 // Waits until no other thread visits what this one has opened, and is about to call (null: it is not known what that is). False: a second
 // is over; the other one may wait for the dynamic linker's lock, which this one may hold.
 bool wait_for_visits(ModuleVisitor visitor, void* opened);

@@ -240,9 +240,9 @@ bool forget_gone() {
   if (!lock) return false;
   for (uint32_t i = 0; i < known_modules(); ++i) {
     dl_find_object found;
-    if (!is_mapped(modules[i])) continue;
+    if (!is_mapped(modules[i]) || modules[i].stays) continue;
     if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 &&
-        extent_of(found).end == modules[i].end && (modules[i].stays || !was_mapped_anew(modules[i], found)))
+        extent_of(found).end == modules[i].end && !was_mapped_anew(modules[i], found))
       continue;
     __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
     forget_captures(modules[i].start, modules[i].end);

@@ -34,6 +34,7 @@ struct ModuleFacts {
   const char* path;  // no zero at its end
   uint16_t build_id_bytes, path_bytes;
   bool stays;  // was there before the first dlopen: nobody unloads it
+  bool holds(uintptr_t address) const { return address - start < end - start; }
 };
 
 // Who looks at each module once. A visit begins when the module cannot be unmapped any more (NewModules pins it), and has an end.

@@ -28,13 +28,11 @@ uint64_t count_threads() {
 }
 
 void enter_new(penna_unless unless) {
-  bool more = true;
-  while (more) {
-    const NewModules modules(ModuleVisitor::kEntering);
+  visit_new_modules(ModuleVisitor::kEntering, [=](const NewModules& modules) {
     if (allocators_wanted) enter_allocators(modules, unless);
     if (locks_wanted) enter_lock_functions(modules, unless);
-    more = modules.maybe_more();
-  }
+    return true;
+  });
 }
 
 bool enters_now() {
@@ -72,7 +70,7 @@ Opening Opening::begin() {
   __atomic_store_n(&threads_before, now.threads_, __ATOMIC_RELAXED);
   if (now.threads_ == 1) return now;
   find_new_modules();
-  if (has_new_modules(ModuleVisitor::kEntering)) enter_new(PENNA_UNLESS_RUNNING);
+  enter_new(PENNA_UNLESS_RUNNING);
   return now;
 }
 
@@ -82,7 +80,7 @@ void Opening::enter(void* opened) const {
   const uint64_t threads = count_threads();
   const bool others = threads != 1 && (threads_ == 0 || threads > threads_);
   find_new_modules();
-  if (has_new_modules(ModuleVisitor::kEntering)) enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+  enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
   wait_for_visits(ModuleVisitor::kEntering, opened);
 }
 

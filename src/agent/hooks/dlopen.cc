@@ -44,14 +44,18 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
   return !any_rpath;
 }
 
-void* open_and_patch(const char* name, int mode) {
-  const auto opening = Opening::begin();
-  const DlopenScope scope;
-  void* handle = real.dlopen(name, mode);
-  if (handle == nullptr) return nullptr;
+// What a dlopen has brought. `handle`: null where it is not known.
+void look_at_what_came(const Opening& opening, void* handle) {
   lead_deep_bindings_to_ours();
   patch_new_modules(handle);
   opening.enter(handle);
+}
+
+void* open_and_look(const char* name, int mode) {
+  const auto opening = Opening::begin();
+  const DlopenScope scope;
+  void* handle = real.dlopen(name, mode);
+  if (handle != nullptr) look_at_what_came(opening, handle);
   return handle;
 }
 
@@ -70,9 +74,7 @@ void* open_unseen() {
 void see_opened_module() {
   if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
   __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
-  lead_deep_bindings_to_ours();
-  patch_new_modules(nullptr);
-  unseen.enter(nullptr);
+  look_at_what_came(unseen, nullptr);
 }
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
@@ -81,7 +83,7 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
   expect_code_changes();
   if ((mode & RTLD_DEEPBIND) != 0) expect_deep_binding();
   if (real.dlopen == nullptr) resolve_real_functions();
-  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_patch) : open_unseen();
+  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_look) : open_unseen();
 }
 
 }  // namespace penna::agent
@@ -95,10 +97,6 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   bool unloaded = false;
   const int error = close_module(handle, &unloaded);
   // Somebody may have mapped one there, who took it for what was forgotten just now.
-  if (unloaded) {
-    const auto opening = Opening::begin();
-    patch_new_modules(nullptr);
-    opening.enter(nullptr);
-  }
+  if (unloaded) look_at_what_came(Opening::begin(), nullptr);
   return error;
 }
