@@ -70,6 +70,11 @@ bool has_cfi(const RuleCache& cache, uintptr_t key) {
   return !(cached.empty() ? rule_of_pc(key) : unpack(cached)).is(FrameRule::kNone);
 }
 
+// Can `to`, an address in the module, be where a call returns?
+bool is_behind_call(const dl_find_object& module, uintptr_t to) {
+  return is_code(module, to - kLongestCall, to) && preceded_by_call(reinterpret_cast<const uint8_t*>(to));
+}
+
 // Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI.
 enum class Call : uint8_t { no, possible, plausible };
 
@@ -80,10 +85,8 @@ Call judge(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   dl_find_object caller, callee;
   const bool generated = !find_module(from, callee);
   if (!find_module(to - 1, caller)) return generated ? Call::plausible : Call::possible;
-  if (!is_code(caller, to - kLongestCall, to)) return Call::no;
-  const auto* code = reinterpret_cast<const uint8_t*>(to);
-  if (!preceded_by_call(code)) return Call::no;
-  const uintptr_t target = direct_call_target(code);
+  if (!is_behind_call(caller, to)) return Call::no;
+  const uintptr_t target = direct_call_target(reinterpret_cast<const uint8_t*>(to));
   if (target == 0) return generated ? Call::plausible : Call::possible;
   if (has_cfi(cache, target)) return generated ? Call::no : Call::possible;  // which may have jumped on
   constexpr uintptr_t kLongestFunction = 1 << 16;
@@ -111,10 +114,8 @@ bool built_its_frame(const Registers& frame) {
   if (start == 0) return false;
   for (uintptr_t at = frame.sp; at < frame.fp; at += 8) {
     const uintptr_t value = load(at);
-    if (value < 4096 || !find_module(value - 1, caller) || !is_code(caller, value - kLongestCall, value)) continue;
-    const auto* code = reinterpret_cast<const uint8_t*>(value);
-    if (!preceded_by_call(code)) continue;
-    const uintptr_t target = direct_call_target(code);
+    if (value < 4096 || !find_module(value - 1, caller) || !is_behind_call(caller, value)) continue;
+    const uintptr_t target = direct_call_target(reinterpret_cast<const uint8_t*>(value));
     if (target == 0 || target - (start - kEndbrBytes) <= frame.pc - (start - kEndbrBytes)) return false;
   }
   return true;
