@@ -285,10 +285,10 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
     }
     std::optional<RefusedLock> refusal = refusal_of(finder, family, own);
     std::vector<std::pair<const Found*, LockFunction>> its;
+    const std::string lock = lock_of(family, own);
     for (const auto& [address, found] : finder.found()) {
       if (refusal || found.family != family) continue;
       DetourOffer offer = doors.offer_for(address);
-      const std::string lock = lock_of(family, own);
       if (offer.site)
         its.emplace_back(&found, LockFunction{lock, found.name, *offer.site, found.role, found.answer, found.sync, -1});
       else
