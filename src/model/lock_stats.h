@@ -53,6 +53,12 @@ constexpr bool has_holder(LockKind kind) {
          kind == LockKind::kOnce;
 }
 
+// Of a thread that was woken at `woken` and had the mutex of its condition at `taken`: did it wait for the mutex? `given_back`: when
+// another thread did so last. Then others held it for most of that time; else waking up took so long.
+constexpr bool mutex_was_held(uint64_t woken, uint64_t given_back, uint64_t taken) {
+  return given_back > woken && given_back <= taken && given_back - woken > (taken - woken) / 2;
+}
+
 struct LockStats {
   uint32_t process = 0;
   uint64_t address = 0;

@@ -70,17 +70,15 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   acquired(mutex, event, read);
 }
 
-// From when on a wait for a condition was one for its mutex: since it was signalled, if others held the mutex for most of the time from then
-// on. (It was woken by the last signal, or one before: then it waited for the mutex at least so long.) Else its end: it took that long
-// to wake up.
+// From when on a wait for a condition was one for its mutex: since it was signalled, by the last signal (or one before: then it waited for
+// the mutex at least so long); or its end.
 uint64_t Locks::retaking_since(const Event& event, const LockRecord& read, uint32_t mutex,
                                const State& condition) const {
   const LastHold& last = states_[mutex].last;
   const uint64_t woken = condition.woken;
   const bool is_woken = condition.waker != kNoIndex && woken >= read.begin && woken < event.time;
   if (!is_woken || read.end != PENNA_WAIT_GOT || last.by.thread == event.thread) return event.time;
-  const bool waits = last.end > woken && last.end <= event.time && last.end - woken > (event.time - woken) / 2;
-  return waits ? woken : event.time;
+  return mutex_was_held(woken, last.end, event.time) ? woken : event.time;
 }
 
 void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin) {

@@ -29,7 +29,7 @@ bool is_library(const std::string& path) {
   const std::string name = file_name_of(path);
   return std::any_of(std::begin(kLibraries), std::end(kLibraries),
                      [&](std::string_view library) { return name.starts_with(library); }) ||
-         is_allocator_file(name);
+         is_allocator_file(path);
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/lock_stats.h"
+
 namespace penna {
 namespace {
 
@@ -207,13 +209,11 @@ void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, 
   thread_changed(thread, time);
 }
 
-// Since it was woken it waited for the mutex of its condition, if others held that for most of the time (as Locks says): counts that for who
-// gave it back last. Gives when the wait for the condition was over.
+// Since it was woken it may have waited for the mutex of its condition: counts that for who gave it back last. Gives when the wait for the
+// condition was over.
 uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   const Waker release = mutex == kNoIndex ? Waker{} : waker_of(mutex);
-  const bool waits = release.thread != kNoIndex && release.thread != thread && release.time > woken &&
-                     release.time <= time && release.time - woken > (time - woken) / 2;
-  if (!waits) return time;
+  if (release.thread == kNoIndex || release.thread == thread || !mutex_was_held(woken, release.time, time)) return time;
   const uint32_t link =
       link_of({mutex, release.stack, kNoIndex, LinkKind::kHeld, false}, thread, wait.stack, release.thread, 0);
   links_[link].time += time - woken;
@@ -226,12 +226,11 @@ uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t
 // Nobody knew who would wake it. What that thread did meanwhile: did it wait itself?
 void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
                            uint32_t mutex) {
-  const Waker seen = is_over ? waker_of(wait.object) : Waker{};
-  if (seen.thread != kNoIndex && seen.time >= wait.begin && seen.time < time && end == PENNA_WAIT_GOT)
-    time = end_retaken(thread, wait, seen.time, time, mutex);
+  const Waker waker = is_over ? waker_of(wait.object) : Waker{};
+  if (waker.thread != kNoIndex && waker.time >= wait.begin && waker.time < time && end == PENNA_WAIT_GOT)
+    time = end_retaken(thread, wait, waker.time, time, mutex);
   const uint64_t blocked = duration(wait.begin, time);
   wait_time_ += blocked;
-  const Waker& waker = seen;
   const bool is_woken = waker.thread != kNoIndex && waker.time >= wait.begin && end != PENNA_WAIT_TIMEOUT;
   uint64_t left = blocked;
   LinkKind kind = LinkKind::kNobodyKnown;

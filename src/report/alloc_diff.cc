@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "model/sampling.h"
 #include "report/units.h"
 
 namespace penna {
@@ -37,13 +38,12 @@ bool is_quiet(const Sides& sides, const QuietLimit& limit) {
 // Two samples of the same differ by so much, in 19 cases of 20: each sampled block stands for the mean, and the variance of their number
 // is that number.
 bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByName& b) {
-  constexpr double kTwoSided = 1.96;
   const auto variance = [](const NamedStackSums* sums, uint64_t mean) {
     return sums == nullptr ? 0 : static_cast<double>(sums->bytes) * static_cast<double>(mean);
   };
   const double change = static_cast<double>(sides.bytes_change());
   return change * change <=
-         kTwoSided * kTwoSided * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
+         kTwoSided95 * kTwoSided95 * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
 }
 
 std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {

@@ -27,8 +27,6 @@ struct SumColumn {
   bool in_groups = true;
 };
 
-constexpr double kTwoSided95 = 1.96;  // standard errors on each side hold 19 cases of 20
-
 constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
 
 const SumColumn kBytes = {
