@@ -174,7 +174,7 @@ CASES |= {
     'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),
     # The stack of every call of the program's own functions, from where their frames are just being made.
     **{f'stacks_{name}': program(name, *more, kinds=('calls',), options=STACKS)
-       for name, *more in (('exceptions',), ('jumps',), ('coroutines',), ('signals', 'busy'), ('cancel',), ('fork_threads',),
+       for name, *more in (('exceptions',), ('jumps',), ('coroutines',), ('signals', 'busy'), ('cancel',), ('fork_threads', '50'),
                            ('small_stack',), ('tail_calls',), ('vforks',), ('passing',), ('look_back',))},
 
     # --- Small limits, other users, other kinds of executable.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Forks 200 times while three threads allocate and lock; the children allocate, lock, start a thread, and fork again. */
+ * fork_threads [TIMES]: forks that often (200) while three threads allocate and lock; the children allocate, lock, start a thread,
+ * and fork again. */
 #include "torture.h"
 
 static volatile int stop;
@@ -13,11 +14,12 @@ static void* child_thread(void* unused) {
   return unused;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const int times = argc > 1 ? atoi(argv[1]) : 200;
   pthread_t threads[3];
   for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, churn, NULL);
   long sum = 0;
-  for (int i = 0; i < 200; i++) {
+  for (int i = 0; i < times; i++) {
     /* The program's own lock must not be held by a thread that the child does not have. */
     pthread_mutex_lock(&torture_lock);
     pid_t pid = fork();
