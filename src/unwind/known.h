@@ -15,18 +15,28 @@ inline bool same_state(const Frame& known, uintptr_t pc, uintptr_t sp, uintptr_t
          (!known.has(Frame::kNeedsFp) || known.fp == fp);
 }
 
-// The return address of this frame is where it was, and the same.
-inline bool slot_holds(const Frame& frame) {
-  return *reinterpret_cast<const uintptr_t*>(frame.sp + Arch::kReturnFromCfa) == frame.pc;
+// Not 0: the return address of this frame is no longer where it was.
+inline uintptr_t slot_change(const Frame& frame) {
+  return *reinterpret_cast<const uintptr_t*>(frame.sp + Arch::kReturnFromCfa) ^ frame.pc;
+}
+inline bool slot_holds(const Frame& frame) { return slot_change(frame) == 0; }
+
+// The first of frames [at, end) whose slot does not hold, or end. This is the hot loop: three loads a frame, and for four of them a branch,
+// which is taken at most once; where among the four is counted, as a branch that depends on it would be hard to predict.
+[[gnu::always_inline]] inline size_t first_changed_slot(const Frame* frames, size_t at, size_t end) {
+  for (; at + 4 <= end; at += 4) {
+    const uintptr_t one = slot_change(frames[at]), two = one | slot_change(frames[at + 1]),
+                    three = two | slot_change(frames[at + 2]), four = three | slot_change(frames[at + 3]);
+    if (four != 0) return at + (one == 0) + (two == 0) + (three == 0);
+  }
+  while (at < end && slot_holds(frames[at])) ++at;
+  return at;
 }
 
-// The first of frames [from, count) about which a word that was read has changed, or count. This is the hot loop: three loads and a
-// branch that is never taken a frame.
+// The first of frames [from, count) about which a word that was read has changed, or count.
 [[gnu::always_inline]] inline size_t first_changed(const ThreadMemory& memory, size_t from, size_t count) {
   const Frame* const frames = memory.frames;
-  size_t at = from;
-  for (const size_t usual = memory.usual < count ? memory.usual : count; at < usual; ++at)
-    if (!slot_holds(frames[at])) break;
+  size_t at = first_changed_slot(frames, from, memory.usual < count ? memory.usual : count);
   if (at == memory.usual) [[unlikely]]
     while (at < count && (frames[at].has(Frame::kNoSlot) || slot_holds(frames[at]))) ++at;
   if (at == from) return at;

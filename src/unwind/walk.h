@@ -12,12 +12,9 @@
 // except that a stack beyond the depth limit may show more frames (never fewer than max_depth).
 #pragma once
 
-#include <concepts>
-
 #include "unwind/known.h"
 #include "unwind/module.h"
-#include "unwind/plain_steps.h"
-#include "unwind/step.h"
+#include "unwind/new_frames.h"
 
 namespace penna::unwind {
 
@@ -43,18 +40,6 @@ struct Options {
 struct Walker {
   RuleCache cache;
   Options options;
-};
-
-// What the caller of walk() provides. Called in the middle of a walk: the same laws hold for them.
-//   uint32_t intern(uint32_t parent, uintptr_t pc)    the node for pc called from `parent` (0 = root); 0: no room
-//   uint32_t parent_of(uint32_t node, uintptr_t pc)    the parent of `node`, if there is such a node, and it is for pc; else kNoNode
-//   void on_new_pc(uintptr_t pc, const dl_find_object& module)    first sight of a call site since the last clear()
-inline constexpr uint32_t kNoNode = UINT32_MAX;  // never a node
-template <typename T>
-concept WalkHooks = requires(T& hooks, uint32_t node, uintptr_t pc, const dl_find_object& module) {
-  { hooks.intern(node, pc) } -> std::same_as<uint32_t>;
-  { hooks.parent_of(node, pc) } -> std::same_as<uint32_t>;
-  hooks.on_new_pc(pc, module);
 };
 
 struct WalkResult {
@@ -87,21 +72,18 @@ inline void fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 template <WalkHooks Hooks>
 class Walk {
  public:
-  // `known`: what find_known() found out of this stack.
-  Walk(Walker& walker, ThreadMemory& memory, Hooks& hooks, const Known& known)
+  Walk(Walker& walker, ThreadMemory& memory, Hooks& hooks)
       : walker_(walker),
         memory_(memory),
         hooks_(hooks),
         generation_(walker.cache.generation()),
         sequence_(++memory.sequence) {
     fence();
-    if (known.is_since(sequence_ - 1)) hint_ = known.frames();
   }
 
   WalkResult run(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool exact) {
     range_ = memory_.stacks.begin_walk(sp);
     known_ = memory_is_usable() ? memory_.count : 0;
-    if (hint_ <= known_) verified_ = known_ = hint_;
     const End end = outwards(pc, sp, fp, exact);
     return fresh_ == 0 ? known_result() : append(end);
   }
@@ -211,141 +193,20 @@ class Walk {
   WalkResult append(End end) {
     Outer outer = met_ ? Outer{memory_.frames[known_ - 1].node(), known_, memory_.frames[known_ - 1].meta}
                        : Outer{root(end), 0, 0};
-    const bool remember = !crossed_ && range_.contains(memory_.scratch[0].sp - sizeof(uintptr_t)) &&
-                          outer.word_end() + fresh_ * kMaxWordsOfStep <= ThreadMemory::kMaxWords;
+    const bool remember =
+        !crossed_ && range_.contains(memory_.scratch[0].sp - sizeof(uintptr_t)) && outer.has_room_for(fresh_);
     if (disturbed()) return {};
     memory_.count = 0;  // from here on a nested walk starts without memory
-    if (!recall(outer.node) && !intern(outer.node)) [[unlikely]]
+    const NewFrames frames{memory_, fresh_, path_, {at_.pc, stuck_ ? 0 : at_.sp, at_.fp, false}};
+    if (!frames.recall(hooks_, outer.node, false) && !frames.intern(hooks_, outer.node, [this] { return disturbed(); }))
       return {0, static_cast<uint32_t>(fresh_) + (met_ ? static_cast<uint32_t>(known_) : 0), 0, End::tree_full, 0};
-    if (remember) [[likely]] {
-      append_frames(outer);
+    if (remember) {
+      frames.append(outer, false);
       publish(static_cast<uint32_t>(outer.count), end);
     } else {
-      count_frames(outer);
+      frames.count(outer);
     }
     return {memory_.nodes[0], static_cast<uint32_t>(outer.count), static_cast<uint32_t>(fresh_), end, outer.guessed()};
-  }
-
-  static constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
-  // Of a frame's meta, what the next one inside it goes on with.
-  static constexpr uint64_t kOfNextFrame = Frame::pack(0, UINT16_MAX, Frame::kNeedsFp, UINT8_MAX);
-
-  // What is known of the frames appended so far; the next one goes inside them.
-  struct Outer {
-    uint32_t node;
-    size_t count;
-    uint64_t meta;  // as that of the innermost of them; the node does not matter
-    size_t word_end() const { return static_cast<uint16_t>(meta >> Frame::kWordShift); }
-    uint8_t guessed() const { return static_cast<uint8_t>(meta >> Frame::kGuessedShift); }
-  };
-
-  uint32_t* path_of(uint32_t outer_node) const {
-    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
-    return memory_.paths + (((path_ + outer_node) * kGolden) >> (64 - ThreadMemory::kPathBits));
-  }
-
-  // The nodes of the new frames, if the last path with this hash was the same one.
-  [[gnu::always_inline]] bool recall(uint32_t outer_node) const {
-    const Frame* const scratch = memory_.scratch;
-    uint32_t node = *path_of(outer_node);
-    for (size_t i = 0; i < fresh_; ++i) {
-      memory_.nodes[i] = node;
-      if (scratch[i].rule_bits() == kStandInRule.bits) [[unlikely]]
-        continue;
-      node = hooks_.parent_of(node, scratch[i].pc);
-      if (node == kNoNode) return false;
-    }
-    return node == outer_node;
-  }
-
-  // The same by searching the tree, from the outermost to the innermost. False: it is full, or a nested walk disturbed this one.
-  [[gnu::noinline]] bool intern(uint32_t outer_node) const {
-    uint32_t node = outer_node;
-    for (size_t i = fresh_; i-- > 0;) {
-      if (memory_.scratch[i].rule_bits() != kStandInRule.bits) node = hooks_.intern(node, memory_.scratch[i].pc);
-      if (node == 0 || disturbed()) return false;
-      memory_.nodes[i] = node;
-    }
-    *path_of(outer_node) = node;
-    return true;
-  }
-
-  // Remembers the new frames, from the outermost to the innermost.
-  [[gnu::always_inline]] void append_frames(Outer& outer) const {
-    const Frame* const first_scratch = memory_.scratch;
-    const Frame* scratch = first_scratch + fresh_;
-    const uint32_t* node = memory_.nodes + fresh_;
-    Frame* frame = memory_.frames + outer.count;
-    uint64_t meta = outer.meta & kOfNextFrame;
-    const Frame* usual = frame + fresh_;  // the first that is kNoSlot
-    // The caller's state, word by word: a struct that is copied around would live in memory.
-    uintptr_t caller_pc = at_.pc, caller_sp = stuck_ ? 0 : at_.sp, caller_fp = at_.fp;
-    do {
-      --scratch;
-      const Rule rule{scratch->rule_bits()};
-      uint64_t own = 0;  // flags of this frame alone
-      if (scratch->meta == rule.bits && rule.plain() && caller_sp != 0) [[likely]] {
-        // Most code keeps no frame pointers, but any function may save the register: so that is not asked first.
-        if ((meta & kNeedsFp) != 0 || rule.base_is_fp()) meta = with_fp(rule, caller_sp, caller_fp, meta);
-      } else {
-        meta = append_unusual(*scratch, {caller_pc, caller_sp, caller_fp, false}, meta, frame, usual);
-        own = meta & ~kOfNextFrame;
-        meta &= kOfNextFrame;
-      }
-      frame->pc = caller_pc = scratch->pc;
-      keep_apart();
-      frame->sp = caller_sp = scratch->sp;
-      keep_apart();
-      frame->fp = caller_fp = scratch->fp;
-      keep_apart();
-      frame->meta = meta | own | *--node;
-      ++frame;
-    } while (scratch != first_scratch);
-    if (memory_.usual >= outer.count) memory_.usual = static_cast<uint32_t>(usual - memory_.frames);
-    outer.count += fresh_;
-    outer.meta = meta;
-  }
-
-  // What the meta of the frame becomes by a plain step, where the value of fp matters to that or to the caller.
-  [[gnu::always_inline]] uint64_t with_fp(Rule rule, uintptr_t caller_sp, uintptr_t caller_fp, uint64_t meta) const {
-    if (rule.restores_fp() && (meta & kNeedsFp) != 0) {
-      memory_.words[static_cast<uint16_t>(meta >> Frame::kWordShift)] = {
-          reinterpret_cast<const uintptr_t*>(caller_sp + rule.fp_offset()), caller_fp};
-      meta += uint64_t{1} << Frame::kWordShift;
-    }
-    if (rule.base_is_fp()) return meta | kNeedsFp;
-    return rule.restores_fp() ? meta & ~kNeedsFp : meta;
-  }
-
-  // Of a frame whose step was not plain: the meta that it gets, but for the node. `caller`: sp is 0 where there was no step.
-  // `usual`: the first frame with kNoSlot.
-  [[gnu::noinline]] uint64_t append_unusual(const Frame& scratch, const Registers& caller, uint64_t meta, Frame* frame,
-                                            const Frame*& usual) const {
-    const Rule rule{scratch.rule_bits()};
-    const bool exact = scratch.has(Frame::kExact), fp_matters = (meta >> Frame::kFlagShift & Frame::kNeedsFp) != 0;
-    size_t word_end = static_cast<uint16_t>(meta >> Frame::kWordShift);
-    unsigned flags = exact ? Frame::kExact | Frame::kNoSlot : 0;
-    if (exact && frame < usual) usual = frame;
-    if (caller.sp != 0) {
-      word_end += words_of_step(rule, {scratch.pc, scratch.sp, scratch.fp, exact}, caller, fp_matters,
-                                memory_.words + word_end);
-    }
-    if (needs_fp(rule, fp_matters)) flags |= Frame::kNeedsFp;
-    if (rule.bits == kStandInRule.bits && frame != memory_.frames) {  // what it stands for is not in the slot
-      frame[-1].meta |= uint64_t{Frame::kNoSlot} << Frame::kFlagShift;
-      if (frame - 1 < usual) usual = frame - 1;
-    }
-    auto guessed = static_cast<uint8_t>(meta >> Frame::kGuessedShift);
-    if (scratch.has(Frame::kGuessed) && guessed != 255) ++guessed;
-    return Frame::pack(0, word_end, flags, guessed);
-  }
-
-  // The same for a stack that is not remembered.
-  void count_frames(Outer& outer) const {
-    outer.count += fresh_;
-    uint64_t guessed = outer.guessed();
-    for (size_t i = 0; i < fresh_; ++i) guessed += memory_.scratch[i].has(Frame::kGuessed) && guessed != 255;
-    outer.meta = guessed << Frame::kGuessedShift;
   }
 
   uint32_t root(End end) {
@@ -369,24 +230,67 @@ class Walk {
   Hooks& hooks_;
   Registers at_;  // the state that the walk has reached
   StackRange range_;
-  uint64_t path_ = 0;       // a hash of the frames in scratch
-  size_t fresh_ = 0;        // frames in scratch
-  size_t known_ = 0;        // remembered frames that may still be met
-  size_t verified_ = 0;     // so many of these, from the outermost, are known to hold
-  size_t hint_ = SIZE_MAX;  // so many may hold, no more
-  uint32_t generation_;     // of the rules when the walk began
+  uint64_t path_ = 0;    // a hash of the frames in scratch
+  size_t fresh_ = 0;     // frames in scratch
+  size_t known_ = 0;     // remembered frames that may still be met
+  size_t verified_ = 0;  // so many of these, from the outermost, are known to hold
+  uint32_t generation_;  // of the rules when the walk began
   uint32_t sequence_;
   bool met_ = false;
   bool stuck_ = false;    // the outermost frame of scratch was not stepped from
   bool crossed_ = false;  // from one stack to another
 };
 
+// The commonest walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that is known to hold.
+// Else: node 0, and nothing but scratch has changed.
+template <WalkHooks Hooks>
+[[gnu::noinline]] WalkResult extend_known(Walker& walker, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
+                                          uintptr_t sp, uintptr_t fp, Known known) {
+  const uint32_t sequence = ++memory.sequence;
+  fence();
+  const StackRange range = memory.stacks.begin_walk(sp);
+  if (known.frames() == 0 || !known.is_since(sequence - 1) || !memory.stacks.is_own(range)) return {};
+  const Frame* met = memory.frames + known.frames() - 1;
+  PlainSteps steps{pc, sp, fp, memory.scratch, 0};
+  for (;;) {
+    const PlainSteps::Stop stop =
+        steps.run(walker.cache.view(), range, met->sp, memory.scratch + ThreadMemory::kMaxFresh);
+    if (stop != PlainSteps::Stop::kAtKnown) [[unlikely]]
+      return {};
+    while (met->sp < steps.sp && met != memory.frames) --met;
+    if (same_state(*met, steps.pc, steps.sp, steps.fp, false)) [[likely]]
+      break;
+    if (met->sp > steps.sp) continue;
+    if (met == memory.frames) return {};
+    --met;
+  }
+  Outer outer{met->node(), static_cast<size_t>(met - memory.frames) + 1, met->meta};
+  const NewFrames frames{
+      memory, static_cast<size_t>(steps.next - memory.scratch), steps.path, {steps.pc, steps.sp, steps.fp, false}};
+  if (frames.fresh == 0 || !range.contains(sp - sizeof(uintptr_t)) || !outer.has_room_for(frames.fresh)) return {};
+  if (!frames.recall(hooks, outer.node, true)) [[unlikely]]
+    return {};
+  const WalkResult result{memory.nodes[0], static_cast<uint32_t>(outer.count + frames.fresh),
+                          static_cast<uint32_t>(frames.fresh), memory.end, outer.guessed()};
+  memory.count = 0;  // from here on a nested walk starts without memory
+  fence();
+  if (memory.sequence != sequence) return {};
+  frames.append(outer, true);
+  memory.range = range;
+  fence();
+  memory.count = result.depth;
+  fence();
+  if (memory.sequence != sequence) [[unlikely]]
+    return memory.count = 0, WalkResult{};
+  return result;
+}
+
 template <WalkHooks Hooks>
 [[gnu::noinline]] WalkResult walk_unknown(Walker& walker, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
-                                          uintptr_t sp, uintptr_t fp, bool exact, const Known& known) {
+                                          uintptr_t sp, uintptr_t fp, bool exact) {
   constexpr int kAttempts = 4;
   for (int i = 0; i < kAttempts; ++i) {
-    Walk<Hooks> walk(walker, memory, hooks, known);
+    Walk<Hooks> walk(walker, memory, hooks);
     const WalkResult result = walk.run(pc, sp, fp, exact);
     if (!walk.disturbed()) [[likely]]
       return result;
@@ -401,13 +305,15 @@ template <WalkHooks Hooks>
 template <WalkHooks Hooks>
 [[gnu::always_inline]] inline WalkResult walk(Walker& walker, const Registers& start, ThreadMemory& memory,
                                               Hooks& hooks) {
-  Known known;
   if (!start.exact) [[likely]] {
-    known = find_known(walker.cache.generation(), start.pc, start.sp, start.fp, memory);
+    const Known known = find_known(walker.cache.generation(), start.pc, start.sp, start.fp, memory);
     if (known.is_whole()) [[likely]]
       return {known.node(), known.depth(), 0, known.end(), known.guessed()};
+    const WalkResult extended = detail::extend_known(walker, memory, hooks, start.pc, start.sp, start.fp, known);
+    if (extended.node != 0) [[likely]]
+      return extended;
   }
-  return detail::walk_unknown(walker, memory, hooks, start.pc, start.sp, start.fp, start.exact, known);
+  return detail::walk_unknown(walker, memory, hooks, start.pc, start.sp, start.fp, start.exact);
 }
 
 }  // namespace penna::unwind
