@@ -18,6 +18,7 @@ from tables import markdown, number, ratio
 DEMO = pathlib.Path(__file__).resolve().parent.parent / 'examples' / 'demo'
 POOL_MB = 64 * 1.048576  # what penna record takes without --pool
 MOST_ROUNDS = 3          # of programs that take seconds
+MORE_ROUNDS = 3          # times as many of the others, without heaptrack: a tenth of a second is soon disturbed
 
 
 @dataclasses.dataclass
@@ -109,14 +110,16 @@ class Row:
 
     def measure(self, notes):
         interleave(self.ways, min(self.bench.rounds, MOST_ROUNDS) if self.program.long else self.bench.rounds)
+        if self.program.own:
+            interleave((self.plain, self.sampled, self.ours), self.bench.rounds * (1 if self.program.long else MORE_ROUNDS))
         notes += [f'{self.program.name}, {way.name}: {way.reason}' for way in self.ways if way.reason]
 
     def own_times(self, way):
-        """The program's own processor time as a multiple of that alone."""
+        """The program's own processor time as a multiple of that alone, of the quickest runs: what disturbs a run only adds to it."""
         if not all(file.exists() for file in self.own.values()):
             return None
-        recorded, alone = ([float(line) for line in self.own[name].read_text().split()] for name in (way, 'alone'))
-        return statistics.median(mine / its for mine, its in zip(recorded, alone))
+        recorded, alone = (min(float(line) for line in self.own[name].read_text().split()) for name in (way, 'alone'))
+        return recorded / alone
 
     def times(self):
         def times(way):
@@ -159,9 +162,9 @@ def table(bench, only):
                      'redis-server,',
                      'nanoseconds of a request, SET and GET, of 20 connections that send 16 at once. *sampled*: with --sample-bytes=512k. '
                      '*in it*:',
-                     'the processor time of the program itself, as a multiple of that alone; the rest is the recorder\'s, at the same time '
-                     'on another',
-                     'processor. heaptrack -r leaves its data to be interpreted later.', *notes]),
+                     'the processor time of the program itself in its quickest run, as a multiple of that in the quickest run alone; the rest '
+                     'is the',
+                     'recorder\'s, at the same time on another processor. heaptrack -r leaves its data to be interpreted later.', *notes]),
         markdown('Disk and memory of the same',
                  ['<program', 'events', 'B on disk', 'penna MB', 'heaptrack MB', 'share', 'goal', 'alone, resident', '+ penna',
                   'goal', '+ sampled', '+ heaptrack', 'collector ms'], sizes, [
