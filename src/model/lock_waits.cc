@@ -48,6 +48,14 @@ void Locks::waited(const Event& event, const LockRecord& read) {
   }
 }
 
+void Locks::RecentHolds::grow() {
+  constexpr size_t kLeast = 16, kMost = 1024;
+  if (ring.size() == kMost) return;
+  std::rotate(ring.begin(), ring.begin() + static_cast<ptrdiff_t>(next), ring.end());
+  next = ring.size();
+  ring.resize(std::max(kLeast, 2 * ring.size()));
+}
+
 // The mutex was given back before the wait, by an UNLOCK of its own, and is held again.
 void Locks::condition_waited(const Event& event, const LockRecord& read) {
   const uint32_t mutex = index_of(event, lock_kind(read.sync), read.address);
@@ -59,9 +67,10 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   if (condition.first_stack == 0) condition.first_stack = read.stack;
   condition.timeouts += read.end == PENNA_WAIT_TIMEOUT;
   condition.errors += read.end == PENNA_WAIT_ERROR;
-  if (states_[mutex].recent.empty()) {
-    states_[mutex].recent.resize(kRecent);
-    states_[mutex].recent[states_[mutex].recent_at++] = states_[mutex].last;
+  RecentHolds& recent = states_[mutex].recent;
+  if (recent.ring.empty()) {
+    recent.grow();
+    recent.add(state.last);
   }
   const uint64_t woken = retaking_since(event, read, mutex, states_[index]);
   end_wait(index, event.thread, read.begin, woken, read, false);
@@ -92,16 +101,18 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
   ++lock.contended;
   note_waiting(lock.waiting_threads, event.thread);
   const State& state = states_[mutex];
+  RecentHolds& recent = states_[mutex].recent;
   std::vector<WaitLedger::Charge> holds;  // one after the other
   uint64_t passed = begin;
   bool all_known = false;  // since it began
-  for (size_t i = 0; i < kRecent; ++i) {
-    const LastHold& one = state.recent[(state.recent_at + i) % kRecent];
+  for (size_t i = 0; i < recent.ring.size(); ++i) {
+    const LastHold& one = recent.ring[(recent.next + i) % recent.ring.size()];
     all_known |= one.end != 0 && one.by.since <= begin;
     if (one.end <= passed || one.end > event.time) continue;
     holds.push_back({one.by, one.end - std::max(passed, std::min(one.by.since, one.end))});
     passed = one.end;
   }
+  if (!all_known) recent.grow();
   const WaitLedger::Other rest{all_known ? OtherSide::kNobody : OtherSide::kUnknown};
   ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_);
 }

@@ -211,7 +211,7 @@ void Locks::end_hold(uint32_t number, uint64_t time, uint32_t stack) {
     state.readers.erase(std::find(state.readers.begin(), state.readers.end(), number));
   }
   state.last = {by, time};
-  if (!state.recent.empty()) state.recent[state.recent_at++ % kRecent] = state.last;
+  state.recent.add(state.last);
   count_hold(groups_[by.group], hold, time, false);
   locked_since_[hold.thread] = hold.since;
   given_last_[hold.thread] = hold.lock;

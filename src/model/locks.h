@@ -45,7 +45,6 @@ class Locks {
 
  private:
   static constexpr uint32_t kNoHold = UINT32_MAX;
-  static constexpr size_t kRecent = 16;
   struct Hold {
     uint32_t lock = 0, thread = kNoIndex;
     uint32_t depth = 0, stack = 0;
@@ -57,6 +56,18 @@ class Locks {
     WaitLedger::Other by;
     uint64_t end = 0;
   };
+  // The last holds of a mutex, as a ring that grows while it does not reach far enough back.
+  struct RecentHolds {
+    std::vector<LastHold> ring;  // empty: nobody asks
+    size_t next = 0;             // where the next one goes; there begins the oldest
+
+    void add(const LastHold& hold) {
+      if (ring.empty()) return;
+      ring[next] = hold;
+      next = (next + 1) % ring.size();
+    }
+    void grow();
+  };
   struct State {
     uint32_t writer = kNoHold;      // into holds_
     std::vector<uint32_t> readers;  // into holds_; the one that has it for the longest first
@@ -65,9 +76,8 @@ class Locks {
     uint64_t woken = 0;                          // ticks: when
     uint32_t group = kNoIndex;                   // of the last hold
     uint32_t condition = kNoIndex;               // number, of a condition
-    std::vector<LastHold> recent;                // of a mutex that conditions go with: a ring of kRecent
-    size_t recent_at = 0;
-    bool used = false;  // for more than being made
+    RecentHolds recent;                          // of a mutex that conditions go with
+    bool used = false;                           // for more than being made
   };
 
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);

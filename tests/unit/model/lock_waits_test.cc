@@ -175,6 +175,27 @@ TEST_F(Waits, AHerdWaitsForEachOther) {
                                    "30 x 0 nobody: 1 21 21"));
 }
 
+// 1 is signalled, and 2 holds the mutex 41 times before 1 has it: after some such waits all of the next one's holds are known.
+TEST_F(Waits, ManyHoldsBetweenASignalAndTheMutex) {
+  constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000), kHolds = 40;
+  for (const uint64_t begin : {0u, 1000u, 2000u, 3000u}) {
+    thread(1).lock_request(kCondition, begin + 10, 2);
+    thread(2).lock_at(kMutex, begin + 20, 5);
+    thread(0).wake(kCondition, begin + 30, 1, 3);
+    for (uint64_t i = 0; i < kHolds; ++i) {
+      thread(2).unlock(kMutex, begin + 40 + 10 * i);
+      thread(2).lock_at(kMutex, begin + 41 + 10 * i, 5);
+    }
+    thread(2).unlock(kMutex, begin + 500);
+    thread(1).cond_wait(kMutex, 0x8000, begin + 10, begin + 501, PENNA_WAIT_GOT, 2);
+    thread(1).unlock(kMutex, begin + 510);
+  }
+  Analysed seen(build_);
+  EXPECT_EQ(seen.of(kMutex).wait.sum(), 4 * 471u);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 3 woke: 4 80 20", "2 x 5 held: 4 1277 430",
+                                                 "2 x 0 unknown: 2 525 402", "2 x 0 nobody: 2 82 41"));
+}
+
 // A wait that does not end, in a program that hangs: which mutex it goes with is known all the same.
 TEST_F(Waits, TheMutexOfAConditionIsThatWhichWasGivenBackForIt) {
   thread(0).lock(kMutex, 10);
