@@ -111,7 +111,7 @@ struct WaitPair {
   uint64_t time = 0;
   uint64_t longest = 0;
   uint64_t open = 0;  // of the waits: had not ended when the recording did
-  // Indices, of the longest; kNoIndex: not known.
+  // Indices, of the longest, or of one of which it is known; kNoIndex: not known.
   uint32_t thread = kNoIndex, other_thread = kNoIndex;
   uint32_t waker = kNoIndex;  // who gave the lock back, or woke, before the wait ended
 };

@@ -171,6 +171,10 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   if (hold != kNoHold && holds_[hold].thread != thread && !open) {
     ledger_.charge(index, holder(state, holds_[hold], 0), now);
   }
+  // It told that it gives the lock back, and was not let run until it had done so.
+  const LastHold& last = state.last;
+  const bool was_leaving = wait.parts.empty() && hold == kNoHold && owner != kNoIndex && owner == last.by.thread;
+  if (has_holder(lock.kind) && was_leaving) ledger_.charge(index, last.by, now);
   if (has_holder(lock.kind) && !wait.parts.empty()) rest = {OtherSide::kNobody};
   ledger_.end(thread, index, end, rest, groups_);
 }

@@ -114,10 +114,11 @@ void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End&
   pair.time = saturating_sum(pair.time, time);
   pair.many_threads |= pair.thread != thread;
   pair.many_others |= pair.other_thread != part.thread;
+  if (pair.other_thread == kNoIndex) pair.other_thread = part.thread;
   if (time <= pair.longest) return;
   pair.longest = time;
   pair.thread = thread;
-  pair.other_thread = part.thread;
+  if (part.thread != kNoIndex) pair.other_thread = part.thread;
   pair.waker = end.waker;
 }
 

@@ -221,6 +221,15 @@ TEST_F(Waits, WakingUpIsNoWaitForTheMutex) {
   EXPECT_EQ(seen.of(0x8000).wait.sum(), 122u);
 }
 
+// 0 is stamped giving it back at 20, and is not let run until 70: 1 still finds it locked.
+TEST_F(Waits, WhoIsAboutToGiveItBackHoldsIt) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(0).unlock(kMutex, 20);
+  thread(1).waited(kMutex, 30, 71, 2, 1001);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), ElementsAre("2 x 1 held: 1 41 41"));
+}
+
 TEST_F(Waits, WhatIsOpenAtTheEnd) {
   thread(0).lock_at(kMutex, 10, 1);
   thread(1).lock_request(kMutex, 30, 2, 1001);
