@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <threads.h>
+#include <time.h>
 
 #include "agent/lock_calls.h"
 #include "agent/lock_watch.h"
@@ -91,6 +92,12 @@ struct C11Answers {
     return answer == thrd_timedout ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
   }
 };
+
+// What is no time, or of no clock that can be waited by, the waiting functions refuse even when they need not wait.
+inline bool is_time(clockid_t clock, const timespec* until) {
+  const bool is_clock = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+  return is_clock && (until == nullptr || static_cast<uint64_t>(until->tv_nsec) < 1'000'000'000);
+}
 
 // A wait that has begun; what it was tells end().
 struct LockWait {

@@ -19,9 +19,23 @@ uint32_t owner_of(const pthread_mutex_t* lock) {
 // glibc's mtx_t is a mutex of POSIX, with another name.
 uint32_t owner_of(const mtx_t* lock) { return owner_of(reinterpret_cast<const pthread_mutex_t*>(lock)); }
 
+// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have it, and who
+// waits for ever the next time. A time-out that is over tries as well.
+__attribute__((noinline, cold)) int try_robust(pthread_mutex_t* lock) {
+  constexpr timespec kOver{-1, 0};
+  const int answer = real.pthread_mutex_timedlock(lock, &kOver);
+  return answer == ETIMEDOUT ? EBUSY : answer;
+}
+// By glibc's kinds: those that inherit priorities are the kernel's to free.
+bool is_robust(const pthread_mutex_t* lock) {
+  constexpr int kRobust = 16, kInherits = 32;
+  return (lock->__data.__kind & (kRobust | kInherits)) == kRobust;
+}
+
 // Alone in the process, libc's lock does without a locked instruction, which its trylock never does. A mutex that the
 // one thread holds already goes the other way: what it waits for shall be told.
 __attribute__((always_inline)) inline int try_mutex(pthread_mutex_t* lock) {
+  if (__builtin_expect(is_robust(lock), 0)) return try_robust(lock);
   const bool alone = __libc_single_threaded != 0 && __atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) == 0;
   return alone ? real.pthread_mutex_lock(lock) : real.pthread_mutex_trylock(lock);
 }
@@ -65,6 +79,8 @@ PENNA_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* lock, const timespec* 
 }
 PENNA_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* lock, clockid_t clock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_clocklock(lock, clock, until));
+  if (!is_time(clock, nullptr))
+    return real.pthread_mutex_clocklock(lock, clock, until);  // the time matters to waits only
   return take_mutex(lock, [=] { return real.pthread_mutex_clocklock(lock, clock, until); });
 }
 PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {

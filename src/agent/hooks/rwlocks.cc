@@ -48,10 +48,12 @@ PENNA_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
 }
 PENNA_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_rwlock_timedrdlock(lock, until));
+  if (!is_time(CLOCK_REALTIME, until)) return real.pthread_rwlock_timedrdlock(lock, until);
   return take_shared(lock, [=] { return real.pthread_rwlock_timedrdlock(lock, until); });
 }
 PENNA_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_rwlock_clockrdlock(lock, clock, until));
+  if (!is_time(clock, until)) return real.pthread_rwlock_clockrdlock(lock, clock, until);
   return take_shared(lock, [=] { return real.pthread_rwlock_clockrdlock(lock, clock, until); });
 }
 
@@ -65,10 +67,12 @@ PENNA_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
 }
 PENNA_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_rwlock_timedwrlock(lock, until));
+  if (!is_time(CLOCK_REALTIME, until)) return real.pthread_rwlock_timedwrlock(lock, until);
   return take_alone(lock, [=] { return real.pthread_rwlock_timedwrlock(lock, until); });
 }
 PENNA_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_rwlock_clockwrlock(lock, clock, until));
+  if (!is_time(clock, until)) return real.pthread_rwlock_clockwrlock(lock, clock, until);
   return take_alone(lock, [=] { return real.pthread_rwlock_clockwrlock(lock, clock, until); });
 }
 

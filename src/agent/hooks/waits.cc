@@ -38,7 +38,8 @@ __attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
   return answer;
 }
 
-// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow.
+// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow. Nor does a try end a thread that was
+// cancelled, as glibc's sem_wait() and sem_timedwait() do before they look at the semaphore.
 template <typename Wait>
 __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) {
   if (is_part_of_lock_function()) return wait();
@@ -135,14 +136,18 @@ PENNA_EXPORT int sem_close(sem_t* semaphore) {
 }
 PENNA_EXPORT int sem_wait(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_wait(semaphore));
+  pthread_testcancel();
   return take_one(semaphore, [=] { return real.sem_wait(semaphore); });
 }
 PENNA_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_timedwait(semaphore, until));
+  if (!is_time(CLOCK_REALTIME, until)) return real.sem_timedwait(semaphore, until);
+  pthread_testcancel();
   return take_one(semaphore, [=] { return real.sem_timedwait(semaphore, until); });
 }
 PENNA_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_clockwait(semaphore, clock, until));
+  if (!is_time(clock, until)) return real.sem_clockwait(semaphore, clock, until);
   return take_one(semaphore, [=] { return real.sem_clockwait(semaphore, clock, until); });
 }
 PENNA_EXPORT int sem_trywait(sem_t* semaphore) {
