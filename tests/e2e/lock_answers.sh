@@ -48,3 +48,49 @@ run penna report waits robust.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +robust +one '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +inherits +one '
 expect_eq 2 "$(grep -c 'held by robust (tid .*), taken in' <<<"$out")" 'waits whose holder is known'
+
+# What is refused is no wait; what was interrupted had no one who woke it; a first call has no frames of ours below it.
+cat >unusual.c <<'PROGRAM'
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
+static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, died;
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t never;
+static void tick(int signal) { (void)signal; }
+__attribute__((noipa)) void interrupted(void) { sem_wait(&never); }
+static void *die(void *nothing) { pthread_mutex_lock(&died), usleep(100000); return nothing; }
+__attribute__((noipa)) void set_up(void) {
+  pthread_t other;
+  pthread_create(&other, 0, die, 0);
+  pthread_join(other, 0);
+}
+int main(void) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&died, &attributes);
+  pthread_mutex_lock(&checked), pthread_mutex_lock(&checked), pthread_mutex_unlock(&checked);
+  pthread_rwlock_wrlock(&table), pthread_rwlock_rdlock(&table), pthread_rwlock_unlock(&table);
+  pthread_once(&once, set_up);
+  pthread_mutex_lock(&died), pthread_mutex_consistent(&died), pthread_mutex_unlock(&died);
+  sem_init(&never, 0, 0);
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = tick}, 0);
+  alarm(1);
+  interrupted();
+  return 0;
+}
+PROGRAM
+build_c unusual
+run penna record -q -f -k locks -o unusual.penna -- ./unusual
+run penna report locks unusual.penna
+expect_match "$out" '^ *0 ns +0 .* 1 +0 % .* checked *$'
+expect_match "$out" '^ *0 ns +0 .* 1 +0 % .* table *$'
+expect_match "$out" '^ *0 ns +0 .* 10[0-9] ms +[0-9.]+ [a-z]+ +10[0-9] ms +10[0-9] ms +2 +0 % .* died *$'
+expect_contains "$(head -n 1 <<<"$out")" 'for semaphore never, which nobody is known to hold.'
+run penna report waits unusual.penna
+expect_contains "$out" 'until it was interrupted or cancelled'
+expect_match "$out" 'threads that were joined +set_up '
+expect_missing "$out" 'penna::'

@@ -192,11 +192,18 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   return answer;
 }
 
+// Of a lock that its own holder asks for, and that says so (EDEADLK) instead of waiting: there is no wait to tell.
+inline constexpr uint32_t kRefused = UINT32_MAX;
+inline bool is_mine(uint32_t owner) { return owner != 0 && owner == thread.tid; }
+
 // It was tried and not got.
 template <typename Answers, typename Wait, typename Owner>
 __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stack, Wait wait, Owner owner_of,
                                         const unwind::HookFrame* hook) {
-  if (Answers::busy(answer)) return wait_for<Answers>(lock, stack, owner_of(), wait, hook);
+  if (Answers::busy(answer)) {
+    const uint32_t owner = owner_of();
+    return owner == kRefused ? wait() : wait_for<Answers>(lock, stack, owner, wait, hook);
+  }
   if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
     tell_owner_died(lock, hook);
     return answer;

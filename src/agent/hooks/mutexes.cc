@@ -40,10 +40,16 @@ __attribute__((always_inline)) inline int try_mutex(pthread_mutex_t* lock) {
   return alone ? real.pthread_mutex_lock(lock) : real.pthread_mutex_trylock(lock);
 }
 
+uint32_t owner_or_refused(const pthread_mutex_t* lock) {
+  constexpr int kTypes = 3;  // of glibc's kinds
+  const uint32_t owner = owner_of(lock);
+  return (lock->__data.__kind & kTypes) == PTHREAD_MUTEX_ERRORCHECK && is_mine(owner) ? kRefused : owner;
+}
+
 template <typename Wait>
 __attribute__((always_inline)) inline int take_mutex(pthread_mutex_t* lock, Wait wait) {
   return take<PosixAnswers>(
-      word(lock), [=] { return try_mutex(lock); }, wait, [=] { return owner_of(lock); });
+      word(lock), [=] { return try_mutex(lock); }, wait, [=] { return owner_or_refused(lock); });
 }
 
 template <typename Wait>

@@ -13,15 +13,22 @@ uint32_t writer_of(const pthread_rwlock_t* lock) {
   return static_cast<uint32_t>(__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED));
 }
 
+uint32_t owner_or_refused(const pthread_rwlock_t* lock) {
+  const uint32_t owner = writer_of(lock);
+  return is_mine(owner) ? kRefused : owner;
+}
+
 template <typename Wait>
 __attribute__((always_inline)) inline int take_shared(pthread_rwlock_t* lock, Wait wait) {
   return take<PosixAnswers>(
-      for_reading(lock), [=] { return real.pthread_rwlock_tryrdlock(lock); }, wait, [=] { return writer_of(lock); });
+      for_reading(lock), [=] { return real.pthread_rwlock_tryrdlock(lock); }, wait,
+      [=] { return owner_or_refused(lock); });
 }
 template <typename Wait>
 __attribute__((always_inline)) inline int take_alone(pthread_rwlock_t* lock, Wait wait) {
   return take<PosixAnswers>(
-      for_writing(lock), [=] { return real.pthread_rwlock_trywrlock(lock); }, wait, [=] { return writer_of(lock); });
+      for_writing(lock), [=] { return real.pthread_rwlock_trywrlock(lock); }, wait,
+      [=] { return owner_or_refused(lock); });
 }
 
 }  // namespace
