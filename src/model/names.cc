@@ -169,10 +169,18 @@ std::optional<uint64_t> Names::offset_in_function(uint32_t process, uint64_t pc,
   return call.address + 1 - *start;
 }
 
+// Frames of Penna itself: of the agent's function that calls that of a pthread_once(), say. No one's program has them.
+bool Names::is_own(const NameFrames& frames) const {
+  return !frames.empty() && frames.back().module != kNoModule &&
+         map_.file_name(frames.back().module) == "libpenna-agent.so";
+}
+
 NamedStack Names::stack(uint32_t process, uint32_t stack) {
   NamedStack result;
   while (auto node = recording_.stack_node(process, stack)) {
-    for (const NameFrame& one : frame(process, node->pc, node->generation)) result.frames.push_back(&one);
+    const NameFrames& frames = frame(process, node->pc, node->generation);
+    if (!is_own(frames))
+      for (const NameFrame& one : frames) result.frames.push_back(&one);
     result.end = node->cut ? StackEnd::kCut : stack_end(node->end);
     if (node->cut) break;
     if (result.end == StackEnd::kNoRule && is_entry(process, node->pc, node->generation))
@@ -190,7 +198,9 @@ bool Names::is_entry(uint32_t process, uint64_t pc, uint16_t generation) {
 const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function)) {
   const NameFrame *last = nullptr, *innermost = nullptr;
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
-    for (const NameFrame& one : frame(process, node->pc, node->generation)) {
+    const NameFrames& frames = frame(process, node->pc, node->generation);
+    if (is_own(frames)) continue;
+    for (const NameFrame& one : frames) {
       last = &one;
       if (is_way_of_language(one.function)) continue;
       if (innermost == nullptr) innermost = &one;

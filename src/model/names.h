@@ -62,6 +62,7 @@ class Names {
   const CodeMap& map() const { return map_; }
 
   const NameFrames& at(const CodePlace& place);
+  bool is_own(const NameFrames& frames) const;
   // A function, by the address of its first instruction as in a call record.
   const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) {
     return at(map_.locate(process, pc, ticks));
