@@ -99,6 +99,7 @@ enum class OtherSide : uint8_t {
   kNobody,    // the lock was free: the waiter had been woken, or another one would have come first
   kWoke,      // of what nobody holds: who gave, signalled, came last or ended
   kTimeout,   // nobody ended it
+  kBroken,    // it ended with an error: interrupted by a signal, or cancelled
 };
 
 // The waits of one stack for one lock, as far as one stack of its holders is concerned.

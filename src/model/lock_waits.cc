@@ -33,12 +33,15 @@ void Locks::waited(const Event& event, const LockRecord& read) {
   const uint32_t index = index_of(event, kind, kind == LockKind::kJoin ? 0 : read.address);
   LockStats& lock = locks_[index];
   if (lock.first_stack == 0) lock.first_stack = read.stack;
-  end_wait(index, event.thread, read.begin, event.time, read, false);
+  // Of a lock that was free, since its owner was dead, this is the one record: there was no wait.
+  const bool had_to_wait = read.end != PENNA_WAIT_OWNER_DIED || read.begin != event.time;
+  if (had_to_wait) end_wait(index, event.thread, read.begin, event.time, read, false);
   switch (read.end) {
     case PENNA_WAIT_OWNER_DIED: ++lock.owner_died; [[fallthrough]];
     case PENNA_WAIT_GOT:
+      if (kind == LockKind::kJoin) joined(event, read);
       if (kind == LockKind::kBarrier || kind == LockKind::kJoin || kind == LockKind::kFutex) break;
-      ++lock.contended;
+      lock.contended += had_to_wait;
       // Who waited for the first call of a function finds it done: only the caller ever held it.
       if (kind == LockKind::kOnce) break;
       acquired(index, event, read);
@@ -54,6 +57,11 @@ void Locks::RecentHolds::grow() {
   std::rotate(ring.begin(), ring.begin() + static_cast<ptrdiff_t>(next), ring.end());
   next = ring.size();
   ring.resize(std::max(kLeast, 2 * ring.size()));
+}
+
+void Locks::joined(const Event& event, const LockRecord& read) {
+  const uint32_t thread = thread_of(event.process, read.holder);
+  if (thread != kNoIndex) joined_[thread] = event.time;
 }
 
 // The mutex was given back before the wait, by an UNLOCK of its own, and is held again.
@@ -134,6 +142,7 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   if (has_holder(lock.kind)) return {OtherSide::kUnknown, 0, owner};
   if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
+  if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kBroken};
   if (state.woken < begin || state.waker == kNoIndex) return {};
   return {OtherSide::kWoke, state.waker_stack, state.waker};
 }

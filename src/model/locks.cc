@@ -27,6 +27,7 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       given_last_(recording.threads().size(), kNoIndex),
       ledger_(recording.threads().size()),
       conditions_(recording.threads().size()),
+      joined_(recording.threads().size()),
       sample_(lock_sample(recording)) {
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
@@ -145,8 +146,11 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
     return forked_.holds(event.process, lock.address, holds_[mine].depth, event.time);
   }
   // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded.
-  if (state.writer != kNoHold || (!is_shared && !state.readers.empty())) {
-    if (read.end != PENNA_WAIT_OWNER_DIED) lock.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
+  if (read.end == PENNA_WAIT_OWNER_DIED) {
+    const uint64_t death = state.writer == kNoHold ? 0 : death_of(holds_[state.writer], event, read);
+    death != 0 ? end_hold(state.writer, death, 0) : drop_holds(index);
+  } else if (state.writer != kNoHold || (!is_shared && !state.readers.empty())) {
+    lock.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
     drop_holds(index);
   }
   const uint32_t hold = new_hold({index, event.thread, 1, read.stack, weight, event.time});
@@ -184,6 +188,13 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
     ledger_.charge(
         index, {read.stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown, read.stack, event.thread, kNoIndex, 0},
         event.time);
+}
+
+// A holder that ended gave nothing back. Who waited for the lock got it at once; else who joined the thread knows. 0: nobody does.
+uint64_t Locks::death_of(const Hold& hold, const Event& event, const LockRecord& read) const {
+  if (read.begin < event.time) return event.time;
+  const uint64_t joined = joined_[hold.thread];  // by tid, which may have been another thread's before
+  return joined >= hold.since ? joined : 0;
 }
 
 // The holds of a lock whose end was not recorded: not timed.

@@ -89,6 +89,8 @@ class Locks {
   void acquired(uint32_t index, const Event& event, const LockRecord& read);
   void given_back(const Event& event, const LockRecord& read);
   void end_hold(uint32_t hold, uint64_t time, uint32_t stack);
+  void joined(const Event& event, const LockRecord& read);
+  uint64_t death_of(const Hold& hold, const Event& event, const LockRecord& read) const;
   void drop_holds(uint32_t index);
   uint32_t hold_of(const State& state, uint32_t thread) const;
   uint32_t new_hold(const Hold& hold);
@@ -122,9 +124,10 @@ class Locks {
   NumberMap<uint32_t> taken_groups_, given_groups_;  // lock, stack -> group
   WaitLedger ledger_;
   ConditionWaits conditions_;
-  uint64_t sample_;              // lock_sample()
-  NumberMap<uint32_t> threads_;  // process, tid -> index of the last thread
-  NumberMap<uint32_t> by_tid_;   // the same of all processes: they may share a lock
+  std::vector<uint64_t> joined_;  // by thread: when that had been waited for; 0: not yet
+  uint64_t sample_;               // lock_sample()
+  NumberMap<uint32_t> threads_;   // process, tid -> index of the last thread
+  NumberMap<uint32_t> by_tid_;    // the same of all processes: they may share a lock
   uint64_t unended_ = 0, impossible_ = 0;
 };
 

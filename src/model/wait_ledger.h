@@ -90,7 +90,7 @@ class WaitLedger {
   std::vector<WaitPair> pairs_;
   std::vector<WaitStack> stacks_;
   NumberMap<uint32_t> waiters_;               // lock, stack -> number of stacks_
-  std::array<NumberMap<uint32_t>, 6> index_;  // by OtherSide: number of the waiter, stack -> pair
+  std::array<NumberMap<uint32_t>, 7> index_;  // by OtherSide: number of the waiter, stack -> pair
 };
 
 }  // namespace penna

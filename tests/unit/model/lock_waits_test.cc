@@ -27,7 +27,7 @@ struct Analysed {
   }
   // "waiter's stack x other stack side: waits time longest" of every pair.
   std::vector<std::string> pairs() const {
-    static constexpr const char* kSides[] = {"held", "gave back", "unknown", "nobody", "woke", "timeout"};
+    static constexpr const char* kSides[] = {"held", "gave back", "unknown", "nobody", "woke", "timeout", "broken"};
     std::vector<std::string> all;
     for (const WaitPair& pair : locks.pairs())
       if (pair.time != 0 || pair.side != OtherSide::kNobody)
@@ -287,12 +287,13 @@ TEST_F(Waits, OfWhatNobodyHolds) {
   thread(1).unlock_at(kSemaphore, 30, 2);
   thread(0).lock(kSemaphore, 40);
   thread(0).waited(kSemaphore, 50, 60, 1, 0, PENNA_WAIT_TIMEOUT);
+  thread(0).waited(kSemaphore, 61, 65, 1, 0, PENNA_WAIT_ERROR);
   thread(0).waited(barrier, 70, 91, 3);
   thread(2).wake(barrier, 90, UINT32_MAX, 4);
   thread(0).waited(join, 100, 150, 5, 1003);
   Analysed seen(build_);
-  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 2 woke: 1 21 21", "1 x 0 timeout: 1 10 10", "3 x 4 woke: 1 21 21",
-                                                 "5 x 0 woke: 1 50 50"));
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 2 woke: 1 21 21", "1 x 0 timeout: 1 10 10", "1 x 0 broken: 1 4 4",
+                                                 "3 x 4 woke: 1 21 21", "5 x 0 woke: 1 50 50"));
   const LockStats& semaphore = seen.of(0x7000);
   EXPECT_EQ(semaphore.acquisitions, 2u);
   EXPECT_EQ(semaphore.contended, 1u);

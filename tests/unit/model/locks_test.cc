@@ -153,6 +153,30 @@ TEST(Locks, AWaitThatFailsTakesNothing) {
   EXPECT_EQ(lock.wait.max(), 10u);
 }
 
+// Thread 1 dies at 30, while 2 waits for its lock; 2 is joined at 70, and its lock is asked for at 90 only; 3 nobody joins.
+TEST(Locks, WhoDiedHeldItUntilThen) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& a = build.thread(process, 1);
+  auto& b = build.thread(process, 2);
+  auto& c = build.thread(process, 3);
+  auto& d = build.thread(process, 4);
+  a.lock(kMutex, 10);
+  b.lock_wait(kMutex, 20, 30, 3, 1001, PENNA_WAIT_OWNER_DIED);
+  d.waited(ThreadBuilder::of_sync(PENNA_SYNC_JOIN, 0x7200), 50, 70, 5, 1002);
+  c.lock_wait(kMutex, 90, 90, 4, 0, PENNA_WAIT_OWNER_DIED);
+  d.lock_wait(kMutex, 200, 200, 4, 0, PENNA_WAIT_OWNER_DIED);
+  d.unlock(kMutex, 205);
+  Analysed seen(build);
+  const LockStats& lock = seen.of(kMutex);
+  EXPECT_EQ(lock.wait.count(), 1u);
+  EXPECT_EQ(lock.contended, 1u);
+  EXPECT_EQ(lock.owner_died, 3u);
+  EXPECT_EQ(lock.hold.count(), 3u);
+  EXPECT_EQ(lock.hold.sum(), 20u + 40 + 5);
+  EXPECT_EQ(seen.locks.counts().missed_unlocks, 0u);
+}
+
 TEST(Locks, WhatDoesNotMatchIsCountedAndNotTimed) {
   RecordingBuilder build;
   const uint32_t process = build.process(100);
