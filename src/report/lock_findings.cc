@@ -101,6 +101,20 @@ void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<st
       findings);
 }
 
+// Locks that programs make of futexes or semaphores are no locks to us, but what their time went to.
+std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of) {
+  for (const LockStats* lock : locks.by_wait()) {
+    const bool may_be_lock =
+        lock->kind == LockKind::kFutex || lock->kind == LockKind::kSemaphore || lock->kind == LockKind::kBarrier;
+    if (!may_be_lock || lock->wait.sum() == 0) continue;
+    std::string name = name_of.in_sentence(*lock);
+    if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
+    return fmt::format(" {} waited {} for {}, which nobody is known to hold.",
+                       count_of_threads(lock->waiting_threads.size()), time_text(recording, lock->wait.sum()), name);
+  }
+  return "";
+}
+
 void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 10;
@@ -149,6 +163,7 @@ std::string other_side_text(const Locks& locks, const WaitPair& pair, const Lock
   switch (pair.side) {
     case OtherSide::kNobody: return "nobody: it was free";
     case OtherSide::kTimeout: return "nobody: timed out";
+    case OtherSide::kBroken: return "nobody: interrupted or cancelled";
     default: return pair.other_thread == kNoIndex ? "unknown" : name_of.thread(pair.other_thread);
   }
 }
@@ -157,9 +172,11 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
                          const LockStats* worst) {
   if (worst == nullptr || worst->wait.sum() == 0) {
     const LockCounts counts = locks.counts();
-    if (counts.locks == 0) return "No locks were recorded, but other waits.";
-    return fmt::format("{} taken {}, and never waited for.", plural_text(static_cast<int64_t>(counts.locks), "lock"),
-                       plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
+    std::string text = counts.locks == 0 ? "No locks were recorded, but other waits."
+                                         : fmt::format("{} taken {}, and never waited for.",
+                                                       plural_text(static_cast<int64_t>(counts.locks), "lock"),
+                                                       plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
+    return text + worst_other(recording, locks, name_of);
   }
   const uint64_t lost = worst->wait.sum(), lived = lifetimes(recording, *worst);
   std::string text =

@@ -45,7 +45,8 @@ bool is_way_to_lock(std::string_view function) {
       "apr_thread_m", "apr_thread_rw",   "PR_Lock",        "PR_Unlock",      "PR_NewLock",    "PR_WaitCond",
       "SDL_Lock",     "SDL_CreateMutex", "SDL_Cond",       "SDL_Sem",        "boost::",       "uv_thread_join",
       "QMutex",       "QBasicMutex",     "QReadWriteLock", "QWaitCondition", "QSemaphore"};
-  constexpr std::string_view kClasses[] = {"Mutex", "Lock", "Locker", "LockGuard", "PlatformMonitor", "CondVar"};
+  constexpr std::string_view kClasses[] = {"Mutex",   "Lock",    "Locker",    "LockGuard",
+                                           "Monitor", "CondVar", "Semaphore", "PlatformEvent"};
   if (begins_with_any(function, kFunctions)) return true;
   const std::string_view its = class_of(function);
   return std::any_of(std::begin(kClasses), std::end(kClasses), [&](auto one) { return its.ends_with(one); });

@@ -21,6 +21,7 @@ const char* side_name(OtherSide side) {
     case OtherSide::kNobody: return "nobody";
     case OtherSide::kWoke: return "woke";
     case OtherSide::kTimeout: return "timeout";
+    case OtherSide::kBroken: return "interrupted";
   }
   return "";
 }
@@ -38,6 +39,7 @@ std::string other_title(const Locks& locks, const WaitPair& pair, const LockName
       return fmt::format("held by {}, given back in (where it was taken is not known)", thread);
     case OtherSide::kNobody: return "held by nobody: it had been given back, the thread was not there yet";
     case OtherSide::kTimeout: return "until it timed out";
+    case OtherSide::kBroken: return "until it was interrupted or cancelled";
     case OtherSide::kWoke:
       if (lock.kind == LockKind::kJoin) return known ? fmt::format("until {} ended", thread) : "until the thread ended";
       return fmt::format("woken by {}{}", thread, pair.other_stack != 0 ? ", in" : "");
