@@ -64,8 +64,11 @@ struct LockStats {
   uint64_t address = 0;
   uint64_t first_time = 0;  // ticks, of its first event: with process and address, what Names needs
   LockKind kind = LockKind::kMutex;
-  uint32_t made_stack = 0;    // where it was initialised; 0 = unknown
-  uint32_t first_stack = 0;   // where it was first taken or waited for; 0 = unknown
+  uint32_t made_stack = 0;   // where it was initialised; 0 = unknown
+  uint32_t first_stack = 0;  // where it was first taken or waited for; 0 = unknown
+  // Of one that was there when the process was forked: an ancestor (index) that knows where it was made or first taken.
+  uint32_t ancestor = kNoIndex;
+  uint32_t ancestor_made_stack = 0, ancestor_first_stack = 0;
   uint64_t acquisitions = 0;  // all that succeeded, recursive ones and those at the end of a condition wait included
   uint64_t contended = 0;     // of them: after waiting for the lock
   uint64_t recursive = 0;     // of them: while the thread held it already

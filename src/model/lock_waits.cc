@@ -143,8 +143,20 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
   if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kBroken};
-  if (state.woken < begin || state.waker == kNoIndex) return {};
+  if (state.woken < begin || state.waker == kNoIndex) {
+    const uint32_t waker = lock.kind == LockKind::kSemaphore ? posted_elsewhere(lock, begin) : kNoIndex;
+    return waker == kNoIndex ? WaitLedger::Other{} : WaitLedger::Other{OtherSide::kWoke, 0, waker};
+  }
   return {OtherSide::kWoke, state.waker_stack, state.waker};
+}
+
+// Nobody of this process posted it, and yet it was had: so it lies in memory that processes share since they were forked. Told is
+// the thread alone; its stacks are numbers of its own process.
+uint32_t Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
+  const auto found = posts_.find(lock.address);
+  if (found == posts_.end() || found->second.time < begin) return kNoIndex;
+  const uint32_t other = recording_.threads()[found->second.thread].process;
+  return other != lock.process && roots_[other] == roots_[lock.process] ? found->second.thread : kNoIndex;
 }
 
 // `open`: it has not ended, but the recording has.

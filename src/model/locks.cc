@@ -21,6 +21,7 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
     : recording_(recording),
       options_(options),
       index_(recording),
+      parents_(process_parents(recording)),
       forked_(recording),
       nesting_(recording.threads().size()),
       locked_since_(recording.threads().size()),
@@ -29,6 +30,10 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       conditions_(recording.threads().size()),
       joined_(recording.threads().size()),
       sample_(lock_sample(recording)) {
+  for (uint32_t i = 0; i < parents_.size(); ++i) {
+    const bool is_forked = parents_[i] != kNoIndex && !recording.processes()[i].process.after_exec;
+    roots_.push_back(is_forked && parents_[i] < i ? roots_[parents_[i]] : i);
+  }
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
     by_tid_[recording.threads()[i].tid] = i;
@@ -79,10 +84,29 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
   lock.address = address;
   lock.first_time = event.time;
   lock.kind = kind;
+  inherit_name(lock);
   states_.emplace_back();
   ledger_.add_lock();
   if (kind == LockKind::kCondition) states_[next].condition = conditions_.add(next);
   return index;
+}
+
+// A fork copies the memory that locks lie in, and shares what is shared.
+void Locks::inherit_name(LockStats& lock) const {
+  constexpr int kMostAncestors = 16;
+  uint32_t process = lock.process;
+  for (int hops = 0; hops < kMostAncestors && !recording_.processes()[process].process.after_exec; ++hops) {
+    process = parents_[process];
+    if (process == kNoIndex) return;
+    const uint32_t* same = index_.peek(process, lock.kind, lock.address);
+    if (same == nullptr) continue;
+    const LockStats& its = locks_[*same];
+    if (its.made_stack == 0 && its.first_stack == 0) continue;
+    lock.ancestor = process;
+    lock.ancestor_made_stack = its.made_stack;
+    lock.ancestor_first_stack = its.first_stack;
+    return;
+  }
 }
 
 // Another lock will be at its address: who held it cannot give it back any more.
@@ -168,6 +192,7 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
   state.woken = event.time;
   if (!has_holder(lock.kind)) {
     ++lock.given;
+    posts_[lock.address] = {event.thread, event.time};
     return;
   }
   const uint32_t mine = hold_of(state, event.thread);

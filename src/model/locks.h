@@ -82,6 +82,8 @@ class Locks {
 
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
   uint32_t add_lock(const Event& event, LockKind kind, uint64_t address);
+  void inherit_name(LockStats& lock) const;
+  uint32_t posted_elsewhere(const LockStats& lock, uint64_t begin) const;
   void replaced(uint32_t index);
   void made(const Event& event, const LockRecord& read);
 
@@ -112,6 +114,12 @@ class Locks {
   const Recording& recording_;
   LockOptions options_;
   LockIndex index_;
+  std::vector<uint32_t> parents_, roots_;  // of processes: who forked it, and the first of them
+  struct Post {
+    uint32_t thread;
+    uint64_t time;
+  };
+  NumberMap<Post> posts_;  // by address: the last one of a semaphore, in whatever process
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
   std::vector<State> states_;  // of locks_

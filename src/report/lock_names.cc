@@ -64,9 +64,11 @@ std::string LockNames::operator()(const LockStats& lock) const {
   const LockBlock* block = blocks_ == nullptr ? nullptr : blocks_->of(lock.process, lock.address, lock.first_time);
   if (block != nullptr) return in_block(*block, lock.address);
   if (!names_.map().locate(lock.process, lock.address, lock.first_time).known()) {
+    const std::string first = has_holder(lock.kind) ? "first taken in " : "first used in ";
     if (std::string made = place(lock.process, lock.made_stack); !made.empty()) return "made in " + made;
-    if (std::string used = place(lock.process, lock.first_stack); !used.empty())
-      return (has_holder(lock.kind) ? "first taken in " : "first used in ") + used;
+    if (std::string made = place(lock.ancestor, lock.ancestor_made_stack); !made.empty()) return "made in " + made;
+    if (std::string used = place(lock.ancestor, lock.ancestor_first_stack); !used.empty()) return first + used;
+    if (std::string used = place(lock.process, lock.first_stack); !used.empty()) return first + used;
   }
   return names_.data(lock.process, lock.address, lock.first_time);
 }
@@ -102,7 +104,7 @@ std::string LockNames::thread(uint32_t index) const {
 bool LockNames::is_ambiguous(const LockStats& lock) const {
   if (lock.kind == LockKind::kJoin || names_.map().locate(lock.process, lock.address, lock.first_time).known())
     return false;
-  return lock.made_stack != 0 || lock.first_stack != 0 ||
+  return lock.made_stack != 0 || lock.first_stack != 0 || lock.ancestor != kNoIndex ||
          (blocks_ != nullptr && blocks_->of(lock.process, lock.address, lock.first_time) != nullptr);
 }
 

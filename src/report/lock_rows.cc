@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "model/function_pattern.h"
 #include "model/sampling.h"
@@ -13,6 +14,21 @@
 #include "report/units.h"
 
 namespace penna {
+namespace {
+
+// libgomp asks the kernel for its futexes by itself, without libc's syscall(): nothing of it is seen.
+std::optional<std::string> unseen_waits(const Recording& recording) {
+  const auto has_libgomp = [](const RecordedProcess& process) {
+    return std::any_of(process.modules.begin(), process.modules.end(),
+                       [](const Module& one) { return base_name(one.path).starts_with("libgomp.so"); });
+  };
+  if (std::none_of(recording.processes().begin(), recording.processes().end(), has_libgomp)) return std::nullopt;
+  return "What OpenMP's threads wait for inside libgomp is not seen: 'penna record -k calls --libcalls' tells the time "
+         "in "
+         "GOMP_barrier, GOMP_critical_start and omp_set_lock.";
+}
+
+}  // namespace
 
 LockChoice::LockChoice(const Locks& locks, const LockNames& name_of, const std::string& wanted)
     : locks_(locks), name_of_(name_of), wanted_(wanted) {
@@ -32,7 +48,10 @@ const LockStats* LockChoice::worst() const {
 
 std::vector<std::string> LockChoice::head(const Recording& recording) const {
   const LockCounts counts = locks_.counts();
-  if (locks_.all().empty()) return {"No locks were recorded."};
+  const std::optional<std::string> unseen = unseen_waits(recording);
+  if (locks_.all().empty())
+    return unseen ? std::vector{std::string("No locks were recorded."), *unseen}
+                  : std::vector{std::string("No locks were recorded.")};
   if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
     return {fmt::format("No lock is called {}.", wanted_)};
   std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst())};
@@ -48,6 +67,7 @@ std::vector<std::string> LockChoice::head(const Recording& recording) const {
   if (const uint64_t out = sum_of(&LockStats::short_waits); out != 0)
     head.push_back(
         fmt::format("{} left out as shorter than --min-wait", plural_text(static_cast<int64_t>(out), "wait")));
+  if (unseen) head.push_back(*unseen);
   return head;
 }
 

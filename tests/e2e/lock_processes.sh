@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Locks of processes that were forked: they are called as in the parent that made them, and who posted a semaphore in shared memory is known.
+# And locks that nothing is seen of, those of libgomp: the report says so.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >workers.c <<'PROGRAM'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t *heap;
+static sem_t *slot;
+static int ready[2];
+__attribute__((noipa)) void set_up(void) {
+  heap = malloc(sizeof *heap);
+  pthread_mutex_init(heap, 0);
+  slot = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  sem_init(slot, 1, 0);
+  if (pipe(ready) != 0) abort();
+}
+__attribute__((noipa)) void wait_for_slot(void) { sem_wait(slot); }
+int main(void) {
+  set_up();
+  if (fork() == 0) {
+    pthread_mutex_lock(heap), pthread_mutex_unlock(heap);
+    if (write(ready[1], "", 1) != 1) abort();
+    wait_for_slot();
+    return 0;
+  }
+  char byte;
+  if (read(ready[0], &byte, 1) != 1) abort();
+  usleep(100000);
+  sem_post(slot);
+  wait(0);
+  return 0;
+}
+PROGRAM
+build_c workers
+run penna record -q -f -k locks -o workers.penna -- ./workers
+run penna report locks workers.penna
+expect_eq 2 "$(grep -c "mutex  made in set_up (workers.c:12)" <<<"$out")" "rows: of the parent and of the child"
+expect_contains "$(head -n 1 <<<"$out")" 'for the semaphore made in set_up (workers.c:14) ('
+run penna report waits workers.penna --frames 1
+expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +semaphore +made in set_up \(workers.c:14\) +wait_for_slot '
+expect_match "$out" '^ *woken by workers \(tid [0-9]+\)$'
+
+cat >parallel.c <<'PROGRAM'
+#include <unistd.h>
+int main(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp critical
+  usleep(1000);
+  return 0;
+}
+PROGRAM
+build_c parallel -fopenmp
+run penna record -q -f -k locks -o parallel.penna -- ./parallel
+run penna report locks parallel.penna
+expect_contains "$out" "What OpenMP's threads wait for inside libgomp is not seen"
