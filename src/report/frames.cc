@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/lock_names.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -57,14 +58,14 @@ void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names) {
   std::vector<TableDetail> details = stack_details(process, stack, names);
   const std::vector<const NameFrame*> frames = names.stack(process, stack).frames;
-  const auto origin = std::find(frames.begin(), frames.end(), names.origin(process, stack));
+  const auto origin = std::find(frames.begin(), frames.end(), names.origin(process, stack, is_way_to_lock));
   if (origin != frames.end()) details.erase(details.begin(), details.begin() + (origin - frames.begin()));
   return details;
 }
 
 void set_stack_of_wait(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
   row.details = stack_of_wait(process, stack, names);
-  set_place(row, names.origin(process, stack), names.map());
+  set_place(row, names.origin(process, stack, is_way_to_lock), names.map());
 }
 
 std::string place_text(uint32_t process, uint32_t stack, Names& names) {

@@ -37,7 +37,8 @@ std::string_view class_of(std::string_view function) {
   return name.substr(0, end);
 }
 
-// Functions of libraries and classes through which programs lock and wait: who called them is who took the lock.
+}  // namespace
+
 bool is_way_to_lock(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
       "uv_mutex_",    "uv_rwlock_",      "uv_cond_",       "uv_sem_",        "uv_barrier_",   "uv_once",
@@ -51,8 +52,6 @@ bool is_way_to_lock(std::string_view function) {
   const std::string_view its = class_of(function);
   return std::any_of(std::begin(kClasses), std::end(kClasses), [&](auto one) { return its.ends_with(one); });
 }
-
-}  // namespace
 
 std::string LockNames::operator()(const LockStats& lock) const {
   if (lock.kind == LockKind::kJoin) return "threads that were joined";

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/lock_blocks.h"
 #include "model/locks.h"
@@ -13,6 +14,9 @@
 #include "report/table.h"
 
 namespace penna {
+
+// Functions of libraries and classes through which programs lock and wait: who called them is who took the lock.
+bool is_way_to_lock(std::string_view function);
 
 class LockNames {
  public:

@@ -94,3 +94,39 @@ run penna report waits unusual.penna
 expect_contains "$out" 'until it was interrupted or cancelled'
 expect_match "$out" 'threads that were joined +set_up '
 expect_missing "$out" 'penna::'
+
+# A futex that inherits priorities is waited for, and says who has it; a lock of a library is taken where the program called for it.
+cat >inherits.cc <<'PROGRAM'
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+namespace boost { struct mutex { pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; void lock() __attribute__((noipa)); }; }
+void boost::mutex::lock() { pthread_mutex_lock(&m); }
+static int word;
+static boost::mutex library;
+static void sleep_ms(int ms) { usleep(ms * 1000); }
+static void futex(int operation) { syscall(SYS_futex, &word, operation, 0, 0, 0, 0); }
+__attribute__((noipa)) void take_word() {
+  int none = 0;
+  if (!__atomic_compare_exchange_n(&word, &none, gettid(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) futex(FUTEX_LOCK_PI_PRIVATE);
+}
+__attribute__((noipa)) void give_word() {
+  int mine = gettid();
+  if (!__atomic_compare_exchange_n(&word, &mine, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) futex(FUTEX_UNLOCK_PI_PRIVATE);
+}
+__attribute__((noipa)) void take_both() { take_word(), library.lock(); }
+__attribute__((noipa)) void give_both() { give_word(), sleep_ms(50), pthread_mutex_unlock(&library.m); }
+static void* second(void*) { sleep_ms(20), take_both(), give_both(); return nullptr; }
+int main() {
+  pthread_t other;
+  pthread_create(&other, nullptr, second, nullptr);
+  take_both(), sleep_ms(100), give_both();
+  pthread_join(other, nullptr);
+}
+PROGRAM
+build_c inherits
+run penna record -q -f -k locks -o inherits.penna -- ./inherits
+run penna report waits inherits.penna --frames 1
+expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +futex +word +futex\(int\) '
+expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +library\.m +take_both\(\) '

@@ -14,6 +14,8 @@
 namespace penna::agent {
 namespace {
 
+constexpr int kLockPi2 = 13;  // FUTEX_LOCK_PI2, of Linux 5.14
+
 struct FutexArguments {
   uint32_t* word;
   long operation, value, timeout, other, value3;
@@ -38,16 +40,22 @@ penna_wait_end end_of(long answer) {
   return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
 }
 
-long wait_for_futex(const FutexArguments& call, const unwind::HookFrame* hook) {
-  if (!would_wait(call)) return do_futex(call);
-  LockWait told = LockWait::begin_now(lock_of(call), 0, 0, hook);
+// Of those that inherit priorities, the word is the tid of who has it, and flags. The kernel finds out whether it must wait.
+uint32_t owner_of(const FutexArguments& call) {
+  const auto address = reinterpret_cast<uintptr_t>(call.word);
+  if (address % sizeof(uint32_t) != 0 || !unwind::raw_probe(address & ~uintptr_t{7})) return 0;
+  return __atomic_load_n(call.word, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
+}
+
+long wait_for_futex(const FutexArguments& call, uint32_t owner, const unwind::HookFrame* hook) {
+  LockWait told = LockWait::begin_now(lock_of(call), 0, owner, hook);
   const long answer = do_futex(call);
   told.end(end_of(answer), penna_now());
   return answer;
 }
 
-long wake_futex(const FutexArguments& call, const unwind::HookFrame* hook) {
-  const uint32_t most = call.value > INT32_MAX / 2 ? UINT32_MAX : static_cast<uint32_t>(call.value);
+long wake_futex(const FutexArguments& call, bool wakes_one, const unwind::HookFrame* hook) {
+  const uint32_t most = wakes_one ? 1 : call.value > INT32_MAX / 2 ? UINT32_MAX : static_cast<uint32_t>(call.value);
   tell_wake(lock_of(call), most, current_stack(hook->caller()));
   return do_futex(call);
 }
@@ -61,12 +69,21 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex(lo
   const FutexArguments call{word, operation, value, timeout, other, value3};
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET: return wait_for_futex(call, unwind::HookFrame::here());
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_WAIT_REQUEUE_PI:
+      return would_wait(call) ? wait_for_futex(call, 0, unwind::HookFrame::here()) : do_futex(call);
+    case FUTEX_LOCK_PI:
+    case kLockPi2: {
+      const uint32_t owner = owner_of(call);
+      return owner != 0 ? wait_for_futex(call, owner, unwind::HookFrame::here()) : do_futex(call);
+    }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
-    case FUTEX_WAKE_OP: return wake_futex(call, unwind::HookFrame::here());
+    case FUTEX_CMP_REQUEUE_PI:
+    case FUTEX_WAKE_OP: return wake_futex(call, false, unwind::HookFrame::here());
+    case FUTEX_UNLOCK_PI: return wake_futex(call, true, unwind::HookFrame::here());
     default: return do_futex(call);
   }
 }
