@@ -200,7 +200,8 @@ void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
 bool HeldLocks::acquire(const Event& event, uint32_t object, bool shared, uint32_t stack) {
   if (shared) return read_acquire(event, object, stack);
   LockHold& hold = holds_[object];
-  if (hold.thread == event.thread && !hold.learned) {
+  const bool can_be_taken_again = objects_[object].sync != PENNA_SYNC_ONCE;  // else the call before was left
+  if (hold.thread == event.thread && !hold.learned && can_be_taken_again) {
     ++hold.depth;
     return false;
   }

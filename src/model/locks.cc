@@ -164,6 +164,8 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   if (is_shared) lock.shared += weight;
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (!has_holder(lock.kind)) return;
+  // The first call of a function is made one at a time: an exception or a cancellation has left the one before.
+  if (lock.kind == LockKind::kOnce) drop_holds(index);
   if (const uint32_t mine = hold_of(state, event.thread); mine != kNoHold) {
     lock.recursive += weight;
     ++holds_[mine].depth;

@@ -372,6 +372,21 @@ TEST_F(Waits, WhoWaitedForTheFirstCallDoesNotHoldIt) {
 }
 
 // How many waits began while two others waited.
+// Thread 0 calls at 10 and 30, both left by exceptions; 1 calls at 50, until 60.
+TEST_F(Waits, AFirstCallThatWasLeftIsNotGoingOn) {
+  const uint64_t once = ThreadBuilder::of_sync(PENNA_SYNC_ONCE, 0x7100);
+  thread(0).lock_at(once, 10, 1);
+  thread(0).lock_at(once, 30, 1);
+  thread(1).lock_at(once, 50, 2);
+  thread(1).unlock(once, 60);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.of(0x7100).acquisitions, 3u);
+  EXPECT_EQ(seen.of(0x7100).recursive, 0u);
+  EXPECT_EQ(seen.of(0x7100).hold.count(), 1u);
+  EXPECT_EQ(seen.of(0x7100).hold.sum(), 10u);
+  EXPECT_EQ(seen.locks.counts().missed_unlocks, 0u);
+}
+
 TEST_F(Waits, QueuesAreCounted) {
   thread(0).lock(kMutex, 10);
   for (size_t i = 1; i < 4; ++i) thread(i).waited(kMutex, 10 + i, 40 + 10 * i);
