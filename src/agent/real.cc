@@ -27,6 +27,8 @@ void* find(const char* name) {
   // Of clockwait, which came later, there is one only; asking for what is not there would make an error text, by malloc.
   if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
     if (void* versioned = real.dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
+  // Nor is libgcc's there in most programs of C.
+  if (text_begins(name, "_Unwind_", 8) && first_definition(name).address == 0) return nullptr;
   return real.dlsym(RTLD_NEXT, name);
 }
 

@@ -140,6 +140,7 @@ CASES |= {
     'cancel': program('cancel', silent=('points',)),
     'leave_handlers': program('leave_handlers', '1000', silent=('alloc', 'locks')),
     'handlers': program('handlers'),
+    'untouched_heap': program('untouched_heap'),   # the libraries of a program of C: libgcc's functions are not there
     'points': program('points', silent=('locks',)),
     'locks': program('locks', silent=('points',)),
     'own_locks': program('own_locks', kinds=('locks', 'all'), options=OWN_LOCKS),
