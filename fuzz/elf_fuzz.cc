@@ -18,6 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (auto elf = penna::ElfFile::from_memory("fuzz", bytes)) {
     (void)penna::lint_sdt(*elf);
     (void)penna::unpack_minidebug(*elf);
+    const penna::UnwindTable table(*elf);
+    for (const penna::AddressRange& range : elf->load_ranges())
+      for (uint64_t at = range.begin, left = 64; at < range.end && left != 0; at += 48, --left)
+        (void)table.function_at(at);
     (void)penna::find_import_sites(*elf);
     (void)penna::find_call_sites(*elf, {});
     std::vector<uint64_t> starts;

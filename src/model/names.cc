@@ -143,6 +143,15 @@ std::string Names::name_nameless(const CodePlace& place) const {
   return nameless_text(place, place.known() ? map_.path(place.module) : "");
 }
 
+void Names::name_by_place(const CodePlace& place, NameFrame* frame) {
+  CodePlace start = place;
+  if (place.known())
+    start.address = symbols_.unnamed_start({map_.path(place.module), map_.build_id(place.module)}, place.address)
+                        .value_or(place.address);
+  frame->function = name_nameless(start);
+  frame->offset = place.address - start.address;
+}
+
 NameFrames Names::resolve(const CodePlace& place) {
   Count& count = counts_[place.known() ? place.module : map_.module_count()];
   ++count.addresses;
@@ -150,11 +159,13 @@ NameFrames Names::resolve(const CodePlace& place) {
   if (place.known()) {
     for (SourceFrame& frame : symbols_.code({map_.path(place.module), map_.build_id(place.module)}, place.address)) {
       const bool named = !frame.function.empty();
-      frames.push_back({named ? std::move(frame.function) : name_nameless(place), std::move(frame.file), frame.line,
-                        frame.inlined, named, place.module});
+      frames.push_back(
+          {std::move(frame.function), std::move(frame.file), frame.line, frame.inlined, named, place.module});
     }
   }
-  if (frames.empty()) frames.push_back({name_nameless(place), "", 0, false, false, place.module});
+  if (frames.empty()) frames.push_back({"", "", 0, false, false, place.module});
+  for (NameFrame& frame : frames)
+    if (!frame.named) name_by_place(place, &frame);
   frames.back().inlined = false;  // the outermost is the function itself
   count.unnamed += !frames.back().named;
   count.without_line += frames.front().line == 0;

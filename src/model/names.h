@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names: what addresses and stacks are called: "compute", "libfoo.so+0x1234", "[unknown] 0x7f00", "counter_lock".
+// A function without a symbol is called by where it begins, so that all its addresses have one name.
 //
 // Why: every view shows the same names, each file is asked once, and how many had none is counted.
 // Invariant: every address has a name, if only its number. References stay valid as long as Names. Not thread-safe.
@@ -25,6 +26,8 @@ struct NameFrame {
   bool inlined = false;  // into the frame behind it
   bool named = false;    // false: `function` is a fall-back
   ModuleId module = kNoModule;
+  uint64_t offset =
+      0;  // in a function without a name: of the address, as the name is that of where the function begins
 };
 using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
 
@@ -101,6 +104,7 @@ class Names {
     uint64_t addresses = 0, unnamed = 0, without_line = 0;
   };
   NameFrames resolve(const CodePlace& place);
+  void name_by_place(const CodePlace& place, NameFrame* frame);
   std::string name_nameless(const CodePlace& place) const;
 
   const Recording& recording_;

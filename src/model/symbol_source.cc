@@ -24,6 +24,11 @@ class ElfSymbolSource : public SymbolSource {
     return symbol ? std::optional(symbol->start) : std::nullopt;
   }
 
+  std::optional<uint64_t> unnamed_start(const NamedFile& file, uint64_t address) override {
+    const auto range = symbolizer_.find_unnamed(module(file), address);
+    return range ? std::optional(range->begin) : std::nullopt;
+  }
+
   std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) override {
     auto object = symbolizer_.find_object(module(file), address);
     if (!object) return std::nullopt;

@@ -39,6 +39,8 @@ class SymbolSource {
   virtual std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) = 0;
   // Where the function begins that holds the address; nothing without a symbol.
   virtual std::optional<uint64_t> function_start(const NamedFile&, uint64_t) { return std::nullopt; }
+  // Where a function begins that no symbol names; nothing when that is not known either.
+  virtual std::optional<uint64_t> unnamed_start(const NamedFile&, uint64_t) { return std::nullopt; }
   // The variable that holds the address.
   virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
   // True for the code where a process begins: no frame is further out.

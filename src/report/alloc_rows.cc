@@ -105,6 +105,7 @@ void AllocationRows::fill_in(TableRow& row) {
   }
   NameFrame function = *group.frame;  // not one call in it, so without the line; inlined or not
   function.line = 0;
+  function.offset = 0;
   function.inlined = false;
   set_function(row, function, names_.map());
 }

@@ -19,6 +19,7 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   if (!frame.file.empty())
     detail.where = frame.line == 0 ? fmt::format("({})", base_name(frame.file))
                                    : fmt::format("({}:{})", base_name(frame.file), frame.line);
+  if (detail.where.empty() && frame.offset != 0) detail.where = fmt::format("(+{:#x})", frame.offset);
   if (frame.inlined) {
     detail.where += detail.where.empty() ? "[inlined]" : " [inlined]";
   } else if (frame.named && frame.module != kNoModule) {  // a fall-back holds the name of its module

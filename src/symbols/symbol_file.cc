@@ -182,6 +182,11 @@ std::optional<Symbol> SymbolFile::find(uint64_t address) {
   return Symbol{display(*symbol), symbol->name, symbol->start, symbol->size, symbol->kind, symbol->binding};
 }
 
+std::optional<AddressRange> SymbolFile::find_unnamed(uint64_t address) {
+  if (!unwind_table_) unwind_table_.emplace(shape());
+  return unwind_table_->function_at(address);
+}
+
 std::string_view SymbolFile::file_name(const DwarfFrame& frame) {
   auto [entry, added] = files_.try_emplace(frame.file);
   if (added) entry.value() = keep(source_path(frame.directory == nullptr ? "" : frame.directory, frame.file));

@@ -22,6 +22,7 @@
 #include "symbols/demangle.h"
 #include "symbols/dwarf_frames.h"
 #include "symbols/symbol_table.h"
+#include "symbols/unwind_table.h"
 
 namespace penna {
 
@@ -85,6 +86,8 @@ class SymbolFile {
 
   // The function over the address; nothing when it lies outside of all.
   std::optional<Symbol> find(uint64_t address);
+  // Where the function over the address begins and ends, as unwind information has it: for one that no symbol names.
+  std::optional<AddressRange> find_unnamed(uint64_t address);
   // The calls over the address, innermost inlined one first; one frame without line when there is no DWARF; empty when
   // nothing is known. `call_site`: the address is a return address, so the instruction before it is meant.
   std::vector<FrameName> frames(uint64_t address, bool call_site);
@@ -115,6 +118,7 @@ class SymbolFile {
   SymbolOptions options_;
   std::optional<ElfFile> main_, debug_, mini_, alt_;
   SymbolTable table_;
+  std::optional<UnwindTable> unwind_table_;
   bool searched_ = false;
   bool dwarf_opened_ = false;
   std::unique_ptr<DwarfFrames> dwarf_;

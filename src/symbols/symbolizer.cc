@@ -45,6 +45,11 @@ std::optional<Symbol> Symbolizer::find(ModuleId id, uint64_t address) {
   return module.symbols ? module.symbols->find(address) : std::nullopt;
 }
 
+std::optional<AddressRange> Symbolizer::find_unnamed(ModuleId id, uint64_t address) {
+  Module& module = open(id);
+  return module.symbols ? module.symbols->find_unnamed(address) : std::nullopt;
+}
+
 std::optional<ObjectName> Symbolizer::find_object(ModuleId id, uint64_t address) {
   Module& module = open(id);
   return module.symbols ? module.symbols->find_object(address) : std::nullopt;

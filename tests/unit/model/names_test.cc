@@ -28,6 +28,10 @@ class FakeSymbols : public SymbolSource {
     if (address < 0x4000) return std::nullopt;
     return DataSymbol{"table", address - 0x4000};
   }
+  // But from 0x1000 on it is known where they begin.
+  std::optional<uint64_t> unnamed_start(const NamedFile&, uint64_t address) override {
+    return address >= 0x1000 ? std::optional(address & ~uint64_t{0xff}) : std::nullopt;
+  }
   bool is_entry(const NamedFile&, uint64_t address) override { return address >> 8 == 0xe; }
   std::string problem(const NamedFile& file) override { return file.path == "/lib/lib.so" ? "It is stripped." : ""; }
   int questions = 0;
@@ -62,6 +66,24 @@ TEST(Names, OfFunctionsFallBackToWhatIsKnown) {
   EXPECT_EQ(names.function_name(process, 0x100f10, 0), "program+0xf10");
   EXPECT_EQ(names.function_name(process, 0x7000, 0), "[unknown] 0x7000");
   EXPECT_FALSE(names.function(process, 0x100f10, 0).front().named);
+}
+
+TEST(Names, OfFunctionsWithoutSymbolAreWhereTheyBegin) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.module(process, module_at("/bin/program", 0x100000));
+  Recording recording = build.open();
+  FakeSymbols symbols;
+  Names names(recording, symbols);
+  const NameFrame& first = names.function(process, 0x101010, 0).front();
+  const NameFrame& second = names.function(process, 0x101080, 0).front();
+  EXPECT_EQ(first.function, "program+0x1000");
+  EXPECT_EQ(second.function, "program+0x1000");
+  EXPECT_EQ(first.offset, 0x10u);
+  EXPECT_EQ(second.offset, 0x80u);
+  EXPECT_FALSE(first.named);
+  EXPECT_EQ(names.function(process, 0x100f10, 0).front().offset, 0u);
+  EXPECT_EQ(names.data(process, 0x102010, 0), "program+0x2010") << "data has no function";
 }
 
 TEST(Names, AreAskedForOnce) {
