@@ -15,7 +15,6 @@
 #include "penna/patch_plan.h"
 
 extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock();
-extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock_end();
 
 namespace penna::agent {
 
@@ -45,12 +44,6 @@ inline bool is_around_here(const LockCall* call) {
 // Is the lock function told that this thread is in? Asked with kLockOptions only.
 inline bool inside_lock_function() {
   return __builtin_expect(thread.lock_call != nullptr, 0) && is_around_here(thread.lock_call);
-}
-
-// Ours, between a lock function and its caller: no frame of the program's.
-inline bool is_between_caller_and_lock(uintptr_t pc) {
-  const auto begin = reinterpret_cast<uintptr_t>(&penna_enter_lock);
-  return pc - begin < reinterpret_cast<uintptr_t>(&penna_enter_lock_end) - begin;
 }
 
 // A jump leaves all calls that go on in this thread.

@@ -7,8 +7,8 @@
 
 #include <new>
 
-#include "agent/lock_calls.h"
 #include "agent/modules.h"
+#include "agent/own_code.h"
 #include "agent/return_trampolines.h"
 #include "agent/state.h"
 #include "agent/sys.h"
@@ -138,7 +138,7 @@ uint32_t make_node(const Key& key) {
 
 __attribute__((noinline)) uint32_t search_or_add(Key key) {
   constexpr uint32_t kTries = 96;
-  if (is_between_caller_and_lock(key.pc_generation & ((uint64_t{1} << 48) - 1)) && key.parent != 0) return key.parent;
+  if (is_own_code(key.pc_generation & ((uint64_t{1} << 48) - 1)) && key.parent != 0) return key.parent;
   const uint64_t hash = key.hash();
   uint32_t mine = 0;
   for (uint32_t nth = 0; nth < kTries; ++nth) {

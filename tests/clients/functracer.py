@@ -126,6 +126,9 @@ def audit_cases(space, program):
         else:
             case.check([c[0] for c in called] == ['nest'] * 101 and called[-1][2] == ['nest', 'nest'], called)
         case.check('(calls of functions)' in text)
+    case = Case(space, program, 'an allocation function', ['-s', '-e', 'malloc']).run('chain')
+    case.check([(function, frames[:3]) for function, _, _, frames in events(case.texts()[0])] ==
+               [('malloc', ['wrapper5', 'wrapper4', 'wrapper3'])], 'our hook is no frame of its')
     case = Case(space, program, 'a function that is not called', ['-s', '-a', 'wrapper3;no_such']).run('chain')
     case.check('functracer: no_such was not called' in case.err and 'wrapper3' not in case.err, case.err)
 

@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Stacks of allocations: any depth up to 256, cut at --stack-depth, in destructors while an exception is on its way, in dlopened code;
-# cut where assembly without unwind information stands, and counted by module.
+# cut where assembly without unwind information stands, and counted by module; and none of the agent's own frames in them.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >deep.cc <<'CXX'
 #include <alloca.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #define NOINLINE __attribute__((noinline))
 static void* volatile sink;
+static void once() { sink = malloc(9000); free(sink); }
+__attribute__((constructor)) static void made() { static pthread_once_t flag; pthread_once(&flag, once); }
 NOINLINE void down(int depth) {
   char* room = static_cast<char*>(alloca(static_cast<size_t>(16 + depth % 7 * 24)));
   memset(room, depth, 16);
@@ -36,6 +39,7 @@ int main(int, char** words) {
 }
 CXX
 echo '#include <stdlib.h>
+__attribute__((constructor)) static void loaded(void) { void* volatile block = malloc(9100); free(block); }
 __attribute__((noinline)) void plugin_allocates(void) { void* volatile block = malloc(8000); free(block); __asm__ volatile(""); }' >plugin.c
 gcc -shared -fPIC -O2 -g plugin.c -o plugin.so
 
@@ -53,6 +57,10 @@ for compiler in g++ clang++; do
     expect_match "$(frames_of 7000)" 'in_the_end$'
     expect_missing "$(frames_of 7000)" "main"
     expect_match "$(frames_of 8000)" ';main;plugin_allocates$'
+    # Called through hooks of ours, which stand between the callers and these.
+    expect_match "$(frames_of 9000)" 'made.*;__pthread_once_slow;once(\(\))?$'
+    expect_match "$(frames_of 9100)" ';main;dlopen;.*;loaded$'
+    expect_missing "$(frames_of '[0-9]*')" 'penna'
   done
 done
 penna report deep.penna health --format json >health.json
@@ -61,7 +69,7 @@ import json
 rows = {row['module']: row for row in json.load(open('health.json'))['module_stacks']}
 assert rows['deep']['truncated'] == 1, rows
 assert rows['deep']['complete'] >= 3, rows
-assert rows['plugin.so'] == {'module': 'plugin.so', 'complete': 1, 'truncated': 0, 'unknown': 0}, rows
+assert rows['plugin.so'] == {'module': 'plugin.so', 'complete': 2, 'truncated': 0, 'unknown': 0}, rows
 PYTHON
 g++ -O0 -g -fomit-frame-pointer -fno-builtin deep.cc -o deep -ldl
 # Never fewer frames than asked for, and no more than twice as many; whole where there are no more.

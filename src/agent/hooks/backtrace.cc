@@ -5,9 +5,8 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#include "agent/lock_calls.h"
+#include "agent/own_code.h"
 #include "agent/real.h"
-#include "agent/return_trampolines.h"
 #include "agent/unwinder.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
@@ -26,11 +25,9 @@ struct Asked {
   bool own_frame;  // the next one is the wrapper's
 };
 
-bool is_of_ours(uintptr_t pc) { return is_trampoline(pc) || is_between_caller_and_lock(pc); }
-
 int on_every_frame(void* context, void* argument) {
   auto& asked = *static_cast<Asked*>(argument);
-  const bool ours = asked.own_frame || is_of_ours(asked.get_ip(context));
+  const bool ours = asked.own_frame || is_own_code(asked.get_ip(context));
   asked.own_frame = false;
   return ours ? kContinue : asked.on_frame(context, asked.argument);
 }
@@ -48,7 +45,7 @@ PENNA_EXPORT int backtrace(void** frames, int size) {
   const int found = real.backtrace(all, size * 2 + 1);
   int kept = 0;
   for (int i = 1; i < found && kept < size; ++i)
-    if (!is_of_ours(reinterpret_cast<uintptr_t>(all[i]))) frames[kept++] = all[i];
+    if (!is_own_code(reinterpret_cast<uintptr_t>(all[i]))) frames[kept++] = all[i];
   return kept;
 }
 

@@ -127,9 +127,6 @@ penna_enter_lock:
         .cfi_restore rbp
         ret
         .cfi_endproc
-        .globl  penna_enter_lock_end
-        .hidden penna_enter_lock_end
-penna_enter_lock_end:
 .size penna_enter_lock, . - penna_enter_lock
 
         .section .note.GNU-stack, "", @progbits

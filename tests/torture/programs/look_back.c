@@ -84,7 +84,15 @@ NOINLINE static void outer(Look look, int depth) {
   work(2);
 }
 
+/* Called by functions of libc that have a hook. */
+static void look_inside(void) {
+  inner(by_backtrace, 0);
+  inner(by_unwinder, 0);
+}
+
 int main(void) {
+  static pthread_once_t flag = PTHREAD_ONCE_INIT;
+  pthread_once(&flag, look_inside);
   for (int i = 0; i < 200; i++) {
     outer(by_backtrace, i % 6);
     outer(by_unwinder, i % 6);
