@@ -468,7 +468,6 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                                fmt::join(report_names(), ", "))};
     options.table = with_rows(options.table, 5);
   }
-  if (options.which == "health") options.table = with_rows(options.table, 0);  // a fixed list
   return parsed;
 }
 

@@ -15,12 +15,13 @@ class Counters {
  public:
   Counters() {
     table_.key = "counters";
+    table_.empty_are = "counters are 0";
     table_.columns = {{"counter", "COUNTER", CellKind::kText},
                       {"value", "VALUE", CellKind::kCount},
                       {"meaning", "MEANING", CellKind::kText, true}};
   }
   void add(const char* name, uint64_t value, const char* meaning) {
-    table_.add({std::string(name), number(value), std::string(meaning)});
+    table_.add({std::string(name), number(value), std::string(meaning)}).is_empty = value == 0;
   }
   Table take() { return std::move(table_); }
 

@@ -199,6 +199,12 @@ std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
   return std::string(kStart[static_cast<size_t>(tint)]) + std::string(text) + "\x1b[0m";
 }
 
+bool print_left_out(uint64_t rows, std::string_view what, const TextStyle& style, const TextSink& sink) {
+  if (rows == 0) return true;
+  const std::string line = fmt::format("{} {} (-n 0 shows all)", count_text(static_cast<int64_t>(rows)), what);
+  return sink(tinted(line, Tint::kDim, style) + "\n");
+}
+
 bool print_table(const Table& table, const TextStyle& style, const TextSink& sink) {
   std::string title = tinted(printable(table.title), Tint::kBold, style);
   if (!table.order.empty()) title += (title.empty() ? "" : ", ") + tinted(table.order, Tint::kDim, style);
@@ -210,9 +216,8 @@ bool print_table(const Table& table, const TextStyle& style, const TextSink& sin
   if (titled && !table.rows.empty() && !sink(title_line(layout, style))) return false;
   for (size_t i = 0; i < table.rows.size(); ++i)
     if (!sink(row_lines(table, i, layout, style))) return false;
-  if (table.rows_left_out == 0) return true;
-  const std::string more = count_text(static_cast<int64_t>(table.rows_left_out)) + " more (-n 0 shows all)";
-  return sink(tinted(more, Tint::kDim, style) + "\n");
+  return print_left_out(table.rows_left_out, "more", style, sink) &&
+         print_left_out(table.rows_empty, table.empty_are, style, sink);
 }
 
 bool print_report(const Report& report, const TextStyle& style, const TextSink& sink) {
@@ -220,7 +225,7 @@ bool print_report(const Report& report, const TextStyle& style, const TextSink& 
   const auto gap = [&] { return std::exchange(first, false) || sink("\n"); };
   if (!report.head.empty() && !(gap() && print_sentences(report.head, Tint::kNone, style, sink))) return false;
   for (const Table& table : report.tables) {
-    if (table.title.empty() && table.rows.empty()) continue;  // in JSON it is an empty list
+    if (table.title.empty() && table.rows.empty() && table.rows_empty == 0) continue;  // in JSON it is an empty list
     if (!(gap() && print_table(table, style, sink))) return false;
   }
   if (!report.tail.empty() && !(gap() && print_sentences(report.tail, Tint::kNone, style, sink))) return false;

@@ -113,6 +113,7 @@ Result<> select_rows(Table& table, std::string_view order, size_t top) {
     sort_rows(table, by);
     table.order = {};
   }
+  if (top != 0) table.rows_empty += std::erase_if(table.rows, [](const TableRow& row) { return row.is_empty; });
   if (top != 0 && table.rows.size() > top) {
     table.rows_left_out += table.rows.size() - top;
     table.rows.resize(top);

@@ -65,6 +65,7 @@ struct TableRow {
   std::vector<TableDetail> other_details;
   uint32_t source = 0;    // what Table::complete needs to know it by
   bool is_quiet = false;  // grey on a terminal
+  bool is_empty = false;  // says nothing: left out, unless all rows are asked for
 };
 
 struct Table {
@@ -78,6 +79,8 @@ struct Table {
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
   uint64_t rows_left_out = 0;  // by select_rows(), told below the table
+  uint64_t rows_empty = 0;     // the same of those that say nothing
+  std::string_view empty_are;  // what these are: "counters are 0"
   // In text, draws the table in place of its rows; false when the sink did.
   std::function<bool(const TextStyle&, const TextSink&)> draw;
   // Fills the text cells and details of a row. Looking up names is slow: only for the rows that are shown.
@@ -100,7 +103,7 @@ Cell number(uint64_t value);
 inline Cell number(int64_t value) { return value; }
 
 // Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case), keeps the first
-// `top` rows (0: all) and completes them. Without a direction numbers fall and text rises; without a column the order
+// `top` rows (0: all, empty ones too) and completes them. Without a direction numbers fall and text rises; without a column the order
 // stays. Empty cells come last; equal rows keep their order. The error names the columns.
 Result<> select_rows(Table& table, std::string_view order, size_t top);
 

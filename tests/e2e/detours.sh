@@ -90,7 +90,7 @@ expect_eq "$(/usr/bin/python3 -c "$program")" "$(penna record -q -k calls -F 'Py
 run penna report calls py.penna -n 0
 expect_match "$out" 'PyDict_SetDefault .*\[python3'
 expect_match "$out" 'PyErr_SetObject .*\[python3'
-run penna report health py.penna
+run penna report health py.penna -n 0
 expect_match "$out" '^stray exits +0 '
 
 # What the hooks themselves need, and what returns twice, is refused.

@@ -32,7 +32,7 @@ for round in 1 2 3; do
   expect_contains "$err" "0 lost"
   count=$(python3 order.py "$PENNA" p.penna) || fail "round $round: the order is not that of the program"
   [ "${count% *}" -ge 160000 ] || fail "only $count events"
-  run penna report p.penna health
+  run penna report p.penna health -n 0
   expect_match "$out" '^unmatched frees +0 '
   expect_match "$out" '^replaced blocks +0 '
 done
@@ -43,7 +43,7 @@ run penna record -o f.penna -k alloc -- ./freed_late "$PWD/plugin.so"
 expect_eq "child 3, left 0" "$out" "freed_late"
 count=$(python3 order.py "$PENNA" f.penna) || fail "freed_late: a block was freed that had not been allocated"
 expect_eq 2 "${count#* }" "blocks that the child freed and its parent had allocated"
-run penna report f.penna health
+run penna report f.penna health -n 0
 expect_match "$out" '^unmatched frees +0 '
 penna export csv f.penna >f.csv
 for size in 1000 1100 1200 1300 1400 1500 1600; do grep -q ",malloc,0x[0-9a-f]*,$size," f.csv || fail "no block of $size bytes"; done

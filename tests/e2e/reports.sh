@@ -117,7 +117,7 @@ int main(void) {
 PROGRAM
 build_c forked
 penna record -q -o forked.penna -- ./forked
-run penna report forked.penna health
+run penna report forked.penna health -n 0
 expect_match "$out" '^inherited unlocks +1 '
 expect_match "$out" '^unmatched unlocks +0 '
 expect_missing "$out" "had not taken it"

@@ -57,7 +57,7 @@ expect_eq 125 "$status" "folded by temporary allocations"
 run penna export heaptrack s.penna -o s.heaptrack
 expect_contains "$err" "a sample was recorded: what is written is that alone"
 expect_match "$(heaptrack_print s.heaptrack)" '^temporary memory allocations: 0 '
-run penna report s.penna health
+run penna report s.penna health -n 0
 expect_match "$out" '^unmatched frees +0 '
 expect_contains "$out" "Only a sample of the allocations was recorded, one in 65,536 bytes"
 run penna info s.penna
@@ -82,7 +82,7 @@ expect_eq 0 "$status" "frees"
 penna export csv f.penna >f.csv
 expect_match "$(grep ',free,' f.csv)" 'realloc,0x[0-9a-f]*,.*main;grow'
 expect_match "$(grep ',free,' f.csv)" 'free,0x[0-9a-f]*,.*main;take_back'
-run penna report f.penna health
+run penna report f.penna health -n 0
 expect_match "$out" '^unmatched frees +0 '
 run penna report f.penna leaks --format json
 expect_missing "$out" "grow"

@@ -18,7 +18,7 @@ expect_clean 20000 "the program alone"
 run penna record -k points -o switching.penna -- ./switching 32 1000 ./switching_plugin sparing
 expect_clean 2000 "the program under penna record"
 expect_match "$err" 'points; 0 lost$'
-run penna report health switching.penna
+run penna report health switching.penna -n 0
 expect_match "$out" '^torn +0 '
 # Each value stands beside its complement; the library's names have an event and a span.
 penna export csv switching.penna -o events.csv

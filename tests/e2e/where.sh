@@ -47,7 +47,7 @@ run penna info some.penna
 expect_match "$out" '^left out +599,883 points by --where$'
 expect_match "$out" '^lost +nothing$'
 expect_match "$out" '^options .*where=rows >= 49990'
-run penna report some.penna health
+run penna report some.penna health -n 0
 expect_eq "" "$(grep -E '^(stray exits|unwound calls|torn|holes|damaged chunks) ' <<<"$out" | grep -v ' 0  ')" "counts of what went wrong"
 
 # Several conditions, each where it applies: spans have a table, reads a cost.

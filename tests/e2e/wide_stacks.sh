@@ -11,7 +11,7 @@ C
 build_c wide
 run penna record -q -k alloc -o wide.penna -- ./wide
 expect_eq "0" "$status" "status"
-run penna report health wide.penna
+run penna report health wide.penna -n 0
 expect_match "$out" "^stack tree full +0 "
 expect_contains "$out" "nothing lost"
 penna export csv wide.penna >wide.csv

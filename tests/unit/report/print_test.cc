@@ -112,6 +112,15 @@ TEST(Print, SaysWhatIsLeftOut) {
   EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("\n1 more (-n 0 shows all)\n"));
 }
 
+TEST(Print, SaysHowManyRowsSayNothing) {
+  Table table = sample();
+  table.empty_are = "are 0";
+  for (TableRow& row : table.rows) row.is_empty = true;
+  const std::string all = std::to_string(table.rows.size());
+  ASSERT_TRUE(select_rows(table, "", 25));
+  EXPECT_EQ(text_of({{}, {table}, {}, {}}), table.title + "\n" + all + " are 0 (-n 0 shows all)\n");
+}
+
 TEST(Print, ColoursOnlyWhenAsked) {
   const Report report{{}, {sample()}, {}, {"Lost."}};
   EXPECT_EQ(text_of(report).find('\x1b'), std::string::npos);

@@ -52,6 +52,18 @@ TEST(SelectRows, UnknownColumnsAreAnsweredWithTheKnownOnes) {
   EXPECT_FALSE(select_rows(table, ":asc", 0));
 }
 
+TEST(SelectRows, LeavesOutWhatSaysNothingUnlessAllIsAskedFor) {
+  Table table = sample();
+  table.rows[1].is_empty = true;
+  ASSERT_TRUE(select_rows(table, "", 0));
+  EXPECT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows_empty, 0u);
+  ASSERT_TRUE(select_rows(table, "", 3));
+  EXPECT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.rows_empty, 1u);
+  EXPECT_EQ(table.rows_left_out, 0u) << "they do not count as rows";
+}
+
 TEST(SelectRows, CountsWhatItLeavesOut) {
   Table table = sample();
   ASSERT_TRUE(select_rows(table, "", 0));
