@@ -61,6 +61,14 @@ __attribute__((always_inline)) inline bool tells_stack(uint64_t lock) {
 void watch_contended(uint64_t lock);
 void watch_wait_over(uint64_t lock);
 
+// The thread wakes others: who waited for a condition asks next for the mutex, which the thread may hold. That is known in libc only.
+inline void watch_woken() {
+  if (thread.held_count == 0) return;
+  uint8_t* state = state_of_lock(thread.held[(thread.held_count - 1) % kMostHeld]);
+  if (__atomic_load_n(state, __ATOMIC_RELAXED) == kQuietLock)
+    __atomic_store_n(state, kContendedUntold, __ATOMIC_RELAXED);
+}
+
 // A lock was made: its place may have been another's.
 inline void watch_from_birth(uint64_t lock) { __atomic_store_n(state_of_lock(lock), 0, __ATOMIC_RELAXED); }
 

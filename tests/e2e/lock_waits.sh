@@ -167,3 +167,37 @@ expect_contains "$out" "1 wait for locks had not ended when the recording did: c
 expect_match "$out" 'Lost wake-up\? .* still waits for ready; .* had signalled it [0-9.]+ ms before that wait began, when nobody waited, while the thread held the mutex'
 run penna replay hangs.penna
 expect_match "$out" 'lock gate waited [0-9]+ ms, held by .*, and still does at the end'
+
+# Who signals while it holds the mutex is waited for, and tells where it held it, though the lock had been quiet for long.
+cat >quiet.c <<'PROGRAM'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static int jobs;
+__attribute__((noipa)) void announce(void) {
+  pthread_mutex_lock(&queue), jobs = 1, pthread_cond_signal(&filled), usleep(50000), pthread_mutex_unlock(&queue);
+}
+static void *take(void *nothing) {
+  pthread_mutex_lock(&queue);
+  while (jobs == 0) pthread_cond_wait(&filled, &queue);
+  pthread_mutex_unlock(&queue);
+  return nothing;
+}
+int main(void) {
+  pthread_t taker;
+  for (int i = 0; i < 1000; ++i) pthread_mutex_lock(&queue), pthread_mutex_unlock(&queue);
+  pthread_create(&taker, 0, take, 0);
+  usleep(50000);
+  announce();
+  pthread_join(taker, 0);
+  return 0;
+}
+PROGRAM
+build_c quiet
+penna record -q -f -k locks -o quiet.penna -- ./quiet
+run penna report waits quiet.penna --frames 1
+expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +queue +take '
+expect_contains "$out" 'held by quiet (tid'
+expect_match "$out" '^ +announce \(quiet.c:7\)'
+expect_missing "$out" 'where it was taken is not known'$'\n'

@@ -42,8 +42,9 @@ template <typename Condition, typename Wake>
 __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t most, Wake wake_them) {
   if (is_part_of_lock_function()) return wake_them();
   uint32_t stack = 0;
-  if (is_waited_for(condition) || tells_stack(condition_word(condition)))
-    stack = current_stack(unwind::HookFrame::here()->caller());
+  const bool wakes = is_waited_for(condition);
+  if (wakes) watch_woken();
+  if (wakes || tells_stack(condition_word(condition))) stack = current_stack(unwind::HookFrame::here()->caller());
   tell_wake(condition_word(condition), most, stack);
   return wake_them();
 }
