@@ -109,8 +109,11 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
     if (!may_be_lock || lock->wait.sum() == 0) continue;
     std::string name = name_of.in_sentence(*lock);
     if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
-    return fmt::format(" {} waited {} for {}, which nobody is known to hold.",
-                       count_of_threads(lock->waiting_threads.size()), time_text(recording, lock->wait.sum()), name);
+    return fmt::format(" {} waited {} for {}, which nobody is known to hold{}.",
+                       count_of_threads(lock->waiting_threads.size()), time_text(recording, lock->wait.sum()), name,
+                       lock->kind == LockKind::kFutex
+                           ? ": if a lock of the program's own waits so, record it with --lock-functions"
+                           : "");
   }
   return "";
 }

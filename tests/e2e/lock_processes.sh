@@ -60,3 +60,29 @@ build_c parallel -fopenmp
 run penna record -q -f -k locks -o parallel.penna -- ./parallel
 run penna report locks parallel.penna
 expect_contains "$out" "What OpenMP's threads wait for inside libgomp is not seen"
+
+# A lock that a program makes of a futex has no holder that we know: the first sentence says what to do.
+cat >own.c <<'PROGRAM'
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int word = 1;
+static void *give(void *nothing) {
+  usleep(50000);
+  __atomic_store_n(&word, 0, __ATOMIC_RELEASE);
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0);
+  return nothing;
+}
+int main(void) {
+  pthread_t other;
+  pthread_create(&other, 0, give, 0);
+  while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0) syscall(SYS_futex, &word, FUTEX_WAIT, 1, 0, 0, 0);
+  pthread_join(other, 0);
+  return 0;
+}
+PROGRAM
+build_c own
+penna record -q -f -k locks -o own.penna -- ./own
+run penna report locks own.penna
+expect_match "$(head -n 1 <<<"$out")" '^No locks were recorded, but other waits\. 1 thread waited .* for futex word, .* with --lock-functions\.$'
