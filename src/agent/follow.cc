@@ -4,6 +4,7 @@
 // Why here and not by leaving them in `environ`: see environment.h. system() and popen() start their shell inside libc,
 // so for them the command becomes: our variables, then `exec sh -c` of the same command under the same name.
 // Invariant: only the stack of the caller is used: these run in vfork children and in signal handlers.
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -141,6 +142,26 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
   return with_our_environment(
       envp, [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); });
 }
+
+#ifdef __x86_64__
+// Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too (symbol_versions_x86_64.map).
+static decltype(real.posix_spawn) old_spawn(const char* name) {
+  void* found = real.dlvsym != nullptr ? real.dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5") : nullptr;
+  return found != nullptr ? reinterpret_cast<decltype(real.posix_spawn)>(found) : real.posix_spawn;
+}
+__asm__(".symver penna_old_posix_spawn,posix_spawn@GLIBC_2.2.5,remove");
+PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                                       const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return with_our_environment(
+      envp, [=](char* const* e) { return old_spawn("posix_spawn")(pid, path, actions, attributes, argv, e); });
+}
+__asm__(".symver penna_old_posix_spawnp,posix_spawnp@GLIBC_2.2.5,remove");
+PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                                        const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return with_our_environment(
+      envp, [=](char* const* e) { return old_spawn("posix_spawnp")(pid, file, actions, attributes, argv, e); });
+}
+#endif
 
 PENNA_EXPORT int system(const char* command) {
   return with_our_command(command, [](const char* c) { return real.system(c); });

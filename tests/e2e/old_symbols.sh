@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that was built for condition variables of 8 bytes (before glibc 2.3.2) runs as without us, whatever is recorded; those of today
-# are recorded.
+# Programs that were built for condition variables of 8 bytes (before glibc 2.3.2), or for a posix_spawn() that runs scripts without #!
+# (before 2.15), run as without us, whatever is recorded; those of today are recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >waits.c <<'PROGRAM'
@@ -55,3 +55,39 @@ run timeout 20 "$PENNA" record -q -f -k locks -o waits.penna -- ./waits
 expect_eq 0 "$status" 'exit status'
 run penna report waits waits.penna
 expect_match "$out" ' condition +small'
+
+cat >spawns.c <<'PROGRAM'
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#ifdef OLD
+__asm__(".symver posix_spawn,posix_spawn@GLIBC_2.2.5");
+__asm__(".symver posix_spawnp,posix_spawnp@GLIBC_2.2.5");
+#endif
+extern char **environ;
+static void answer(int error, pid_t child) {
+  int status = 0;
+  if (error == 0) waitpid(child, &status, 0);
+  fprintf(stderr, "%s, %d\n", strerror(error), WEXITSTATUS(status));
+}
+int main(int count, char **words) {
+  pid_t child;
+  int error = posix_spawn(&child, words[count - 1], 0, 0, words + 1, environ);
+  answer(error, child);
+  error = posix_spawnp(&child, words[count - 1], 0, 0, words + 1, environ);
+  answer(error, child);
+  return 0;
+}
+PROGRAM
+gcc -O1 -DOLD spawns.c -o spawns_old
+build_c spawns
+printf 'exit 3\n' >script && chmod +x script
+for program in ./spawns ./spawns_old; do
+  run $program ./script
+  plain=$err
+  run timeout 20 "$PENNA" record -q -f -k alloc -o spawns.penna -- $program ./script
+  expect_eq "$plain" "$err" "what $program tells"
+  run timeout 20 "$PENNA" record -f -k alloc -o spawns.penna -- $program /bin/ls
+  expect_contains "$err" '3 processes'
+done
