@@ -53,6 +53,13 @@ std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_
   return text;
 }
 
+// Whoever is joined may have ended by now.
+std::string join_text(const ChainLink& link, const std::string& joined) {
+  if (link.holder == kNoIndex) return "the wait is over when it ends";
+  if (link.more_holders) return "each wait is over when the thread ends: " + joined;
+  return "the wait is over when " + joined + " ends";
+}
+
 void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<TableDetail>& details) {
   const uint32_t process = texts.held().objects()[link.object].process;
   const std::string holder = holder_text(texts, link);
@@ -60,7 +67,7 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
   switch (link.kind) {
     case LinkKind::kHeld:
       if (sync_of(texts, link) == PENNA_SYNC_JOIN) {
-        details.push_back({link.holder == kNoIndex ? "it has not ended" : holder + has + "not ended", ""});
+        details.push_back({join_text(link, holder), ""});
       } else {
         texts.add_stack(details, holder + has + "it, taken in", process, link.stack);
       }

@@ -21,6 +21,8 @@ run penna report chains chain.penna
 expect_eq 0 "$status" "status of report chains"
 expect_match "$out" '^[0-9]+ waits of [0-9.]+ (m?s) in all, [0-9.]+ ms of it for locks$'
 expect_match "$out" 'mutex `outer` \(held by middle \(tid [0-9]+\)\) <- mutex `inner` \(held by last \(tid [0-9]+\)\)$'
+expect_match "$out" "wait is over when"
+expect_missing "$out" "not ended"
 expect_eq 3 "$(value 'sum(row["blocked_ns"] > 50e6 for row in chains)')" "chains that lost 100 ms"
 expect_eq True "$(value 'all(about(row["blocked_ns"], 100) for row in chains if row["blocked_ns"] > 50e6)')" "$(value '[ms(row["blocked_ns"]) for row in chains]')"
 expect_eq "run_front,run_middle,run_middle,run_last" "$(value '",".join(f for row in chains if row["length"] == 2 and row["blocked_ns"] > 50e6 for f in [line.split("(")[0].strip() for line in row["links"]] if f.startswith("run_"))')" "stacks of the chain"
