@@ -19,15 +19,23 @@ std::vector<uint32_t> blockers(const HeldLocks& held, const OpenWait& wait) {
   return threads;
 }
 
-// The owner's tid is one of an ancestor's threads: the fork copied the lock, but not its holder.
-bool is_held_elsewhere(const HeldLocks& held, const std::vector<uint32_t>& parents, uint32_t process,
-                       const OpenWait& wait) {
-  if (wait.owner == 0 || held.thread_of(process, wait.owner, wait.begin) != kNoIndex) return false;
+// The owner's tid is one of an ancestor's threads, which is given: the fork copied the lock, but not its holder. Else kNoIndex.
+uint32_t ancestors_owner(const HeldLocks& held, const std::vector<uint32_t>& parents, uint32_t process,
+                         const OpenWait& wait) {
+  if (wait.owner == 0 || held.thread_of(process, wait.owner, wait.begin) != kNoIndex) return kNoIndex;
   constexpr int kMostAncestors = 16;
   uint32_t ancestor = parents[process];
   for (int hops = 0; ancestor != UINT32_MAX && hops < kMostAncestors; ++hops, ancestor = parents[ancestor])
-    if (held.thread_of(ancestor, wait.owner, wait.begin) != kNoIndex) return true;
-  return false;
+    if (const uint32_t owner = held.thread_of(ancestor, wait.owner, wait.begin); owner != kNoIndex) return owner;
+  return kNoIndex;
+}
+
+// Or did they take locks in memory that they share, right after the fork? That owner waits for a thread of this process, which no copy
+// of its own memory could name.
+bool waits_for(const HeldLocks& held, uint32_t owner, uint32_t process) {
+  const OpenWait& wait = held.wait_of(owner);
+  return wait.is_open() && knows_holder(wait.sync) && wait.sync != PENNA_SYNC_JOIN && wait.owner != 0 &&
+         held.thread_of(process, wait.owner, wait.begin) != kNoIndex;
 }
 
 class DeadlockFinder {
@@ -57,10 +65,19 @@ class DeadlockFinder {
         stuck.holder = holder;
         if (wait.sync != PENNA_SYNC_JOIN && held_.is_over(holder)) stuck.why = StuckThread::Why::kHolderEnded;
       }
-      if (graph_[thread].empty() && is_held_elsewhere(held_, parents, recording.threads()[thread].process, wait))
-        stuck.why = StuckThread::Why::kElsewhere;
+      if (graph_[thread].empty()) find_elsewhere(recording.threads()[thread].process, parents, stuck);
       found_.waiting.push_back(stuck);
     }
+  }
+  void find_elsewhere(uint32_t process, const std::vector<uint32_t>& parents, StuckThread& stuck) {
+    const uint32_t owner = ancestors_owner(held_, parents, process, stuck.wait);
+    if (owner == kNoIndex) return;
+    if (!waits_for(held_, owner, process)) {
+      stuck.why = StuckThread::Why::kElsewhere;
+      return;
+    }
+    stuck.holder = owner;
+    graph_[stuck.thread].push_back(owner);
   }
   // One of each group of threads that lead to each other.
   void find_cycles() {

@@ -118,6 +118,19 @@ TEST_F(DeadlocksTest, ALockHeldAtTheForkIsHeldForEver) {
   EXPECT_TRUE(seen.found.cycles.empty());
 }
 
+// The same, but that thread waits for the child: so they share the locks, taken while the child said nothing yet.
+TEST_F(DeadlocksTest, ProcessesThatShareLocksDeadlockAsThreadsDo) {
+  lock_at(thread(1), kA, 1, 45);
+  const uint32_t child = build.process(200, 100, 50);
+  lock_at(build.thread(child, 1), kB, 2, 60);
+  request(build.thread(child, 1), kA, 3, 70, 1001);
+  request(thread(1), kB, 4, 80, 2001);
+  Stuck seen(build);
+  EXPECT_EQ(seen.found.count(Why::kElsewhere), 0u);
+  ASSERT_EQ(seen.found.cycles.size(), 1u);
+  EXPECT_EQ(seen.found.cycles[0].size(), 2u);
+}
+
 // What the recording does not say, the waiter does: glibc keeps the tid of the holder.
 TEST_F(DeadlocksTest, LocksTakenBeforeTheRecordingAreKnownByTheirWaiters) {
   request(thread(1), kA, 1, 10, 1002);
