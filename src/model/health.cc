@@ -23,6 +23,8 @@ namespace {
 
 bool is_none(const EventCounts& counts) { return counts == EventCounts{}; }
 
+constexpr const char* kGeneratedCode = "generated code";  // in place of a file
+
 // " (libfoo.so, libbar.so and 2 others)"; empty when no file is known.
 std::string files_text(const HealthReport& report) {
   constexpr size_t kShown = 3;
@@ -108,7 +110,7 @@ void gather_stack_ends(HealthReport& report, const Recording& recording, Names& 
       }
       short_one = true;
       const CodePlace place = names.map().locate_return(process, node->pc, node->generation);
-      files.insert(place.known() ? names.map().file_name(place.module) : "generated code");
+      files.insert(place.known() ? names.map().file_name(place.module) : kGeneratedCode);
     }
     if (complete && !short_one) continue;
     report.truncated_stacks[PENNA_STACK_NO_RULE] += walks;
@@ -140,7 +142,7 @@ void gather_module_stacks(HealthReport& report, const Recording& recording, cons
       continue;
     }
     const CodePlace place = names.map().locate_return(stack.process, node->pc, node->generation);
-    ModuleStacks& module = modules[place.known() ? names.map().file_name(place.module) : "generated code"];
+    ModuleStacks& module = modules[place.known() ? names.map().file_name(place.module) : kGeneratedCode];
     (is_complete(recording, names, stack.process, stack.stack) ? module.complete : module.truncated) +=
         stack.allocations;
   }
@@ -270,16 +272,27 @@ void say_recorder(const HealthReport& report, Sentences& say) {
   for (const std::string& note : report.notes) say.note(true, note);
 }
 
+// Compilers of C and C++ write it when they are asked to; what writes code at run time, as Java does, leaves it out.
+std::string no_rule_advice(const std::vector<std::string>& files) {
+  const bool generated = std::find(files.begin(), files.end(), kGeneratedCode) != files.end();
+  const std::string what_made_it = "what made it while the program ran left it out, and their callers are not known";
+  if (!generated) return "build it with -fasynchronous-unwind-tables, if it is C or C++";
+  return files.size() == 1
+             ? what_made_it
+             : "build the files with -fasynchronous-unwind-tables, if they are C or C++; of generated code " +
+                   what_made_it;
+}
+
 void say_stacks(const HealthReport& report, Sentences& say) {
   const auto& cut = report.truncated_stacks;
   say.note(cut[PENNA_STACK_DEPTH_LIMIT] != 0,
            fmt::format("{} deeper than was asked for: record with a larger --stack-depth to see their outer frames.",
                        plural_text(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
-  say.warning(cut[PENNA_STACK_NO_RULE] != 0,
-              fmt::format("{}{} short, in code without unwind information{}: build it with "
-                          "-fasynchronous-unwind-tables.",
-                          report.no_rule_at_most ? "Up to " : "",
-                          plural_text(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report)));
+  say.warning(
+      cut[PENNA_STACK_NO_RULE] != 0,
+      fmt::format("{}{} short, in code without unwind information{}: {}.", report.no_rule_at_most ? "Up to " : "",
+                  plural_text(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report),
+                  no_rule_advice(report.no_rule_files)));
   say.warning(
       cut[PENNA_STACK_BAD_MEMORY] != 0,
       fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
