@@ -154,12 +154,15 @@ int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
 }
 
 // A sentence when the recording holds nothing that the format could show.
-std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Summary& summary) {
+std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
+                            const Summary& summary) {
   const uint32_t classes = format.write == write_folded ? classes_of(options.folded.weight) : format.classes;
   if (classes == kEventClasses) return "";  // its report of health says why
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
+  const std::vector<std::string>& notes = recording.collector().notes;
+  if (recording.processes().empty() && !notes.empty()) return notes.front();  // it could not be recorded
   return fmt::format(
       "the recording holds no {0}, and so there is nothing for {1}: {2}",
       calls                     ? "calls"
@@ -287,7 +290,7 @@ int cmd_export(const ExportOptions& options) {
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
   if (status != 0) return status;
-  if (const std::string missing = what_is_missing(format, chosen, summary); !missing.empty()) say(missing);
+  if (const std::string missing = what_is_missing(format, chosen, *recording, summary); !missing.empty()) say(missing);
   for (const std::string& sentence : unmet_stacks(choice->get())) say(sentence);
   for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
   return status;

@@ -16,10 +16,12 @@ constexpr std::string_view kKept[] = {
     "^_dl_*", "^dl_open_worker*", "^dlopen*", "^__libc_early_init$", "^call_init$",
     // Buffers of stdin, stdout and stderr.
     "^_IO_file_doallocate$",
-    // Locales, time zones, name services and character sets, once loaded; variables of the environment.
+    // Locales, time zones, name services, character sets and message catalogues, once loaded; variables of the environment;
+    // conversions that printf was taught.
     "^setlocale$", "^_nl_*", "^std::locale::*", "^tzset*", "^__tz_convert$", "^localtime*", "^mktime$", "^__nss_*",
     "^__resolv_*", "^__res_vinit$", "^gethostby*", "^getservby*", "^getpw*", "^getgr*", "^__gconv_find_*",
-    "^__gconv_lookup_*", "^setenv$", "^putenv$",
+    "^__gconv_lookup_*", "^__wcsmbs_load_conv", "^set_binding_values*", "^bindtextdomain$", "^bind_textdomain_codeset$",
+    "^textdomain$", "^setenv$", "^putenv$", "^register_printf_*",
     // Thread-local blocks of stacks, which wait for the next thread; handlers for the end.
     "^pthread_create*", "^__cxa_atexit$", "^__new_exitfn$"};
 constexpr std::string_view kLibraries[] = {"ld-linux",  "ld-musl",    "libc.so",      "libc-2",

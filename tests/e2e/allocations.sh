@@ -39,6 +39,40 @@ expect_match "$out" '^times +to 32 ticks, [0-9]+ ns'
 run penna record -q -k alloc,calls -o with_calls.penna -- ./leaking
 run penna info with_calls.penna
 expect_missing "$out" "ticks"
+# What libc keeps of message catalogues, character sets and printf's conversions, once asked for, is no news either.
+cat >kept.cc <<'PROGRAM'
+#include <libintl.h>
+#include <locale.h>
+#include <printf.h>
+#include <stdlib.h>
+#include <wchar.h>
+static int show(FILE*, const printf_info*, const void* const*) { return 0; }
+static int count(const printf_info*, size_t, int*, int*) { return 0; }
+int main() {
+  setlocale(LC_ALL, "C.UTF-8");
+  bindtextdomain("kept", "/tmp");
+  bind_textdomain_codeset("kept", "UTF-8");
+  textdomain("kept");
+  register_printf_specifier('Y', show, count);
+  wchar_t wide;
+  return mbtowc(&wide, "x", 1) != 1;
+}
+PROGRAM
+build_c kept
+run penna record -q -k alloc -o kept.penna -- ./kept
+expect_eq 0 "$status" "status of ./kept"
+expect_match "$(penna report leaks kept.penna)" '^Nothing leaked but [0-9]+ blocks'
+# Why there are none, where the program could not be recorded.
+echo 'int main() { return 3; }' >closed.c
+gcc -static closed.c -o closed
+run penna record -q -k alloc -o closed.penna -- ./closed
+expect_eq 3 "$status" "status of ./closed"
+for command in 'report closed.penna' 'report alloc closed.penna' 'report flame closed.penna' 'report leaks closed.penna' 'export heaptrack closed.penna'; do
+  # shellcheck disable=SC2086
+  run penna $command
+  expect_contains "$out$err" "it is statically linked, so no agent can be preloaded" "$command"
+done
+expect_missing "$err" "record it with -k alloc"
 echo 'leak:^lose' >known.txt
 run penna report leaks leaking.penna --suppressions known.txt
 expect_match "$out" '^Nothing leaked but [0-9]+ blocks of .* suppressed'
