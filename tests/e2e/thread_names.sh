@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Threads that name themselves behind their first event, as most do: reports call them so, by whichever function they did it; and
+# what these functions answer stays what it was.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >names.cc <<'PROGRAM'
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+static void* volatile kept;
+static void* by_pthread(void*) {
+  kept = malloc(10);
+  pthread_setname_np(pthread_self(), "by pthread");
+  kept = malloc(20);
+  return nullptr;
+}
+static void* by_prctl(void*) {
+  kept = malloc(10);
+  prctl(PR_SET_NAME, "by prctl and longer");
+  kept = malloc(20);
+  return nullptr;
+}
+int main() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, by_pthread, nullptr);
+  pthread_join(thread, nullptr);
+  pthread_create(&thread, nullptr, by_prctl, nullptr);
+  pthread_join(thread, nullptr);
+  char name[17] = "";
+  int error = pthread_setname_np(pthread_self(), "longer than is allowed");
+  printf("%s\n", error == ERANGE ? "too long" : "?");
+  errno = 0;
+  printf("%d %d\n", prctl(-1, 0, 0, 0, 0), errno == EINVAL);
+  printf("%d %s\n", prctl(PR_GET_NAME, name), name);
+  printf("%d\n", prctl(PR_GET_DUMPABLE));
+}
+PROGRAM
+build_c names -pthread
+plain=$(./names)
+run penna record -q -k alloc -o names.penna -- ./names
+expect_eq "0 $plain" "$status $out" "status and output"
+run penna report alloc names.penna --by thread
+expect_match "$out" ' 2 .* names$'
+for name in 'by pthread' 'by prctl and lo'; do
+  expect_match "$out" " 2 .* $name\$"
+done
+expect_match "$(penna replay names.penna)" 'thread is named by pthread'
