@@ -2,6 +2,7 @@
 // See allocators.h.
 #include "agent/allocators.h"
 
+#include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>
 
@@ -10,13 +11,17 @@
 #include "agent/hooks/entered_allocators.h"
 #include "agent/modules.h"
 #include "agent/pages.h"
+#include "agent/real.h"
 #include "agent/state.h"
+#include "agent/text.h"
 #include "unwind/program_headers.h"
 
 namespace penna::agent {
 namespace {
 
 uintptr_t entered_modules[kMostAllocators];  // where the module begins whose set of hooks it is; 0: nobody's
+
+bool layered;  // behind_a_layer()
 
 enum class Part : uint8_t { kNothing, kNotReplaced, kAll };
 
@@ -67,7 +72,33 @@ uint32_t claim_hooks(const ModuleFacts& module) {
   return kMostAllocators;
 }
 
+// Of those that programs link: what they call of their own functions through the dynamic linker is not part of a call of ours.
+bool is_known_allocator(const link_map& map) {
+  const char* name = map.l_name;
+  for (const char* at = name; *at != '\0'; ++at)
+    if (*at == '/') name = at + 1;
+  return text_begins(name, "libjemalloc", 11) || text_begins(name, "libtcmalloc", 11) ||
+         text_begins(name, "libmimalloc", 11);
+}
+
+// Do ours call another library than libc, as one that was preloaded to count or to check? Its functions may call one another
+// through the dynamic linker, and so ours again.
+bool behind_a_layer() {
+  const link_map* libc = map_of(reinterpret_cast<uintptr_t>(&__errno_location));
+  const uintptr_t functions[] = {
+      reinterpret_cast<uintptr_t>(real.malloc),         reinterpret_cast<uintptr_t>(real.calloc),
+      reinterpret_cast<uintptr_t>(real.realloc),        reinterpret_cast<uintptr_t>(real.free),
+      reinterpret_cast<uintptr_t>(real.posix_memalign), reinterpret_cast<uintptr_t>(real.memalign),
+      reinterpret_cast<uintptr_t>(real.aligned_alloc)};
+  for (const uintptr_t function : functions) {
+    const link_map* map = map_of(function);
+    if (map != nullptr && map != libc && !is_known_allocator(*map)) return true;
+  }
+  return false;
+}
+
 bool any_entered() {
+  if (layered) return true;
   for (const uintptr_t& module : entered_modules)
     if (__atomic_load_n(&module, __ATOMIC_RELAXED) != 0) return true;
   return false;
@@ -103,6 +134,8 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
 bool start_allocators(const penna_config& config, bool forked) {
   const bool wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
   thread.in_allocator = 0;
+  layered = (config.classes & class_bit(PENNA_ALLOC)) != 0 && behind_a_layer();
+  if (layered) note_entered(true);
   if (wanted && forked) note_entered(any_entered());
   return wanted;
 }
