@@ -268,8 +268,10 @@ __attribute__((always_inline)) inline void tell_given_back(uint64_t lock, uint64
 template <typename Unlock>
 __attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock) {
   const uint64_t now = penna_now();
+  const bool untold = tells_end(lock);
   const int answer = unlock();
   if (__builtin_expect(answer != 0, 0)) return answer;
+  if (untold) shall_tell_end(lock);
   tell_given_back(lock, now, unwind::HookFrame::here());
   return 0;
 }
