@@ -140,7 +140,9 @@ TEST_F(LockReports, OthersAreTheirOwnTable) {
   thread(2).unlock_at(semaphore, 5900, work_);
   thread(1).waited(join, 7000, 27'000, take_, 1002);
   open();
-  EXPECT_EQ(report_text(waits_report(*recording_, *locks_, *names_)), R"(No locks were recorded, but other waits. 1 thread waited 5.00 us for the semaphore first used in take_lock (app.c:40) (0x700), which nobody is known to hold.
+  EXPECT_EQ(
+      report_text(waits_report(*recording_, *locks_, *names_)),
+      R"(No locks were recorded, but other waits. 1 thread waited 5.00 us for the semaphore first used in take_lock (app.c:40) (0x700), which nobody is known to hold.
 No lock was waited for.
 
 Waits for what nobody holds
