@@ -23,9 +23,8 @@ std::optional<std::string> unseen_waits(const Recording& recording) {
                        [](const Module& one) { return base_name(one.path).starts_with("libgomp.so"); });
   };
   if (std::none_of(recording.processes().begin(), recording.processes().end(), has_libgomp)) return std::nullopt;
-  return "What OpenMP's threads wait for inside libgomp is not seen: 'penna record -k calls --libcalls' tells the time "
-         "in "
-         "GOMP_barrier, GOMP_critical_start and omp_set_lock.";
+  return "What OpenMP's threads wait for inside libgomp is not seen: 'penna record -k calls --libcalls' tells the "
+         "time in GOMP_barrier, GOMP_critical_start and omp_set_lock.";
 }
 
 }  // namespace
