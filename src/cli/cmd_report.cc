@@ -262,15 +262,6 @@ LockOptions lock_options(const ReportOptions& options, const Recording& recordin
   return {ticks(options.min_wait), ticks(options.min_hold)};
 }
 
-// Of a program that could not be recorded, why.
-std::vector<std::string> warnings_of(const Recording& recording, const Summary& summary, const Analyses& analyses,
-                                     Names& names) {
-  std::vector<std::string> warnings = health_warnings(examine(recording, summary, analyses, names));
-  const std::vector<std::string>& notes = recording.collector().notes;
-  if (recording.processes().empty()) warnings.insert(warnings.end(), notes.begin(), notes.end());
-  return warnings;
-}
-
 // The drawing is made of what penna export folded writes.
 Result<> show_flame(const Recording& recording, const ReportOptions& options, Output& output) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
@@ -298,7 +289,7 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   (void)flame.print(style, unit_of(folded.weight), output.sink());
   Report closing;
   closing.tail = unmet_stacks(choice.get());
-  closing.warnings = warnings_of(recording, summary, analyses, names);
+  closing.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(closing, options.table, output);
   return ok();
 }
@@ -342,7 +333,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   limit_stacks(report, options);
   if (is_one_of(options.which, kAllocTables)) advise_on_names(report, names);
   // After the rows: only now is it known which names were missing.
-  if (options.which != "health") report.warnings = warnings_of(recording, summary, analyses, names);
+  if (options.which != "health") report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();
 }

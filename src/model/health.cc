@@ -269,7 +269,7 @@ void say_recorder(const HealthReport& report, Sentences& say) {
   snapshots[0] = static_cast<char>(std::toupper(snapshots[0]));
   say.warning(!is_none(report.thrown_away),
               snapshots + ": what began there may have no end here, and the other way round.");
-  for (const std::string& note : report.notes) say.note(true, note);
+  for (const std::string& note : report.notes) report.any_process ? say.note(true, note) : say.warning(true, note);
 }
 
 // Compilers of C and C++ write it when they are asked to; what writes code at run time, as Java does, leaves it out.
@@ -377,6 +377,7 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   report.snapshots = recording.collector().snapshots;
   report.thrown_away = recording.collector().thrown_away;
   report.notes = recording.collector().notes;
+  report.any_process = !recording.processes().empty();
 
   Sentences say(report.sentences);
   say_file(report, say);

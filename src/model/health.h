@@ -69,6 +69,7 @@ struct HealthReport {
   uint64_t refused_channels = 0, unannounced_processes = 0, processes_without_end = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not
   std::vector<std::string> notes;                           // its own sentences
+  bool any_process = true;                                  // false: they say why there is none
   // The analyses that were given.
   uint64_t stray_exits = 0, inherited_exits = 0, unwound_calls = 0, too_deep_calls = 0;
   uint64_t sample_bytes = 0;  // of record --sample-bytes; 0: all allocations were recorded
@@ -78,7 +79,7 @@ struct HealthReport {
   uint64_t malformed_points = 0, points_without_site = 0;
   std::vector<ModuleNames> modules;  // that were asked for names
 
-  std::vector<HealthSentence> sentences;  // most severe first
+  std::vector<HealthSentence> sentences;                    // most severe first
   bool good() const { return worst() == Severity::kNote; }  // the numbers are right, whatever else there is to know
   Severity worst() const { return sentences.empty() ? Severity::kNote : sentences.front().severity; }
 };

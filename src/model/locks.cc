@@ -93,9 +93,9 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
 
 // A fork copies the memory that locks lie in, and shares what is shared.
 void Locks::inherit_name(LockStats& lock) const {
-  constexpr int kMostAncestors = 16;
+  constexpr int kMostForks = 16;
   uint32_t process = lock.process;
-  for (int hops = 0; hops < kMostAncestors && !recording_.processes()[process].process.after_exec; ++hops) {
+  for (int hops = 0; hops < kMostForks && !recording_.processes()[process].process.after_exec; ++hops) {
     process = parents_[process];
     if (process == kNoIndex) return;
     const uint32_t* same = index_.peek(process, lock.kind, lock.address);

@@ -96,9 +96,9 @@ std::optional<int64_t> parse_duration(std::string_view text) {
 
 std::optional<int64_t> parse_bytes(std::string_view text) {
   constexpr double kKi = 1024, kMi = kKi * kKi, kGi = kMi * kKi, kTi = kGi * kKi;
-  static constexpr Unit kUnits[] = {{1, ""},      {1, "B"},     {1e3, "kB"},  {1e6, "MB"},  {1e9, "GB"},
-                                    {1e12, "TB"}, {kKi, "KiB"}, {kMi, "MiB"}, {kGi, "GiB"}, {kTi, "TiB"},
-                                    {kKi, "k"},   {kKi, "K"},   {kMi, "M"},   {kGi, "G"},   {kTi, "T"}};
+  static constexpr Unit kUnits[] = {{1, ""},      {1, "B"},     {1e3, "kB"},  {1e6, "MB"},  {1e9, "GB"}, {1e12, "TB"},
+                                    {kKi, "KiB"}, {kMi, "MiB"}, {kGi, "GiB"}, {kTi, "TiB"}, {kKi, "k"},  {kKi, "K"},
+                                    {kMi, "M"},   {kGi, "G"},   {kTi, "T"},   {kMi, "m"},   {kGi, "g"},  {kTi, "t"}};
   return parse_with(text, kUnits);
 }
 

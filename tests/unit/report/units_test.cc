@@ -73,6 +73,8 @@ TEST(Units, BytesAsUsersWriteThem) {
   EXPECT_EQ(parse_bytes("1.5kB"), 1500);
   EXPECT_EQ(parse_bytes("4k"), 4096);
   EXPECT_EQ(parse_bytes("64MiB"), 64 << 20);
+  EXPECT_EQ(parse_bytes("64m"), 64 << 20);
+  EXPECT_EQ(parse_bytes("1g"), 1 << 30);
   for (const char* wrong : {"", "k", "-1", "4 q", "4kk", "99999999999TB"})
     EXPECT_EQ(parse_bytes(wrong), std::nullopt) << wrong;
 }
