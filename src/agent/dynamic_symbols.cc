@@ -28,6 +28,7 @@ DynamicSymbols::DynamicSymbols(const link_map& map) : bias_(map.l_addr) {
     if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address);
     if (entry->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
     if (entry->d_tag == DT_GNU_HASH) hash_ = reinterpret_cast<const uint32_t*>(address);
+    if (entry->d_tag == DT_VERSYM) versions_ = reinterpret_cast<const uint16_t*>(address);
   }
 }
 
@@ -39,13 +40,20 @@ DynamicSymbols::Found DynamicSymbols::find(const char* name) const {
   const uint32_t wanted = gnu_hash(name);
   uint32_t index = buckets[wanted % bucket_count];
   if (index < first) return {};
+  constexpr uint16_t kHidden = 0x8000;  // not the default one of several versions
+  Found hidden;
   for (;; ++index) {
     const uint32_t seen = chain[index - first];
     const ElfW(Sym)& symbol = symbols_[index];
     if ((seen | 1) == (wanted | 1) && symbol.st_shndx != SHN_UNDEF &&
-        text_begins(names_ + symbol.st_name, name, text_length(name) + 1))
-      return {bias_ + symbol.st_value, ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC};
-    if ((seen & 1) != 0) return {};
+        text_begins(names_ + symbol.st_name, name, text_length(name) + 1)) {
+      const uint16_t version = versions_ == nullptr ? uint16_t{VER_NDX_GLOBAL} : versions_[index];
+      const Found found{bias_ + symbol.st_value, ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
+                        (version & ~kHidden) > VER_NDX_GLOBAL};
+      if ((version & kHidden) == 0) return found;
+      hidden = found;
+    }
+    if ((seen & 1) != 0) return hidden;
   }
 }
 

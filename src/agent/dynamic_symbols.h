@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a loaded module defines for others, by name: its GNU hash table, read where the dynamic linker reads it.
 //
-// Why not dlsym: that takes the linker's lock, and searches all modules. Versions are not looked at.
+// Why not dlsym: that takes the linker's lock, and searches all modules. Of several versions the default one is taken.
 // Invariant: async-signal-safe; reads only what the module's dynamic section points to.
 #pragma once
 
@@ -16,7 +16,7 @@ class DynamicSymbols {
   // The run-time address of what the module defines as `name`; of an ifunc, that of its resolver. 0: it does not.
   struct Found {
     uintptr_t address = 0;
-    bool is_resolver = false;
+    bool is_resolver = false, has_version = false;
   };
   Found find(const char* name) const;
   // Does it ask others for `name`? What it does not define comes first in its table.
@@ -27,6 +27,7 @@ class DynamicSymbols {
   const ElfW(Sym) * symbols_ = nullptr;
   const char* names_ = nullptr;
   const uint32_t* hash_ = nullptr;
+  const uint16_t* versions_ = nullptr;  // of symbols_
 };
 
 // Where an entry of the module's dynamic section points to: relocated by the dynamic linker, but in the kernel's module, which it does not

@@ -17,12 +17,6 @@ namespace {
 
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
 
-bool defines_versions(const link_map& map) {
-  for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_VERDEF) return true;
-  return false;
-}
-
 bool comes_first(const link_map* one, const link_map* other) {
   const link_map* first = nullptr;
   for_each_module([&](const link_map& map) {
@@ -32,14 +26,15 @@ bool comes_first(const link_map* one, const link_map* other) {
   return first == one && one != other;
 }
 
-// The version that is asked for, or in front of it a module that defines none: ours, for one, which dlvsym passes over as the dynamic
-// linker does not.
+// The version that is asked for, or in front of it a function without a version: most of ours, say, which dlvsym passes over as the
+// dynamic linker does not.
 uintptr_t look_up_in(void* scope, const char* name, const char* version) {
   const auto any = reinterpret_cast<uintptr_t>(real.dlsym(scope, name));
   const auto asked = version == nullptr ? 0 : reinterpret_cast<uintptr_t>(real.dlvsym(scope, name, version));
   if (asked == 0 || asked == any) return any;
   const link_map* map = map_of(any);
-  return map != nullptr && !defines_versions(*map) && comes_first(map, map_of(asked)) ? any : asked;
+  const bool fits = map != nullptr && !DynamicSymbols(*map).find(name).has_version;
+  return fits && comes_first(map, map_of(asked)) ? any : asked;
 }
 
 // What the dynamic linker would find at the first call: in the global scope, or in that of what was opened.

@@ -157,7 +157,7 @@ TEST(DebugFiles, Symfs) {
 }
 
 TEST(DebugFiles, Minidebuginfo) {
-  if (!test::has_command("xz")) GTEST_SKIP() << "no xz";
+  ASSERT_TRUE(test::has_command("xz"));
   Split s = split("mini", "g++ -std=c++17 -O2");
   std::string whole = test::build("g++ -std=c++17 -O2", "shapes.cc");
   test::run("cd " + s.folder + " && objcopy --strip-debug --only-keep-debug " + whole +
@@ -170,7 +170,7 @@ TEST(DebugFiles, Minidebuginfo) {
 }
 
 TEST(DebugFiles, Dwz) {
-  if (!test::has_command("dwz")) GTEST_SKIP() << "no dwz";
+  ASSERT_TRUE(test::has_command("dwz"));
   Split s = split("dwz-a");
   Split t = split("dwz-b", "g++ -std=c++17 -O1 -g");
   test::run("cd " + tree() + " && dwz -m common.dwz -M " + tree() + "/common.dwz " + s.debug + " " + t.debug);
@@ -209,7 +209,7 @@ TEST(DebugFiles, DebuginfodOnlyWhenAsked) {
   options.search.debuginfod_urls = "file://" + tree() + "/www";
   auto with = open({s.program, s.build_id}, options);
   ASSERT_NE(with, nullptr);
-  if (with->status().debug_file.empty()) GTEST_SKIP() << "libdebuginfod is not installed, or knows no file://";
+  ASSERT_FALSE(with->status().debug_file.empty()) << "libdebuginfod is not installed, or knows no file://";
   expect_full(with.get(), s.over);
 }
 

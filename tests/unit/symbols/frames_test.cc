@@ -110,24 +110,22 @@ TEST(Frames, GccUnoptimisedLikeBinutils) { expect_agreement("addr2line", "g++ -s
 TEST(Frames, GccCompressedLikeBinutils) { expect_agreement("addr2line", "g++ -std=c++17 -O3 -g -gz", true); }
 
 TEST(Frames, ClangDwarf4LikeBinutils) {
-  if (!test::has_command("clang++")) GTEST_SKIP() << "no clang++";
+  ASSERT_TRUE(test::has_command("clang++"));
   expect_agreement("addr2line", "clang++ -std=c++17 -O2 -g -gdwarf-4", true);
 }
 
 // binutils 2.40 loses inlined calls whose ranges are DW_FORM_rnglistx; LLVM's does not.
 TEST(Frames, ClangDwarf5LikeLlvm) {
-  if (!test::has_command("clang++") || !test::has_command("llvm-addr2line")) GTEST_SKIP() << "no LLVM";
+  ASSERT_TRUE(test::has_command("clang++") && test::has_command("llvm-addr2line"));
   expect_agreement("llvm-addr2line", "clang++ -std=c++17 -O2 -g -gdwarf-5", true);
 }
 TEST(Frames, GccDwarf5LikeLlvm) {
-  if (!test::has_command("llvm-addr2line")) GTEST_SKIP() << "no LLVM";
+  ASSERT_TRUE(test::has_command("llvm-addr2line"));
   // LLVM writes gcc's lambdas in its own way: only places are compared.
   expect_agreement("llvm-addr2line", "g++ -std=c++17 -O2 -g -gdwarf-5", false);
 }
 TEST(Frames, ClangWithLinkTimeOptimisationAndGarbageCollection) {
-  if (!test::has_command("clang++") || !test::has_command("ld.lld") || !test::has_command("llvm-addr2line")) {
-    GTEST_SKIP() << "no LLVM";
-  }
+  ASSERT_TRUE(test::has_command("clang++") && test::has_command("ld.lld") && test::has_command("llvm-addr2line"));
   expect_agreement("llvm-addr2line",
                    "clang++ -std=c++17 -O2 -g -flto -fuse-ld=lld -ffunction-sections -Wl,--gc-sections", true);
 }
@@ -200,7 +198,7 @@ TEST(Frames, LibcLikeItsDebugFile) {
   libc.pop_back();
   auto file = open(libc);
   ASSERT_NE(file, nullptr);
-  if (file->status().debug_file.empty()) GTEST_SKIP() << "libc6-dbg is not installed";
+  ASSERT_FALSE(file->status().debug_file.empty()) << "libc6-dbg is not installed";
   EXPECT_EQ(file->status().level, SymbolLevel::kDwarf);
   const std::string& debug = file->status().debug_file;
   auto pcs = test::random_pcs(debug, 1500);

@@ -195,7 +195,7 @@ TEST(SymbolFile, AssemblersSymbols) {
 }
 
 TEST(SymbolFile, Arm64PltEntries) {
-  if (!test::has_command("clang") || !test::has_command("ld.lld")) GTEST_SKIP() << "needs clang and lld";
+  ASSERT_TRUE(test::has_command("clang") && test::has_command("ld.lld"));
   std::string path =
       test::build_text("clang --target=aarch64-linux-gnu -fuse-ld=lld -nostdlib -shared -fPIC -O1", "arm64.c",
                        "int outside(int); int other(int);\nint inside(int x) { return outside(x) + other(x) + 1; }\n");
@@ -228,7 +228,7 @@ TEST(SymbolFile, Vdso) {
 // Stripped, unless its -dbg package is installed; the exported functions have names in any case.
 TEST(SymbolFile, PythonOfDebian) {
   auto file = SymbolFile::open({"/usr/bin/python3", {}}, {});
-  if (!file) GTEST_SKIP() << "no python3 of Debian here";
+  ASSERT_TRUE(file.has_value()) << "no python3 of Debian here";
   EXPECT_NE((*file)->status().level, SymbolLevel::kNone);
   auto symbols = test::listed_symbols("/usr/bin/python3");
   size_t checked = 0;
