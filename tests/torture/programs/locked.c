@@ -19,8 +19,7 @@ FUNCTION static int own_trylock(int* lock) {
 }
 FUNCTION static void own_lock(int* lock) {
   if (own_trylock(lock)) return;
-  while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE) != 0)
-    syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
+  while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE) != 0) syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
 }
 FUNCTION static void own_unlock(int* lock) {
   if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2) syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
