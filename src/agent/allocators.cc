@@ -74,9 +74,7 @@ uint32_t claim_hooks(const ModuleFacts& module) {
 
 // Of those that programs link: what they call of their own functions through the dynamic linker is not part of a call of ours.
 bool is_known_allocator(const link_map& map) {
-  const char* name = map.l_name;
-  for (const char* at = name; *at != '\0'; ++at)
-    if (*at == '/') name = at + 1;
+  const char* const name = file_name(map.l_name);
   return text_begins(name, "libjemalloc", 11) || text_begins(name, "libtcmalloc", 11) ||
          text_begins(name, "libmimalloc", 11);
 }

@@ -39,13 +39,6 @@ void for_each_name(const link_map& map, long tag, Visit&& visit) {
 
 bool is_same(const char* one, const char* other) { return text_begins(one, other, text_length(other) + 1); }
 
-const char* file_name(const char* path) {
-  const char* name = path;
-  for (; *path != '\0'; ++path)
-    if (*path == '/') name = path + 1;
-  return name;
-}
-
 bool goes_by(const link_map& map, const char* needed) {
   bool same = is_same(map.l_name, needed) || is_same(file_name(map.l_name), needed);
   for_each_name(map, DT_SONAME, [&](const char* name) { same |= is_same(name, needed); });

@@ -19,6 +19,14 @@ inline bool text_begins(const char* text, const char* prefix, size_t length) {
   return true;
 }
 
+// The last part of a path.
+inline const char* file_name(const char* path) {
+  const char* name = path;
+  for (; *path != '\0'; ++path)
+    if (*path == '/') name = path + 1;
+  return name;
+}
+
 // Copies `from` without its zero; returns where the next character goes.
 inline char* text_append(char* to, const char* from) {
   while (*from != '\0') *to++ = *from++;
