@@ -157,12 +157,10 @@ int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
 std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
                             const Summary& summary) {
   const uint32_t classes = format.write == write_folded ? classes_of(options.folded.weight) : format.classes;
-  if (classes == kEventClasses) return "";  // its report of health says why
+  if (classes == kEventClasses || recording.processes().empty()) return "";  // its report of health says why
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
-  const std::vector<std::string>& notes = recording.collector().notes;
-  if (recording.processes().empty() && !notes.empty()) return notes.front();  // it could not be recorded
   return fmt::format(
       "the recording holds no {0}, and so there is nothing for {1}: {2}",
       calls                     ? "calls"

@@ -71,6 +71,7 @@ for command in 'report closed.penna' 'report alloc closed.penna' 'report flame c
   # shellcheck disable=SC2086
   run penna $command
   expect_contains "$out$err" "it is statically linked, so no agent can be preloaded" "$command"
+  expect_eq 1 "$(grep -c "it is statically linked" <<<"$out$err")" "sentences of $command"
 done
 expect_missing "$err" "record it with -k alloc"
 echo 'leak:^lose' >known.txt
