@@ -23,7 +23,6 @@ std::vector<uint32_t> blockers(const HeldLocks& held, const OpenWait& wait) {
 uint32_t ancestors_owner(const HeldLocks& held, const std::vector<uint32_t>& parents, uint32_t process,
                          const OpenWait& wait) {
   if (wait.owner == 0 || held.thread_of(process, wait.owner, wait.begin) != kNoIndex) return kNoIndex;
-  constexpr int kMostAncestors = 16;
   uint32_t ancestor = parents[process];
   for (int hops = 0; ancestor != UINT32_MAX && hops < kMostAncestors; ++hops, ancestor = parents[ancestor])
     if (const uint32_t owner = held.thread_of(ancestor, wait.owner, wait.begin); owner != kNoIndex) return owner;

@@ -154,7 +154,6 @@ void HeldLocks::request(const Event& event, LockStep& step) {
 // The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held, too, and an
 // ancestor's thread that has held it since before then will not give that copy back.
 uint32_t HeldLocks::sharing_thread(const Event& event, const LockStep& step) const {
-  constexpr int kMostAncestors = 16;
   const uint32_t thread = find_tid(all_tids_, step.read.holder, event.time);
   if (thread == kNoIndex) return kNoIndex;
   const uint32_t its = recording_.threads()[thread].process;

@@ -8,12 +8,6 @@
 #include "model/summary.h"
 
 namespace penna {
-namespace {
-
-constexpr int kMostAncestors = 16;  // that are asked: processes that fork from each other without end share little
-
-}  // namespace
-
 LockBlocks::LockBlocks(const Recording& recording, const Locks& locks, const CodeMap& map)
     : recording_(recording),
       parents_(process_parents(recording)),

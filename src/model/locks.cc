@@ -32,7 +32,7 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       sample_(lock_sample(recording)) {
   for (uint32_t i = 0; i < parents_.size(); ++i) {
     const bool is_forked = parents_[i] != kNoIndex && !recording.processes()[i].process.after_exec;
-    roots_.push_back(is_forked && parents_[i] < i ? roots_[parents_[i]] : i);
+    roots_.push_back(is_forked ? roots_[parents_[i]] : i);
   }
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
@@ -93,9 +93,8 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
 
 // A fork copies the memory that locks lie in, and shares what is shared.
 void Locks::inherit_name(LockStats& lock) const {
-  constexpr int kMostForks = 16;
   uint32_t process = lock.process;
-  for (int hops = 0; hops < kMostForks && !recording_.processes()[process].process.after_exec; ++hops) {
+  for (int hops = 0; hops < kMostAncestors && !recording_.processes()[process].process.after_exec; ++hops) {
     process = parents_[process];
     if (process == kNoIndex) return;
     const uint32_t* same = index_.peek(process, lock.kind, lock.address);

@@ -79,6 +79,8 @@ std::string process_name(const Process& process);
 // The process that each process was forked from (index), UINT32_MAX when there is none in the recording. Processes that
 // came from an exec have the one that ran it. Always an earlier one: following it ends.
 std::vector<uint32_t> process_parents(const Recording& recording);
+// So many of them are asked about locks: processes that fork from each other without end share little.
+inline constexpr int kMostAncestors = 16;
 
 // Whether a thread goes on in the middle of functions that its process's parent has entered: the first one after a fork.
 bool goes_on_after_fork(const Recording& recording, uint32_t thread);
