@@ -167,6 +167,7 @@ NameFrames Names::resolve(const CodePlace& place) {
   for (NameFrame& frame : frames)
     if (!frame.named) name_by_place(place, &frame);
   frames.back().inlined = false;  // the outermost is the function itself
+  frames.back().is_agents = place.known() && map_.file_name(place.module) == "libpenna-agent.so";
   count.unnamed += !frames.back().named;
   count.without_line += frames.front().line == 0;
   return frames;
@@ -180,17 +181,11 @@ std::optional<uint64_t> Names::offset_in_function(uint32_t process, uint64_t pc,
   return call.address + 1 - *start;
 }
 
-// Frames of Penna itself: of the agent's function that calls that of a pthread_once(), say. No one's program has them.
-bool Names::is_own(const NameFrames& frames) const {
-  return !frames.empty() && frames.back().module != kNoModule &&
-         map_.file_name(frames.back().module) == "libpenna-agent.so";
-}
-
 NamedStack Names::stack(uint32_t process, uint32_t stack) {
   NamedStack result;
   while (auto node = recording_.stack_node(process, stack)) {
     const NameFrames& frames = frame(process, node->pc, node->generation);
-    if (!is_own(frames))
+    if (!frames.back().is_agents)
       for (const NameFrame& one : frames) result.frames.push_back(&one);
     result.end = node->cut ? StackEnd::kCut : stack_end(node->end);
     if (node->cut) break;
@@ -210,7 +205,7 @@ const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_t
   const NameFrame *last = nullptr, *innermost = nullptr;
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
     const NameFrames& frames = frame(process, node->pc, node->generation);
-    if (is_own(frames)) continue;
+    if (frames.back().is_agents) continue;
     for (const NameFrame& one : frames) {
       last = &one;
       if (is_way_of_language(one.function)) continue;

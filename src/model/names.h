@@ -26,8 +26,10 @@ struct NameFrame {
   bool inlined = false;  // into the frame behind it
   bool named = false;    // false: `function` is a fall-back
   ModuleId module = kNoModule;
-  uint64_t offset =
-      0;  // in a function without a name: of the address, as the name is that of where the function begins
+  // In a function without a name: of the address, as the name is that of where the function begins.
+  uint64_t offset = 0;
+  // Of the outermost: a function of Penna itself, as that which calls the function of a pthread_once(). No stack shows it.
+  bool is_agents = false;
 };
 using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
 
@@ -65,7 +67,6 @@ class Names {
   const CodeMap& map() const { return map_; }
 
   const NameFrames& at(const CodePlace& place);
-  bool is_own(const NameFrames& frames) const;
   // A function, by the address of its first instruction as in a call record.
   const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) {
     return at(map_.locate(process, pc, ticks));

@@ -53,13 +53,22 @@ std::vector<std::string> names_of(const NamedStack& stack) {
   return result;
 }
 
-TEST(Names, OfFunctionsFallBackToWhatIsKnown) {
-  RecordingBuilder build;
-  const uint32_t process = build.process(100);
-  build.module(process, module_at("/bin/program", 0x100000));
-  Recording recording = build.open();
-  FakeSymbols symbols;
-  Names names(recording, symbols);
+// One process of one program.
+class NamesOfProgram : public testing::Test {
+ protected:
+  Recording opened() {
+    build_.module(process, module_at("/bin/program", 0x100000));
+    return build_.open();
+  }
+
+  RecordingBuilder build_;
+  const uint32_t process = build_.process(100);
+  Recording recording_ = opened();
+  FakeSymbols symbols_;
+  Names names{recording_, symbols_};
+};
+
+TEST_F(NamesOfProgram, OfFunctionsFallBackToWhatIsKnown) {
   EXPECT_EQ(names.function_name(process, 0x100300, 0), "/bin/program:f3");
   EXPECT_EQ(names.function_name(process, 0x100801, 0), "/bin/program:f8");
   EXPECT_EQ(names.function(process, 0x100801, 0).front().function, "/bin/program:inlined");
@@ -68,13 +77,7 @@ TEST(Names, OfFunctionsFallBackToWhatIsKnown) {
   EXPECT_FALSE(names.function(process, 0x100f10, 0).front().named);
 }
 
-TEST(Names, OfFunctionsWithoutSymbolAreWhereTheyBegin) {
-  RecordingBuilder build;
-  const uint32_t process = build.process(100);
-  build.module(process, module_at("/bin/program", 0x100000));
-  Recording recording = build.open();
-  FakeSymbols symbols;
-  Names names(recording, symbols);
+TEST_F(NamesOfProgram, OfFunctionsWithoutSymbolAreWhereTheyBegin) {
   const NameFrame& first = names.function(process, 0x101010, 0).front();
   const NameFrame& second = names.function(process, 0x101080, 0).front();
   EXPECT_EQ(first.function, "program+0x1000");
