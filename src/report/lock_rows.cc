@@ -48,9 +48,11 @@ const LockStats* LockChoice::worst() const {
 std::vector<std::string> LockChoice::head(const Recording& recording) const {
   const LockCounts counts = locks_.counts();
   const std::optional<std::string> unseen = unseen_waits(recording);
-  if (locks_.all().empty())
-    return unseen ? std::vector{std::string("No locks were recorded."), *unseen}
-                  : std::vector{std::string("No locks were recorded.")};
+  if (locks_.all().empty()) {
+    std::vector<std::string> head = {"No locks were recorded."};
+    if (unseen) head.push_back(*unseen);
+    return head;
+  }
   if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
     return {fmt::format("No lock is called {}.", wanted_)};
   std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst())};

@@ -242,7 +242,8 @@ class Walk {
 };
 
 // The commonest walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that is known to hold.
-// Else: node 0, and nothing but scratch has changed.
+// Else: node 0, and the general walk is to follow. Of what `known` tells a part of, find_known() has made sure: the frames lie on the
+// thread's own stack, and the rules are those that led along them.
 template <WalkHooks Hooks>
 [[gnu::noinline]] WalkResult extend_known(Walker& walker, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
                                           uintptr_t sp, uintptr_t fp, Known known) {
