@@ -25,8 +25,10 @@ struct RealFunctions {
 #undef PENNA_REAL
 };
 
+#pragma GCC visibility push(hidden)  // called through where they lie
 extern RealFunctions real;
 extern bool real_is_known;  // all of them
+#pragma GCC visibility pop
 
 // Looks all of them up, once. False while another caller (or an outer frame of this one) is at it: dlsym may allocate,
 // and what it asks for meanwhile comes from early_alloc(). Uses dlsym: not for signal handlers before start-up.

@@ -35,8 +35,10 @@ class SampleFilter {
  private:
   uint8_t counts_[1 << kBits];  // 255: that many or more, for good
 };
+#pragma GCC visibility push(hidden)
 extern SampleFilter<12> near_sample_filter;
 extern SampleFilter<16> far_sample_filter;
+#pragma GCC visibility pop
 
 // The usual ways with sampling, for hooks to inline: neither this block nor its free is recorded.
 __attribute__((always_inline)) inline bool passes_unsampled(size_t size) {

@@ -79,9 +79,11 @@ struct Thread {
   struct LockCall* lock_call;      // of a lock function that is entered (lock_calls.h)
 };
 
+#pragma GCC visibility push(hidden)  // or each use would ask for the address first
 extern Process process;
 extern uint32_t module_generation;  // grows with each unmapping of code; a forked child goes on counting
 extern __thread Thread thread __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
 
 inline uint32_t armed() { return __atomic_load_n(&process.armed, __ATOMIC_RELAXED); }
 
