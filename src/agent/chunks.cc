@@ -94,6 +94,7 @@ void open_chunk(uint32_t chunk) {
   penna_chunk* header = header_of(chunk);
   header->stream = 0;
   header->time_begin = penna_now();
+  thread.time_end = header->time_begin + kChunkTicks;
   header->packet_bits = uint64_t{PENNA_CHUNK_BYTES} * 8;
   header->events_discarded = thread.discarded;
   header->tid = thread.tid;

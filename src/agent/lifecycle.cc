@@ -27,7 +27,7 @@ namespace penna::agent {
 
 Process process;
 __thread Thread thread __attribute__((tls_model("initial-exec"))) = {
-    kNoChunk, nullptr, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr};
+    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr};
 
 namespace {
 

@@ -59,6 +59,7 @@ inline constexpr uint32_t kMostHeld = 8;  // a power of two
 struct Thread {
   uint64_t cursor;
   ThreadState* state;
+  uint64_t time_end;                       // of the last chunk: in it, times from here on cannot be told
   uint64_t sequence;                       // of the next chunk
   uint64_t discarded;                      // events lost by this thread
   uint32_t serial;                         // 0 = not yet known to the channel

@@ -72,16 +72,27 @@ struct Record {
 // Out of line: the record's time cannot be told in its chunk any more (open for more than 15 hours).
 uint64_t* reserve_again(uint64_t* words, uint32_t word_count, penna_event_class event_class);
 
+// So long after its begin, a chunk takes no more records.
+inline constexpr uint64_t kChunkTicks = uint64_t{1} << (PENNA_FULL_TIME_BITS - 1);
+
 // True when `time` can be told in the chunk that holds `words`; it may lie a little before the chunk's begin.
 __attribute__((always_inline)) inline bool in_time(const uint64_t* words, uint64_t time) {
-  return __builtin_expect(time < chunk_of(words)->time_begin + (uint64_t{1} << (PENNA_FULL_TIME_BITS - 1)), 1);
+  return __builtin_expect(time < chunk_of(words)->time_begin + kChunkTicks, 1);
+}
+// The same of whatever chunk the next reservation finds: asked before, because that needs no look at the chunk.
+__attribute__((always_inline)) inline bool will_be_in_time(uint64_t time) {
+  return __builtin_expect(time < thread.time_end, 1);
 }
 
 // Busy before the payload: whoever finds this record unfinished knows how far to skip. The same thread's later stores
 // are seen in this order, because the reader looks at the header with acquire, or after the thread's death.
-__attribute__((always_inline)) inline Record open_record(uint64_t* words, uint64_t header) {
+__attribute__((always_inline)) inline void mark_busy(uint64_t* words, uint64_t header) {
   __atomic_store_n(words, header | PENNA_TAG_BUSY, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+// This busy header has its time: who finishes a point only changes the tag.
+__attribute__((always_inline)) inline Record open_record(uint64_t* words, uint64_t header) {
+  mark_busy(words, header);
   return {words, header};
 }
 
@@ -104,7 +115,7 @@ void fill(Record record, const Payload& payload) {
   record.commit();
 }
 
-// The reservation `at` of write_record() did not fit.
+// The reservation `at` of write_record() does not fit, or may be too late.
 template <typename Payload>
 __attribute__((noinline, cold)) bool write_record_at(uint64_t at, penna_kind kind, Payload payload,
                                                      penna_event_class event_class, uint64_t time) {
@@ -119,10 +130,12 @@ __attribute__((always_inline)) inline bool write_record(penna_kind kind, const P
                                                         penna_event_class event_class, uint64_t time) {
   static_assert(sizeof(Payload) % 8 == 0);
   constexpr uint32_t kWords = 1 + sizeof(Payload) / 8;
-  uint64_t at = penna_arch_add_local(&thread.cursor, kWords * 8);
-  if (!fits(at, kWords * 8) || !in_time(place(at), time)) return write_record_at(at, kind, payload, event_class, time);
+  const bool late = !will_be_in_time(time);
+  const uint64_t at = penna_arch_add_local(&thread.cursor, kWords * 8);
+  if (late || !fits(at, kWords * 8)) return write_record_at(at, kind, payload, event_class, time);
   prefetch_ahead_of(place(at));
-  fill(open_record(place(at), penna_full_header(kind, kWords, time)), payload);
+  mark_busy(place(at), penna_full_header(kind, kWords, 0));  // a constant: to skip it needs no time
+  fill({place(at), penna_full_header(kind, kWords, time)}, payload);
   return true;
 }
 
