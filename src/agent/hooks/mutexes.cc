@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Mutexes: of POSIX, of C11, and spinlocks. How, and the invariant: lock_record.h.
-#include <sys/single_threaded.h>
-#include <threads.h>
+#include "agent/hooks/mutexes.h"
 
-#include "agent/hooks/lock_record.h"
+#include <threads.h>
 
 namespace penna::agent {
 namespace {
 
-uint64_t word(const pthread_mutex_t* lock) { return lock_word(lock, PENNA_SYNC_MUTEX); }
+uint64_t word(const pthread_mutex_t* lock) { return mutex_word(lock); }
 uint64_t word(const mtx_t* lock) { return lock_word(lock, PENNA_SYNC_MUTEX); }
 uint64_t word(const volatile pthread_spinlock_t* lock) { return lock_word(lock, PENNA_SYNC_SPIN); }
 
@@ -18,27 +17,6 @@ uint32_t owner_of(const pthread_mutex_t* lock) {
 }
 // glibc's mtx_t is a mutex of POSIX, with another name.
 uint32_t owner_of(const mtx_t* lock) { return owner_of(reinterpret_cast<const pthread_mutex_t*>(lock)); }
-
-// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have it, and who
-// waits for ever the next time. A time-out that is over tries as well.
-__attribute__((noinline, cold)) int try_robust(pthread_mutex_t* lock) {
-  constexpr timespec kOver{-1, 0};
-  const int answer = real.pthread_mutex_timedlock(lock, &kOver);
-  return answer == ETIMEDOUT ? EBUSY : answer;
-}
-// By glibc's kinds: those that inherit priorities are the kernel's to free.
-bool is_robust(const pthread_mutex_t* lock) {
-  constexpr int kRobust = 16, kInherits = 32;
-  return (lock->__data.__kind & (kRobust | kInherits)) == kRobust;
-}
-
-// Alone in the process, libc's lock does without a locked instruction, which its trylock never does. A mutex that the
-// one thread holds already goes the other way: what it waits for shall be told.
-__attribute__((always_inline)) inline int try_mutex(pthread_mutex_t* lock) {
-  if (__builtin_expect(is_robust(lock), 0)) return try_robust(lock);
-  const bool alone = __libc_single_threaded != 0 && __atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) == 0;
-  return alone ? real.pthread_mutex_lock(lock) : real.pthread_mutex_trylock(lock);
-}
 
 uint32_t owner_or_refused(const pthread_mutex_t* lock) {
   constexpr int kTypes = 3;  // of glibc's kinds
@@ -59,6 +37,37 @@ __attribute__((always_inline)) inline int take_c11(mtx_t* lock, Wait wait) {
 }
 
 }  // namespace
+
+// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have it, and who
+// waits for ever the next time. A time-out that is over tries as well. Those that inherit priorities are the kernel's to free.
+int try_special_mutex(pthread_mutex_t* lock) {
+  constexpr int kInherits = 32;  // of glibc's kinds
+  if ((lock->__data.__kind & kInherits) != 0) return real.pthread_mutex_trylock(lock);
+  constexpr timespec kOver{-1, 0};
+  const int answer = real.pthread_mutex_timedlock(lock, &kOver);
+  return answer == ETIMEDOUT ? EBUSY : answer;
+}
+
+int take_watched_mutex(pthread_mutex_t* lock, bool with_stack) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_lock(lock));
+  return take_at<PosixAnswers>(
+      word(lock), with_stack || tells_stack(word(lock)), [=] { return try_mutex(lock); },
+      [=] { return real.pthread_mutex_lock(lock); }, [=] { return owner_or_refused(lock); }, unwind::HookFrame::here());
+}
+int take_busy_mutex(pthread_mutex_t* lock, int answer) {
+  return take_busy<PosixAnswers>(
+      word(lock), answer, 0, [=] { return real.pthread_mutex_lock(lock); }, [=] { return owner_or_refused(lock); },
+      unwind::HookFrame::here());
+}
+int give_back_watched_mutex(pthread_mutex_t* lock) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_unlock(lock));
+  return give_back(word(lock), [=] { return real.pthread_mutex_unlock(lock); });
+}
+int tell_mutex_given_back(pthread_mutex_t* lock, uint64_t time) {
+  tell_given_back_at(word(lock), time, unwind::HookFrame::here());
+  return 0;
+}
+
 }  // namespace penna::agent
 
 using namespace penna::agent;
@@ -70,10 +79,6 @@ PENNA_EXPORT int pthread_mutex_init(pthread_mutex_t* lock, const pthread_mutexat
 PENNA_EXPORT int pthread_mutex_destroy(pthread_mutex_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_destroy(lock));
   return destroy_lock(word(lock), [=] { return real.pthread_mutex_destroy(lock); });
-}
-PENNA_EXPORT int pthread_mutex_lock(pthread_mutex_t* lock) {
-  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_lock(lock));
-  return take_mutex(lock, [=] { return real.pthread_mutex_lock(lock); });
 }
 PENNA_EXPORT int pthread_mutex_trylock(pthread_mutex_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_trylock(lock));
@@ -88,10 +93,6 @@ PENNA_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* lock, clockid_t clock,
   if (!is_time(clock, nullptr))
     return real.pthread_mutex_clocklock(lock, clock, until);  // the time matters to waits only
   return take_mutex(lock, [=] { return real.pthread_mutex_clocklock(lock, clock, until); });
-}
-PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
-  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_unlock(lock));
-  return give_back(word(lock), [=] { return real.pthread_mutex_unlock(lock); });
 }
 
 // glibc's own calls of its mutexes do not come by here: these are hooks of their own.
