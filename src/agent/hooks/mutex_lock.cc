@@ -20,7 +20,7 @@ PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
   if (!only_plain_locks() || tells_end(mutex_word(lock))) return give_back_watched_mutex(lock);
   const uint64_t now = penna_now();
   const int answer = real.pthread_mutex_unlock(lock);
-  if (__builtin_expect(answer != 0, 0)) return answer;
+  if (__builtin_expect(answer > 0, 0)) return answer;  // an error; asked for != 0, gcc would keep the 0 to return it
   if (tells_end(mutex_word(lock))) return tell_mutex_given_back(lock, now);
   holds_no_more(mutex_word(lock));
   write_lock(PENNA_KIND_UNLOCK, mutex_word(lock), now);
