@@ -208,7 +208,7 @@ uint32_t current_stack(const unwind::Registers& caller) {
 }
 
 void forget_last_stack() {
-  if (thread.state != nullptr) thread.state->memory.count = 0;
+  if (thread.state != nullptr) thread.state->memory.forget();
 }
 
 void release_thread_state() {
@@ -216,7 +216,7 @@ void release_thread_state() {
   if (state == nullptr) return;
   thread.state = nullptr;
   state->memory.stacks = {};  // the next thread's stack lies elsewhere
-  state->memory.count = 0;
+  state->memory.forget();
   give_state(state);
 }
 

@@ -9,6 +9,7 @@
 
 #include <concepts>
 
+#include "unwind/module.h"
 #include "unwind/plain_steps.h"
 #include "unwind/step.h"
 
@@ -27,10 +28,6 @@ concept WalkHooks = requires(T& hooks, uint32_t node, uintptr_t pc, const dl_fin
 };
 
 namespace detail {
-
-inline constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
-// Of a frame's meta, what the next one inside it goes on with.
-inline constexpr uint64_t kOfNextFrame = Frame::pack(0, UINT16_MAX, Frame::kNeedsFp, UINT8_MAX);
 
 // What is known of the frames appended so far; the next one goes inside them.
 struct Outer {
@@ -82,8 +79,7 @@ struct NewFrames {
   Registers reached;  // the state that the outermost of them stepped to; sp 0: it did not step
 
   uint32_t* place_of_path(uint32_t outer_node) const {
-    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
-    return memory.paths + (((path + outer_node) * kGolden) >> (64 - ThreadMemory::kPathBits));
+    return memory.paths + ((path + outer_node) * ThreadMemory::kGolden >> (64 - ThreadMemory::kPathBits));
   }
 
   // Their nodes, if the last path with this hash was the same one. `plain`: no stand-ins are among them.

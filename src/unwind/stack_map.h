@@ -29,6 +29,7 @@ class StackMap {
     }
     return find(sp);
   }
+  const StackRange& own() const { return own_; }
   bool is_own(const StackRange& range) const { return range.high == own_.high; }
 
   // The range that holds sp, or an empty one when sp cannot be read. For any sp, also a garbage one.

@@ -17,9 +17,9 @@
 //
 // Nodes: the tree says who is whose child, so finding the node of each new frame is one search after another. A path that was walked
 // before is found at once: `paths` gives the innermost node of the last path with the same hash, and the tree says whether that
-// node's parents are the frames of this one.
+// node's parents are the frames of this one. Before that it is looked which frames followed on the same stack the last time: Tail.
 //
-// Size: about 80 KiB of address space a thread, of which a stack of 25 frames touches four pages.
+// Size: about 140 KiB of address space a thread, of which a stack of 25 frames touches four pages.
 // Invariant: frames[0 … count) and their words describe one walk completely, at every instruction (a nested walk in a
 // signal handler may start anywhere). Memory is given zeroed; zero is the empty state. One thread only.
 #pragma once
@@ -73,21 +73,53 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 32);
 
+namespace detail {
+inline constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
+// Of a frame's meta, what the next one inside it goes on with.
+inline constexpr uint64_t kOfNextFrame = Frame::pack(0, UINT16_MAX, Frame::kNeedsFp, UINT8_MAX);
+}  // namespace detail
+
 struct Word {
   const uintptr_t* address;
   uintptr_t value;
 };
+
+// New frames by plain rules, none of which needs fp, and the known one that they met: what a walk from a certain pc found after a
+// certain stack. If the same state is met by a walk that begins with the same state, and the words below the stack pointers in
+// between are the same, then so are the frames. Innermost first.
+//
+//    0      8       12      14      16         20     22  24                      88          120
+//   ┌──────┬───────┬───────┬───────┬──────────┬──────┬───┬───────────────────────┬───────────┬───┐
+//   │  sp  │ stamp │ known │ fresh │ met_node │ span │   │ 8 x (pc | way << 48)  │ 8 x node  │   │     way: words from sp to
+//   └──────┴───────┴───────┴───────┴──────────┴──────┴───┴───────────────────────┴───────────┴───┘     that frame's stack pointer
+struct alignas(64) Tail {
+  static constexpr size_t kMost = 8;
+  static constexpr int kWayShift = 48;
+
+  uintptr_t sp;       // that the walk began with
+  uint32_t stamp;     // ThreadMemory::stamp
+  uint16_t known;     // frames that it met, from the outermost
+  uint16_t fresh;     // new ones; 0: there is none
+  uint32_t met_node;  // of the innermost known one
+  uint16_t span;      // words from sp to the stack pointer of that
+  uint64_t pcs[kMost];
+  uint32_t nodes[kMost];
+};
+static_assert(sizeof(Tail) == 128 && offsetof(Tail, pcs) == 24 && offsetof(Tail, nodes) == 88);
 
 struct ThreadMemory {
   static constexpr size_t kMaxFrames = 800;  // remembered: a deep recursion may go beyond a fresh walk's limit
   static constexpr size_t kMaxFresh = 512;   // frames of one walk without memory
   static constexpr size_t kMaxWords = 2 * kMaxFrames;
   static constexpr int kPathBits = 11;
+  static constexpr int kTailBits = 9;
+  static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // spreads hashes
 
   uint32_t count;        // remembered frames
   uint32_t usual;        // so many of these, from the outermost, are not kNoSlot
   uint32_t generation;   // of the rule cache when they were walked
   uint32_t sequence;     // of walks begun: tells an interrupted walk that another one ran in between
+  uint32_t stamp;        // tails of another one are void
   End end;               // how the remembered walk ended
   bool always_readable;  // the words lie on the thread's own stack, which is there as long as the thread
   StackRange range;      // where all remembered words lie
@@ -99,7 +131,15 @@ struct ThreadMemory {
   Frame scratch[kMaxFresh];  // the new frames of the walk in progress, innermost first
   Word words[kMaxWords];
 
+  Tail tails[1 << kTailBits];  // by hash of the node that was remembered, and of the pc that a walk began with
+
   static_assert(kMaxFrames * sizeof(Frame) % 4096 >= 1024);
+
+  // What is remembered is forgotten: of another tree, or of another stack. Not for a walk in progress.
+  void forget() {
+    count = 0;
+    ++stamp;
+  }
 };
 
 }  // namespace penna::unwind

@@ -12,9 +12,8 @@
 // except that a stack beyond the depth limit may show more frames (never fewer than max_depth).
 #pragma once
 
-#include "unwind/known.h"
+#include "unwind/changed_stack.h"
 #include "unwind/module.h"
-#include "unwind/new_frames.h"
 
 namespace penna::unwind {
 
@@ -42,14 +41,6 @@ struct Walker {
   Options options;
 };
 
-struct WalkResult {
-  uint32_t node = 0;   // of the innermost frame; 0 = none (see end)
-  uint32_t depth = 0;  // frames from `node` to the outermost one, markers not counted
-  uint32_t fresh = 0;  // of these, how many were walked and interned now
-  End end = End::complete;
-  uint8_t guessed = 0;  // steps without CFI, by a frame pointer that looked right; at most 255
-};
-
 namespace detail {
 
 // The cache does not know `key`: ask the CFI. Code outside of modules is not cached: a later dlopen may map it.
@@ -64,9 +55,6 @@ template <WalkHooks Hooks>
   walker.cache.put(key, rule, generation);
   return rule;
 }
-
-// Keeps the compiler from moving accesses across: the other side is a signal handler on the same thread.
-inline void fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 // One walk: the new frames go to memory.scratch, the known part is a prefix of memory.frames.
 template <WalkHooks Hooks>
@@ -216,6 +204,7 @@ class Walk {
   }
 
   void publish(uint32_t count, End end) {
+    if (memory_.generation != generation_) ++memory_.stamp;
     memory_.end = end;
     memory_.range = range_;
     memory_.always_readable = memory_.stacks.is_own(range_);
@@ -241,51 +230,6 @@ class Walk {
   bool crossed_ = false;  // from one stack to another
 };
 
-// The commonest walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that is known to hold.
-// Else: node 0, and the general walk is to follow. Of what `known` tells a part of, find_known() has made sure: the frames lie on the
-// thread's own stack, and the rules are those that led along them.
-template <WalkHooks Hooks>
-[[gnu::noinline]] WalkResult extend_known(Walker& walker, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
-                                          uintptr_t sp, uintptr_t fp, Known known) {
-  const uint32_t sequence = ++memory.sequence;
-  fence();
-  const StackRange range = memory.stacks.begin_walk(sp);
-  if (known.frames() == 0 || !known.is_since(sequence - 1) || !memory.stacks.is_own(range)) return {};
-  const Frame* met = memory.frames + known.frames() - 1;
-  PlainSteps steps{pc, sp, fp, memory.scratch, 0};
-  for (;;) {
-    const PlainSteps::Stop stop =
-        steps.run(walker.cache.view(), range, met->sp, memory.scratch + ThreadMemory::kMaxFresh);
-    if (stop != PlainSteps::Stop::kAtKnown) [[unlikely]]
-      return {};
-    while (met->sp < steps.sp && met != memory.frames) --met;
-    if (same_state(*met, steps.pc, steps.sp, steps.fp, false)) [[likely]]
-      break;
-    if (met->sp > steps.sp) continue;
-    if (met == memory.frames) return {};
-    --met;
-  }
-  Outer outer{met->node(), static_cast<size_t>(met - memory.frames) + 1, met->meta};
-  const NewFrames frames{
-      memory, static_cast<size_t>(steps.next - memory.scratch), steps.path, {steps.pc, steps.sp, steps.fp, false}};
-  if (frames.fresh == 0 || !range.contains(sp - sizeof(uintptr_t)) || !outer.has_room_for(frames.fresh)) return {};
-  if (!frames.recall(hooks, outer.node, true)) [[unlikely]]
-    return {};
-  const WalkResult result{memory.nodes[0], static_cast<uint32_t>(outer.count + frames.fresh),
-                          static_cast<uint32_t>(frames.fresh), memory.end, outer.guessed()};
-  memory.count = 0;  // from here on a nested walk starts without memory
-  fence();
-  if (memory.sequence != sequence) return {};
-  frames.append(outer, true);
-  memory.range = range;
-  fence();
-  memory.count = result.depth;
-  fence();
-  if (memory.sequence != sequence) [[unlikely]]
-    return memory.count = 0, WalkResult{};
-  return result;
-}
-
 template <WalkHooks Hooks>
 [[gnu::noinline]] WalkResult walk_unknown(Walker& walker, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
                                           uintptr_t sp, uintptr_t fp, bool exact) {
@@ -310,7 +254,11 @@ template <WalkHooks Hooks>
     const Known known = find_known(walker.cache.generation(), start.pc, start.sp, start.fp, memory);
     if (known.is_whole()) [[likely]]
       return {known.node(), known.depth(), 0, known.end(), known.guessed()};
-    const WalkResult extended = detail::extend_known(walker, memory, hooks, start.pc, start.sp, start.fp, known);
+    const WalkResult repeated = repeat_tail(memory, start.pc, start.sp, known);
+    if (repeated.node != 0) [[likely]]
+      return repeated;
+    const WalkResult extended =
+        detail::extend_known(walker.cache.view(), memory, hooks, start.pc, start.sp, start.fp, known);
     if (extended.node != 0) [[likely]]
       return extended;
   }

@@ -64,39 +64,114 @@ TEST(Memory, RandomCallTrees) {
   EXPECT_LT(tree.fresh * 2, tree.frames) << "the memory was hardly used";
 }
 
+// Calls that are known before they are made; the last one compares.
+struct Path {
+  Tree* tree;
+  std::vector<Shape> shapes;
+  size_t at = 0;
+};
+void follow(Chain& chain) {
+  auto& path = *static_cast<Path*>(chain.context);
+  if (path.at == path.shapes.size()) {
+    compare(*path.tree);
+  } else {
+    path.shapes[path.at++](chain);
+    --path.at;
+  }
+  chain.sum += 1;
+}
+void follow_from_start(Path& path) {
+  Chain chain{follow, &path};
+  follow(chain);
+}
+
 // Only two shapes whose frames have the same size, below the same call site: the inner slots keep their addresses and
 // values, an outer return address differs.
 TEST(Memory, SameInnerSlotsDifferentOuterFrames) {
   Tree tree;
   tree.builds = penna_test_shapes(&tree.build_count);
   constexpr size_t kSmall = 1, kTwin = 2;  // small_locals and small_locals_twin
-  struct Path {
-    Tree* tree;
-    std::vector<Shape> shapes;
-    size_t at = 0;
-  } path{&tree, {}, 0};
-  const auto follow = [](Chain& chain) {
-    auto& p = *static_cast<Path*>(chain.context);
-    if (p.at == p.shapes.size()) {
-      compare(*p.tree);
-    } else {
-      p.shapes[p.at++](chain);
-      --p.at;
-    }
-    chain.sum += 1;
-  };
+  Path path{&tree, {}};
   for (size_t build = 0; build < tree.build_count; ++build) {
     for (int round = 0; round < 256; ++round) {
       path.shapes.clear();
       for (int level = 0; level < 8; ++level)
         path.shapes.push_back(tree.builds[build].first[(round >> level) & 1 ? kSmall : kTwin]);
-      Chain chain{follow, &path};
-      follow(chain);
+      follow_from_start(path);
     }
   }
   EXPECT_EQ(tree.failures, 0U);
   EXPECT_EQ(tree.checks, tree.build_count * 256);
 }
+
+// Paths by turns that share their outer part, so that few frames are new: what follows is what followed the last time.
+std::vector<Path> paths_of_few_new_frames(Tree& tree, size_t count) {
+  tree.builds = penna_test_shapes(&tree.build_count);
+  const auto any_shape = [&] {
+    const Shapes& build = tree.builds[tree.random() % tree.build_count];
+    return build.first[tree.random() % build.count];
+  };
+  const std::vector<Shape> outer{any_shape(), any_shape(), any_shape()};
+  std::vector<Path> paths;
+  for (size_t i = 0; i < count; ++i) {
+    paths.push_back({&tree, outer});
+    for (size_t inner = 0; inner <= i % 3; ++inner) paths.back().shapes.push_back(any_shape());
+  }
+  return paths;
+}
+
+// By turns in no order: the same frames before, the same inner slots, and others follow.
+TEST(Memory, FramesOfTheSameSizeFollowInAnyOrder) {
+  Tree tree;
+  tree.builds = penna_test_shapes(&tree.build_count);
+  constexpr size_t kSmall = 1, kTwin = 2;  // as above
+  for (size_t build = 0; build < tree.build_count; ++build) {
+    const Shape* const shapes = tree.builds[build].first;
+    for (int round = 0; round < 400; ++round) {
+      const auto which = tree.random();
+      Path path{&tree, {shapes[which & 1 ? kSmall : kTwin], shapes[which & 2 ? kSmall : kTwin]}};
+      follow_from_start(path);
+    }
+  }
+  EXPECT_EQ(tree.failures, 0U);
+}
+
+// But now and then another one comes, or one whose outer or inner part is that of another, from the same call site.
+TEST(Memory, WhatFollowedTheLastTimeIsNotBelieved) {
+  constexpr size_t kPaths = 24, kRounds = 400;
+  Tree tree;
+  std::vector<Path> paths = paths_of_few_new_frames(tree, kPaths);
+  for (size_t round = 0; round < kRounds; ++round) {
+    for (Path& path : paths) {
+      follow_from_start(path);
+      if (tree.random() % 16 != 0) continue;
+      Path other = paths[tree.random() % kPaths];
+      const Path& another = paths[tree.random() % kPaths];
+      other.shapes[tree.random() % other.shapes.size()] = another.shapes[tree.random() % another.shapes.size()];
+      follow_from_start(other);
+    }
+  }
+  EXPECT_EQ(tree.failures, 0U);
+  EXPECT_GT(tree.checks, kPaths * kRounds);
+}
+
+// In a forked child: the tree is another one, the stack is not. Numbers that it gives again are those of other frames.
+TEST(Memory, WhatIsForgottenIsNotBelieved) {
+  Tree tree;
+  std::vector<Path> paths = paths_of_few_new_frames(tree, 8);
+  for (size_t round = 0; round < 60; ++round) {
+    const bool forgets =
+        round % 20 == 10;  // then the first one comes first, as ever, and the others the other way round
+    if (forgets) {
+      tree.unwinder.memory->forget();
+      tree.unwinder.tree = {};
+    }
+    for (size_t i = 0; i < paths.size(); ++i) follow_from_start(paths[forgets ? (paths.size() - i) % paths.size() : i]);
+  }
+  EXPECT_EQ(tree.failures, 0U);
+}
+
+[[gnu::noinline]] WalkResult walk_here(Unwinder& unwinder) { return unwinder.walk(caller_registers()); }
 
 // The trap of design 4.6: frames that count from rbp. Two outer functions reach the same inner slots with different
 // frame pointers, and the return address of the first call still lies untouched inside the alloca of the second.
@@ -107,6 +182,7 @@ struct Stale {
   uintptr_t slot = 0;  // where with_alloca()'s return address lies
   uintptr_t slot_value = 0;
   bool through_a_frame = false;
+  bool from_a_third = false;  // another walk comes before; what lies in that slot is written again then
   volatile size_t zero = 0;
   uintptr_t stale_value = 0;  // what the slot of the call before holds now
 };
@@ -142,32 +218,36 @@ struct Stale {
 [[gnu::noinline]] void outer_second(Stale& stale, size_t size) {
   void* bytes = alloca(1024);  // covers, untouched, the slot that outer_first's callee used
   asm volatile("" : : "r"(bytes) : "memory");
+  if (stale.from_a_third) *reinterpret_cast<volatile uintptr_t*>(stale.slot) = stale.slot_value;
   with_alloca(stale, size);
   asm volatile("");
 }
 [[gnu::noinline]] void call_at_one_site(void (*outer)(Stale&, size_t), Stale& stale, size_t size) {
+  if (stale.from_a_third) walk_here(stale.unwinder);
   outer(stale, size);
   asm volatile("");
 }
 
-void check_stale_return_address(bool through_a_frame) {
+// `from_a_third`: the stack before each is the same third one, and the first follows on it more than once.
+void check_stale_return_address(bool through_a_frame, bool from_a_third = false) {
   Stale stale;
   stale.through_a_frame = through_a_frame;
+  stale.from_a_third = from_a_third;
   constexpr size_t kSize = 4096;
   uintptr_t first_frame = 0, shift = 0, slot = 0, value = 0;
   std::vector<uintptr_t> first_stack;
-  // Turns: 0 and 1 measure how far apart the inner frames are; 2 is remembered; 3 is the trap. One call site for all.
-  volatile int turns = 4;
+  // Turns: 0 and 1 measure how far apart the inner frames are; 2 to 4 are remembered; 5 is the trap. One call site for all.
+  volatile int turns = 6;
   for (int turn = 0; turn < turns; ++turn) {
-    const bool first = turn % 2 == 0;
+    const bool first = turn != 1 && turn != 5;
     if (turn == 1) first_frame = stale.inner_frame;
     if (turn == 2) shift = first_frame - stale.inner_frame;
-    if (turn == 3) {
+    if (turn == 5) {
       slot = stale.slot;
       value = stale.slot_value;
       first_stack = stale.unwinder.tree.stack(stale.with.node);
     }
-    call_at_one_site(first ? outer_first : outer_second, stale, turn == 3 ? kSize - shift : kSize);
+    call_at_one_site(first ? outer_first : outer_second, stale, turn == 5 ? kSize - shift : kSize);
   }
   ASSERT_LT(shift, kSize);
   ASSERT_EQ(stale.inner_frame, first_frame) << "the trap is not set: other inner frames";
@@ -179,8 +259,8 @@ void check_stale_return_address(bool through_a_frame) {
 
 TEST(Memory, StaleReturnAddressFramePointerInRegister) { check_stale_return_address(false); }
 TEST(Memory, StaleReturnAddressFramePointerInMemory) { check_stale_return_address(true); }
-
-[[gnu::noinline]] WalkResult walk_here(Unwinder& unwinder) { return unwinder.walk(caller_registers()); }
+TEST(Memory, StaleReturnAddressOfWhatFollowedTheLastTime) { check_stale_return_address(false, true); }
+TEST(Memory, StaleReturnAddressOfAFrameThatFollowedTheLastTime) { check_stale_return_address(true, true); }
 
 TEST(Memory, TheSameStackAgainIsNotInternedAgain) {
   Unwinder unwinder;
