@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // pthread_mutex_lock and pthread_mutex_unlock of a mutex that nobody waits for.
 //
-// Why a file of its own: compiled without frame pointers and with sibling calls, each saves one or two registers, and all
+// Why a file of its own: compiled without frame pointers and with sibling calls, each saves one register or three, and all
 // that is not usual is reached by a jump. Invariant: lock_record.h's, and such a jump leaves the stack as its caller had it.
 #include "agent/hooks/mutexes.h"
 
 using namespace penna::agent;
 
 PENNA_EXPORT int pthread_mutex_lock(pthread_mutex_t* lock) {
-  if (!only_plain_locks()) return take_watched_mutex(lock, false);
+  if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_lock(lock) : take_watched_mutex(lock, false);
   if (tells_stack(mutex_word(lock))) return take_watched_mutex(lock, true);
   const int answer = try_mutex(lock);
   if (__builtin_expect(answer != 0, 0)) return take_busy_mutex(lock, answer);
@@ -17,7 +17,8 @@ PENNA_EXPORT int pthread_mutex_lock(pthread_mutex_t* lock) {
 }
 
 PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
-  if (!only_plain_locks() || tells_end(mutex_word(lock))) return give_back_watched_mutex(lock);
+  if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_unlock(lock) : give_back_watched_mutex(lock);
+  if (tells_end(mutex_word(lock))) return give_back_watched_mutex(lock);
   const uint64_t now = penna_now();
   const int answer = real.pthread_mutex_unlock(lock);
   if (__builtin_expect(answer > 0, 0)) return answer;  // an error; asked for != 0, gcc would keep the 0 to return it

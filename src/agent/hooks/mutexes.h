@@ -10,10 +10,15 @@ namespace penna::agent {
 
 inline uint64_t mutex_word(const pthread_mutex_t* lock) { return lock_word(lock, PENNA_SYNC_MUTEX); }
 
-// Nothing but usual acquisitions and releases is recorded: no options, nor is it left out.
+// Locks are recorded, and without options.
 __attribute__((always_inline)) inline bool only_plain_locks() {
   constexpr uint32_t kRecorded = class_bit(PENNA_LOCKS);
   return __builtin_expect((armed() & (kRecorded | kLockOptions)) == kRecorded, 1);
+}
+// Other things are recorded, locks are not.
+__attribute__((always_inline)) inline bool no_locks() {
+  const uint32_t bits = armed();
+  return bits != 0 && (bits & class_bit(PENNA_LOCKS)) == 0 && real_is_known;
 }
 
 int try_special_mutex(pthread_mutex_t* lock);
