@@ -68,7 +68,8 @@ AllocationObserver* observer_of(const Analyses& made) {
 void add_allocations(const Recording& recording, const Summary& summary, uint32_t classes, const AllocationWish& wish,
                      bool progress, Analyses& made) {
   if ((classes & (kBlockLives | kBlockFreers)) != 0)
-    made.lifetimes = std::make_unique<BlockLifetimes>(recording, (classes & kBlockFreers) != 0);
+    made.lifetimes = std::make_unique<BlockLifetimes>(recording, (classes & kBlockFreers) != 0,
+                                                      wish.same != nullptr && wish.same->joins_processes());
   if ((classes & kBlockSizes) != 0) made.sizes = std::make_unique<BlockSizes>();
   if ((classes & kHeapHistory) != 0) {
     const CallRules* rules = recording.call_rules().get();
@@ -81,11 +82,13 @@ void add_allocations(const Recording& recording, const Summary& summary, uint32_
   options.choice = wish.choice;
   options.observer = observer_of(made);
   options.same = wish.same;
+  options.peak = wish.peak;
   options.by_kind = (classes & kAllocByKind) != 0;
   // What an observer sees are single blocks; beside their numbers others must mean the same.
   options.as_recorded = made.lifetimes || made.sizes;
-  if ((classes & kUnmatchedFrees) != 0) made.unmatched = std::make_unique<UnmatchedFrees>(recording);
+  if ((classes & kUnmatchedFrees) != 0) made.unmatched = std::make_unique<UnmatchedFrees>(recording, wish.same);
   options.unmatched = made.unmatched.get();
+  if ((classes & kAllocByProcess) != 0) options.context = [](const Event& event) { return event.process; };
   if ((classes & kAllocByThread) != 0) options.context = [](const Event& event) { return event.thread; };
   if ((classes & kAllocByCall) != 0)
     options.context = [tree = made.tree.get()](const Event& event) { return tree->current(event.thread); };

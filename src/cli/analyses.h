@@ -50,7 +50,8 @@ inline constexpr uint32_t kCallsByThread = 1u << 30, kCallsByModule = 1u << 29;
 inline constexpr uint32_t kAllocByThread = 1u << 28, kAllocByCall = 1u << 27;
 inline constexpr uint32_t kBlockLives = 1u << 26, kBlockFreers = 1u << 25, kBlockSizes = 1u << 24,
                           kHeapHistory = 1u << 23;
-inline constexpr uint32_t kAllocByKind = 1u << 22;  // block_kind() as their context
+inline constexpr uint32_t kAllocByKind = 1u << 22;     // block_kind() as their context
+inline constexpr uint32_t kAllocByProcess = 1u << 14;  // the process
 inline constexpr uint32_t kUnmatchedFrees = 1u << 21;
 inline constexpr uint32_t kLockPlaces = 1u << 20;  // where locks are taken; in which calls, together with kCallTree
 
@@ -63,7 +64,8 @@ inline constexpr uint32_t kHangs = 1u << 15;
 struct AllocationWish {
   AllocationChoice* choice = nullptr;  // null: all
   uint32_t within = 1;
-  SameStacks* same = nullptr;  // AllocationOptions::same
+  SameStacks* same = nullptr;  // these two as in AllocationOptions
+  PeakOf peak = PeakOf::kRecording;
 };
 
 // `classes`: bits of EventFilter::classes. `map` must outlive the result. Progress on stderr when `progress` is set.

@@ -61,9 +61,12 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   if (!options.max_peak.empty())
     verdicts.push_back(called(check_peak(heap, static_cast<uint64_t>(*parse_bytes(options.max_peak))),
                               "--max-peak " + options.max_peak + family));
+  SameStacks same(recording, names);
+  for (Verdict& verdict : verdicts) join_blames(verdict, same);
   std::vector<CallLimit> limits;
   for (const std::string& text : options.max_allocs) limits.push_back(*parse_call_limit(text));
   std::vector<Verdict> of_calls = check_allocations(recording, heap, names, analyses.tree.get(), limits);
+  for (Verdict& verdict : of_calls) join_blames(verdict, same);
   for (size_t i = 0; i < of_calls.size(); ++i)
     verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i]) + family));
 }
@@ -134,9 +137,9 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const uint32_t classes = classes_to_check(options, summary);
-  SameStacks same(recording, names);
-  const Analyses analyses =
-      analyse(recording, summary, names.map(), classes, !options.input.no_progress, {choice.get(), 1, &same});
+  SameStacks same(recording, names, SameStacks::Of::kEachProcess);  // as the limit of the peak is on each
+  const Analyses analyses = analyse(recording, summary, names.map(), classes, !options.input.no_progress,
+                                    {choice.get(), 1, &same, PeakOf::kEachProcess});
   const std::vector<Verdict> verdicts = judge(options, recording, summary, analyses, listed, names);
   Report report = check_report(recording, verdicts, names, analyses.allocations.get());
   Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says

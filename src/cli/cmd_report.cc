@@ -216,6 +216,7 @@ uint32_t classes_by(const ReportOptions& options) {
   if (options.which == "calls")
     return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
   switch (*options.by) {
+    case ReportBy::kProcess: return kAllocByProcess;
     case ReportBy::kThread: return kAllocByThread;
     case ReportBy::kCall: return kAllocByCall | kCallTree | kCallEvents;
     case ReportBy::kKind: return kAllocByKind;
@@ -230,6 +231,7 @@ std::optional<GroupBy> groups_of(const ReportOptions& options) {
     case ReportBy::kFunction: return GroupBy::kFunction;
     case ReportBy::kFile: return GroupBy::kFile;
     case ReportBy::kModule: return GroupBy::kModule;
+    case ReportBy::kProcess: return GroupBy::kProcess;
     case ReportBy::kThread: return GroupBy::kThread;
     case ReportBy::kCall: return GroupBy::kCall;
     case ReportBy::kKind: return GroupBy::kKind;
@@ -427,19 +429,20 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   add_input_options(parser, options.input);
   add_table_options(parser, options.table, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
-  parser.choice(
-      "--by", options.by,
-      {{"function", ReportBy::kFunction},
-       {"stack", ReportBy::kStack},
-       {"file", ReportBy::kFile},
-       {"module", ReportBy::kModule},
-       {"thread", ReportBy::kThread},
-       {"call", ReportBy::kCall},
-       {"kind", ReportBy::kKind},
-       {"freer", ReportBy::kFreer}},
-      "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
-      "lifetimes stack (default), function, file, module, thread, call (the recorded calls in which it was), kind "
-      "(malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer (who freed)");
+  parser.choice("--by", options.by,
+                {{"function", ReportBy::kFunction},
+                 {"stack", ReportBy::kStack},
+                 {"file", ReportBy::kFile},
+                 {"module", ReportBy::kModule},
+                 {"process", ReportBy::kProcess},
+                 {"thread", ReportBy::kThread},
+                 {"call", ReportBy::kCall},
+                 {"kind", ReportBy::kKind},
+                 {"freer", ReportBy::kFreer}},
+                "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
+                "lifetimes stack (default), function, file, module, process, thread, call (the recorded calls in which "
+                "it was), kind "
+                "(malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer (who freed)");
   add_alloc_filter_options(parser, options.allocations);
   parser.flag("--unmatched", options.unmatched,
               "alloc: frees of what was not recorded or had been freed before, by the stack that freed");

@@ -107,7 +107,7 @@ std::vector<AllocationGroup> with_callees(std::vector<AllocationGroup> groups, c
 AllocationGroups group_allocations(const Allocations& heap, Names& names, const Grouping& how) {
   FrameGroups by_frame(names, how.by);
   ContextGroups by_context;
-  const bool has_context = how.by == GroupBy::kThread || how.by == GroupBy::kCall || how.by == GroupBy::kKind;
+  const bool has_context = how.by >= GroupBy::kProcess;
   AllocationGroups result;
   for (const StackAllocations& stack : heap.stacks()) {
     uint32_t group = AllocationGroups::kNone;

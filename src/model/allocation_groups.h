@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The allocations of all stacks, added up by function, source file, module, thread, call or kind: what each allocated itself, and
+// The allocations of all stacks, added up by function, source file, module, process, thread, call or kind: what each allocated itself, and
 // with all it called.
 //
 // Why: a program has more stacks than anybody reads; most questions are about one function, wherever it was called from.
@@ -38,12 +38,13 @@ struct AllocationSums {
 
 struct AllocationGroup {
   const NameFrame* frame = nullptr;  // one of those in it; lives as long as Names; null: of stacks that are not known
-  uint32_t context = 0;  // kThread: index; kCall: node of the tree, 0 = in no recorded call; kKind: block_kind()
+  uint32_t context =
+      0;  // kProcess, kThread: index; kCall: node of the tree, 0 = in no recorded call; kKind: block_kind()
   AllocationSums self, total;
 };
 
-// The last three: the context that each allocation was given is the thread, the node of the tree, or the kind.
-enum class GroupBy : uint8_t { kFunction, kFile, kModule, kThread, kCall, kKind };
+// The last four: the context that each allocation was given is the process, the thread, the node of the tree, or the kind.
+enum class GroupBy : uint8_t { kFunction, kFile, kModule, kProcess, kThread, kCall, kKind };
 
 // How to group, and what.
 struct Grouping {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // See allocations.h.
 //
-// The peak by stack, in O(1) an event: a process counts how often its peak was exceeded. A stack whose live bytes have not
+// The peak by stack, in O(1) an event: it is counted how often the peak was exceeded. A stack whose live bytes have not
 // changed since the last time had, at that time, what it has now; so its share is settled just before its next change.
+// A process that ended takes with it what it held. It ends when something happens later, elsewhere: at the end of the
+// recording nothing does, and what was there last is there.
 #include "model/allocations.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 
 #include "base/check.h"
 #include "model/allocation_choice.h"
-#include "model/same_stacks.h"
+#include "model/summary.h"
 #include "model/unmatched_frees.h"
 
 namespace penna {
@@ -21,9 +23,11 @@ namespace {
 size_t family_of(const BlockRecord& block) { return std::min<size_t>(block.family, PENNA_FAMILY_COUNT); }
 
 // The order of a hash map is no order: whatever is kept of many blocks must not depend on it.
-void add_leak(Leak& leak, uint64_t address, const HeapBlock& block, const SampleWeight& weight) {
-  if (leak.blocks == 0 || block.time < leak.first_time || (block.time == leak.first_time && address < leak.example)) {
+void add_leak(Leak& leak, uint32_t process, uint64_t address, const HeapBlock& block, const SampleWeight& weight) {
+  if (leak.blocks == 0 ||
+      std::tie(block.time, process, address) < std::tie(leak.first_time, leak.holder, leak.example)) {
     leak.first_time = block.time;
+    leak.holder = process;
     leak.example = address;
   }
   leak.last_time = std::max(leak.last_time, block.time);
@@ -39,18 +43,28 @@ void add_leak(Leak& leak, uint64_t address, const HeapBlock& block, const Sample
 }  // namespace
 
 Allocations::Allocations(const Recording& recording, AllocationOptions options)
-    : options_(std::move(options)),
+    : recording_(recording),
+      options_(std::move(options)),
       family_(options_.choice == nullptr ? options_.family : options_.choice->limits().family),
       is_sampled_(family_.is_heap() && SampleScale(recording).is_sampled()),  // of all else everything is recorded
       scale_(is_sampled_ && !options_.as_recorded ? SampleScale(recording) : SampleScale(0)),
       heaps_(recording),
       totals_(recording.processes().size()),
-      peaks_(recording.processes().size()),
+      levels_(options_.peak == PeakOf::kRecording ? 1 : recording.processes().size()),
+      ended_(recording.processes().size()),
       threads_(recording.threads().size()),
-      ranges_(family_.space() == BlockSpace::kMaps ? recording.processes().size() : 0) {}
+      ranges_(family_.space() == BlockSpace::kMaps ? recording.processes().size() : 0) {
+  PENNA_CHECK(options_.peak == PeakOf::kRecording || options_.same == nullptr || !options_.same->joins_processes());
+  if (totals_.size() < 2) return;
+  for (const ProcessSummary& process : summarize(recording).processes)
+    if (process.ended && process.how != EndKind::kStopped) ends_.emplace_back(process.last_time, process.process);
+  std::sort(ends_.begin(), ends_.end(), std::greater<>());
+  if (!ends_.empty()) next_end_ = ends_.back().first;
+}
 Allocations::~Allocations() = default;
 
 void Allocations::operator()(const Event& event) {
+  if (event.time > next_end_) end_processes(event.time);
   BlockRecord block = read_block(event.record);
   if (block.deed == BlockDeed::kNone) return;
   if (family_.has(event.process, block)) return visit(event, block);
@@ -60,7 +74,34 @@ void Allocations::operator()(const Event& event) {
   others_.pool_allocations += block.space == BlockSpace::kPool;
 }
 
+void Allocations::end_processes(uint64_t time) {
+  for (; !ends_.empty() && ends_.back().first < time; ends_.pop_back()) {
+    const auto [end, process] = ends_.back();
+    if (totals_[process].live_blocks == 0) continue;
+    set_ended(process, true);
+    if (options_.observer != nullptr) options_.observer->on_live(process, end, 0, 0);
+  }
+  next_end_ = ends_.empty() ? UINT64_MAX : ends_.back().first;
+}
+
+// What it holds is there no more; or is there again.
+void Allocations::set_ended(uint32_t process, bool ended) {
+  ended_[process] = ended;
+  const uint64_t sign = ended ? 1 : UINT64_MAX;  // modulo 2^64
+  for (const auto& [address, block] : heaps_.blocks(process)) {
+    if (block.slot == kNoSlot) continue;
+    before_change(block.slot);
+    const SampleWeight weight = scale_.weigh(block.size);
+    present_[block.slot].gone_blocks += sign * weight.blocks;
+    present_[block.slot].gone_bytes += sign * weight.bytes;
+  }
+  Level& level = level_of(process);
+  level.blocks -= sign * totals_[process].live_blocks;
+  level.bytes -= sign * totals_[process].live_bytes;
+}
+
 void Allocations::visit(const Event& event, BlockRecord& block) {
+  if (ended_[event.process]) set_ended(event.process, false);  // it has not: the recording contradicts itself
   const bool maps = block.space == BlockSpace::kMaps;
   switch (block.deed) {
     case BlockDeed::kNone: return;
@@ -70,17 +111,19 @@ void Allocations::visit(const Event& event, BlockRecord& block) {
   }
 }
 
-uint32_t Allocations::first_like(uint32_t process, uint32_t stack) const {
-  return options_.same == nullptr ? stack : options_.same->first_like(process, stack);
+StackOfProcess Allocations::first_like(uint32_t process, uint32_t stack) const {
+  return options_.same == nullptr ? StackOfProcess{process, stack} : options_.same->first_like(process, stack);
 }
 
 uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
   const auto [known, is_unknown] = numbers_.try_emplace(pair_key(event.process, told.stack), next_number_);
-  uint32_t slot = known->second, context = 0, stack = told.stack;
+  uint32_t slot = known->second, context = 0;
+  const StackOfProcess own{event.process, told.stack};
+  StackOfProcess stack = own;
   bool is_new = is_unknown;
   if (is_new) stack = first_like(event.process, told.stack);
-  if (stack != told.stack) {
-    const auto [first, added] = numbers_.try_emplace(pair_key(event.process, stack), next_number_);
+  if (stack != own) {
+    const auto [first, added] = numbers_.try_emplace(pair_key(stack.process, stack.stack), next_number_);
     slot = first->second;
     is_new = added;
     numbers_.insert_or_assign(pair_key(event.process, told.stack), slot);
@@ -94,20 +137,37 @@ uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
   }
   if (is_new) {
     auto& one = stacks_.emplace_back();
-    one.process = event.process;
-    one.stack = stack;
+    one.process = stack.process;
+    one.stack = stack.stack;
     one.context = context;
-    seen_peak_.push_back(peaks_[event.process]);
+    one.processes = 0;
+    present_.push_back({0, 0, level_of(event.process).exceeded});
   }
+  if (is_unknown || is_new) stacks_[slot].processes += holders_.try_emplace(pair_key(slot, event.process)).second;
   return slot;
 }
 
 void Allocations::before_change(uint32_t slot) {
   StackAllocations& stack = stacks_[slot];
-  if (seen_peak_[slot] == peaks_[stack.process]) return;
-  seen_peak_[slot] = peaks_[stack.process];
-  stack.peak_blocks = stack.live_blocks;
-  stack.peak_bytes = stack.live_bytes;
+  Present& present = present_[slot];
+  const uint64_t exceeded = level_of(stack.process).exceeded;
+  if (present.seen_peak == exceeded) return;
+  present.seen_peak = exceeded;
+  stack.peak_blocks = stack.live_blocks - present.gone_blocks;
+  stack.peak_bytes = stack.live_bytes - present.gone_bytes;
+}
+
+inline void Allocations::change_live(uint32_t process, uint32_t slot, uint64_t blocks, uint64_t bytes) {
+  before_change(slot);
+  StackAllocations& stack = stacks_[slot];
+  stack.live_blocks += blocks;
+  stack.live_bytes += bytes;
+  HeapTotals& totals = totals_[process];
+  totals.live_blocks += blocks;
+  totals.live_bytes += bytes;
+  Level& level = level_of(process);
+  level.blocks += blocks;
+  level.bytes += bytes;
 }
 
 void Allocations::add_live(const Event& event, uint64_t address, const HeapBlock& block) {
@@ -120,33 +180,29 @@ void Allocations::add_live(const Event& event, uint64_t address, const HeapBlock
 }
 
 void Allocations::count_live(const Event& event, const HeapBlock& block) {
-  HeapTotals& totals = totals_[event.process];
-  before_change(block.slot);
-  StackAllocations& stack = stacks_[block.slot];
   const SampleWeight weight = scale_.weigh(block.size);
-  stack.live_blocks += weight.blocks;
-  stack.live_bytes += weight.bytes;
-  stack.own_peak_bytes = std::max(stack.own_peak_bytes, stack.live_bytes);
-  totals.live_blocks += weight.blocks;
-  totals.live_bytes += weight.bytes;
+  change_live(event.process, block.slot, weight.blocks, weight.bytes);
+  StackAllocations& stack = stacks_[block.slot];
+  stack.own_peak_bytes = std::max(stack.own_peak_bytes, stack.live_bytes - present_[block.slot].gone_bytes);
   tell_live(event.process, event.time);
-  if (totals.live_bytes <= totals.peak_bytes) return;
-  totals.peak_bytes = totals.live_bytes;
-  totals.peak_blocks = totals.live_blocks;
-  totals.peak_time = event.time;
-  ++peaks_[event.process];
+  HeapTotals& totals = totals_[event.process];
+  if (totals.live_bytes > totals.peak_bytes) {
+    totals.peak_bytes = totals.live_bytes;
+    totals.peak_blocks = totals.live_blocks;
+    totals.peak_time = event.time;
+  }
+  Level& level = level_of(event.process);
+  if (level.bytes <= level.peak_bytes) return;
+  level.peak_bytes = level.bytes;
+  level.peak_blocks = level.blocks;
+  level.peak_time = event.time;
+  ++level.exceeded;
 }
 
 void Allocations::remove_live(uint32_t process, const HeapBlock& block) {
   if (block.slot == kNoSlot) return;
-  before_change(block.slot);
-  StackAllocations& stack = stacks_[block.slot];
-  HeapTotals& totals = totals_[process];
   const SampleWeight weight = scale_.weigh(block.size);
-  stack.live_blocks -= weight.blocks;
-  stack.live_bytes -= weight.bytes;
-  totals.live_blocks -= weight.blocks;
-  totals.live_bytes -= weight.bytes;
+  change_live(process, block.slot, -weight.blocks, -weight.bytes);  // modulo 2^64
 }
 
 void Allocations::tell_live(uint32_t process, uint64_t time) {
@@ -214,9 +270,7 @@ void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
   threads_[event.thread].freed = is_inherited ? Freed::kInherited : Freed::kUnmatched;
   ++(is_inherited ? totals.inherited_frees : totals.unmatched_frees);
   if (options_.unmatched == nullptr) return;
-  BlockRecord told = free;
-  told.stack = first_like(event.process, free.stack);
-  if (!is_inherited) options_.unmatched->unmatched(event, told);
+  if (!is_inherited) options_.unmatched->unmatched(event, free);
   if (free.space != BlockSpace::kMaps) options_.unmatched->freed(event.process, free.address, free.stack);
 }
 
@@ -231,7 +285,7 @@ void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_te
   last.temporary = is_temporary;
   const SampleWeight weight = scale_.weigh(last.block.size);
   StackAllocations& stack = stacks_[last.block.slot];
-  HeapTotals& totals = totals_[stack.process];
+  HeapTotals& totals = totals_[recording_.threads()[thread].process];
   const uint64_t sign = is_temporary ? 1 : UINT64_MAX;  // modulo 2^64
   totals.temporary += sign * weight.blocks;
   totals.temporary_bytes += sign * weight.bytes;
@@ -282,13 +336,8 @@ void Allocations::take_part(const Event& event, const MappedPart& part, bool by_
     heaps_.insert(event.process, begin, piece, unused);
   }
   if (whole.slot == kNoSlot) return;
-  before_change(whole.slot);
-  StackAllocations& stack = stacks_[whole.slot];
   const uint64_t blocks = uint64_t{head} + uint64_t{tail} - 1;  // more of them, modulo 2^64
-  stack.live_blocks += blocks;
-  totals.live_blocks += blocks;
-  stack.live_bytes -= gone.size;
-  totals.live_bytes -= gone.size;
+  change_live(event.process, whole.slot, blocks, -gone.size);
   totals.splits += head && tail;
   totals.frees += part.is_whole();
   tell_live(event.process, event.time);
@@ -296,7 +345,7 @@ void Allocations::take_part(const Event& event, const MappedPart& part, bool by_
   last.block = gone;
   last.temporary = false;
   if (part.is_whole() && !part.was_cut && by_unmap) note_temporary(last, event.thread, true);
-  if (options_.observer != nullptr) options_.observer->on_freed({gone, event.thread, 0, event.time, part.is_whole()});
+  if (options_.observer != nullptr) options_.observer->on_freed({gone, event.thread, {}, event.time, part.is_whole()});
 }
 
 // The thread's last free has happened: nothing can take it back any more.
@@ -304,9 +353,10 @@ void Allocations::settle(uint32_t thread) {
   LastOfThread& last = threads_[thread];
   if (last.is_told) return;
   last.is_told = true;
-  if (options_.observer != nullptr)
-    options_.observer->on_freed(
-        {last.block, thread, first_like(stacks_[last.block.slot].process, last.freed_from), last.freed_at, true});
+  if (options_.observer == nullptr) return;
+  StackOfProcess from;
+  if (last.freed_from != 0) from = first_like(recording_.threads()[thread].process, last.freed_from);
+  options_.observer->on_freed({last.block, thread, from, last.freed_at, true});
 }
 
 void Allocations::finish() {
@@ -359,11 +409,12 @@ HeapTotals Allocations::total() const {
     sum.replaced += one.replaced;
     sum.failed_reallocs += one.failed_reallocs;
     sum.unknown_stacks += one.unknown_stacks;
-    if (one.peak_bytes > sum.peak_bytes) {
-      sum.peak_bytes = one.peak_bytes;
-      sum.peak_blocks = one.peak_blocks;
-      sum.peak_time = one.peak_time;
-    }
+  }
+  for (const Level& level : levels_) {
+    if (level.peak_bytes <= sum.peak_bytes) continue;
+    sum.peak_bytes = level.peak_bytes;
+    sum.peak_blocks = level.peak_blocks;
+    sum.peak_time = level.peak_time;
   }
   return sum;
 }
@@ -372,19 +423,23 @@ std::vector<StackAllocations> Allocations::stacks() const {
   std::vector<StackAllocations> result = stacks_;
   for (size_t slot = 0; slot < result.size(); ++slot) {
     StackAllocations& stack = result[slot];
-    if (seen_peak_[slot] == peaks_[stack.process]) continue;
-    stack.peak_blocks = stack.live_blocks;
-    stack.peak_bytes = stack.live_bytes;
+    if (present_[slot].seen_peak == level_of(stack.process).exceeded) continue;
+    stack.peak_blocks = stack.live_blocks - present_[slot].gone_blocks;
+    stack.peak_bytes = stack.live_bytes - present_[slot].gone_bytes;
   }
   return result;
 }
 
 std::vector<Leak> Allocations::leaks(uint32_t process) const {
   std::vector<Leak> by_slot(stacks_.size());
+  std::vector<uint32_t> last(stacks_.size(), kNoIndex);  // by slot: the last process with one
   for (uint32_t i = 0; i < totals_.size(); ++i) {
     if (process != kNoIndex && process != i) continue;
-    for (const auto& [address, block] : heaps_.blocks(i))
-      if (block.slot != kNoSlot) add_leak(by_slot[block.slot], address, block, scale_.weigh(block.size));
+    for (const auto& [address, block] : heaps_.blocks(i)) {
+      if (block.slot == kNoSlot) continue;
+      by_slot[block.slot].processes += std::exchange(last[block.slot], i) != i;
+      add_leak(by_slot[block.slot], i, address, block, scale_.weigh(block.size));
+    }
   }
   std::vector<Leak> result;
   for (size_t slot = 0; slot < by_slot.size(); ++slot) {

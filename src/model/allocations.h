@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/block_family.h"
@@ -25,28 +26,33 @@
 #include "model/hash.h"
 #include "model/heap.h"
 #include "model/mapped_ranges.h"
+#include "model/same_stacks.h"
 #include "model/sampling.h"
 
 namespace penna {
 
-// Of one stack of one process, in one context. Live and peak are those of its process.
+// Of one stack, in one context: of one process, or of all that have such a stack (AllocationOptions::same).
 struct StackAllocations {
-  uint32_t process = 0;
-  uint32_t stack = 0;    // 0 = unknown
-  uint32_t context = 0;  // what AllocationOptions::context gave; else 0
+  uint32_t process = 0;    // the first that has it
+  uint32_t stack = 0;      // of that process; 0 = unknown
+  uint32_t context = 0;    // what AllocationOptions::context gave; else 0
+  uint32_t processes = 1;  // that allocated here
   uint64_t allocations = 0;
-  uint64_t bytes = 0;                        // asked for, over all allocations
-  uint64_t live_blocks = 0, live_bytes = 0;  // now; at the end: the leaks
-  uint64_t peak_blocks = 0, peak_bytes = 0;  // of it at the moment of the process's peak
-  uint64_t own_peak_bytes = 0;               // the most live bytes that it had itself, whenever that was
+  uint64_t bytes = 0;  // asked for, over all allocations
+  // Now, or where its process has ended, then; at the end: the leaks.
+  uint64_t live_blocks = 0, live_bytes = 0;
+  uint64_t peak_blocks = 0, peak_bytes = 0;  // of it at the moment of the peak (PeakOf)
+  uint64_t own_peak_bytes = 0;  // the most that it had itself at one time, in all processes, whenever that was
   // Freed by the thread that allocated them, before it had made AllocationOptions::within more; not those that grew.
   uint64_t temporary = 0, temporary_bytes = 0;
 };
 
 // The blocks of one stack that were never freed.
 struct Leak {
-  uint32_t process = 0;
+  uint32_t process = 0;  // these two as in StackAllocations
   uint32_t stack = 0;
+  uint32_t holder = 0;     // the process that has the first of them
+  uint32_t processes = 0;  // that have some
   uint64_t blocks = 0, bytes = 0;
   std::vector<uint64_t> sizes;             // examples: up to kExampleSizes different ones, the largest first
   uint64_t example = 0;                    // address of the oldest block
@@ -55,16 +61,15 @@ struct Leak {
 };
 
 class AllocationChoice;
-class SameStacks;
 class UnmatchedFrees;
 
 // The end of a block, or of a part of a mapping.
 struct BlockEnd {
-  HeapBlock block;      // its size: of what ended
-  uint32_t thread = 0;  // that freed it (index)
-  uint32_t stack = 0;   // from where; 0: not recorded
-  uint64_t time = 0;    // ticks
-  bool whole = true;    // nothing of it is left
+  HeapBlock block;        // its size: of what ended
+  uint32_t thread = 0;    // that freed it (index)
+  StackOfProcess from{};  // where; both 0: not recorded
+  uint64_t time = 0;      // ticks
+  bool whole = true;      // nothing of it is left
 };
 
 // Who looks on. Of blocks that the choice leaves out nothing is told.
@@ -73,9 +78,13 @@ class AllocationObserver {
   virtual ~AllocationObserver() = default;
   virtual void on_allocated(const Event&, const HeapBlock&) {}
   virtual void on_freed(const BlockEnd&) {}  // once it is certain: a failed realloc frees nothing
-  // What a process has now. After each change.
+  // What a process has now. After each change; nothing, once it has ended and another one goes on.
   virtual void on_live(uint32_t, uint64_t /* time */, uint64_t /* bytes */, uint64_t /* blocks */) {}
 };
+
+// What the peak_* of stacks are those of. Of the recording: on its one clock, the moment when all processes together held
+// the most; what a process held ends with it.
+enum class PeakOf : uint8_t { kRecording, kEachProcess };
 
 // What is counted, and how finely. All that it points to must outlive the Allocations.
 struct AllocationOptions {
@@ -83,8 +92,9 @@ struct AllocationOptions {
   uint32_t within = 1;  // for temporary, 1 to kMostWithin
   // What else tells allocations apart, besides their stack: a number, asked for at each. Empty: nothing.
   std::function<uint32_t(const Event&)> context;
-  bool by_kind = false;      // in place of `context`: their block_kind()
-  bool as_recorded = false;  // of a sample: each block counts as itself, not as what it stands for
+  bool by_kind = false;              // in place of `context`: their block_kind()
+  bool as_recorded = false;          // of a sample: each block counts as itself, not as what it stands for
+  PeakOf peak = PeakOf::kRecording;  // kEachProcess: `same` must not join processes
   // Stacks that read the same count as one, the first of them; null: each for itself.
   SameStacks* same = nullptr;
   BlockFamily family;  // without a choice, which says it itself
@@ -126,7 +136,7 @@ class Allocations {
   void finish();  // no more events come
 
   std::span<const HeapTotals> processes() const { return totals_; }  // by process index
-  // Sums over all processes; peak_* is that of the process with the largest peak.
+  // Sums over all processes; peak_* is that of all together (PeakOf), or of the process with the largest.
   HeapTotals total() const;
   bool is_sampled() const { return is_sampled_; }
   bool is_estimated() const { return scale_.is_sampled(); }  // sums are of all, not of what was recorded
@@ -135,6 +145,7 @@ class Allocations {
   bool knows_temporary() const { return !is_sampled_; }
   // In order of first appearance: by slot, as HeapBlock::slot.
   std::vector<StackAllocations> stacks() const;
+  size_t slot_count() const { return stacks_.size(); }
   uint32_t within() const { return options_.within; }
   const BlockFamily& family() const { return family_; }
   const OtherFamilies& others() const { return others_; }
@@ -176,12 +187,16 @@ class Allocations {
   void freed_unknown(const Event& event, const BlockRecord& free);
   void take_back(const Event& event, uint64_t address);
   uint32_t slot_of(const Event& event, const BlockRecord& told);
-  uint32_t first_like(uint32_t process, uint32_t stack) const;
+  StackOfProcess first_like(uint32_t process, uint32_t stack) const;
+  void end_processes(uint64_t time);
+  void set_ended(uint32_t process, bool ended);
   void before_change(uint32_t slot);
+  void change_live(uint32_t process, uint32_t slot, uint64_t blocks, uint64_t bytes);  // by so many, modulo 2^64
   void count_live(const Event& event, const HeapBlock& block);
   void add_live(const Event& event, uint64_t address, const HeapBlock& block);
   void remove_live(uint32_t process, const HeapBlock& block);
 
+  const Recording& recording_;
   AllocationOptions options_;
   BlockFamily family_;
   OtherFamilies others_;
@@ -189,14 +204,30 @@ class Allocations {
   SampleScale scale_;
   HeapForest heaps_;
   std::vector<HeapTotals> totals_;  // by process
-  std::vector<uint64_t> peaks_;     // by process: how many times its peak was exceeded
+  // What there is at one time, of the recording or of each process, as PeakOf says.
+  struct Level {
+    uint64_t blocks = 0, bytes = 0;
+    uint64_t peak_blocks = 0, peak_bytes = 0, peak_time = 0;
+    uint64_t exceeded = 0;  // how many times its peak was
+  };
+  Level& level_of(uint32_t process) { return levels_[options_.peak == PeakOf::kRecording ? 0 : process]; }
+  const Level& level_of(uint32_t process) const { return levels_[options_.peak == PeakOf::kRecording ? 0 : process]; }
+  // Of a slot: what is live in processes that have ended, and up to which Level::exceeded its peak_* is valid.
+  struct Present {
+    uint64_t gone_blocks = 0, gone_bytes = 0, seen_peak = 0;
+  };
+  std::vector<Level> levels_;
+  std::vector<std::pair<uint64_t, uint32_t>> ends_;  // of processes, and which: the next one last
+  uint64_t next_end_ = UINT64_MAX;
+  std::vector<bool> ended_;  // by process
   std::vector<LastOfThread> threads_;
   std::vector<MappedRanges> ranges_;  // by process, of mappings
   std::vector<StackAllocations> stacks_;
-  std::vector<uint64_t> seen_peak_;  // by slot of stacks_: up to which of peaks_ its peak_* is valid
-  NumberMap<uint32_t> numbers_;      // process, stack -> a number; without contexts: its slot
+  std::vector<Present> present_;  // by slot of stacks_
+  NumberMap<uint32_t> numbers_;   // process, stack -> a number; without contexts: its slot
   uint32_t next_number_ = 0;
   NumberMap<uint32_t> slots_;  // that number, context -> slot
+  NumberMap<bool> holders_;    // slot, process: who is in StackAllocations::processes
 };
 
 }  // namespace penna

@@ -15,8 +15,9 @@ namespace penna {
 
 struct FreedBy {
   uint32_t slot = 0;
-  uint32_t thread = 0;  // index: of who freed
-  uint32_t stack = 0;   // from where; 0: not recorded
+  uint32_t thread = 0;                // index: of who freed; of several processes the first
+  StackOfProcess from{};              // where; stack 0: not recorded
+  std::vector<uint32_t> processes{};  // whose threads these are
   uint64_t blocks = 0, bytes = 0;
   Distribution lives;  // ticks
 };
@@ -37,8 +38,9 @@ class BlockLifetimes : public AllocationObserver {
     uint64_t blocks = 0, bytes = 0;
   };
 
-  // `by_freer`: freed_by() is wanted.
-  BlockLifetimes(const Recording& recording, bool by_freer);
+  // `by_freer`: freed_by() is wanted. `joins_processes`: there, the same thread of several processes (by its name, and by how
+  // many its process had before) is one.
+  BlockLifetimes(const Recording& recording, bool by_freer, bool joins_processes = false);
 
   void on_freed(const BlockEnd& end) override;
 
@@ -48,13 +50,17 @@ class BlockLifetimes : public AllocationObserver {
 
  private:
   bool by_freer_;
+  std::vector<uint32_t> first_thread_;  // by thread: the first that is the same
+  std::vector<uint32_t> process_;       // by thread
   OfSlot none_;
   std::vector<OfSlot> slots_;
   std::vector<Decade> decades_;
   std::vector<uint64_t> decade_ticks_;  // where each ends
   std::vector<FreedBy> freed_by_;
   NumberMap<uint32_t> pairs_;    // slot, thread -> a number
-  NumberMap<uint32_t> numbers_;  // that number, stack -> index of freed_by_
+  NumberMap<uint32_t> froms_;    // process, stack of the free -> a number
+  NumberMap<uint32_t> numbers_;  // those two -> index of freed_by_
+  NumberMap<bool> holders_;      // index of freed_by_, process: who is in FreedBy::processes
 };
 
 }  // namespace penna

@@ -25,6 +25,15 @@ void sort_blames(Verdict& verdict) {
                    [](const Blame& a, const Blame& b) { return a.amount > b.amount; });
 }
 
+void join_blames(Verdict& verdict, SameStacks& same) {
+  NumberMap<size_t> known;
+  for (const Blame& one : std::exchange(verdict.blames, {})) {
+    const StackOfProcess first = same.first_like(one.process, one.stack);
+    blame(verdict, known, first.process, first.stack, one.amount);
+  }
+  sort_blames(verdict);
+}
+
 LimitedFunctions::LimitedFunctions(const Recording& recording, Names& names, const CallTree* tree,
                                    const std::vector<CallLimit>& limits)
     : limits_(limits),

@@ -39,6 +39,8 @@ struct Verdict {
 
 // The largest first.
 void sort_blames(Verdict& verdict);
+// Those of stacks that read the same become one.
+void join_blames(Verdict& verdict, SameStacks& same);
 
 // What happened inside functions that are under limits: they stand in the stack, or their call is recorded and was open.
 class LimitedFunctions {

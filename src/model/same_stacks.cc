@@ -54,9 +54,10 @@ uint32_t SameStacks::number_of(uint32_t process, uint32_t stack) {
   return number;
 }
 
-uint32_t SameStacks::first_like(uint32_t process, uint32_t stack) {
-  if (stack == 0) return 0;
-  return first_.try_emplace(pair_key(process, number_of(process, stack)), stack).first->second;
+StackOfProcess SameStacks::first_like(uint32_t process, uint32_t stack) {
+  const uint32_t number = stack == 0 ? 0 : number_of(process, stack);
+  return first_.try_emplace(pair_key(joins_processes() ? 0 : process, number), StackOfProcess{process, stack})
+      .first->second;
 }
 
 }  // namespace penna

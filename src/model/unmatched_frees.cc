@@ -6,16 +6,25 @@
 
 namespace penna {
 
-UnmatchedFrees::UnmatchedFrees(const Recording& recording)
-    : freed_(recording.processes().size()), last_(recording.threads().size()) {}
+UnmatchedFrees::UnmatchedFrees(const Recording& recording, SameStacks* same)
+    : freed_(recording.processes().size()), same_(same), last_(recording.threads().size()) {}
+
+// What is not recorded is of no process.
+StackOfProcess UnmatchedFrees::first_like(uint32_t process, uint32_t stack) const {
+  if (stack == 0) return {};
+  return same_ == nullptr ? StackOfProcess{process, stack} : same_->first_like(process, stack);
+}
 
 void UnmatchedFrees::unmatched(const Event& event, const BlockRecord& free) {
   const auto before = freed_[event.process].find(free.address);
   const bool again = before != freed_[event.process].end();
-  const uint32_t first = again ? before->second : 0;
-  const Key key{event.process, free.stack == 0 ? event.thread : 0, free.stack, again, first};
+  const StackOfProcess first = first_like(event.process, again ? before->second : 0);
+  const StackOfProcess stack = first_like(event.process, free.stack);
+  const uint32_t of = stack.stack == 0 ? event.thread : stack.process;
+  const Key key{of, stack.stack, again, first.process, first.stack};
   const auto [found, added] = numbers_.try_emplace(key, rows_.size());
-  if (added) rows_.push_back({event.process, event.thread, free.stack, again, first, 0, free.address, event.time});
+  if (added) rows_.push_back({event.process, event.thread, stack, again, first, 0, 0, free.address, event.time});
+  rows_[found->second].processes += holders_.emplace(found->second, event.process).second;
   ++rows_[found->second].frees;
   last_[event.thread] = found->second;
 }

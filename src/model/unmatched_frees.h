@@ -8,29 +8,34 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/block_records.h"
 #include "model/events.h"
 #include "model/hash.h"
+#include "model/same_stacks.h"
 
 namespace penna {
 
 // Of one stack of frees.
 struct UnmatchedFree {
-  uint32_t process = 0;      // index
-  uint32_t thread = 0;       // index; of the first of them
-  uint32_t stack = 0;        // 0 = not recorded: those of a thread
-  bool again = false;        // the last that is recorded of its address is a free, too
-  uint32_t first_stack = 0;  // again: of that free; 0 = not recorded
+  uint32_t process = 0;    // index; these two of the first of them
+  uint32_t thread = 0;     // index
+  StackOfProcess stack{};  // 0 = not recorded: those of a thread
+  bool again = false;      // the last that is recorded of its address is a free, too
+  StackOfProcess first{};  // again: of that free; stack 0 = not recorded
+  uint32_t processes = 0;  // that freed so
   uint64_t frees = 0;
   uint64_t address = 0, time = 0;  // of the first; ticks
 };
 
 class UnmatchedFrees {
  public:
-  explicit UnmatchedFrees(const Recording& recording);
+  // `same`: those that read the same are one stack; null: each for itself.
+  explicit UnmatchedFrees(const Recording& recording, SameStacks* same = nullptr);
 
   void allocated(uint32_t process, uint64_t address) { freed_[process].erase(address); }
   void freed(uint32_t process, uint64_t address, uint32_t stack) { freed_[process].insert_or_assign(address, stack); }
@@ -42,8 +47,12 @@ class UnmatchedFrees {
 
  private:
   std::vector<NumberMap<uint32_t>> freed_;  // by process: address -> stack of its free
-  using Key = std::tuple<uint32_t, uint32_t, uint32_t, bool, uint32_t>;
+  StackOfProcess first_like(uint32_t process, uint32_t stack) const;
+
+  using Key = std::tuple<uint32_t, uint32_t, bool, uint32_t, uint32_t>;
+  SameStacks* same_;
   std::map<Key, size_t> numbers_;
+  std::set<std::pair<size_t, uint32_t>> holders_;  // row, process
   std::vector<UnmatchedFree> rows_;
   std::vector<size_t> last_;  // by thread: the row of its last unmatched free
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -48,7 +49,7 @@ Table table_of_lives(const Recording& recording, const Allocations& heap, const 
                      const AllocationView& view) {
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
   std::vector<BlockLifetimes::OfSlot> of_row(rows->rows().size());
-  for (uint32_t slot = 0; slot < heap.stacks().size(); ++slot) of_row[rows->of_slot(slot)].merge(lives.of_slot(slot));
+  for (uint32_t slot = 0; slot < heap.slot_count(); ++slot) of_row[rows->of_slot(slot)].merge(lives.of_slot(slot));
   Table table;
   table.columns = {{"count", "COUNT", CellKind::kCount}, {"freed", "FREED", CellKind::kCount}};
   add_life_columns(table);
@@ -72,7 +73,13 @@ Table table_of_lives(const Recording& recording, const Allocations& heap, const 
 
 bool has_stacks(const BlockLifetimes& lives) {
   return std::any_of(lives.freed_by().begin(), lives.freed_by().end(),
-                     [](const FreedBy& freer) { return freer.stack != 0; });
+                     [](const FreedBy& freer) { return freer.from.stack != 0; });
+}
+
+// Of a thread that is the same in several processes.
+std::string freer_label(const Recording& recording, uint32_t thread, size_t processes) {
+  const std::string& name = recording.threads()[thread].name;
+  return fmt::format("{} of {} processes", name.empty() ? "a thread" : name, processes);
 }
 
 Table table_of_freers(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
@@ -91,8 +98,13 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
     const RecordedThread& thread = recording.threads()[pair.thread];
     std::vector<Cell> cells = {number(pair.blocks), number(pair.bytes)};
     add_life_cells(recording, pair.lives, cells);
-    cells.emplace_back(int64_t{thread.tid});
-    cells.emplace_back(thread_label(recording, thread.process, thread.tid));
+    if (pair.processes.size() > 1) {
+      cells.emplace_back();
+      cells.emplace_back(freer_label(recording, pair.thread, pair.processes.size()));
+    } else {
+      cells.emplace_back(int64_t{thread.tid});
+      cells.emplace_back(thread_label(recording, thread.process, thread.tid));
+    }
     cells.emplace_back(std::string());
     rows->add_cells(pair.slot, cells);
     table.add(std::move(cells), i);
@@ -103,7 +115,7 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
   rows->complete(table);
   table.complete = [&recording, &lives, &names, place, by_slot = table.complete](TableRow& row) {
     const FreedBy& freer = lives.freed_by()[row.source];
-    row.cells[place] = place_text(recording.threads()[freer.thread].process, freer.stack, names);
+    row.cells[place] = place_text(freer.from.process, freer.from.stack, names);
     const uint32_t source = std::exchange(row.source, freer.slot);
     by_slot(row);
     row.source = source;
@@ -113,20 +125,22 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
 
 // Rows of freers_report(): what one stack freed, or one thread when it has none.
 struct Freer {
-  uint32_t process = 0, thread = 0, stack = 0;
+  uint32_t thread = 0;
+  StackOfProcess from{};
+  std::set<uint32_t> processes{};
   uint64_t blocks = 0, bytes = 0;
   Distribution lives;
 };
 
-std::vector<Freer> freers_of(const Recording& recording, const BlockLifetimes& lives) {
+std::vector<Freer> freers_of(const BlockLifetimes& lives) {
   std::vector<Freer> freers;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> numbers;
   for (const FreedBy& one : lives.freed_by()) {
-    const uint32_t process = recording.threads()[one.thread].process;
     const auto [found, added] =
-        numbers.try_emplace({process, one.stack, one.stack == 0 ? one.thread : 0}, freers.size());
-    if (added) freers.push_back({process, one.thread, one.stack, 0, 0, {}});
+        numbers.try_emplace({one.from.process, one.from.stack, one.from.stack == 0 ? one.thread : 0}, freers.size());
+    if (added) freers.push_back({one.thread, one.from, {}, 0, 0, {}});
     Freer& freer = freers[found->second];
+    freer.processes.insert(one.processes.begin(), one.processes.end());
     freer.blocks += one.blocks;
     freer.bytes += one.bytes;
     freer.lives.merge(one.lives);
@@ -199,7 +213,7 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
     return report;
   }
   uint64_t freed = 0, elsewhere = 0;
-  for (uint32_t slot = 0; slot < heap.stacks().size(); ++slot) {
+  for (uint32_t slot = 0; slot < heap.slot_count(); ++slot) {
     freed += lives.of_slot(slot).lives.count();
     elsewhere += lives.of_slot(slot).elsewhere;
   }
@@ -224,12 +238,12 @@ Report freers_report(const Recording& recording, const Allocations& heap, const 
     report.head.push_back(no_allocations_text(recording, heap));
     return report;
   }
-  const auto freers = std::make_shared<const std::vector<Freer>>(freers_of(recording, lives));
+  const auto freers = std::make_shared<const std::vector<Freer>>(freers_of(lives));
   Table table;
   table.key = "freers";
   table.columns = {{"freed", "FREED", CellKind::kCount}, {"bytes", "BYTES", CellKind::kBytes}};
   add_life_columns(table);
-  table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap) < 2});
+  add_process_columns(table);
   table.details_key = "stack";
   table.details_in_row = true;
   add_place_columns(table, "STACK THAT FREED");
@@ -240,15 +254,19 @@ Report freers_report(const Recording& recording, const Allocations& heap, const 
     bytes += freer.bytes;
     std::vector<Cell> cells = {number(freer.blocks), number(freer.bytes)};
     add_life_cells(recording, freer.lives, cells);
-    cells.emplace_back(int64_t{recording.processes()[freer.process].process.pid});
+    add_process_cells(recording, static_cast<uint32_t>(freer.processes.size()), *freer.processes.begin(), cells);
     add_place_cells(cells);
     table.add(std::move(cells), i);
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
+  settle_process_columns(table, heap);
   table.complete = [freers, &recording, &names](TableRow& row) {
     const Freer& freer = (*freers)[row.source];
-    set_freer(row, recording, freer.process, freer.thread, freer.stack, names);
+    if (freer.from.stack == 0 && freer.processes.size() > 1)
+      row.details = {{fmt::format("({})", freer_label(recording, freer.thread, freer.processes.size())), ""}};
+    else
+      set_freer(row, recording, freer.thread, freer.from, names);
   };
   report.head.push_back(fmt::format("{} of {}{} {}", plural_text(static_cast<int64_t>(blocks), heap.family().block()),
                                     bytes_text(static_cast<int64_t>(bytes)), family_text(heap), heap.family().freed()));

@@ -24,7 +24,7 @@ struct SumColumn {
   Cell (*value)(const AllocationSums&);
   std::string_view total_key, total_title;
   bool total_shown = false;
-  bool in_groups = true;
+  bool is_own_peak = false, in_groups = true;
 };
 
 constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
@@ -65,12 +65,15 @@ std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<Su
   return cells;
 }
 
-// The rows with something in the first column, most first. `second`: of stacks, a column that is looked at where there is
+// The rows with something in the first column, most first. `second`: where OWN PEAK is known, a column that is looked at where there is
 // nothing in the first; 0: none.
 Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t second = 0) {
   Table table;
   const bool totals = rows.have_totals();
-  if (!rows.are_stacks()) std::erase_if(columns, [](const SumColumn& column) { return !column.in_groups; });
+  if (!rows.are_stacks())
+    std::erase_if(columns, [&](const SumColumn& column) {
+      return column.is_own_peak ? !rows.know_own_peak() : !column.in_groups;
+    });
   for (const SumColumn& column : columns) table.columns.push_back({column.key, column.title, column.kind});
   if (totals) {
     table.columns[0].key = table.columns[0].kind == CellKind::kBytes ? "self_bytes" : "self_count";
@@ -80,7 +83,7 @@ Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t se
       table.columns.push_back({column.total_key, column.total_title, column.kind, false, !column.total_shown});
   }
   rows.add_columns(table);
-  const size_t other_column = totals ? columns.size() : rows.are_stacks() ? second : 0;
+  const size_t other_column = totals ? columns.size() : rows.know_own_peak() ? second : 0;
   const auto is_empty = [](const Cell& cell) { return std::get<int64_t>(cell) == 0; };
   for (uint32_t i = 0; i < rows.rows().size(); ++i) {
     std::vector<Cell> cells = sum_cells(rows.rows()[i], columns, totals);
@@ -104,11 +107,26 @@ std::string peak_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   std::string text =
       fmt::format("{} in {} at the peak", bytes(total.peak_bytes), counted(total.peak_blocks, heap.family().block()));
-  if (busy_processes(heap) > 1) text += " of the largest process";
+  if (busy_processes(heap) > 1) text += " of all processes together";
   const uint64_t start = summarize(recording).first_time;
   if (total.peak_time > start)
     text += fmt::format(" after {}", duration_text(recording.time().duration_ns(start, total.peak_time)));
   return text;
+}
+
+// Of several processes: which one held the most, and when. Empty: there is but one.
+std::string largest_process_text(const Recording& recording, const Allocations& heap) {
+  if (busy_processes(heap) < 2) return "";
+  const auto largest =
+      std::max_element(heap.processes().begin(), heap.processes().end(),
+                       [](const HeapTotals& a, const HeapTotals& b) { return a.peak_bytes < b.peak_bytes; });
+  const Process& process = recording.processes()[static_cast<size_t>(largest - heap.processes().begin())].process;
+  const uint64_t start = summarize(recording).first_time;
+  return fmt::format(
+      "the most that one process held: {} in {}, by {} ({}){} (--by process)", bytes(largest->peak_bytes),
+      counted(largest->peak_blocks, heap.family().block()), process_name(process), process.pid,
+      largest->peak_time > start ? " after " + duration_text(recording.time().duration_ns(start, largest->peak_time))
+                                 : "");
 }
 
 // Without suppressions: more can be said of a stack than its sums.
@@ -116,13 +134,11 @@ Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names&
   Table table;
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"leaked_bytes", "LEAKED", CellKind::kBytes},
-                   {"blocks", "BLOCKS", CellKind::kCount},
-                   {"largest_bytes", "LARGEST", CellKind::kBytes},
-                   {"first_ns", "FIRST", CellKind::kDuration, false, true},
-                   {"last_ns", "LAST", CellKind::kDuration, false, true},
-                   {"example", "EXAMPLE", CellKind::kAddress, false, true},
-                   {"pid", "PID", CellKind::kNumber, false, busy_processes(heap) < 2}};
+  table.columns = {
+      {"leaked_bytes", "LEAKED", CellKind::kBytes},          {"blocks", "BLOCKS", CellKind::kCount},
+      {"largest_bytes", "LARGEST", CellKind::kBytes},        {"first_ns", "FIRST", CellKind::kDuration, false, true},
+      {"last_ns", "LAST", CellKind::kDuration, false, true}, {"example", "EXAMPLE", CellKind::kAddress, false, true}};
+  add_process_columns(table);
   add_place_columns(table, "STACK");
   const auto leaks = std::make_shared<const std::vector<Leak>>(heap.leaks());
   const uint64_t begin = summarize(recording).first_time;
@@ -134,11 +150,12 @@ Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names&
                                leak.sizes.empty() ? Cell{} : number(leak.sizes.front()),
                                recording.time().duration_ns(begin, leak.first_time),
                                recording.time().duration_ns(begin, leak.last_time),
-                               static_cast<int64_t>(leak.example),
-                               int64_t{recording.processes()[leak.process].process.pid}};
+                               static_cast<int64_t>(leak.example)};
+    add_process_cells(recording, leak.processes, leak.holder, cells);
     add_place_cells(cells);
     table.add(std::move(cells), i);
   }
+  settle_process_columns(table, heap);
   table.complete = [leaks, &names](TableRow& row) {
     set_stack(row, (*leaks)[row.source].process, (*leaks)[row.source].stack, names);
   };
@@ -188,8 +205,9 @@ bool has_range(const Recording& recording) {
   return recording.call_rules() != nullptr && recording.call_rules()->has_range();
 }
 
-std::string end_text(const Recording& recording) {
-  return has_range(recording) ? "at the end of the range" : "at the end";
+std::string end_text(const Recording& recording, const Allocations& heap) {
+  if (has_range(recording)) return "at the end of the range";
+  return busy_processes(heap) > 1 ? "at the end of each process" : "at the end";
 }
 
 std::string no_allocations_text(const Recording& recording, const Allocations& heap) {
@@ -241,7 +259,7 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
   std::string head =
       fmt::format("{} of {} in all{}{}; {}; {} in {} live {}", counted(total.allocations, family.allocation()),
                   bytes(total.bytes), family_text(heap), temporary, peak_text(recording, heap), bytes(total.live_bytes),
-                  counted(total.live_blocks, family.block()), end_text(recording));
+                  counted(total.live_blocks, family.block()), end_text(recording, heap));
   if (total.unmatched_frees != 0)
     head +=
         fmt::format("; {} of {}s whose {} {} (--unmatched)", counted(total.unmatched_frees, family.free()),
@@ -300,7 +318,7 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
   Report report = report_of(
       "leaks",
       fmt::format("{} in {} not {} {}, of {} in {}{}", bytes(left.live_bytes),
-                  counted(left.live_blocks, heap.family().block()), heap.family().freed(), end_text(recording),
+                  counted(left.live_blocks, heap.family().block()), heap.family().freed(), end_text(recording, heap),
                   bytes(total.bytes), counted(total.allocations, heap.family().allocation()), family_text(heap)),
       {});
   if (!suppressed.empty()) report.head.push_back(suppressed);
@@ -358,10 +376,14 @@ Report peak_report(const Recording& recording, const Allocations& heap, Names& n
                    [](const AllocationSums& s) { return number(s.own_peak_bytes); },
                    "",
                    ""};
-  own.in_groups = false;
+  own.is_own_peak = true;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
-  return report_of("peak", peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
-                   sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
+  Report report =
+      report_of("peak", peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
+                sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
+  if (std::string largest = largest_process_text(recording, heap); !largest.empty())
+    report.head.push_back(std::move(largest));
+  return report;
 }
 
 }  // namespace penna

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/frames.h"
 
 namespace penna {
@@ -12,6 +14,31 @@ size_t busy_processes(const Allocations& heap) {
   size_t count = 0;
   for (const HeapTotals& totals : heap.processes()) count += totals.allocations != 0;
   return count;
+}
+
+void add_process_columns(Table& table) {
+  table.columns.push_back({"processes", "PROCS", CellKind::kCount});
+  table.columns.push_back({"pid", "PID", CellKind::kNumber});
+}
+
+void add_process_cells(const Recording& recording, uint32_t processes, uint32_t process, std::vector<Cell>& cells) {
+  cells.emplace_back(int64_t{processes});
+  cells.emplace_back();
+  if (processes == 1) cells.back() = int64_t{recording.processes()[process].process.pid};
+}
+
+void settle_process_columns(Table& table, const Allocations& heap) {
+  const auto pid = std::find_if(table.columns.begin(), table.columns.end(),
+                                [](const TableColumn& column) { return column.key == "pid"; });
+  const size_t at = static_cast<size_t>(pid - table.columns.begin());
+  bool any_of_one = false, any_of_several = false;
+  for (const TableRow& row : table.rows) {
+    const bool of_one = std::holds_alternative<int64_t>(row.cells[at]);
+    any_of_one |= of_one;
+    any_of_several |= !of_one;
+  }
+  pid->machine_only = !any_of_one || busy_processes(heap) < 2;
+  pid[-1].machine_only = !any_of_several;
 }
 
 std::shared_ptr<AllocationRows> AllocationRows::make(const Recording& recording, const Allocations& heap, Names& names,
@@ -43,12 +70,15 @@ void AllocationRows::take_groups(const Grouping& how) {
   AllocationGroups grouped = group_allocations(heap_, names_, how);
   groups_ = std::move(grouped.groups);
   of_slot_ = std::move(grouped.of_slot);
-  for (const AllocationGroup& group : groups_) rows_.push_back({group.self, group.total});
+  for (const AllocationGroup& group : groups_) {
+    rows_.push_back({group.self, group.total});
+    if (by_ == GroupBy::kProcess) rows_.back().self.own_peak_bytes = heap_.processes()[group.context].peak_bytes;
+  }
 }
 
 void AllocationRows::add_columns(Table& table) const {
   if (!by_) {
-    table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2});
+    add_process_columns(table);
     add_place_columns(table, "STACK");
   } else if (by_ == GroupBy::kFile) {
     table.columns.push_back({"file", "FILE", CellKind::kText, true});
@@ -58,6 +88,9 @@ void AllocationRows::add_columns(Table& table) const {
     table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2});
     table.columns.push_back({"tid", "TID", CellKind::kNumber});
     table.columns.push_back({"thread", "THREAD", CellKind::kText, true});
+  } else if (by_ == GroupBy::kProcess) {
+    table.columns.push_back({"pid", "PID", CellKind::kNumber});
+    table.columns.push_back({"process", "PROCESS", CellKind::kText, true});
   } else if (by_ == GroupBy::kKind) {
     table.columns.push_back({"kind", "KIND", CellKind::kText, true});
   } else {
@@ -69,7 +102,7 @@ void AllocationRows::add_columns(Table& table) const {
 
 void AllocationRows::add_cells(uint32_t row, std::vector<Cell>& cells) const {
   if (!by_) {
-    cells.emplace_back(int64_t{recording_.processes()[stacks_[row].process].process.pid});
+    add_process_cells(recording_, stacks_[row].processes, stacks_[row].process, cells);
     return add_place_cells(cells);
   }
   const AllocationGroup& group = groups_[row];
@@ -83,6 +116,10 @@ void AllocationRows::add_cells(uint32_t row, std::vector<Cell>& cells) const {
     cells.emplace_back(int64_t{recording_.processes()[thread.process].process.pid});
     cells.emplace_back(int64_t{thread.tid});
     cells.emplace_back(thread.name);
+  } else if (by_ == GroupBy::kProcess) {
+    const Process& process = recording_.processes()[group.context].process;
+    cells.emplace_back(int64_t{process.pid});
+    cells.emplace_back(process_name(process));
   } else if (by_ == GroupBy::kKind) {
     cells.emplace_back(std::string(block_kind_text(group.context)));
   } else {
@@ -91,6 +128,7 @@ void AllocationRows::add_cells(uint32_t row, std::vector<Cell>& cells) const {
 }
 
 void AllocationRows::complete(Table& table) {
+  if (!by_) settle_process_columns(table, heap_);
   table.complete = [self = shared_from_this()](TableRow& row) { self->fill_in(row); };
 }
 

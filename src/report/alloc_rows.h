@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, threads, calls, kinds.
+// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, processes, threads, calls,
+// kinds.
 //
 // Why apart: every such table (alloc, leaks, temp, peak, lifetimes) can be asked --by each, with its own numbers in front.
 // Invariant: each slot of Allocations that is kept belongs to one row's `self`.
@@ -28,7 +29,11 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   uint32_t of_slot(uint32_t slot) const { return of_slot_[slot]; }  // kNone: it is suppressed
   bool are_stacks() const { return !by_; }
   // They hold other rows: a function those that it called.
-  bool have_totals() const { return by_ && by_ != GroupBy::kThread && by_ != GroupBy::kKind; }
+  bool have_totals() const {
+    return by_ && by_ != GroupBy::kThread && by_ != GroupBy::kKind && by_ != GroupBy::kProcess;
+  }
+  // OWN PEAK is known of them: peaks at different times have no sum.
+  bool know_own_peak() const { return are_stacks() || by_ == GroupBy::kProcess; }
 
   // The columns behind the numbers, the cells in them, and what fills them in once a row is shown. TableRow::source is
   // the row's number.
@@ -57,5 +62,10 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
 
 // How many processes allocated: with more than one, rows name theirs.
 size_t busy_processes(const Allocations& heap);
+
+// Whose a row of a stack is: of how many processes, and where it is one, of which. In text only as far as it tells rows apart.
+void add_process_columns(Table& table);
+void add_process_cells(const Recording& recording, uint32_t processes, uint32_t process, std::vector<Cell>& cells);
+void settle_process_columns(Table& table, const Allocations& heap);  // once all rows are there
 
 }  // namespace penna

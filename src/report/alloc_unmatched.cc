@@ -50,7 +50,7 @@ Report unmatched_report(const Recording& recording, const Allocations& heap, con
   table.columns.push_back({"address", "EXAMPLE", CellKind::kAddress});
   table.columns.push_back({"first_ns", "FIRST", CellKind::kDuration});
   table.columns.push_back({"freed_before_in", "FREED BEFORE IN", CellKind::kText, true, true});
-  table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap) < 2});
+  add_process_columns(table);
   add_place_columns(table, "STACK THAT FREED");
   uint64_t all = 0, again = 0;
   bool has_stacks = false;
@@ -58,22 +58,20 @@ Report unmatched_report(const Recording& recording, const Allocations& heap, con
     const UnmatchedFree& row = (*rows)[i];
     all += row.frees;
     again += row.again ? row.frees : 0;
-    has_stacks |= row.stack != 0;
+    has_stacks |= row.stack.stack != 0;
     const char* what = !row.again ? "not allocated" : whole ? "freed twice" : "freed again";
-    std::vector<Cell> cells = {number(row.frees),
-                               std::string(what),
-                               static_cast<int64_t>(row.address),
-                               recording.time().duration_ns(begin, row.time),
-                               std::string(),
-                               int64_t{recording.processes()[row.process].process.pid}};
-    if (row.again && row.first_stack != 0) table.columns[4].machine_only = false;
+    std::vector<Cell> cells = {number(row.frees), std::string(what), static_cast<int64_t>(row.address),
+                               recording.time().duration_ns(begin, row.time), std::string()};
+    add_process_cells(recording, row.processes, row.process, cells);
+    if (row.again && row.first.stack != 0) table.columns[4].machine_only = false;
     add_place_cells(cells);
     table.add(std::move(cells), i);
   }
+  if (!table.rows.empty()) settle_process_columns(table, heap);
   table.complete = [rows, &recording, &names](TableRow& shown) {
     const UnmatchedFree& row = (*rows)[shown.source];
-    shown.cells[4] = place_text(row.process, row.first_stack, names);
-    set_freer(shown, recording, row.process, row.thread, row.stack, names);
+    shown.cells[4] = place_text(row.first.process, row.first.stack, names);
+    set_freer(shown, recording, row.thread, row.stack, names);
   };
   Report report;
   report.head.push_back(head_text(heap, all, again, whole));

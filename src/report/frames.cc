@@ -74,10 +74,10 @@ std::string place_text(uint32_t process, uint32_t stack, Names& names) {
   return frame == nullptr ? "" : frame->function;
 }
 
-void set_freer(TableRow& row, const Recording& recording, uint32_t process, uint32_t thread, uint32_t stack,
-               Names& names) {
-  if (stack != 0) return set_stack(row, process, stack, names);
-  row.details = {{fmt::format("({})", thread_label(recording, process, recording.threads()[thread].tid)), ""}};
+void set_freer(TableRow& row, const Recording& recording, uint32_t thread, const StackOfProcess& from, Names& names) {
+  if (from.stack != 0) return set_stack(row, from.process, from.stack, names);
+  const RecordedThread& who = recording.threads()[thread];
+  row.details = {{fmt::format("({})", thread_label(recording, who.process, who.tid)), ""}};
 }
 
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names) {

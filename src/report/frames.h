@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/names.h"
+#include "model/same_stacks.h"
 #include "report/table.h"
 
 namespace penna {
@@ -34,8 +35,7 @@ std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& 
 // "function" where a stack allocated, freed or waited; "" when it is not known.
 std::string place_text(uint32_t process, uint32_t stack, Names& names);
 // Fills a row about a stack that freed; where none is recorded (0) its only detail is the thread (index).
-void set_freer(TableRow& row, const Recording& recording, uint32_t process, uint32_t thread, uint32_t stack,
-               Names& names);
+void set_freer(TableRow& row, const Recording& recording, uint32_t thread, const StackOfProcess& from, Names& names);
 
 // What to do so that a program's calls are recorded.
 inline constexpr const char* kBuildForCalls =

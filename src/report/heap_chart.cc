@@ -92,7 +92,7 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
       busy_processes(heap) > 1 ? " of all processes together" : "",
       duration_text(since(start, recording, history, history.peak_time())),
       bytes_text(static_cast<int64_t>(total.live_bytes)),
-      plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block()), end_text(recording)));
+      plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block()), end_text(recording, heap)));
   Table table;
   table.key = "heap";
   table.columns = {{"time_ns", "TIME", CellKind::kDuration},   {"max_bytes", "MOST", CellKind::kBytes},

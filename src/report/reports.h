@@ -48,7 +48,7 @@ struct AllocationView {
 Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
 Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
-// At the peak of each process.
+// At the peak of all processes together.
 Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view = {});
 // `freed_by`: rows for who freed what, instead of those of the view.
 Report lifetimes_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
@@ -72,8 +72,8 @@ std::string no_allocations_text(const Recording& recording, const Allocations& h
 // That a recording holds a sample only: the report's numbers are estimates of all, or those of the sample.
 std::string sample_text(const Allocations& heap);
 bool has_range(const Recording& recording);  // -r
-// "at the end", of the program or of the range (-r) that is shown.
-std::string end_text(const Recording& recording);
+// "at the end", of the program, of each of its processes or of the range (-r) that is shown.
+std::string end_text(const Recording& recording, const Allocations& heap);
 // Why nothing is known of temporary allocations, and what to do.
 inline constexpr const char* kNoTemporaryOfSample =
     "which allocations are temporary is not known of a sample, as what their thread allocated next is mostly not in "

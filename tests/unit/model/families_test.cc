@@ -318,15 +318,15 @@ TEST(UnmatchedFrees, ThoseThatWereFreedBeforeAreToldApart) {
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(seen.heap.total().unmatched_frees, 5u);
   EXPECT_TRUE(rows[0].again);
-  EXPECT_EQ(rows[0].stack, 12u);
-  EXPECT_EQ(rows[0].first_stack, 11u);
+  EXPECT_EQ(rows[0].stack.stack, 12u);
+  EXPECT_EQ(rows[0].first.stack, 11u);
   EXPECT_EQ(rows[0].address, 0xa00u);
   EXPECT_TRUE(rows[1].again);
-  EXPECT_EQ(rows[1].first_stack, 13u);
+  EXPECT_EQ(rows[1].first.stack, 13u);
   EXPECT_FALSE(rows[2].again);
   EXPECT_EQ(rows[2].frees, 2u);  // without a stack: of the thread
   EXPECT_EQ(rows[2].thread, 0u);
-  EXPECT_EQ(rows[3].stack, 13u);
+  EXPECT_EQ(rows[3].stack.stack, 13u);
 }
 
 TEST(UnmatchedFrees, AFailedReallocFreesNothing) {
@@ -358,9 +358,9 @@ TEST(Freers, AreStacksWhereTheyAreRecorded) {
   for_each_event(recording, {.classes = kAllocEvents}, heap);
   heap.finish();
   ASSERT_EQ(lives.freed_by().size(), 2u);
-  EXPECT_EQ(lives.freed_by()[0].stack, 11u);
+  EXPECT_EQ(lives.freed_by()[0].from.stack, 11u);
   EXPECT_EQ(lives.freed_by()[0].blocks, 2u);
-  EXPECT_EQ(lives.freed_by()[1].stack, 12u);
+  EXPECT_EQ(lives.freed_by()[1].from.stack, 12u);
 }
 
 }  // namespace

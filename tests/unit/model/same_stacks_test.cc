@@ -47,13 +47,18 @@ class SameStacksTest : public testing::Test {
 TEST_F(SameStacksTest, OnlyWhatReadsTheSame) {
   const Recording recording = build_.open();
   Names names(recording, symbols_);
-  SameStacks same(recording, names);
-  EXPECT_EQ(same.first_like(0, unrolled_), unrolled_);
-  EXPECT_EQ(same.first_like(0, one_), unrolled_);
-  EXPECT_EQ(same.first_like(0, unrolled_), unrolled_);
-  for (const uint32_t own : {other_line_, deeper_, short_}) EXPECT_EQ(same.first_like(0, own), own);
-  EXPECT_EQ(same.first_like(1, elsewhere_), elsewhere_);
-  EXPECT_EQ(same.first_like(0, 0), 0u);
+  for (const auto of : {SameStacks::Of::kAllProcesses, SameStacks::Of::kEachProcess}) {
+    SameStacks same(recording, names, of);
+    const StackOfProcess first{0, unrolled_};
+    EXPECT_EQ(same.first_like(0, unrolled_), first);
+    EXPECT_EQ(same.first_like(0, one_), first);
+    EXPECT_EQ(same.first_like(0, unrolled_), first);
+    for (const uint32_t own : {other_line_, deeper_, short_})
+      EXPECT_EQ(same.first_like(0, own), (StackOfProcess{0, own}));
+    EXPECT_EQ(same.first_like(1, elsewhere_), same.joins_processes() ? first : (StackOfProcess{1, elsewhere_}));
+    EXPECT_EQ(same.first_like(0, 0), (StackOfProcess{0, 0}));
+    EXPECT_EQ(same.first_like(1, 0), (StackOfProcess{same.joins_processes() ? 0u : 1u, 0}));
+  }
 }
 
 // One row, with a peak of its own that no sum of two could tell.
@@ -83,10 +88,83 @@ TEST_F(SameStacksTest, AllocationsOfThemAreOneStack) {
   EXPECT_EQ(leaks[0].bytes, 101u);
 }
 
+// Of processes with modules elsewhere, too. One after the other they were never there together.
+TEST_F(SameStacksTest, AllocationsOfSeveralProcessesAreOneStack) {
+  const uint32_t third = build_.process(300, 100, 50);
+  Module module;
+  module.path = "/bin/program";
+  module.bias = module.start = 0x700000;
+  module.end = 0x710000;
+  build_.module(third, module);
+  const uint32_t moved = build_.stack(third, 1, {0x700205, 0x700105});
+  build_.thread(0, 1).alloc(0xa0, 1, 1, other_line_);
+  build_.thread(1, 1).alloc(0xa0, 100, 2, elsewhere_);
+  build_.thread(1, 1).alloc(0xb0, 60, 3, elsewhere_);
+  build_.thread(1, 1).free(0xb0, 4);
+  ProcessEnd end;
+  end.number = 1;
+  end.end_ticks = 20;
+  end.how = EndKind::kExited;
+  build_.end(end);
+  build_.thread(third, 1).alloc(0xa0, 130, 60, moved);
+  build_.thread(0, 1).free(0xa0, 70);
+  const Recording recording = build_.open();
+  Names names(recording, symbols_);
+  SameStacks same(recording, names);
+  struct Level : AllocationObserver {
+    std::vector<std::pair<uint32_t, uint64_t>> of_process;
+    void on_live(uint32_t process, uint64_t, uint64_t bytes, uint64_t) override {
+      of_process.emplace_back(process, bytes);
+    }
+  } level;
+  AllocationOptions options;
+  options.same = &same;
+  options.observer = &level;
+  Allocations heap(recording, std::move(options));
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  const std::vector<StackAllocations> stacks = heap.stacks();
+  ASSERT_EQ(stacks.size(), 2u);
+  EXPECT_EQ(stacks[0].processes, 1u);
+  EXPECT_EQ(stacks[0].peak_bytes, 1u);
+  EXPECT_EQ(stacks[1].processes, 2u);
+  EXPECT_EQ(stacks[1].allocations, 3u);
+  EXPECT_EQ(stacks[1].live_bytes, 230u);
+  EXPECT_EQ(stacks[1].peak_bytes, 160u);  // at 3, with the one byte
+  EXPECT_EQ(stacks[1].own_peak_bytes, 160u);
+  EXPECT_EQ(heap.total().peak_bytes, 161u);
+  EXPECT_EQ(heap.total().peak_time, 3u);
+  EXPECT_EQ(heap.processes()[third].peak_bytes, 130u);
+  const std::vector<Leak> leaks = heap.leaks();
+  ASSERT_EQ(leaks.size(), 1u);
+  EXPECT_EQ(leaks[0].processes, 2u);
+  EXPECT_EQ(leaks[0].holder, 1u);
+  using P = std::pair<uint32_t, uint64_t>;
+  EXPECT_EQ(level.of_process, (std::vector<P>{{0, 1}, {1, 100}, {1, 160}, {1, 100}, {1, 0}, {third, 130}, {0, 0}}));
+}
+
+// Its last event may be later than the end that was noted.
+TEST_F(SameStacksTest, AProcessLivesUntilItsLastEvent) {
+  build_.thread(1, 1).alloc(0xa0, 100, 2, elsewhere_);
+  ProcessEnd end;
+  end.number = 1;
+  end.end_ticks = 10;
+  end.how = EndKind::kExited;
+  build_.end(end);
+  build_.thread(0, 1).alloc(0xa0, 50, 30, one_);
+  build_.thread(1, 1).free(0xa0, 40);
+  build_.thread(0, 1).alloc(0xb0, 10, 50, one_);
+  const Recording recording = build_.open();
+  Names names(recording, symbols_);
+  Allocations heap(recording, {});
+  for_each_event(recording, {.classes = kAllocEvents}, heap);
+  EXPECT_EQ(heap.total().live_bytes, 60u);
+  EXPECT_EQ(heap.total().peak_bytes, 150u);
+}
+
 TEST_F(SameStacksTest, FreesFromThemAreOneStack) {
   struct Freed : AllocationObserver {
     std::vector<uint32_t> stacks;
-    void on_freed(const BlockEnd& end) override { stacks.push_back(end.stack); }
+    void on_freed(const BlockEnd& end) override { stacks.push_back(end.from.stack); }
   };
   ThreadBuilder& thread = build_.thread(0, 1);
   for (const uint64_t address : {0xa0, 0xb0, 0xc0}) thread.alloc(address, 8, address, deeper_);
