@@ -89,7 +89,17 @@ std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& 
   return details;
 }
 
+namespace {
+
+// A program that no agent could enter: to build it otherwise would not help, and a note says what would.
+bool nothing_entered(const Recording& recording) {
+  return recording.processes().empty() && !recording.collector().notes.empty();
+}
+
+}  // namespace
+
 std::string why_no_calls(const Recording& recording) {
+  if (nothing_entered(recording)) return recording.collector().notes.front();
   const bool recorded = std::any_of(recording.chunks().begin(), recording.chunks().end(),
                                     [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
   if (recorded && recording.call_rules() != nullptr) return "the filters leave out all that were recorded";
@@ -98,6 +108,7 @@ std::string why_no_calls(const Recording& recording) {
 }
 
 std::string no_calls_text(const Recording& recording) {
+  if (nothing_entered(recording)) return "No calls were recorded.";  // its note is shown below
   return fmt::format("No calls were recorded: {}.", why_no_calls(recording));
 }
 

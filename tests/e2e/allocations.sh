@@ -67,10 +67,11 @@ echo 'int main() { return 3; }' >closed.c
 gcc -static closed.c -o closed
 run penna record -q -k alloc -o closed.penna -- ./closed
 expect_eq 3 "$status" "status of ./closed"
-for command in 'report closed.penna' 'report alloc closed.penna' 'report flame closed.penna' 'report leaks closed.penna' 'export heaptrack closed.penna'; do
+for command in 'graph main closed.penna' 'report calls closed.penna' 'report tree closed.penna' 'diff closed.penna closed.penna' 'report closed.penna' 'report alloc closed.penna' 'report flame closed.penna' 'report leaks closed.penna' 'export heaptrack closed.penna'; do
   # shellcheck disable=SC2086
   run penna $command
   expect_contains "$out$err" "it is statically linked, so no agent can be preloaded" "$command"
+  expect_missing "$out$err" "build the program with"
   expect_eq 1 "$(grep -c "it is statically linked" <<<"$out$err")" "sentences of $command"
 done
 expect_missing "$err" "record it with -k alloc"
