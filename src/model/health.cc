@@ -206,7 +206,7 @@ class Sentences {
 void say_file(const HealthReport& report, Sentences& say) {
   say.error(report.damage.any(), report.damage.text());
   say.warning(
-      !report.finished,
+      !report.finished && report.write_errno == 0,
       "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
       "shown.");
   const std::string unwritten = events_text(report.write_lost);

@@ -62,6 +62,22 @@ std::string left_out_text(const CollectorHealth& health) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+bool has_write_errors(const Recording& recording) {
+  const auto failures = recording.write_failures();
+  return failures && failures->error != 0;
+}
+
+// In the target, or on the way into the file.
+std::string lost_text(const Recording& recording, const Summary& summary) {
+  EventCounts unwritten{};
+  if (const auto failures = recording.write_failures())
+    std::copy(std::begin(failures->lost), std::end(failures->lost), unwritten.begin());
+  const bool any_unwritten = std::any_of(unwritten.begin(), unwritten.end(), [](uint64_t count) { return count != 0; });
+  std::string text = summary.total_lost() != 0 || !any_unwritten ? events_text(summary.lost) : "";
+  if (!any_unwritten) return text;
+  return text + (text.empty() ? "" : "; and ") + events_text(unwritten) + ", for which there was no room in the file";
+}
+
 Table facts(const Recording& recording, const Summary& summary) {
   const Session& session = recording.session();
   Facts facts;
@@ -78,9 +94,11 @@ Table facts(const Recording& recording, const Summary& summary) {
                 (events == 0 ? ""
                              : fmt::format(", {:.1f} bytes an event",
                                            static_cast<double>(recording.file_bytes()) / static_cast<double>(events))));
-  facts.add("lost", summary.total_lost() == 0 ? "nothing" : events_text(summary.lost));
+  facts.add("lost", lost_text(recording, summary));
   facts.add("left out", left_out_text(recording.collector()));
-  facts.add("state", recording.is_finished() ? "complete" : "unfinished: the recorder did not get to its end");
+  facts.add("state", recording.is_finished()       ? "complete"
+                     : has_write_errors(recording) ? "unfinished: its end could not be written"
+                                                   : "unfinished: the recorder did not get to its end");
   facts.add("host", session.host);
   facts.add("kernel", session.kernel);
   facts.add("processor", session.cpu_count == 0 ? session.cpu : fmt::format("{} x {}", session.cpu_count, session.cpu));

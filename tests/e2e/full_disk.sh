@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A file for which there is no more room while a program is recorded: the program notices nothing, and every view of the recording says what is missing.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cat >busy.c <<'PROGRAM'
+#include <stdlib.h>
+int main(void) {
+  static void* volatile kept[1000];
+  srand(1);
+  for (int i = 0; i < 300000; ++i) {
+    void* volatile* at = &kept[rand() % 1000];
+    free(*at);
+    *at = malloc((size_t)rand() % 10000);
+  }
+  return 4;
+}
+PROGRAM
+build_c busy
+# The recorder may write so much to a file, the program what it likes.
+cat >limited.sh <<'SCRIPT'
+ulimit -Sf 200
+exec "$@"
+SCRIPT
+run bash limited.sh "$PENNA" record -k alloc -o busy.penna -- bash -c 'ulimit -Sf unlimited; exec ./busy'
+expect_eq 4 "$status" "status of ./busy"
+lost=$(grep -oE '[0-9,]+ LOST' <<<"$err") || fail "record does not say that events are lost"
+run penna info busy.penna
+expect_eq 0 "$status" "status of info"
+expect_match "$out" "^lost +${lost% LOST} allocation events, for which there was no room in the file"
+expect_match "$out" '^state +(complete|unfinished: its end could not be written)$'
+for command in info 'report alloc' 'report health' 'check --max-leak 1G'; do
+  # shellcheck disable=SC2086
+  run penna $command busy.penna
+  expect_contains "$out" "${lost% LOST} allocation events could not be written to the file (File too large): make room" "$command"
+  expect_missing "$out" "was killed or is still at work"
+done
+expect_eq 1 "$status" "status of check"
