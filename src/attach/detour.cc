@@ -102,12 +102,21 @@ struct Window {
 }  // namespace
 
 DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
-    : file_(file), functions_(std::move(functions)) {}
+    : file_(file), unwind_table_(file), functions_(std::move(functions)) {}
 
 bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
   const auto next = std::upper_bound(functions_.begin(), functions_.end(), from,
                                      [](uint64_t at, const FunctionRange& one) { return at < one.start; });
   return next != functions_.end() && next->start < to;
+}
+
+// The one over the address: of those that are known, else of those that only unwind information tells. Its end is 0 where there is none.
+FunctionRange DetourFinder::function_over(uint64_t address) const {
+  const auto next = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                     [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+  if (next != functions_.begin() && address < std::prev(next)->end) return *std::prev(next);
+  const auto unnamed = unwind_table_.function_at(address);
+  return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : FunctionRange{};
 }
 
 // Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions is decoded,
@@ -117,16 +126,14 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
   constexpr uint64_t kReach = 130;
   const Window window{begin, end};
   uint64_t at = begin < kReach ? 0 : begin - kReach;
-  auto next = std::upper_bound(functions_.begin(), functions_.end(), at,
-                               [](uint64_t value, const FunctionRange& one) { return value < one.start; });
-  if (next != functions_.begin()) at = std::min(at, std::prev(next)->start), --next;
+  FunctionRange over = function_over(at);
+  if (over.end != 0) at = over.start;
   for (ZydisDecodedInstruction one; at < end + kReach;) {
-    while (next != functions_.end() && next->end <= at) ++next;
-    const bool known = next != functions_.end() && at >= next->start;
+    if (at >= over.end) over = function_over(at);
     const std::span<const uint8_t> code = file_.bytes_at(at);
-    if (known && next->start == function.start) {
+    if (over.end != 0 && over.start == function.start) {
       at = std::max(function.end, at + 1);
-    } else if (known && decoder.decode(code, &one)) {
+    } else if (over.end != 0 && decoder.decode(code, &one)) {
       if (is_relative_branch(one) && window.has_inside(branch_target(one, at))) return true;
       at += one.length;
     } else {

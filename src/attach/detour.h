@@ -15,6 +15,7 @@
 
 #include "attach/near_memory.h"
 #include "symbols/elf_file.h"
+#include "symbols/unwind_table.h"
 
 namespace penna {
 
@@ -47,9 +48,11 @@ class DetourFinder {
  private:
   DetourOffer look_at(const FunctionRange& function) const;
   bool starts_inside(uint64_t from, uint64_t to) const;
+  FunctionRange function_over(uint64_t address) const;
   bool neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const;
   void collect_branches() const;
   const ElfFile& file_;
+  UnwindTable unwind_table_;
   std::vector<FunctionRange> functions_;
   mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
   mutable bool has_targets_ = false;

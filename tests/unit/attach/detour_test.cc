@@ -56,6 +56,15 @@ __asm__(
     "FUNCTION detour_entered\n push %rbx\n.Lentered: pop %rbx\n mov %rdi, %rax\n nop\n ret\nEND detour_entered\n"
     "FUNCTION detour_enters\n xor %eax, %eax\n test %edi, %edi\n push %rbx\n .byte 0xe9\n .long .Lentered - . - 4\nEND "
     "detour_enters\n"
+    // In front of each, code that no symbol names: its second byte looks like a jump to behind the push, and is none where unwind
+    // information tells where that code begins; the last one is.
+    ".macro BESIDE name\n FUNCTION \\name\n push %rbp\n mov %rsp, %rbp\n lea 3(%rdi), %rax\n pop %rbp\n ret\nEND "
+    "\\name\n"
+    ".endm\n"
+    ".balign 16\n .cfi_startproc\n mov $0x0f70, %eax\n ret\n .cfi_endproc\nBESIDE detour_beside_number\n"
+    ".balign 16\n mov $0x0f70, %eax\n ret\nBESIDE detour_beside_unknown\n"
+    ".balign 16\n .cfi_startproc\n test %eax, %eax\n .byte 0x74, 0x0e\n ret\n .cfi_endproc\nBESIDE "
+    "detour_beside_branch\n"
     ".section .rodata\n.balign 4\n.Ltable: .long 1b - .Ltable, .Linside - .Ltable\n.text\n");
 
 namespace penna::detour_test {
@@ -195,6 +204,14 @@ TEST_F(Detours, OtherCodeThatLeadsInsideIsSeen) {
                "may be entered behind its first instruction by a branch from elsewhere");
   EXPECT_STREQ(DetourFinder(file_, with_alias).find({&one, 1})[0].refusal,
                "has another symbol within its first instructions");
+}
+
+// As in stripped libraries, whose own functions have no names.
+TEST_F(Detours, UnnamedCodeBesideIsReadWhereItsBeginningIsKnown) {
+  const DetourOffer number = offer("detour_beside_number");
+  EXPECT_TRUE(number.site.has_value()) << number.refusal;
+  for (const char* name : {"detour_beside_unknown", "detour_beside_branch"})
+    EXPECT_STREQ(offer(name).refusal, "may be entered behind its first instruction by a branch from elsewhere") << name;
 }
 
 TEST_F(Detours, AnyBytesAreSafe) {
