@@ -15,6 +15,7 @@ namespace penna {
 namespace {
 
 constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
+constexpr const char* kEnteredBehind = "may be entered behind its first instruction by a branch from elsewhere";
 
 class Decoder {
  public:
@@ -110,13 +111,35 @@ bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
   return next != functions_.end() && next->start < to;
 }
 
-// The one over the address: of those that are known, else of those that only unwind information tells. Its end is 0 where there is none.
+// The code between two functions that are known, if it can be decoded from the end of the one to exactly where the other begins: it is
+// what nothing describes, as functions of a stripped file that was built without unwind information, and padding.
+FunctionRange DetourFinder::gap_over(uint64_t address) const {
+  static const Decoder decoder;
+  constexpr uint64_t kLargestGap = 1 << 16;
+  if (address >= last_gap_.start && address < last_gap_.end) return last_gap_is_code_ ? last_gap_ : FunctionRange{};
+  const auto next = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                     [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+  if (next == functions_.begin() || next == functions_.end()) return {};
+  FunctionRange gap{0, next->start};
+  for (auto before = next; before-- != functions_.begin() && before->start == std::prev(next)->start;)
+    gap.start = std::max(gap.start, before->end);
+  if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
+  ZydisDecodedInstruction one;
+  uint64_t at = gap.start;
+  while (at < gap.end && decoder.decode(file_.bytes_at(at), &one)) at += one.length;
+  last_gap_ = gap;
+  last_gap_is_code_ = at == gap.end;
+  return last_gap_is_code_ ? gap : FunctionRange{};
+}
+
+// The one over the address: of those that are known, else of those that only unwind information tells, or what lies between. Its end is 0
+// where there is none.
 FunctionRange DetourFinder::function_over(uint64_t address) const {
   const auto next = std::upper_bound(functions_.begin(), functions_.end(), address,
                                      [](uint64_t at, const FunctionRange& one) { return at < one.start; });
   if (next != functions_.begin() && address < std::prev(next)->end) return *std::prev(next);
   const auto unnamed = unwind_table_.function_at(address);
-  return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : FunctionRange{};
+  return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : gap_over(address);
 }
 
 // Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions is decoded,
@@ -182,8 +205,7 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   if (starts_inside(function.start, window.end)) return {{}, "has another symbol within its first instructions"};
   if (std::any_of(targets.begin(), targets.end(), [&](uint64_t target) { return window.has_inside(target); }))
     return {{}, "branches into its own first instructions"};
-  if (neighbours_branch_into(function, window.begin, window.end))
-    return {{}, "may be entered behind its first instruction by a branch from elsewhere"};
+  if (neighbours_branch_into(function, window.begin, window.end)) return {{}, kEnteredBehind};
   const auto first = code.begin() + static_cast<std::ptrdiff_t>(skip);
   return {
       DetourSite{function.start, window.begin, {first, first + static_cast<std::ptrdiff_t>(window.end - window.begin)}},
@@ -191,8 +213,9 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
 }
 
 // By all four bytes that look like the distance of a direct branch: also those that are something else. Only what leads into code.
-void DetourFinder::collect_branches() const {
-  if (std::exchange(has_targets_, true)) return;
+// visit(address of its first byte, target)
+template <typename Visit>
+void DetourFinder::for_each_seeming_branch(Visit&& visit) const {
   for (const ElfSection& section : file_.sections()) {
     if (!section.executable() || section.range().end == 0) continue;
     const std::span<const uint8_t> code = file_.raw(section);
@@ -203,25 +226,59 @@ void DetourFinder::collect_branches() const {
       int32_t distance;
       std::memcpy(&distance, code.data() + at, 4);
       const uint64_t target = section.address + at + 4 + static_cast<uint64_t>(int64_t{distance});
-      if (range_of(file_.code_ranges(), target) != nullptr) targets_.push_back(target);
+      if (range_of(file_.code_ranges(), target) != nullptr) visit(section.address + at - (jump ? 1 : 2), target);
     }
   }
+}
+
+void DetourFinder::collect_branches() const {
+  if (std::exchange(has_targets_, true)) return;
+  for_each_seeming_branch([&](uint64_t, uint64_t target) { targets_.push_back(target); });
   std::sort(targets_.begin(), targets_.end());
   targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
   targets_.shrink_to_fit();
 }
 
+// Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from its first
+// byte to its last without a doubt.
+bool DetourFinder::is_inside_instruction(uint64_t address) const {
+  static const Decoder decoder;
+  const FunctionRange over = function_over(address);
+  if (over.end == 0 || over.end - over.start > kLargestFunction) return false;
+  ZydisDecodedInstruction one;
+  uint64_t at = over.start;
+  for (; at < over.end; at += one.length)
+    if (at == address || !decoder.decode(file_.bytes_at(at), &one)) return false;
+  return at == over.end;
+}
+
+// The larger a file, the more of its bytes look like branches by chance. Those that seem to lead into one of these sites are looked
+// at each; the sites that are left are refused.
+void DetourFinder::refuse_branched_into(std::vector<DetourOffer*> doubtful) const {
+  if (doubtful.empty()) return;
+  std::vector<DetourOffer*> found;
+  for_each_seeming_branch([&](uint64_t from, uint64_t target) {
+    for (DetourOffer* offer : doubtful)
+      if (Window{offer->site->place, offer->site->place + offer->site->code.size()}.has_inside(target) &&
+          !is_inside_instruction(from))
+        found.push_back(offer);
+  });
+  for (DetourOffer* offer : found) *offer = {{}, kEnteredBehind};
+}
+
 std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wanted) const {
   std::vector<DetourOffer> offers;
+  std::vector<DetourOffer*> doubtful;
+  offers.reserve(wanted.size());
   for (const FunctionRange& function : wanted) {
     offers.push_back(look_at(function));
     if (!offers.back().site) continue;
     collect_branches();
     const DetourSite& site = *offers.back().site;
     const auto next = std::upper_bound(targets_.begin(), targets_.end(), site.place);
-    if (next != targets_.end() && *next < site.place + site.code.size())
-      offers.back() = {{}, "may be entered behind its first instruction by a branch from elsewhere"};
+    if (next != targets_.end() && *next < site.place + site.code.size()) doubtful.push_back(&offers.back());
   }
+  refuse_branched_into(std::move(doubtful));
   return offers;
 }
 

@@ -48,12 +48,19 @@ class DetourFinder {
  private:
   DetourOffer look_at(const FunctionRange& function) const;
   bool starts_inside(uint64_t from, uint64_t to) const;
+  FunctionRange gap_over(uint64_t address) const;
   FunctionRange function_over(uint64_t address) const;
   bool neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const;
+  template <typename Visit>
+  void for_each_seeming_branch(Visit&& visit) const;
   void collect_branches() const;
+  bool is_inside_instruction(uint64_t address) const;
+  void refuse_branched_into(std::vector<DetourOffer*> doubtful) const;
   const ElfFile& file_;
   UnwindTable unwind_table_;
   std::vector<FunctionRange> functions_;
+  mutable FunctionRange last_gap_;
+  mutable bool last_gap_is_code_ = false;
   mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
   mutable bool has_targets_ = false;
 };

@@ -56,15 +56,26 @@ __asm__(
     "FUNCTION detour_entered\n push %rbx\n.Lentered: pop %rbx\n mov %rdi, %rax\n nop\n ret\nEND detour_entered\n"
     "FUNCTION detour_enters\n xor %eax, %eax\n test %edi, %edi\n push %rbx\n .byte 0xe9\n .long .Lentered - . - 4\nEND "
     "detour_enters\n"
-    // In front of each, code that no symbol names: its second byte looks like a jump to behind the push, and is none where unwind
-    // information tells where that code begins; the last one is.
+    // In front of each, code that no symbol names: its second byte looks like a jump to behind the push, and is none where it is
+    // known where that code begins; in the two last ones it is.
     ".macro BESIDE name\n FUNCTION \\name\n push %rbp\n mov %rsp, %rbp\n lea 3(%rdi), %rax\n pop %rbp\n ret\nEND "
     "\\name\n"
     ".endm\n"
     ".balign 16\n .cfi_startproc\n mov $0x0f70, %eax\n ret\n .cfi_endproc\nBESIDE detour_beside_number\n"
-    ".balign 16\n mov $0x0f70, %eax\n ret\nBESIDE detour_beside_unknown\n"
+    ".balign 16\n mov $0x0f70, %eax\n ret\nBESIDE detour_beside_gap\n"
+    ".balign 16\n .byte 0x06\n mov $0x0f70, %eax\n ret\nBESIDE detour_beside_unknown\n"
+    ".balign 16\n test %eax, %eax\n .byte 0x74, 0x0e\n ret\nBESIDE detour_beside_branching_gap\n"
     ".balign 16\n .cfi_startproc\n test %eax, %eax\n .byte 0x74, 0x0e\n ret\n .cfi_endproc\nBESIDE "
     "detour_beside_branch\n"
+    // Far away: a number whose bytes look like a jump to behind the push, in a function that can be decoded, and in bytes of nobody.
+    "FUNCTION detour_far_number\n push %rbp\n.Lfar: mov %rsp, %rbp\n lea 3(%rdi), %rax\n pop %rbp\n ret\nEND "
+    "detour_far_number\n"
+    "FUNCTION detour_far_bytes\n push %rbp\n.Lfar_bytes: mov %rsp, %rbp\n lea 3(%rdi), %rax\n pop %rbp\n ret\nEND "
+    "detour_far_bytes\n"
+    ".skip 400, 0xcc\n"
+    "FUNCTION detour_has_far_number\n .byte 0x48, 0xb8, 0, 0xe9\n .long .Lfar - . - 4\n .byte 0, 0\n ret\nEND "
+    "detour_has_far_number\n"
+    ".skip 16, 0xcc\n .byte 0xe9\n .long .Lfar_bytes - . - 4\n .skip 16, 0xcc\n"
     ".section .rodata\n.balign 4\n.Ltable: .long 1b - .Ltable, .Linside - .Ltable\n.text\n");
 
 namespace penna::detour_test {
@@ -210,8 +221,19 @@ TEST_F(Detours, OtherCodeThatLeadsInsideIsSeen) {
 TEST_F(Detours, UnnamedCodeBesideIsReadWhereItsBeginningIsKnown) {
   const DetourOffer number = offer("detour_beside_number");
   EXPECT_TRUE(number.site.has_value()) << number.refusal;
-  for (const char* name : {"detour_beside_unknown", "detour_beside_branch"})
+  // What nothing describes is read from where the function before it ends, if that leads to where the next one begins.
+  const DetourOffer gap = offer("detour_beside_gap");
+  EXPECT_TRUE(gap.site.has_value()) << gap.refusal;
+  for (const char* name : {"detour_beside_unknown", "detour_beside_branch", "detour_beside_branching_gap"})
     EXPECT_STREQ(offer(name).refusal, "may be entered behind its first instruction by a branch from elsewhere") << name;
+}
+
+// In a file of 300 MB there is one for many a function.
+TEST_F(Detours, ANumberThatLooksLikeABranchIsNone) {
+  const DetourOffer number = offer("detour_far_number");
+  EXPECT_TRUE(number.site.has_value()) << number.refusal;
+  EXPECT_STREQ(offer("detour_far_bytes").refusal,
+               "may be entered behind its first instruction by a branch from elsewhere");
 }
 
 TEST_F(Detours, AnyBytesAreSafe) {
