@@ -13,12 +13,14 @@
 namespace penna {
 namespace {
 
-// Whether nothing is missing that could have been the allocation between two frees.
+// Whether nothing is missing that could have been the allocation between two frees. Where blocks were given again without a free, the
+// allocator has ways that are not recorded.
 bool is_whole(const Recording& recording, const Allocations& heap, const HealthReport& health) {
   const uint64_t missing = health.lost[PENNA_ALLOC] + health.write_lost[PENNA_ALLOC] + health.torn + health.holes +
                            health.damaged_chunks + health.abandoned_chunks + health.unknown_records +
                            health.missing_chunks + health.unreadable_chunks + health.thrown_away[PENNA_ALLOC];
-  return missing == 0 && !health.write_unknown && !recording.damage().any() && !heap.is_sampled();
+  return missing == 0 && heap.total().replaced == 0 && !health.write_unknown && !recording.damage().any() &&
+         !heap.is_sampled();
 }
 
 std::string head_text(const Allocations& heap, uint64_t frees, uint64_t again, bool whole) {
