@@ -206,8 +206,9 @@ bool has_range(const Recording& recording) {
 }
 
 std::string end_text(const Recording& recording, const Allocations& heap) {
-  if (has_range(recording)) return "at the end of the range";
-  return busy_processes(heap) > 1 ? "at the end of each process" : "at the end";
+  const bool several = busy_processes(heap) > 1;
+  if (has_range(recording)) return several ? "at the end of the range or of their process" : "at the end of the range";
+  return several ? "at the end of each process" : "at the end";
 }
 
 std::string no_allocations_text(const Recording& recording, const Allocations& heap) {
