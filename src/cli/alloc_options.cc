@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/file.h"
@@ -47,6 +48,10 @@ void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options)
                "only allocations with such a function in their stack, as of -F; may be repeated");
 }
 
+void add_pid_option(OptionParser& parser, AllocFilterOptions& options) {
+  parser.number("--pid", options.pid, "PID", "only allocations of the processes that had this number");
+}
+
 Result<> check_alloc_filter(const AllocFilterOptions& options) {
   if (!options.size.empty() && !parse_bounds(options.size, parse_bytes))
     return Error{fmt::format("--size is a number of bytes or a range of them, as 64, 64.., ..4k or 1k..1M, not '{}'",
@@ -73,6 +78,12 @@ Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& 
   if (const auto life = parse_bounds(options.lifetime, parse_duration)) {
     if (life->low) limits.min_ticks = ticks(*life->low, recording);
     if (life->high) limits.max_ticks = ticks(*life->high, recording);
+  }
+  if (options.pid) {
+    for (const RecordedProcess& one : recording.processes())
+      limits.processes.push_back(one.process.pid == *options.pid);
+    if (std::find(limits.processes.begin(), limits.processes.end(), true) == limits.processes.end())
+      return Error{fmt::format("no process {} is recorded: 'penna info' shows those that are", *options.pid)};
   }
   limits.stacks = {options.stacks.begin(), options.stacks.end()};
   return std::make_unique<AllocationChoice>(recording, names, std::move(limits));

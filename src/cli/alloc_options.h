@@ -22,9 +22,11 @@ struct AllocFilterOptions {
   std::string family;               // "maps", "pool:texts"; empty: the heap
   std::string size, lifetime;       // "64..4k", "1ms.."; empty: all
   std::vector<std::string> stacks;  // patterns of functions
-  bool any() const { return !family.empty() || !size.empty() || !lifetime.empty() || !stacks.empty(); }
+  std::optional<uint32_t> pid;      // of which processes; none: all
+  bool any() const { return !family.empty() || !size.empty() || !lifetime.empty() || !stacks.empty() || pid; }
 };
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options);
+void add_pid_option(OptionParser& parser, AllocFilterOptions& options);  // apart: export has one of its own
 Result<> check_alloc_filter(const AllocFilterOptions& options);
 // Null when all allocations of the heap count. Fails when the recording has no such family.
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,

@@ -401,10 +401,10 @@ Result<> check_use(const ReportOptions& options) {
     return Error{"--suppressions and --no-suppressions are for leaks"};
   const bool filters_flame = flame && classes_of(options.weight.value_or(FoldedWeight::kTime)) == kAllocEvents;
   if (options.allocations.any() && !filters_flame && !is_one_of(options.which, kAllocTables))
-    return Error{
-        fmt::format("--family, --size, --lifetime and --stack are for tables of allocations ({}), and for flame with a "
-                    "--weight of them",
-                    fmt::join(kAllocTables, ", "))};
+    return Error{fmt::format(
+        "--family, --size, --lifetime, --stack and --pid are for tables of allocations ({}), and for flame with a "
+        "--weight of them",
+        fmt::join(kAllocTables, ", "))};
   if (options.path.any() && options.which != "chains")
     return Error{"--thread and --span are for the critical path: penna report chains --thread NAME"};
   if (!options.path.thread.empty() && !options.path.span.empty()) return Error{"give either --thread or --span"};
@@ -444,6 +444,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "it was), kind "
                 "(malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer (who freed)");
   add_alloc_filter_options(parser, options.allocations);
+  add_pid_option(parser, options.allocations);
   parser.flag("--unmatched", options.unmatched,
               "alloc: frees of what was not recorded or had been freed before, by the stack that freed");
   parser.number("--within", options.within, "N",

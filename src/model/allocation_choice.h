@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// AllocationChoice: which allocations count, of one family, by size, by the functions in their stack and by how long their block lived.
+// AllocationChoice: which allocations count, of one family, by process, by size, by the functions in their stack and by how long their
+// block lived.
 //
 // Why one class: every report, export and check asks it, so that --family, --size, --stack and --lifetime mean the same everywhere.
 // How long a block lives is not known when it is allocated: with limits on that, the recording is walked before (Lifetimes).
@@ -19,12 +20,14 @@ namespace penna {
 
 struct AllocationLimits {
   BlockFamily family;
+  std::vector<bool> processes;                                               // by index: which; empty: all
   uint64_t min_size = 0, max_size = std::numeric_limits<uint64_t>::max();    // bytes, both included
   uint64_t min_ticks = 0, max_ticks = std::numeric_limits<uint64_t>::max();  // both included; never freed = for ever
   std::vector<FunctionPattern> stacks;                                       // one of them has to meet a function
   bool asks_lifetime() const { return min_ticks != 0 || max_ticks != std::numeric_limits<uint64_t>::max(); }
   bool any() const {
-    return asks_lifetime() || min_size != 0 || max_size != std::numeric_limits<uint64_t>::max() || !stacks.empty();
+    return asks_lifetime() || !processes.empty() || min_size != 0 || max_size != std::numeric_limits<uint64_t>::max() ||
+           !stacks.empty();
   }
 };
 
@@ -37,6 +40,7 @@ class AllocationChoice {
 
   // `sequence`: of the allocations of this thread, from 0.
   bool takes(uint32_t process, uint32_t thread, uint64_t sequence, const BlockRecord& block) {
+    if (!limits_.processes.empty() && !limits_.processes[process]) return false;
     if (block.size < limits_.min_size || block.size > limits_.max_size || !limits_.family.counts(block)) return false;
     if (!limits_.stacks.empty() && stacks_.bits(process, block.stack) == 0) return false;
     return !limits_.asks_lifetime() || (sequence < lives_[thread].size() && lives_[thread][sequence]);

@@ -38,6 +38,18 @@ expect_match "$out" '^10.0 kB +1 +10.0 kB +10.0 kB +1 +[0-9]+ +crew$'
 expect_eq 2 "$(grep -cE '^ +200 kB +1 +200 kB +200 kB +1 +[0-9]+ +crew$' <<<"$out")" "processes of both()"
 expect_eq 3 "$(grep -cE '^ +0 B +0 +300 kB +300 kB +1 +[0-9]+ +crew$' <<<"$out")" "processes of work()"
 
+# One of them alone.
+pid=$(awk '$NF == "crew" && $1 == 0 {print $(NF - 1); exit}' <<<"$out")
+run penna report peak crew.penna --size 10000.. --pid "$pid"
+expect_match "$out" '^300 kB in 1 block at the peak after '
+expect_match "$out" '^300 kB +1 +300 kB +300 kB +1 +work '
+expect_missing "$out" "PROCS"
+run penna check crew.penna --max-leak 300000 --pid "$pid"
+expect_eq 0 "$status" "status of check --pid"
+run penna report peak crew.penna --pid 4194305
+expect_eq 125 "$status" "status with a process that is not there"
+expect_contains "$err" "no process 4194305 is recorded: 'penna info' shows those that are"
+
 # What a process held ends with it, over time as well.
 run penna report heap crew.penna --size 10000.. --ascii
 expect_match "$out" '^410 kB in 3 blocks at the peak of all processes together after '

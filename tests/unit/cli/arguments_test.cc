@@ -88,7 +88,7 @@ TEST(ParseReport, Views) {
        {std::vector<std::string>{"leaks", "--unmatched"}, {"alloc", "--unmatched", "--by", "freer"}})
     EXPECT_EQ(refused(parse_report, wrong), "--unmatched is a table of its own: penna report alloc --unmatched");
   EXPECT_EQ(refused(parse_report, {"calls", "--family", "maps"}).substr(0, 42),
-            "--family, --size, --lifetime and --stack a");
+            "--family, --size, --lifetime, --stack and ");
   EXPECT_EQ(refused(parse_report, {"calls", "--by", "stack"}), "calls can be shown --by function, module or thread");
   EXPECT_EQ(parsed(parse_report, {"flame", "--width", "80", "--weight=wait"}).width, 80u);
   EXPECT_EQ(parsed(parse_report, {"flame", "--weight=wait"}).weight, FoldedWeight::kWait);
@@ -106,8 +106,10 @@ TEST(ParseReport, OptionsOfAllocations) {
   EXPECT_THAT(options.allocations.stacks, ElementsAre("pay"));
   EXPECT_TRUE(parsed(parse_report, {"leaks", "--no-suppressions"}).suppressions.none);
   EXPECT_TRUE(parsed(parse_report, {"flame", "--weight", "live", "--size", "1"}).allocations.any());
-  EXPECT_THAT(refused(parse_report, {"flame", "--size", "1"}), HasSubstr("--size, --lifetime and --stack are for"));
-  EXPECT_THAT(refused(parse_report, {"calls", "--stack", "a"}), HasSubstr("--size, --lifetime and --stack are for"));
+  EXPECT_THAT(refused(parse_report, {"flame", "--size", "1"}),
+              HasSubstr("--size, --lifetime, --stack and --pid are for"));
+  EXPECT_THAT(refused(parse_report, {"calls", "--stack", "a"}),
+              HasSubstr("--size, --lifetime, --stack and --pid are for"));
   EXPECT_EQ(refused(parse_report, {"peak", "--within", "3"}), "--within is for temp and alloc");
   EXPECT_EQ(refused(parse_report, {"alloc", "--no-suppressions"}),
             "--suppressions and --no-suppressions are for leaks");
