@@ -4,15 +4,42 @@
 
 #include <sys/auxv.h>
 
+#include "unwind/arch.h"
+
 namespace penna::unwind {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// Is one of them a loaded segment with `bytes` from `offset` of the file on, and do these lie at `at`?
+bool are_loaded(const ProgramHeaders& headers, uintptr_t start, uint64_t offset, size_t bytes, uintptr_t at) {
+  for (const ElfW(Phdr) & first : headers) {
+    if (first.p_type != PT_LOAD || first.p_offset != 0) continue;
+    for (const ElfW(Phdr) & one : headers)
+      if (one.p_type == PT_LOAD && (one.p_flags & PF_R) != 0 && offset >= one.p_offset && bytes <= one.p_filesz &&
+          offset - one.p_offset <= one.p_filesz - bytes)
+        return start - first.p_vaddr + one.p_vaddr + (offset - one.p_offset) == at;
+  }
+  return false;
+}
+
+// As far behind the beginning in memory as in the file: elsewhere they are not looked for.
+ProgramHeaders moved_headers(uintptr_t start, const ElfW(Ehdr) & header, size_t bytes) {
+  const uintptr_t at = start + header.e_phoff;
+  if (at < start || at % alignof(ElfW(Phdr)) != 0 || bytes == 0 || bytes > kPage) return {};
+  if (!raw_probe(at) || !raw_probe(at + bytes - sizeof(uint64_t))) return {};
+  const ProgramHeaders headers{reinterpret_cast<const ElfW(Phdr)*>(at), header.e_phnum};
+  return are_loaded(headers, start, header.e_phoff, bytes, at) ? headers : ProgramHeaders{};
+}
+
+}  // namespace
 
 ProgramHeaders program_headers_at(uintptr_t start) {
-  constexpr size_t kPage = 4096;
   if (!is_elf(start)) return {};
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(start);
   const size_t bytes = header->e_phnum * sizeof(ElfW(Phdr));
-  if (header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > kPage || bytes > kPage - header->e_phoff)
-    return {};
+  if (header->e_phentsize != sizeof(ElfW(Phdr))) return {};
+  if (header->e_phoff > kPage || bytes > kPage - header->e_phoff) return moved_headers(start, *header, bytes);
   return {reinterpret_cast<const ElfW(Phdr)*>(start + header->e_phoff), header->e_phnum};
 }
 
