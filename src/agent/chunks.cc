@@ -136,7 +136,7 @@ void write_notes(bool new_thread) {
   uint64_t now = penna_now();
   if (new_thread) {
     penna_thread name{};
-    sys(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(name.name));
+    if (!system_calls_filtered) sys(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(name.name));
     write_record(PENNA_KIND_THREAD, name, kNoClass, now);
   }
   penna_lost lost;

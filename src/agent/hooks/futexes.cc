@@ -98,6 +98,7 @@ static long raw_syscall(long number, long a, long b, long c, long d, long e, lon
 
 // Asked for every system call: which function goes on with it?
 extern "C" __attribute__((visibility("hidden"), used)) void* penna_agent_before_syscall(long number) {
+  if (number == SYS_seccomp || number == SYS_prctl) system_calls_filtered = true;  // as it may be to install a filter
   const bool is_told = number == SYS_futex && recording(PENNA_LOCKS) && !is_part_of_lock_function();
   if (is_told) return reinterpret_cast<void*>(penna_agent_futex);
   return have_real() ? reinterpret_cast<void*>(real.syscall) : reinterpret_cast<void*>(raw_syscall);

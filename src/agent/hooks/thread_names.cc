@@ -14,11 +14,20 @@
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/writer.h"
+#include "unwind/arch.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace penna::agent {
 namespace {
+
+// What the kernel may not be asked for (PR_GET_NAME): the name as it was given, also of a thread that has no chunk yet.
+void tell_given_name(const char* name) {
+  penna_thread own{};
+  if (process.channel == nullptr) return;
+  for (size_t i = 0; i + 1 < sizeof own.name && name[i] != 0; ++i) own.name[i] = name[i];
+  write_record(PENNA_KIND_THREAD, own, kNoClass, penna_now());
+}
 
 // Of a thread that has no chunk the first event tells. `expected`: of another thread's name there is nothing to tell here.
 void tell_own_name(const char* expected) {
@@ -37,7 +46,8 @@ using namespace penna::agent;
 PENNA_EXPORT int pthread_setname_np(pthread_t which, const char* name) noexcept {
   if (real.pthread_setname_np == nullptr && !resolve_real_functions()) return EAGAIN;
   const int error = real.pthread_setname_np(which, name);
-  if (error == 0) tell_own_name(name);
+  if (error == 0 && system_calls_filtered && which == penna::unwind::thread_pointer()) tell_given_name(name);
+  if (error == 0 && !system_calls_filtered) tell_own_name(name);
   return error;
 }
 
@@ -48,7 +58,9 @@ PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as th
   for (long& argument : arguments) argument = va_arg(rest, long);
   va_end(rest);
   if (real.prctl == nullptr && !resolve_real_functions()) return errno = EAGAIN, -1;
+  if (option == PR_SET_SECCOMP) system_calls_filtered = true;
   const int result = real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
-  if (option == PR_SET_NAME && result == 0) tell_own_name(reinterpret_cast<const char*>(arguments[0]));
+  if (option == PR_SET_NAME && result == 0)
+    (system_calls_filtered ? tell_given_name : tell_own_name)(reinterpret_cast<const char*>(arguments[0]));
   return result;
 }
