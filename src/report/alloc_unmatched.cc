@@ -13,14 +13,20 @@
 namespace penna {
 namespace {
 
-// Whether nothing is missing that could have been the allocation between two frees. Where blocks were given again without a free, the
-// allocator has ways that are not recorded.
-bool is_whole(const Recording& recording, const Allocations& heap, const HealthReport& health) {
+// So many blocks may come from before the recording began. More of them, or blocks that were given again without a free, and the allocator
+// has ways that are not recorded.
+constexpr uint64_t kMostUnknown = 16;
+
+// Whether nothing is missing that could have been the allocation between two frees.
+bool is_whole(const Recording& recording, const Allocations& heap, const std::vector<UnmatchedFree>& frees,
+              const HealthReport& health) {
+  uint64_t unknown = 0;
+  for (const UnmatchedFree& row : frees) unknown += row.again ? 0 : row.frees;
+  if (unknown > kMostUnknown || heap.total().replaced != 0) return false;
   const uint64_t missing = health.lost[PENNA_ALLOC] + health.write_lost[PENNA_ALLOC] + health.torn + health.holes +
                            health.damaged_chunks + health.abandoned_chunks + health.unknown_records +
                            health.missing_chunks + health.unreadable_chunks + health.thrown_away[PENNA_ALLOC];
-  return missing == 0 && heap.total().replaced == 0 && !health.write_unknown && !recording.damage().any() &&
-         !heap.is_sampled();
+  return missing == 0 && !health.write_unknown && !recording.damage().any() && !heap.is_sampled();
 }
 
 std::string head_text(const Allocations& heap, uint64_t frees, uint64_t again, bool whole) {
@@ -42,7 +48,7 @@ std::string head_text(const Allocations& heap, uint64_t frees, uint64_t again, b
 Report unmatched_report(const Recording& recording, const Allocations& heap, const UnmatchedFrees& frees,
                         const HealthReport& health, Names& names) {
   const auto rows = std::make_shared<const std::vector<UnmatchedFree>>(frees.rows());
-  const bool whole = is_whole(recording, heap, health);
+  const bool whole = is_whole(recording, heap, *rows, health);
   const uint64_t begin = summarize(recording).first_time;
   Table table;
   table.key = "unmatched";

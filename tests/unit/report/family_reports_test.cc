@@ -149,6 +149,18 @@ TEST_F(Families, WhereFreesAreNotSeenNobodyIsAccused) {
   EXPECT_THAT(table, Not(HasSubstr("twice")));
 }
 
+// As firefox's: strdup() is a part of its allocator.
+TEST_F(Families, WhereManyAllocationsAreNotSeenNobodyIsAccused) {
+  for (uint64_t block = 0; block < 17; ++block) thread_.free(0x1000 + 16 * block, 1 + block);
+  thread_.alloc(0xa00, 10, 100, in_main_);
+  thread_.free(0xa00, 200);
+  thread_.free(0xa00, 300);
+  read();
+  const std::string table = unmatched();
+  EXPECT_THAT(table, HasSubstr("freed again"));
+  EXPECT_THAT(table, Not(HasSubstr("twice")));
+}
+
 TEST_F(Families, WhereEventsAreMissingNobodyIsAccused) {
   thread_.alloc(0xa00, 10, 1, in_main_);
   thread_.free(0xa00, 2);
