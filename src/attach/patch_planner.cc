@@ -313,6 +313,10 @@ std::string symbol_of(const penna_patch_question& question) {
 }
 
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
+// What its blocks are freed by does not ask: the others may be entered without it.
+bool is_one_more(const std::string& symbol) {
+  return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_");
+}
 
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
   if (!near->has_entrance()) return {};
@@ -327,7 +331,8 @@ std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, 
 
 }  // namespace
 
-// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators. How many it were.
+// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators; but for those that are
+// only one more. How many it were.
 size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions,
                                    const std::string& root) {
   size_t count = 0;
@@ -359,6 +364,12 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     const DetourOffer offer = unless != nullptr ? DetourOffer{{}, unless} : found->second;
     if (offer.site) patches[i] = patch_instead(*offer.site, question.bias, &nears[i]);
     if (patches[i]) continue;
+    if (is_one_more(found->first)) {
+      if (refused_pointers_.insert(path + '\0' + found->first).second)
+        refused_.push_back({found->first, path, offer.site ? "refers to what is out of reach" : offer.refusal,
+                            RefusedFunction::kAllocatorFunction});
+      continue;
+    }
     const bool of_operators = is_operator(found->first);
     if (reasons[of_operators] != nullptr) continue;
     reasons[of_operators] = offer.site ? "refers to what is out of reach" : offer.refusal;

@@ -35,7 +35,7 @@ struct PatchWishes {
 // A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one.
 struct RefusedFunction {
   std::string name, file, reason;
-  enum What : uint8_t { kCalls, kValues, kAllocator, kLock } what = kCalls;
+  enum What : uint8_t { kCalls, kValues, kAllocator, kAllocatorFunction, kLock } what = kCalls;
   std::string lock = {};  // kLock
 };
 

@@ -147,6 +147,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
                                                     : fmt::format("blocks of the allocator that is part of {}", file),
                          one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason,
                          one.reason == kMayRun ? "open it before threads are started, or " : "");
+    if (one.what == RefusedFunction::kAllocatorFunction)
+      return fmt::format("blocks that {} gives in {} are not recorded: it {}", one.name, file, one.reason);
     if (one.what == RefusedFunction::kLock)
       return fmt::format("locks by {} in {} are not recorded: {} {}{}", one.lock, file, one.name, one.reason,
                          one.reason == kMayRun ? "; open it before threads are started" : "");

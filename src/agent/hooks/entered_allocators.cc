@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agent/alloc_record.h"
+#include "agent/text.h"
 
 namespace penna::agent {
 
@@ -105,6 +106,38 @@ struct Hooks {
     const int error = inside(call);
     if (error == 0) told(*result, size, PENNA_FAMILY_ALIGNED);
     return error;
+  }
+
+  static char* entered_strdup(const char* text) {
+    return static_cast<char*>(allocated(text_length(text) + 1, PENNA_FAMILY_MALLOC,
+                                        [=]() -> void* { return original<char*(const char*)>(kstrdup)(text); }));
+  }
+  static char* entered_strndup(const char* text, size_t most) {
+    size_t length = 0;
+    while (length < most && text[length] != 0) ++length;
+    return static_cast<char*>(allocated(length + 1, PENNA_FAMILY_MALLOC, [=]() -> void* {
+      return original<char*(const char*, size_t)>(kstrndup)(text, most);
+    }));
+  }
+  static void* entered_arena_malloc(uintptr_t arena, size_t size) {
+    return allocated(size, PENNA_FAMILY_MALLOC,
+                     [=] { return original<void*(uintptr_t, size_t)>(kmoz_arena_malloc)(arena, size); });
+  }
+  static void* entered_arena_calloc(uintptr_t arena, size_t count, size_t size) {
+    return allocated(count * size, PENNA_FAMILY_CALLOC,
+                     [=] { return original<void*(uintptr_t, size_t, size_t)>(kmoz_arena_calloc)(arena, count, size); });
+  }
+  static void* entered_arena_realloc(uintptr_t arena, void* block, size_t size) {
+    return moved(block, size,
+                 [=] { return original<void*(uintptr_t, void*, size_t)>(kmoz_arena_realloc)(arena, block, size); });
+  }
+  static void entered_arena_free(uintptr_t arena, void* block) {
+    freed(block, PENNA_FAMILY_MALLOC, [=] { original<void(uintptr_t, void*)>(kmoz_arena_free)(arena, block); });
+  }
+  static void* entered_arena_memalign(uintptr_t arena, size_t alignment, size_t size) {
+    return allocated(size, PENNA_FAMILY_ALIGNED, [=] {
+      return original<void*(uintptr_t, size_t, size_t)>(kmoz_arena_memalign)(arena, alignment, size);
+    });
   }
 
   // Of all forms: `b` and `c` are an alignment, a std::nothrow, or nothing.
