@@ -84,6 +84,7 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       report.functions_patched += counters.functions_patched;
       report.functions_refused += counters.functions_refused;
       report.values_lost += counters.values_lost;
+      report.without_clock += counters.reserved[PENNA_CLOCK_FORBIDDEN] != 0;
       report.modules_unknown += counters.modules_unknown;
     }
     report.blocked_ticks += blocked;
@@ -312,6 +313,11 @@ void say_stacks(const HealthReport& report, Sentences& say) {
       fmt::format(
           "{} could not be patched, as other code lay there or memory may not be changed: their calls are missing.",
           plural_text(report.functions_refused, "function", "functions")));
+  say.error(report.without_clock != 0,
+            fmt::format(
+                "{} itself to read the clock (seccomp's strict mode, or PR_SET_TSC): what was done from then on is not "
+                "recorded.",
+                plural_text(report.without_clock, "process forbade", "processes forbade")));
   say.warning(report.modules_unknown != 0,
               fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
                           plural_text(report.modules_unknown, "code address lay", "code addresses lay")));

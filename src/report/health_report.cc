@@ -48,6 +48,8 @@ void add_target(const HealthReport& health, const Recording& recording, Counters
   counters.add("functions patched", health.functions_patched, "places made to record calls");
   counters.add("functions refused", health.functions_refused, "places that could not be changed, or held other code");
   counters.add("values lost", health.values_lost, "calls without their arguments or result: there was no room");
+  counters.add("without clock", health.without_clock,
+               "processes that may not read it, and record nothing from then on");
   counters.add("modules unknown", health.modules_unknown, "code addresses in no known file");
 }
 

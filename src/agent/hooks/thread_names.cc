@@ -5,11 +5,13 @@
 // Left out: a name that another thread gives; it is seen if it comes before the first event.
 // Invariant: results and errno are those of the real function.
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "agent/lifecycle.h"
 #include "agent/real.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -38,6 +40,15 @@ void tell_own_name(const char* expected) {
     write_record(PENNA_KIND_THREAD, own, kNoClass, penna_now());
 }
 
+// Soon the instruction that reads the clock ends the process: nothing is recorded any more. Also where the kernel will not have it.
+void leave_clock() {
+  if (process.channel == nullptr || armed() == kStarted) return;
+  stop_recording();
+  thread.muted = 1;
+  close_chunk();
+  process.channel->counters.reserved[PENNA_CLOCK_FORBIDDEN] = 1;
+}
+
 }  // namespace
 }  // namespace penna::agent
 
@@ -59,6 +70,8 @@ PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as th
   va_end(rest);
   if (real.prctl == nullptr && !resolve_real_functions()) return errno = EAGAIN, -1;
   if (option == PR_SET_SECCOMP) system_calls_filtered = true;
+  const bool strict = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT;
+  if (strict || (option == PR_SET_TSC && arguments[0] == PR_TSC_SIGSEGV)) leave_clock();
   const int result = real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (option == PR_SET_NAME && result == 0)
     (system_calls_filtered ? tell_given_name : tell_own_name)(reinterpret_cast<const char*>(arguments[0]));

@@ -156,6 +156,7 @@ TEST(Health, TellsWhatTheTargetLost) {
   end.counters.functions_patched = 12;
   end.counters.functions_refused = 2;
   end.counters.modules_unknown = 9;
+  end.counters.reserved[PENNA_CLOCK_FORBIDDEN] = 1;
   build.end(end);
   Recording recording = build.open();
   const HealthReport report = examine_only(recording);
@@ -168,6 +169,7 @@ TEST(Health, TellsWhatTheTargetLost) {
   EXPECT_THAT(report.sentences, says("1 stack was deeper"));
   EXPECT_THAT(report.sentences, says("6 stacks were not kept"));
   EXPECT_THAT(report.sentences, says("1 point could not be armed"));
+  EXPECT_THAT(report.sentences, says("1 process forbade itself to read the clock"));
   EXPECT_THAT(report.sentences, says("2 functions could not be patched"));
   EXPECT_EQ(report.functions_patched, 12u);
   EXPECT_THAT(report.sentences, says("9 code addresses lay in no known file"));
