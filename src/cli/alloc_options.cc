@@ -38,7 +38,7 @@ std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t>
   return bounds;
 }
 
-void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options) {
+void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid) {
   parser.text("--family", options.family, "FAMILY",
               "of which blocks: heap (default), maps (mmap and its kin), maps:file, maps:anonymous, pool:NAME");
   parser.text("--size", options.size, "MIN..MAX", "only allocations of so many bytes: 64, 64.., ..4k, 1k..1M");
@@ -46,10 +46,7 @@ void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options)
               "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever");
   parser.texts("--stack", options.stacks, "PATTERN",
                "only allocations with such a function in their stack, as of -F; may be repeated");
-}
-
-void add_pid_option(OptionParser& parser, AllocFilterOptions& options) {
-  parser.number("--pid", options.pid, "PID", "only allocations of the processes that had this number");
+  if (has_pid) parser.number("--pid", options.pid, "PID", "only allocations of the processes that had this number");
 }
 
 Result<> check_alloc_filter(const AllocFilterOptions& options) {

@@ -25,8 +25,8 @@ struct AllocFilterOptions {
   std::optional<uint32_t> pid;      // of which processes; none: all
   bool any() const { return !family.empty() || !size.empty() || !lifetime.empty() || !stacks.empty() || pid; }
 };
-void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options);
-void add_pid_option(OptionParser& parser, AllocFilterOptions& options);  // apart: export has one of its own
+// `has_pid`: also --pid; export has one of its own.
+void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid = false);
 Result<> check_alloc_filter(const AllocFilterOptions& options);
 // Null when all allocations of the heap count. Fails when the recording has no such family.
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,

@@ -192,8 +192,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
       "no lock is taken inside functions of this name, by stack or by recorded calls: 'audio_*'; may be repeated");
   add_wait_limit_options(parser, options.waits);
   add_suppression_options(parser, options.suppressions);
-  add_alloc_filter_options(parser, options.allocations);
-  add_pid_option(parser, options.allocations);
+  add_alloc_filter_options(parser, options.allocations, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   add_input_options(parser, options.input);
   add_table_options(parser, options.table, true);

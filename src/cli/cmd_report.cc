@@ -443,8 +443,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "lifetimes stack (default), function, file, module, process, thread, call (the recorded calls in which "
                 "it was), kind "
                 "(malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer (who freed)");
-  add_alloc_filter_options(parser, options.allocations);
-  add_pid_option(parser, options.allocations);
+  add_alloc_filter_options(parser, options.allocations, true);
   parser.flag("--unmatched", options.unmatched,
               "alloc: frees of what was not recorded or had been freed before, by the stack that freed");
   parser.number("--within", options.within, "N",

@@ -113,7 +113,7 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
                    [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
   // The rows of `rows` are the slots.
   rows->complete(table);
-  table.complete = [&recording, &lives, &names, place, by_slot = table.complete](TableRow& row) {
+  table.complete = [&lives, &names, place, by_slot = table.complete](TableRow& row) {
     const FreedBy& freer = lives.freed_by()[row.source];
     row.cells[place] = place_text(freer.from.process, freer.from.stack, names);
     const uint32_t source = std::exchange(row.source, freer.slot);
