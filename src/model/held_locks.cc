@@ -177,6 +177,10 @@ bool HeldLocks::owner_is_elsewhere(uint32_t thread) const {
 
 void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
   ThreadState& thread = threads_[event.thread];
+  // Who waits for several futexes asks for one, and may be woken by another.
+  const bool is_same = thread.wait.sync == PENNA_SYNC_FUTEX && step.read.sync == PENNA_SYNC_FUTEX &&
+                       thread.wait.is_open() && thread.wait.begin == step.read.begin;
+  if (is_same) thread.wait.object = object;
   if (thread.wait.object == object) {
     step.asked = std::exchange(thread.wait, {});
   } else if (thread.wait.is_open()) {

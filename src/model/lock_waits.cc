@@ -176,8 +176,9 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   const uint32_t owner = read.holder != 0 ? thread_of(lock.process, read.holder) : wait.owner;
   const WaitLedger::End end{time, read.stack, state.woken >= begin && !open ? state.waker : kNoIndex, is_short, open};
   WaitLedger::Other rest = open && !has_holder(lock.kind) ? WaitLedger::Other{} : other_side(index, begin, read, owner);
-  if (wait.lock != index) {  // its request is not here
-    unended_ += wait.lock != kNoIndex;
+  if (wait.lock != index) {  // its request is not here, or for another of the futexes that the thread waited for
+    const bool is_same = lock.kind == LockKind::kFutex && wait.begin == begin;
+    unended_ += wait.lock != kNoIndex && !is_same;
     const LastHold& last = state.last;
     const uint64_t from = std::max(begin, last.by.since);
     const uint64_t known = last.end > from && last.end <= now ? last.end - from : 0;

@@ -130,3 +130,52 @@ run penna record -q -f -k locks -o inherits.penna -- ./inherits
 run penna report waits inherits.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +futex +word +futex\(int\) '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +library\.m +take_both\(\) '
+
+# Who waits for several words at once is told by which of them, and by whom, he was woken; what cannot be waited for is answered as without us.
+cat >several.cc <<'PROGRAM'
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+struct Word { uint64_t value, address; uint32_t flags, reserved; };
+static uint32_t first_word, second_word;
+static long wait(Word* words, unsigned count, timespec* until = nullptr) {
+  errno = 0;
+  return syscall(449, words, count, 0, until, CLOCK_MONOTONIC);
+}
+__attribute__((noipa)) void wake_second(void) { second_word = 1, syscall(SYS_futex, &second_word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0); }
+static void* wake(void*) { usleep(50000), wake_second(); return nullptr; }
+int main() {
+  Word words[] = {{0, reinterpret_cast<uint64_t>(&first_word), 2 | 128, 0}, {0, reinterpret_cast<uint64_t>(&second_word), 2 | 128, 0}};
+  pthread_t other;
+  pthread_create(&other, nullptr, wake, nullptr);
+  long answer = wait(words, 2);
+  printf("woken %ld %d\n", answer, errno);
+  pthread_join(other, nullptr);
+  answer = wait(words, 2), printf("changed %ld %d\n", answer, errno);
+  timespec past{1, 0};
+  second_word = 0;
+  answer = wait(words, 2, &past), printf("late %ld %d\n", answer, errno);
+  answer = wait(words, 0), printf("none %ld %d\n", answer, errno);
+  answer = wait(reinterpret_cast<Word*>(16), 2), printf("bad %ld %d\n", answer, errno);
+  words[1].address = 16;
+  answer = wait(words, 2), printf("bad word %ld %d\n", answer, errno);
+}
+PROGRAM
+build_c several
+run ./several
+plain=$out
+run penna record -q -f -k locks -o several.penna -- ./several
+expect_eq "$plain" "$out" 'answers of futex_waitv'
+run penna report waits several.penna --frames 1
+if grep -q '^woken 1' <<<"$plain"; then  # else the kernel has none
+  expect_match "$out" '^ *5[0-9]\.[0-9] ms +1 +5[0-9]\.[0-9] ms +futex +second_word '
+  expect_match "$out" 'woken by .*'
+  expect_contains "$out" 'wake_second()'
+  expect_contains "$out" 'until it timed out'
+  expect_missing "$(penna report locks several.penna)" 'not recorded'
+fi

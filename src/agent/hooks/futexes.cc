@@ -3,7 +3,8 @@
 // std::latch, and whoever makes locks of its own. Every syscall() asks first (jumps_x86_64.S), then is jumped to: some of
 // them return twice, or on another stack.
 //
-// What the words mean, only the program knows: told are the waits and who wakes, with their stacks; nobody holds a futex.
+// What the words mean, only the program knows: told are the waits and who wakes, with their stacks; nobody holds a futex. Who waits for
+// several words at once waits for the first one, until one of them, that which is told at the end, wakes him.
 // Invariant: results and errno are those of the kernel.
 #include <errno.h>
 #include <linux/futex.h>
@@ -88,6 +89,55 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex(lo
   }
 }
 
+namespace {
+
+constexpr long kFutexWaitv = 449;  // of Linux 5.16, as all below: headers may be older
+struct WaitedWord {
+  uint64_t value, address;
+  uint32_t flags, reserved;
+};
+
+bool is_readable(uint64_t begin, uint64_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  for (uint64_t at = begin & ~uint64_t{7}; at < begin + bytes; at = (at & ~(kPage - 1)) + kPage)
+    if (!unwind::raw_probe(at)) return false;
+  return true;
+}
+
+// As of one word: all say still what they are said to.
+bool would_wait_for_all(const WaitedWord* words, unsigned long count) {
+  constexpr unsigned long kMostWords = 128;
+  if (count == 0 || count > kMostWords || !is_readable(reinterpret_cast<uint64_t>(words), count * sizeof *words))
+    return false;
+  for (unsigned long i = 0; i < count; ++i) {
+    const FutexArguments one{
+        reinterpret_cast<uint32_t*>(words[i].address), 0, static_cast<long>(words[i].value), 0, 0, 0};
+    if (!would_wait(one)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// As above, of syscall(SYS_futex_waitv, ...): the answer is the number of the word that was woken.
+extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex_waitv(long number,
+                                                                                    const WaitedWord* words,
+                                                                                    unsigned long count, long flags,
+                                                                                    long until, long clock) {
+  const auto wait = [=] { return real.syscall(number, words, count, flags, until, clock); };
+  if (!would_wait_for_all(words, count)) return wait();
+  const auto lock_at = [=](unsigned long i) {
+    return lock_word(reinterpret_cast<const void*>(words[i].address), PENNA_SYNC_FUTEX);
+  };
+  LockWait told = LockWait::begin_now(lock_at(0), 0, 0, unwind::HookFrame::here());
+  const long answer = wait();
+  const bool is_woken = answer > 0 && static_cast<unsigned long>(answer) < count &&
+                        is_readable(reinterpret_cast<uint64_t>(words), count * sizeof *words);
+  if (is_woken) told.lock = lock_at(static_cast<unsigned long>(answer));
+  told.end(end_of(answer), penna_now());
+  return answer;
+}
+
 // As long as libc's is not known: what it does.
 static long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
   const long answer = sys(number, a, b, c, d, e, f);
@@ -99,8 +149,10 @@ static long raw_syscall(long number, long a, long b, long c, long d, long e, lon
 // Asked for every system call: which function goes on with it?
 extern "C" __attribute__((visibility("hidden"), used)) void* penna_agent_before_syscall(long number) {
   if (number == SYS_seccomp || number == SYS_prctl) system_calls_filtered = true;  // as it may be to install a filter
-  const bool is_told = number == SYS_futex && recording(PENNA_LOCKS) && !is_part_of_lock_function();
-  if (is_told) return reinterpret_cast<void*>(penna_agent_futex);
+  const bool is_futex = number == SYS_futex || number == kFutexWaitv;
+  if (is_futex && recording(PENNA_LOCKS) && !is_part_of_lock_function())
+    return number == SYS_futex ? reinterpret_cast<void*>(penna_agent_futex)
+                               : reinterpret_cast<void*>(penna_agent_futex_waitv);
   return have_real() ? reinterpret_cast<void*>(real.syscall) : reinterpret_cast<void*>(raw_syscall);
 }
 
