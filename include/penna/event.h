@@ -73,7 +73,7 @@ enum penna_kind {
   PENNA_KIND_POINT = 13,         /* penna_point: an armed static point was passed */
   PENNA_KIND_MODULE = 14,        /* penna_module: code was mapped; comes before the first record that names it */
   PENNA_KIND_SITE = 15,          /* penna_site_info: describes the points that carry its id */
-  PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on */
+  PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on; or penna_thread_named */
   PENNA_KIND_LOST = 17,          /* penna_lost: this thread could not record something since its last record */
   PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
   PENNA_KIND_JUMP = 19,       /* penna_jump: the thread's stack is another one, or another part of it, from here on */
@@ -335,6 +335,13 @@ struct penna_thread {
   char name[16]; /* as of the kernel: at most 15 bytes and a zero */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_thread) == 16, "penna_thread is 16 bytes");
+
+/* The same, longer: another thread of the process is called so from here on. */
+struct penna_thread_named {
+  char name[16];
+  uint32_t serial, tid; /* of that thread */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_thread_named) == 24, "penna_thread_named is 24 bytes");
 
 struct penna_lost {
   uint32_t count[PENNA_CLASS_COUNT]; /* events of each class since the thread's last record */

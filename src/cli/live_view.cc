@@ -166,7 +166,10 @@ void LiveView::describe(const LiveRecords& records) {
     } else if (record.kind == PENNA_KIND_SITE) {
       if (auto site = decode_site(record)) live_.add_site(process, std::move(*site));
     } else if (record.kind == PENNA_KIND_THREAD) {
-      live_.name_thread(thread.index, decode_thread_name(record));
+      const uint32_t other = decode_named_thread(record).serial;
+      const auto named = threads_.find({records.process, other});
+      if (other == 0 || named != threads_.end())
+        live_.name_thread(other == 0 ? thread.index : named->second.index, decode_thread_name(record));
     }
   }
 }

@@ -61,8 +61,10 @@ bool describes(const Record& record) {
   } else if (record.kind == PENNA_KIND_SITE) {
     if (auto site = decode_site(record)) sites_.push_back(std::move(*site));
   } else if (record.kind == PENNA_KIND_THREAD) {
-    penna_chunk header = header_of(chunk);
-    threads_.push_back({header.thread_serial, header.tid, decode_thread_name(record), record.time});
+    const penna_chunk header = header_of(chunk);
+    const NamedThread other = decode_named_thread(record);
+    const NamedThread of = other.serial != 0 ? other : NamedThread{header.thread_serial, header.tid};
+    threads_.push_back({of.serial, of.tid, decode_thread_name(record), record.time});
   } else if (record.kind == PENNA_KIND_LOST) {
     const auto lost = record.as<penna_lost>();
     for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost_[i] += lost.count[i];

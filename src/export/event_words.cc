@@ -108,7 +108,11 @@ std::string EventWords::name(const TimelineLine& line) {
     case LineKind::kPoint:
     case LineKind::kSpanBegin:
     case LineKind::kSpanEnd: return site_name(recording_.site(line.process, line.site), line.site);
-    case LineKind::kThreadName: return decode_thread_name(*line.record);
+    case LineKind::kThreadName: {
+      const NamedThread other = decode_named_thread(*line.record);
+      const std::string name = decode_thread_name(*line.record);
+      return other.serial == 0 ? name : fmt::format("{} (tid {})", name, other.tid);
+    }
     case LineKind::kLost:
     case LineKind::kBlocked: return "";
     default:

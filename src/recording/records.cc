@@ -136,4 +136,10 @@ std::string decode_thread_name(const Record& record) {
   return {info.name, strnlen(info.name, sizeof info.name)};
 }
 
+NamedThread decode_named_thread(const Record& record) {
+  if (record.payload_bytes < sizeof(penna_thread_named)) return {};
+  const auto info = record.as<penna_thread_named>();
+  return {info.serial, info.tid};
+}
+
 }  // namespace penna

@@ -266,5 +266,10 @@ ChunkSummary scan_chunk(std::span<const uint8_t> chunk, Visit&& visit) {
 std::optional<Module> decode_module(const Record& record);
 std::optional<Site> decode_site(const Record& record);
 std::string decode_thread_name(const Record& record);
+// Another thread than the one that wrote it, of which the name is; serial 0: it is the writer's own.
+struct NamedThread {
+  uint32_t serial = 0, tid = 0;
+};
+NamedThread decode_named_thread(const Record& record);
 
 }  // namespace penna

@@ -243,6 +243,14 @@ bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
   return true;
 }
 
+// Its own, or that which it gives to another.
+static std::string thread_name_text(const Record& record) {
+  const std::string name = printable(decode_thread_name(record));
+  const NamedThread other = decode_named_thread(record);
+  return other.serial == 0 ? "thread is named " + name
+                           : fmt::format("names the thread with tid {} {}", other.tid, name);
+}
+
 std::string ReplayPrinter::event_text(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter: return call_name(line) + " {";
@@ -283,7 +291,7 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
     case LineKind::kLockMade:
     case LineKind::kLockGone: return lock_text(line);
     case LineKind::kPoint: return point_text(line, "point");
-    case LineKind::kThreadName: return "thread is named " + printable(decode_thread_name(*line.record));
+    case LineKind::kThreadName: return thread_name_text(*line.record);
     case LineKind::kLost: return lost_text(line.record->as<penna_lost>());
     case LineKind::kBlocked: return "waited for room in the recorder";
   }

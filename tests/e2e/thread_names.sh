@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Threads that name themselves behind their first event, as most do: reports call them so, by whichever function they did it; and
+# Threads that name themselves behind their first event, as most do, or that others name then: reports call them so, by whichever function they did it; and
 # what these functions answer stays what it was.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -23,11 +23,27 @@ static void* by_prctl(void*) {
   kept = malloc(20);
   return nullptr;
 }
+static pthread_barrier_t meeting;
+static void* by_others(void*) {
+  kept = malloc(10);
+  pthread_barrier_wait(&meeting);
+  pthread_barrier_wait(&meeting);
+  kept = malloc(20);
+  return nullptr;
+}
 int main() {
+  pthread_barrier_init(&meeting, nullptr, 2);
   pthread_t thread;
   pthread_create(&thread, nullptr, by_pthread, nullptr);
   pthread_join(thread, nullptr);
   pthread_create(&thread, nullptr, by_prctl, nullptr);
+  pthread_join(thread, nullptr);
+  pthread_create(&thread, nullptr, by_others, nullptr);
+  pthread_barrier_wait(&meeting);
+  kept = malloc(30);
+  pthread_setname_np(thread, "by main");
+  pthread_setname_np(thread, "by main again");
+  pthread_barrier_wait(&meeting);
   pthread_join(thread, nullptr);
   char name[17] = "";
   int error = pthread_setname_np(pthread_self(), "longer than is allowed");
@@ -43,8 +59,11 @@ plain=$(./names)
 run penna record -q -k alloc -o names.penna -- ./names
 expect_eq "0 $plain" "$status $out" "status and output"
 run penna report alloc names.penna --by thread
-expect_match "$out" ' 2 .* names$'
-for name in 'by pthread' 'by prctl and lo'; do
+expect_match "$out" ' 3 .* names$'
+for name in 'by pthread' 'by prctl and lo' 'by main again'; do
   expect_match "$out" " 2 .* $name\$"
 done
 expect_match "$(penna replay names.penna)" 'thread is named by pthread'
+expect_match "$(penna replay names.penna)" 'names the thread with tid [0-9]+ by main again'
+run penna record -q -f -k locks,alloc --live -o live.penna -- ./names
+expect_contains "$out" 'by main again'
