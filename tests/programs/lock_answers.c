@@ -189,9 +189,37 @@ static void of_c11(void) {
   printf(" %d %d\n", mtx_timedlock(&lock, &no_time), mtx_unlock(&lock));
 }
 
+// Of a mutex with a priority ceiling: in a thread that cannot be raised glibc's functions fail, and leave traces, so that the next call
+// gets it.
+static void take_and_give(void) {
+  for (int i = 0; i < 3; ++i) {
+    const int answer = pthread_mutex_lock(&mutex);
+    printf("of a ceiling: %s\n", answer == 0 ? "0" : strerrorname_np(answer));
+    if (answer == 0) give_it_back();
+  }
+}
+static void take_by_time(void) {
+  for (int i = 0; i < 3; ++i) wait_till_then(), try_it();
+  give_it_back();
+}
+static void of_ceilings(void) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_PROTECT);
+  SHOW(pthread_mutexattr_setprioceiling(&attributes, 10));
+  SHOW(pthread_mutex_init(&mutex, &attributes));
+  take_and_give();
+  elsewhere(take_and_give);
+  elsewhere(take_by_time);
+  lock_it();
+  elsewhere(take_by_time);
+  give_it_back();
+}
+
 int main(void) {
   for (int robust = PTHREAD_MUTEX_STALLED; robust <= PTHREAD_MUTEX_ROBUST; ++robust)
     for (int protocol = PTHREAD_PRIO_NONE; protocol <= PTHREAD_PRIO_INHERIT; ++protocol) of_mutexes(robust, protocol);
+  of_ceilings();
   of_rwlocks();
   of_semaphores();
   of_conditions();

@@ -208,7 +208,7 @@ __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stac
     tell_owner_died(lock, hook);
     return answer;
   }
-  // It says things that the waiting function would not (EINVAL of a ceiling, say): then that one shall speak.
+  // It says things that the waiting function would not: then that one shall speak.
   return wait();
 }
 

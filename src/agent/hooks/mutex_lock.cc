@@ -9,6 +9,7 @@ using namespace penna::agent;
 
 PENNA_EXPORT int pthread_mutex_lock(pthread_mutex_t* lock) {
   if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_lock(lock) : take_watched_mutex(lock, false);
+  if (__builtin_expect(is_unusual(lock), 0)) return take_watched_mutex(lock, false);
   if (tells_stack(mutex_word(lock))) return take_watched_mutex(lock, true);
   const int answer = try_mutex(lock);
   if (__builtin_expect(answer != 0, 0)) return take_busy_mutex(lock, answer);

@@ -18,14 +18,48 @@ uint32_t owner_of(const pthread_mutex_t* lock) {
 // glibc's mtx_t is a mutex of POSIX, with another name.
 uint32_t owner_of(const mtx_t* lock) { return owner_of(reinterpret_cast<const pthread_mutex_t*>(lock)); }
 
+// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have it, and who
+// waits for ever the next time. A time-out that is over tries as well. Those that inherit priorities are the kernel's to free.
+int try_robust(pthread_mutex_t* lock) {
+  constexpr int kInherits = 32;  // of glibc's kinds
+  if ((lock->__data.__kind & kInherits) != 0) return real.pthread_mutex_trylock(lock);
+  constexpr timespec kOver{-1, 0};
+  const int answer = real.pthread_mutex_timedlock(lock, &kOver);
+  return answer == ETIMEDOUT ? EBUSY : answer;
+}
+
+// Of a ceiling of priorities: whether it is locked says the word, below the ceiling.
+int try_with_ceiling(pthread_mutex_t* lock) {
+  constexpr int kLocked = 3;
+  const bool is_locked = (__atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) & kLocked) != 0;
+  return is_locked ? EBUSY : real.pthread_mutex_trylock(lock);
+}
+
 uint32_t owner_or_refused(const pthread_mutex_t* lock) {
   constexpr int kTypes = 3;  // of glibc's kinds
   const uint32_t owner = owner_of(lock);
   return (lock->__data.__kind & kTypes) == PTHREAD_MUTEX_ERRORCHECK && is_mine(owner) ? kRefused : owner;
 }
 
+// glibc's functions for ceilings fail in a thread that cannot be raised, and leave it as if it had been: who then calls another one gets
+// the lock. So what trying says, but that it is taken, is the answer.
+template <typename Wait>
+__attribute__((noinline, cold)) int take_unusual(pthread_mutex_t* lock, Wait wait, const unwind::HookFrame* hook) {
+  const bool has_ceiling = (lock->__data.__kind & kCeiling) != 0;
+  int refused = 0;
+  const auto try_it = [&] {
+    const int answer = has_ceiling ? try_with_ceiling(lock) : try_robust(lock);
+    if (has_ceiling && answer != EBUSY) refused = answer;
+    return answer;
+  };
+  return take_at<PosixAnswers>(
+      word(lock), tells_stack(word(lock)), try_it, [&] { return refused != 0 ? refused : wait(); },
+      [=] { return owner_or_refused(lock); }, hook);
+}
+
 template <typename Wait>
 __attribute__((always_inline)) inline int take_mutex(pthread_mutex_t* lock, Wait wait) {
+  if (__builtin_expect(is_unusual(lock), 0)) return take_unusual(lock, wait, unwind::HookFrame::here());
   return take<PosixAnswers>(
       word(lock), [=] { return try_mutex(lock); }, wait, [=] { return owner_or_refused(lock); });
 }
@@ -38,21 +72,13 @@ __attribute__((always_inline)) inline int take_c11(mtx_t* lock, Wait wait) {
 
 }  // namespace
 
-// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have it, and who
-// waits for ever the next time. A time-out that is over tries as well. Those that inherit priorities are the kernel's to free.
-int try_special_mutex(pthread_mutex_t* lock) {
-  constexpr int kInherits = 32;  // of glibc's kinds
-  if ((lock->__data.__kind & kInherits) != 0) return real.pthread_mutex_trylock(lock);
-  constexpr timespec kOver{-1, 0};
-  const int answer = real.pthread_mutex_timedlock(lock, &kOver);
-  return answer == ETIMEDOUT ? EBUSY : answer;
-}
-
 int take_watched_mutex(pthread_mutex_t* lock, bool with_stack) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_lock(lock));
+  const auto wait = [=] { return real.pthread_mutex_lock(lock); };
+  if (is_unusual(lock)) return take_unusual(lock, wait, unwind::HookFrame::here());
   return take_at<PosixAnswers>(
-      word(lock), with_stack || tells_stack(word(lock)), [=] { return try_mutex(lock); },
-      [=] { return real.pthread_mutex_lock(lock); }, [=] { return owner_or_refused(lock); }, unwind::HookFrame::here());
+      word(lock), with_stack || tells_stack(word(lock)), [=] { return try_mutex(lock); }, wait,
+      [=] { return owner_or_refused(lock); }, unwind::HookFrame::here());
 }
 int take_busy_mutex(pthread_mutex_t* lock, int answer) {
   return take_busy<PosixAnswers>(

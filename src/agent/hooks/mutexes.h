@@ -21,19 +21,19 @@ __attribute__((always_inline)) inline bool no_locks() {
   return bits != 0 && (bits & class_bit(PENNA_LOCKS)) == 0 && real_is_known;
 }
 
-int try_special_mutex(pthread_mutex_t* lock);
+// By glibc's kinds: robust, or with a ceiling of priorities. These are tried in ways of their own.
+inline constexpr int kRobust = 16, kCeiling = 64;
+inline bool is_unusual(const pthread_mutex_t* lock) { return (lock->__data.__kind & (kRobust | kCeiling)) != 0; }
 
 // Alone in the process, libc's lock does without a locked instruction, which its trylock never does. A mutex that the
 // one thread holds already goes the other way: what it waits for shall be told.
 __attribute__((always_inline)) inline int try_mutex(pthread_mutex_t* lock) {
-  constexpr int kRobust = 16;  // of glibc's kinds
-  if (__builtin_expect((lock->__data.__kind & kRobust) != 0, 0)) return try_special_mutex(lock);
   const bool alone = __libc_single_threaded != 0 && __atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) == 0;
   return alone ? real.pthread_mutex_lock(lock) : real.pthread_mutex_trylock(lock);
 }
 
 // The unusual ways: reached by a jump, as if their caller had called them.
-// With a stack, or options, or not recorded at all. `with_stack`: what tells_stack() said.
+// With a stack, or options, or of an unusual kind, or not recorded at all. `with_stack`: what tells_stack() said, if it was asked.
 int take_watched_mutex(pthread_mutex_t* lock, bool with_stack);
 // It was tried, which gave `answer`, not 0.
 int take_busy_mutex(pthread_mutex_t* lock, int answer);
