@@ -216,6 +216,26 @@ const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_t
   return innermost != nullptr ? innermost : last;
 }
 
+// Who begins threads, and libraries.
+static bool is_file_of_libc(std::string_view name) {
+  return name.starts_with("libc.so") || name.starts_with("ld-linux");
+}
+
+const NameFrame* Names::named_caller(uint32_t process, uint32_t stack, const NameFrame* frame,
+                                     bool (*is_way_too)(std::string_view function)) {
+  if (frame->named || frame->module == kNoModule || frame->module == main_modules_[process]) return frame;
+  bool is_behind = false;
+  for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
+    for (const NameFrame& one : this->frame(process, node->pc, node->generation)) {
+      if (is_behind && one.named && !is_way_of_language(one.function) && !is_way_too(one.function))
+        return is_file_of_libc(map_.file_name(one.module)) ? frame : &one;
+      if (is_behind && !one.named && one.module != frame->module) return frame;
+      is_behind |= &one == frame;
+    }
+  }
+  return frame;
+}
+
 std::optional<std::string> Names::variable(uint32_t process, uint64_t address, uint64_t ticks) {
   const CodePlace place = map_.locate(process, address, ticks);
   if (!place.known()) return std::nullopt;

@@ -92,6 +92,11 @@ class Names {
   // `is_way_too`: what is a way besides, where anything else is behind it.
   const NameFrame* origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function) = nullptr);
 
+  // Of a frame of the stack in a library that has no name: whoever called what is nameless there. Else, and where libc or the dynamic
+  // linker did, the same frame.
+  const NameFrame* named_caller(uint32_t process, uint32_t stack, const NameFrame* frame,
+                                bool (*is_way_too)(std::string_view function));
+
   // A variable: "counter_lock", "queue.mutex" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
   std::optional<std::string> variable(uint32_t process, uint64_t address, uint64_t ticks);
   // The same, or where it is: "libfoo.so+0x40a0", "0x7f..." outside of all files.

@@ -101,16 +101,45 @@ void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<st
       findings);
 }
 
-// Locks that programs make of futexes or semaphores are no locks to us, but what their time went to.
-std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of) {
+// What was waited for and is called alike: each waiter may have one of its own.
+struct AlikeWaits {
+  uint64_t time = 0;
+  int64_t count = 0;
+  std::vector<uint32_t> threads;
+};
+AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockStats& worst) {
+  constexpr int kMost = 100;  // names are looked up; the rest is less
+  const std::string name = name_of(worst);
+  AlikeWaits sum;
+  int left = kMost;
+  for (const LockStats* lock : locks.by_wait()) {
+    if (lock->kind != worst.kind || lock->process != worst.process || lock->wait.sum() == 0) continue;
+    if (left-- == 0) break;
+    if (name_of(*lock) != name) continue;
+    sum.time += lock->wait.sum();
+    ++sum.count;
+    sum.threads.insert(sum.threads.end(), lock->waiting_threads.begin(), lock->waiting_threads.end());
+  }
+  std::sort(sum.threads.begin(), sum.threads.end());
+  sum.threads.erase(std::unique(sum.threads.begin(), sum.threads.end()), sum.threads.end());
+  return sum;
+}
+
+// Locks that programs make of futexes or semaphores are no locks to us, but what their time went to. `lost`: for locks; where that is some,
+// only futexes that cost more are worth a word, for who waits for the others has mostly nothing to do.
+std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of, uint64_t lost) {
   for (const LockStats* lock : locks.by_wait()) {
     const bool may_be_lock =
         lock->kind == LockKind::kFutex || lock->kind == LockKind::kSemaphore || lock->kind == LockKind::kBarrier;
-    if (!may_be_lock || lock->wait.sum() == 0) continue;
+    if (!may_be_lock || lock->wait.sum() == 0 || (lost != 0 && lock->kind != LockKind::kFutex)) continue;
+    const AlikeWaits alike = alike_waits(locks, name_of, *lock);
+    if (alike.time <= lost) return "";
     std::string name = name_of.in_sentence(*lock);
     if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
-    return fmt::format(" {} waited {} for {}, which nobody is known to hold{}.",
-                       count_of_threads(lock->waiting_threads.size()), time_text(recording, lock->wait.sum()), name,
+    const std::string plural = lock_kind_name(lock->kind) + std::string(lock->kind == LockKind::kFutex ? "es" : "s");
+    if (alike.count > 1) name = fmt::format("{} {} {}", alike.count, plural, name_of(*lock));
+    return fmt::format(" {} waited {} for {}, which nobody is known to hold{}.", count_of_threads(alike.threads.size()),
+                       time_text(recording, alike.time), name,
                        lock->kind == LockKind::kFutex
                            ? ": if a lock of the program's own waits so, record it with --lock-functions"
                            : "");
@@ -171,16 +200,10 @@ std::string other_side_text(const Locks& locks, const WaitPair& pair, const Lock
   }
 }
 
-std::string lock_verdict(const Recording& recording, const Locks& locks, const LockNames& name_of,
-                         const LockStats* worst) {
-  if (worst == nullptr || worst->wait.sum() == 0) {
-    const LockCounts counts = locks.counts();
-    std::string text = counts.locks == 0 ? "No locks were recorded, but other waits."
-                                         : fmt::format("{} taken {}, and never waited for.",
-                                                       plural_text(static_cast<int64_t>(counts.locks), "lock"),
-                                                       plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
-    return text + worst_other(recording, locks, name_of);
-  }
+namespace {
+
+std::string worst_lock(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                       const LockStats* worst) {
   const uint64_t lost = worst->wait.sum(), lived = lifetimes(recording, *worst);
   std::string text =
       fmt::format("{} lost {}", count_of_threads(worst->waiting_threads.size()), time_text(recording, lost));
@@ -198,6 +221,21 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
     case OtherSide::kNobody: return text + "nobody held it: waking up takes longer than they hold it.";
     default: return text + (main.pair->other_thread == kNoIndex ? "it is not known who held it." : other + " held it.");
   }
+}
+
+}  // namespace
+
+std::string lock_verdict(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                         const LockStats* worst) {
+  if (worst == nullptr || worst->wait.sum() == 0) {
+    const LockCounts counts = locks.counts();
+    std::string text = counts.locks == 0 ? "No locks were recorded, but other waits."
+                                         : fmt::format("{} taken {}, and never waited for.",
+                                                       plural_text(static_cast<int64_t>(counts.locks), "lock"),
+                                                       plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
+    return text + worst_other(recording, locks, name_of, 0);
+  }
+  return worst_lock(recording, locks, name_of, worst) + worst_other(recording, locks, name_of, worst->wait.sum());
 }
 
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of) {

@@ -90,6 +90,7 @@ std::string LockNames::in_block(const LockBlock& block, uint64_t address) const 
 std::string LockNames::place(uint32_t process, uint32_t stack) const {
   const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
   if (origin == nullptr) return "";
+  origin = names_.named_caller(process, stack, origin, is_way_to_lock);
   if (origin->line == 0) return origin->function;
   return fmt::format("{} ({}:{})", origin->function, base_name(origin->file), origin->line);
 }

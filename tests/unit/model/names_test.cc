@@ -121,6 +121,30 @@ TEST(Names, OfStacksAreTheCallsBeforeTheReturnAddresses) {
   EXPECT_EQ(names.stack(process, 999).end, StackEnd::kUnknown);
 }
 
+// What a stripped library does inside says nothing to its callers; what the program, or libc, does is where it is.
+TEST(Names, OfNamelessCodeInALibraryIsWhoCalledIt) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.module(process, module_at("/bin/program", 0x100000));
+  build.module(process, module_at("/lib/lib.so", 0x200000));
+  build.module(process, module_at("/lib/libc.so.6", 0x300000));
+  const uint32_t by_program = build.stack(process, 1, {0x201010, 0x200f80, 0x100150});
+  const uint32_t by_library = build.stack(process, 10, {0x201010, 0x200110, 0x100150});
+  const uint32_t by_libc = build.stack(process, 20, {0x201010, 0x300110});
+  const uint32_t of_program = build.stack(process, 30, {0x101010, 0x100150});
+  Recording recording = build.open();
+  FakeSymbols symbols;
+  Names names(recording, symbols);
+  const auto caller = [&](uint32_t stack) {
+    return names.named_caller(process, stack, names.origin(process, stack), [](std::string_view) { return false; })
+        ->function;
+  };
+  EXPECT_EQ(caller(by_program), "/bin/program:f1");
+  EXPECT_EQ(caller(by_library), "/lib/lib.so:f1");
+  EXPECT_EQ(caller(by_libc), "lib.so+0x1000");
+  EXPECT_EQ(caller(of_program), "program+0x1000");
+}
+
 TEST(Names, AStackThatEndsWhereTheProcessBeganIsComplete) {
   RecordingBuilder build;
   const uint32_t process = build.process(100);
