@@ -131,6 +131,34 @@ run penna report waits inherits.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +futex +word +futex\(int\) '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +library\.m +take_both\(\) '
 
+# Who waits for the first call of a function that another thread makes, and leaves, has waited, and makes it; a call that waits for itself
+# is a deadlock.
+cat >firsts.c <<'PROGRAM'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_once_t once = PTHREAD_ONCE_INIT, itself = PTHREAD_ONCE_INIT;
+static void leave(void) { usleep(60000), pthread_exit(0); }
+static void set(void) { usleep(30000); }
+__attribute__((noipa)) void *first(void *nothing) { pthread_once(&once, leave); return nothing; }
+__attribute__((noipa)) void *second(void *nothing) { pthread_once(&once, set); return nothing; }
+static void again(void) { pthread_once(&itself, set); }
+int main(int count, char **arguments) {
+  pthread_t one, two;
+  if (count > 1) pthread_once(&itself, again);
+  pthread_create(&one, 0, first, 0);
+  usleep(10000);
+  pthread_create(&two, 0, second, 0);
+  pthread_join(one, 0), pthread_join(two, 0);
+}
+PROGRAM
+build_c firsts
+run penna record -q -f -k locks -o firsts.penna -- ./firsts
+run penna report waits firsts.penna --frames 1
+expect_match "$out" '^ *[4-9][0-9]\.[0-9] ms +1 +[4-9][0-9]\.[0-9] ms +once +second '
+expect_match "$(penna report locks firsts.penna)" '^ *[4-9][0-9]\.[0-9] ms +1 .* 2 +50\.0 % .* once  *once  *first '
+run timeout 10 "$PENNA" record -q -f -k locks -o itself.penna -- timeout -s KILL 1 ./firsts itself
+expect_contains "$(penna report locks itself.penna)" 'eadlock'
+
 # Who waits for several words at once is told by which of them, and by whom, he was woken; what cannot be waited for is answered as without us.
 cat >several.cc <<'PROGRAM'
 #include <cerrno>

@@ -16,7 +16,8 @@ namespace penna::agent {
 struct OnceCall {
   void (*function)();
   uint64_t lock;
-  uint32_t stack;  // of the one who calls pthread_once
+  uint32_t stack;        // of the one who calls pthread_once
+  const LockWait* wait;  // for another thread's call, when one was going on
   bool began;
 };
 
@@ -24,7 +25,6 @@ namespace {
 
 uint64_t word(const sem_t* semaphore) { return lock_word(semaphore, PENNA_SYNC_SEMAPHORE); }
 uint64_t word(const pthread_barrier_t* barrier) { return lock_word(barrier, PENNA_SYNC_BARRIER); }
-uint64_t word(const pthread_once_t* once) { return lock_word(once, PENNA_SYNC_ONCE); }
 
 // The rest of a wait, which may be cancelled.
 template <typename Answers, typename Wait>
@@ -60,6 +60,8 @@ void make_once_call() {
   OnceCall* call = thread.once_call;
   const uint64_t lock = call->lock;
   call->began = true;
+  if (call->wait != nullptr)
+    call->wait->end(PENNA_WAIT_GOT, penna_now());  // the other one left its call, by an exception, say
   write_lock_at(PENNA_KIND_LOCK_AT, lock, call->stack, penna_now());
   call->function();
   write_lock(PENNA_KIND_UNLOCK, lock, penna_now());
@@ -67,18 +69,21 @@ void make_once_call() {
 
 // Once it is done, glibc's word says 2; libc's own test of that costs a call.
 bool is_done(const int* once) { return __atomic_load_n(once, __ATOMIC_ACQUIRE) == 2; }
+// And is odd while a thread makes the call.
+bool is_going_on(const int* once) { return (__atomic_load_n(once, __ATOMIC_RELAXED) & 1) != 0; }
 
 template <typename Call>
-void tell_once(uint64_t lock, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
-  OnceCall call{function, lock, current_stack(hook->caller()), false};
+void tell_once(const int* once, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
+  const uint64_t lock = lock_word(once, PENNA_SYNC_ONCE);
+  const uint32_t stack = current_stack(hook->caller());
+  const bool waits = is_going_on(once);
+  const LockWait wait = waits ? LockWait::begin_now(lock, stack, 0, hook) : LockWait{lock, penna_now(), stack, 0};
+  OnceCall call{function, lock, stack, waits ? &wait : nullptr, false};
   OnceCall* outer = thread.once_call;
   thread.once_call = &call;
-  const uint64_t begin = penna_now();
   call_it(make_once_call);
   thread.once_call = outer;
-  if (call.began) return;
-  // Another thread made it; that it would, nobody knew before.
-  LockWait{lock, begin, call.stack, 0}.end(PENNA_WAIT_GOT, penna_now());
+  if (!call.began) wait.end(PENNA_WAIT_GOT, penna_now());  // another thread made it, perhaps one that came in between
 }
 
 // A pthread_t is the address of the thread's control block. glibc notes the tid in it before pthread_create() returns, until the
@@ -195,7 +200,7 @@ PENNA_EXPORT int pthread_once(pthread_once_t* once, void (*function)()) {
   if (is_done(once) || !recording(PENNA_LOCKS)) return have_real() ? real.pthread_once(once, function) : 0;
   int answer = 0;
   tell_once(
-      word(once), function, [&](void (*ours)()) { answer = real.pthread_once(once, ours); }, HookFrame::here());
+      once, function, [&](void (*ours)()) { answer = real.pthread_once(once, ours); }, HookFrame::here());
   return answer;
 }
 PENNA_EXPORT void call_once(once_flag* once, void (*function)()) {
@@ -205,7 +210,7 @@ PENNA_EXPORT void call_once(once_flag* once, void (*function)()) {
     return;
   }
   tell_once(
-      word(same), function, [&](void (*ours)()) { real.call_once(once, ours); }, HookFrame::here());
+      same, function, [&](void (*ours)()) { real.call_once(once, ours); }, HookFrame::here());
 }
 
 PENNA_EXPORT int pthread_join(pthread_t other, void** result) {
