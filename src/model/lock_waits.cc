@@ -13,6 +13,11 @@ void note_waiting(std::vector<uint32_t>& threads, uint32_t thread) {
   if (at == threads.end() || *at != thread) threads.insert(at, thread);
 }
 
+// What may lie in memory that processes share, and what nobody waits for in vain and goes on. (Of a futex the kernel may be who wakes.)
+bool can_be_of_many(LockKind kind) {
+  return kind == LockKind::kSemaphore || kind == LockKind::kBarrier || kind == LockKind::kCondition;
+}
+
 }  // namespace
 
 void Locks::requested(const Event& event, const LockRecord& read) {
@@ -132,6 +137,7 @@ void Locks::woke(const Event& event, const LockRecord& read) {
   state.waker_stack = read.stack;
   state.woken = event.time;
   ++locks_[index].given;
+  if (can_be_of_many(locks_[index].kind)) posts_[locks_[index].address] = {event.thread, event.time};
   if (state.condition != kNoIndex) conditions_.woke(state.condition, event.thread, event.time, read.most > 1);
 }
 
@@ -144,13 +150,13 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
   if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kBroken};
   if (state.woken < begin || state.waker == kNoIndex) {
-    const uint32_t waker = lock.kind == LockKind::kSemaphore ? posted_elsewhere(lock, begin) : kNoIndex;
+    const uint32_t waker = can_be_of_many(lock.kind) ? posted_elsewhere(lock, begin) : kNoIndex;
     return waker == kNoIndex ? WaitLedger::Other{} : WaitLedger::Other{OtherSide::kWoke, 0, waker};
   }
   return {OtherSide::kWoke, state.waker_stack, state.waker};
 }
 
-// Nobody of this process posted it, and yet it was had: so it lies in memory that processes share since they were forked. Told is
+// Nobody of this process let the waiter go on, and yet it went: so it lies in memory that processes share since they were forked. Told is
 // the thread alone; its stacks are numbers of its own process.
 uint32_t Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
   const auto found = posts_.find(lock.address);

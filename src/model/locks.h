@@ -119,7 +119,8 @@ class Locks {
     uint32_t thread;
     uint64_t time;
   };
-  NumberMap<Post> posts_;  // by address: the last one of a semaphore, in whatever process
+  // By address: of what several processes can wait for, the last time that one let others go on.
+  NumberMap<Post> posts_;
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
   std::vector<State> states_;  // of locks_

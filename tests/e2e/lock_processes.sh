@@ -47,6 +47,45 @@ run penna report waits workers.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +semaphore +made in set_up \(workers.c:14\) +wait_for_slot '
 expect_match "$out" '^ *woken by workers \(tid [0-9]+\)$'
 
+# The last to come to a barrier, and who signals, may be another process, too.
+cat >meet.c <<'PROGRAM'
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct shared { pthread_barrier_t barrier; pthread_mutex_t lock; pthread_cond_t ready; int is_ready; } *shared;
+__attribute__((noipa)) void meet(void) { pthread_barrier_wait(&shared->barrier); }
+__attribute__((noipa)) void await(void) {
+  pthread_mutex_lock(&shared->lock);
+  while (!shared->is_ready) pthread_cond_wait(&shared->ready, &shared->lock);
+  pthread_mutex_unlock(&shared->lock);
+}
+int main(void) {
+  shared = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_barrierattr_t barrier;
+  pthread_barrierattr_init(&barrier), pthread_barrierattr_setpshared(&barrier, 1);
+  pthread_barrier_init(&shared->barrier, &barrier, 2);
+  pthread_mutexattr_t lock;
+  pthread_mutexattr_init(&lock), pthread_mutexattr_setpshared(&lock, 1);
+  pthread_mutex_init(&shared->lock, &lock);
+  pthread_condattr_t ready;
+  pthread_condattr_init(&ready), pthread_condattr_setpshared(&ready, 1);
+  pthread_cond_init(&shared->ready, &ready);
+  if (fork() == 0) { meet(), await(); return 0; }
+  usleep(100000), meet(), usleep(100000);
+  pthread_mutex_lock(&shared->lock);
+  shared->is_ready = 1, pthread_cond_signal(&shared->ready);
+  pthread_mutex_unlock(&shared->lock);
+  wait(0);
+  return 0;
+}
+PROGRAM
+build_c meet
+run penna record -q -f -k locks -o meet.penna -- ./meet
+run penna report waits meet.penna --frames 1
+expect_eq 2 "$(grep -Ec '^ *woken by meet \(tid [0-9]+\)$' <<<"$out")" "waits that another process ended"
+expect_missing "$out" 'not known'
+
 cat >parallel.c <<'PROGRAM'
 #include <unistd.h>
 int main(void) {
