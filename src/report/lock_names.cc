@@ -108,6 +108,12 @@ bool LockNames::is_ambiguous(const LockStats& lock) const {
          (blocks_ != nullptr && blocks_->of(lock.process, lock.address, lock.first_time) != nullptr);
 }
 
+TableColumn process_column(const Locks& locks) {
+  const bool shown = std::any_of(locks.all().begin(), locks.all().end(),
+                                 [&](const LockStats& lock) { return lock.process != locks.all().front().process; });
+  return {"pid", "PID", CellKind::kNumber, false, !shown};
+}
+
 TableColumn address_column(const Locks& locks, const LockNames& name_of) {
   const bool shown = std::any_of(locks.all().begin(), locks.all().end(),
                                  [&](const LockStats& lock) { return name_of.is_ambiguous(lock); });

@@ -43,6 +43,8 @@ class LockNames {
   const LockBlocks* blocks_;
 };
 
+// Those of several processes are told apart by that: a fork gives both what the parent had.
+TableColumn process_column(const Locks& locks);
 // Locks that are no variables are told apart by their address.
 TableColumn address_column(const Locks& locks, const LockNames& name_of);
 

@@ -50,7 +50,7 @@ Table locks_table(const Recording& recording, const Locks& locks, const LockChoi
                    {"errors", "ERRORS", CellKind::kCount, false, true},
                    {"nesting", "NEST", CellKind::kCount},
                    {"threads", "THREADS", CellKind::kCount},
-                   {"pid", "PID", CellKind::kNumber, false, true},
+                   process_column(locks),
                    address_column(locks, name_of),
                    {"kind", "KIND", CellKind::kText},
                    {"lock", "LOCK", CellKind::kText, true},
@@ -113,7 +113,7 @@ Table others_table(const Recording& recording, const Locks& locks, const LockCho
                    {"given", "GIVEN", CellKind::kCount, false, true},
                    {"timeouts", "TIMEOUTS", CellKind::kCount},
                    {"threads", "THREADS", CellKind::kCount},
-                   {"pid", "PID", CellKind::kNumber, false, true},
+                   process_column(locks),
                    address_column(locks, name_of),
                    {"kind", "KIND", CellKind::kText},
                    {"lock", "WHAT", CellKind::kText, true}};
@@ -149,7 +149,7 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
                    {"broadcasts", "BROADCASTS", CellKind::kCount},
                    {"unheard", "UNHEARD", CellKind::kCount},
                    {"herds", "HERDS", CellKind::kCount, false, true},
-                   {"pid", "PID", CellKind::kNumber, false, true},
+                   process_column(locks),
                    address_column(locks, name_of),
                    {"mutex", "MUTEX", CellKind::kText, true},
                    {"condition", "CONDITION", CellKind::kText, true}};

@@ -42,6 +42,7 @@ build_c workers
 run penna record -q -f -k locks -o workers.penna -- ./workers
 run penna report locks workers.penna
 expect_eq 2 "$(grep -c "mutex  made in set_up (workers.c:12)" <<<"$out")" "rows: of the parent and of the child"
+expect_match "$out" '^ *WAIT .* THREADS +PID +ADDRESS '
 expect_contains "$(head -n 1 <<<"$out")" 'for the semaphore made in set_up (workers.c:14) ('
 run penna report waits workers.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +semaphore +made in set_up \(workers.c:14\) +wait_for_slot '
