@@ -77,9 +77,17 @@ void WaitChains::operator()(const Event& event, const LockStep& step) {
   }
   if (deed == LockDeed::kGivenBack && step.read.stack != 0 && step.released) place(step, event.time);
   if (deed == LockDeed::kWoke || (deed == LockDeed::kGivenBack && (step.released || !knows_holder(step.read.sync))))
-    waker_of(step.object) = {event.thread, step.read.stack != 0 ? step.read.stack : step.hold.stack, event.time};
+    woke(event, step);
   if (step.acquired || step.released || deed == LockDeed::kGone)
     holder_changed(step.mutex != kNoIndex ? step.mutex : step.object, event.time);
+}
+
+void WaitChains::woke(const Event& event, const LockStep& step) {
+  Waker& waker = waker_of(step.object);
+  waker = {event.thread, step.read.stack != 0 ? step.read.stack : step.hold.stack, step.hold.stack, step.hold.since,
+           event.time};
+  if (step.read.deed != LockDeed::kGivenBack || !step.released) return;
+  if (const auto found = releases_.find(step.object); found != releases_.end()) found.value().add(waker);
 }
 
 // Everybody who waits for the object was in its chain until now.
@@ -209,17 +217,58 @@ void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, 
   thread_changed(thread, time);
 }
 
-// Since it was woken it may have waited for the mutex of its condition: counts that for who gave it back last. Gives when the wait for the
+void WaitChains::Releases::add(const Waker& one) {
+  if (ring.size() < most) return ring.push_back(one);
+  ring[next] = one;
+  next = (next + 1) % ring.size();
+}
+
+void WaitChains::Releases::grow() {
+  if (ring.size() < most || most == kMost) return;
+  std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(next), ring.end());
+  next = 0;
+  most *= 2;
+}
+
+// Each that had the mutex since then counts for its part, and nobody for what lies between. Who had it first may have been forgotten.
+void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
+  Releases& releases = releases_[mutex];
+  if (releases.ring.empty()) releases.add(waker_of(mutex));
+  uint64_t passed = woken, longest_time = 0;
+  uint32_t longest = kNoIndex;
+  const auto charge = [&](const Waker& holder, LinkKind kind, uint64_t until) {
+    if (until <= passed) return;
+    const uint32_t stack = holder.taken != 0 ? holder.taken : holder.stack;
+    const uint32_t link = link_of({mutex, stack, kNoIndex, kind, false}, thread, wait.stack, holder.thread, 0);
+    links_[link].time += until - passed;
+    ++links_[link].times;
+    if (until - passed > longest_time) longest = link;
+    longest_time = std::max(longest_time, until - passed);
+    passed = until;
+  };
+  bool is_known = false, is_after = false;  // who had it when this one was woken; one has been counted
+  for (size_t i = 0; i < releases.ring.size(); ++i) {
+    const Waker& one = releases.oldest(i);
+    if (one.time > time) break;
+    is_known |= one.time <= woken || one.since <= woken;
+    if (one.time <= woken) continue;
+    if (is_known || is_after) charge({}, LinkKind::kFree, one.since);
+    const bool is_given_back = one.taken == 0 && one.stack != 0;
+    charge(one, is_given_back ? LinkKind::kGivenBack : LinkKind::kHeld, one.time);
+    is_after = true;
+  }
+  charge({}, LinkKind::kFree, time);
+  if (!is_known) releases.grow();
+  wait_time_ += time - woken;
+  remember(thread, woken, time, longest);
+}
+
+// Since it was woken it may have waited for the mutex of its condition: counts that for those who had it. Gives when the wait for the
 // condition was over.
 uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   const Waker release = mutex == kNoIndex ? Waker{} : waker_of(mutex);
   if (release.thread == kNoIndex || release.thread == thread || !mutex_was_held(woken, release.time, time)) return time;
-  const uint32_t link =
-      link_of({mutex, release.stack, kNoIndex, LinkKind::kHeld, false}, thread, wait.stack, release.thread, 0);
-  links_[link].time += time - woken;
-  wait_time_ += time - woken;
-  ++links_[link].times;
-  remember(thread, woken, time, link);
+  charge_retaken(thread, wait, woken, time, mutex);
   return woken;
 }
 

@@ -91,10 +91,19 @@ class WaitChains {
     std::vector<uint32_t> behind;  // objects that depend on it
     std::vector<Unplaced> unplaced;
   };
-  // Who let waiters go on.
+  // Who let waiters go on; of a lock: and since when it was held, taken where.
   struct Waker {
-    uint32_t thread = kNoIndex, stack = 0;
-    uint64_t time = 0;
+    uint32_t thread = kNoIndex, stack = 0, taken = 0;
+    uint64_t since = 0, time = 0;
+  };
+  // Those that had a mutex which waiters for a condition take again: a ring of the last ones, by when they gave it back.
+  struct Releases {
+    static constexpr size_t kFew = 16, kMost = 1024;
+    std::vector<Waker> ring;
+    size_t next = 0, most = kFew;
+    void add(const Waker& one);
+    const Waker& oldest(size_t i) const { return ring[(next + i) % ring.size()]; }
+    void grow();
   };
   struct PastWait {
     uint64_t begin, end;
@@ -114,6 +123,8 @@ class WaitChains {
   void end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
                 uint32_t mutex = kNoIndex);
   void end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over, uint32_t mutex);
+  void woke(const Event& event, const LockStep& step);
+  void charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex);
   uint64_t end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex);
   void end_unasked(const Event& event, const LockStep& step);
   Unplaced* unplaced_of(Flow& flow);
@@ -125,10 +136,11 @@ class WaitChains {
   const HeldLocks& held_;
   std::vector<ChainLink> links_;
   tsl::robin_map<Key, uint32_t, KeyHash> index_;
-  std::vector<std::unique_ptr<Flow>> flows_;  // by object; null: nobody ever waited for it
-  std::vector<Waker> wakers_;                 // by object
-  std::vector<uint32_t> joined_;              // by thread: the object with which somebody waits for its end
-  std::vector<std::vector<PastWait>> past_;   // by thread: a ring of its last waits
+  std::vector<std::unique_ptr<Flow>> flows_;     // by object; null: nobody ever waited for it
+  std::vector<Waker> wakers_;                    // by object
+  tsl::robin_map<uint32_t, Releases> releases_;  // by object
+  std::vector<uint32_t> joined_;                 // by thread: the object with which somebody waits for its end
+  std::vector<std::vector<PastWait>> past_;      // by thread: a ring of its last waits
   std::vector<uint32_t> past_at_;
   uint64_t waits_ = 0, wait_time_ = 0, still_waiting_ = 0, impossible_ = 0;
 };

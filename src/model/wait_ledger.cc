@@ -43,6 +43,7 @@ void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
     Open::Part& part = wait.parts[i];
     if (part.stack != other.stack || part.side != other.side || part.group != other.group) continue;
     part.time = saturating_sum(part.time, time);
+    part.many_threads |= part.thread != other.thread;
     return;
   }
   if (wait.parts.size() < kMostParts)
@@ -113,7 +114,7 @@ void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End&
   pair.open += end.still_open;
   pair.time = saturating_sum(pair.time, time);
   pair.many_threads |= pair.thread != thread;
-  pair.many_others |= pair.other_thread != part.thread;
+  pair.many_others |= pair.other_thread != part.thread || part.many_threads;
   if (pair.other_thread == kNoIndex) pair.other_thread = part.thread;
   if (time <= pair.longest) return;
   pair.longest = time;

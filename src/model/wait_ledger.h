@@ -34,6 +34,7 @@ class WaitLedger {
       OtherSide side;
       uint32_t stack, thread, group;
       uint64_t time;
+      bool many_threads = false;  // more than the one that is named
     };
     std::vector<Part> parts;
   };

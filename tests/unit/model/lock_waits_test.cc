@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/locks.h"
 #include "recording_builder.h"
 
@@ -357,6 +359,21 @@ TEST_F(Waits, AWaitThatRecordFoundTooShortIsNone) {
   EXPECT_EQ(lock.wait.count(), 0u);
   EXPECT_EQ(lock.short_waits, 1u);
   EXPECT_EQ(lock.open_waits, 0u);
+}
+
+TEST_F(Waits, SeveralThreadsThatTookItInOnePlaceAreMany) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(2).lock_request(kMutex, 12, 5);
+  thread(0).unlock(kMutex, 20);
+  thread(1).lock_at(kMutex, 21, 1);
+  thread(1).unlock(kMutex, 30);
+  thread(2).waited(kMutex, 12, 31, 5);
+  Analysed seen(build_);
+  const auto& pairs = seen.locks.pairs();
+  const auto held = std::find_if(pairs.begin(), pairs.end(), [](const WaitPair& one) { return one.other_stack == 1; });
+  ASSERT_NE(held, pairs.end());
+  EXPECT_TRUE(held->many_others);
+  EXPECT_FALSE(held->many_threads);
 }
 
 TEST_F(Waits, WhoWaitedForTheFirstCallDoesNotHoldIt) {

@@ -121,9 +121,30 @@ TEST_F(WaitChainsTest, AfterASignalTheMutexIsWaitedFor) {
   thread(1).cond_wait(kMutex, kCondition, 100, 810, PENNA_WAIT_GOT, 11);
   Chained seen(build);
   EXPECT_EQ(seen.time({{kCondition, 22}}), 100u);
-  EXPECT_EQ(seen.time({{kMutex, 21}}), 610u);
+  EXPECT_EQ(seen.time({{kMutex, 21}}), 600u);
+  EXPECT_EQ(seen.time({{kMutex, 0}}), 10u);  // it was free
   EXPECT_EQ(seen.total(), 710u);
   EXPECT_EQ(seen.chains.wait_time(), 710u);
+}
+
+// Of those that a broadcast woke each waits for all in front of it, and not for the last one alone.
+TEST_F(WaitChainsTest, AHerdWaitsForEachHolder) {
+  const uint64_t condition = sync_word(PENNA_SYNC_CONDITION, kCondition);
+  for (uint32_t i = 1; i <= 3; ++i) request(thread(i), condition, 10 + i, 100);
+  lock_at(thread(9), kMutex, 91, 190);
+  wake(thread(9), condition, 92, 200);
+  thread(9).unlock(kMutex, 300);
+  for (uint32_t i = 1; i <= 3; ++i) {
+    thread(i).cond_wait(kMutex, kCondition, 100, 110 + 200 * i, PENNA_WAIT_GOT, 10 + i);
+    thread(i).unlock(kMutex, 300 + 200 * i);
+  }
+  Chained seen(build);
+  EXPECT_EQ(seen.time({{kCondition, 92}}), 300u);
+  EXPECT_EQ(seen.time({{kMutex, 91}}), 300u);
+  EXPECT_EQ(seen.time({{kMutex, 11}}), 380u);
+  EXPECT_EQ(seen.time({{kMutex, 12}}), 190u);
+  EXPECT_EQ(seen.time({{kMutex, 0}}), 60u);
+  EXPECT_EQ(seen.total(), seen.chains.wait_time());
 }
 
 TEST_F(WaitChainsTest, ATimeoutIsNobodysWake) {
