@@ -88,12 +88,17 @@ bool ThreadCursor::next_chunk() {
   if (sifted_) return next_sifted();
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
+    is_behind_loss_ |= ref.sequence > last_sequence_ + 1;
+    last_sequence_ = ref.sequence;
     if (!wanted(ref)) continue;
     if (auto done = read(ref); !done) {
       if (unreadable_++ == 0) first_error_ = done.error().text;
+      is_behind_loss_ = true;
       continue;
     }
     records_ = RecordCursor(bytes_);
+    is_behind_loss_ |= records_.header().events_discarded != discarded_;
+    discarded_ = records_.header().events_discarded;
     in_chunk_ = true;
     ++chunks_;
     in_range_ = ref.time_begin >= filter_.begin && std::max(ref.time_end, event_.time) < filter_.end;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/chunk_feed.h"
@@ -24,10 +25,11 @@ inline constexpr uint32_t kNoIndex = UINT32_MAX;  // "any" or "none" where an in
 
 // One event. `record` points into the cursor's chunk: valid during the visit.
 struct Event {
-  uint32_t process = 0;  // index into recording.processes()
-  uint32_t thread = 0;   // index into recording.threads()
-  uint64_t time = 0;     // ticks; what record.time says, raised to that of the event in front of it in the thread
-  bool undone = false;   // a free by realloc that the thread's next record of a block takes back: it did not happen
+  uint32_t process = 0;     // index into recording.processes()
+  uint32_t thread = 0;      // index into recording.threads()
+  uint64_t time = 0;        // ticks; what record.time says, raised to that of the event in front of it in the thread
+  bool after_loss = false;  // of what the thread did right before, some was lost
+  bool undone = false;      // a free by realloc that the thread's next record of a block takes back: it did not happen
   Record record;
 };
 
@@ -83,6 +85,7 @@ class ThreadCursor {
       while (records_.next(event_.record)) {
         if (event_.record.time > event_.time) event_.time = event_.record.time;
         if (!passes() || (selection_ != nullptr && event_.record.kind == PENNA_KIND_POINT && !is_selected())) continue;
+        event_.after_loss = std::exchange(is_behind_loss_, false);
         event_.undone = is_free_by_realloc(event_.record) && is_taken_back();
         return true;
       }
@@ -140,6 +143,8 @@ class ThreadCursor {
   std::unique_ptr<SiftedChunks> sifted_;       // null: chunks are read as they are
   bool in_chunk_ = false;
   bool in_range_ = false;  // all of this chunk is
+  bool is_behind_loss_ = false;
+  uint64_t last_sequence_ = 0, discarded_ = 0;  // of the chunk before
   Event event_;
   std::array<CallEvent, 256> calls_;  // of next_calls()
   uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;

@@ -86,6 +86,7 @@ LockStep HeldLocks::take(const Event& event) {
   LockStep step;
   step.read = read_lock(event.record);
   const LockRecord& read = step.read;
+  if (event.after_loss) drop_holds_of(event.thread);
   index_.pass(event.time, [&](uint32_t gone) { drop_object(gone); });
   if (read.deed == LockDeed::kNone) {
     if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [&](uint32_t gone) { drop_object(gone); });
@@ -282,6 +283,15 @@ void HeldLocks::drop_readers(uint32_t object) {
   std::vector<LockHold>& readers = readers_[readers_of_[object]];
   for (const LockHold& reader : readers) drop_held(reader.thread, object);
   readers.clear();
+}
+
+// It may have given them back meanwhile.
+void HeldLocks::drop_holds_of(uint32_t thread) {
+  for (const uint32_t object : std::exchange(threads_[thread].held, {})) {
+    if (holds_[object].thread == thread) holds_[object] = {};
+    if (readers_of_[object] != kNoIndex)
+      std::erase_if(readers_[readers_of_[object]], [thread](const LockHold& one) { return one.thread == thread; });
+  }
 }
 
 LockHold HeldLocks::holder(uint32_t object) const {

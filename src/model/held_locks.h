@@ -130,6 +130,7 @@ class HeldLocks {
   void add_held(uint32_t thread, uint32_t object);
   void drop_held(uint32_t thread, uint32_t object);
   void drop_readers(uint32_t object);
+  void drop_holds_of(uint32_t thread);
 
   const Recording& recording_;
   std::vector<ThreadState> threads_;

@@ -43,6 +43,7 @@ Locks::~Locks() = default;
 
 void Locks::operator()(const Event& event) {
   const LockRecord read = read_lock(event.record);
+  if (event.after_loss) drop_holds_of(event.thread);
   index_.pass(event.time, [this](uint32_t index) { replaced(index); });
   if (read.deed == LockDeed::kNone) {
     if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [this](uint32_t index) { replaced(index); });
@@ -234,6 +235,20 @@ void Locks::drop_holds(uint32_t index) {
   for (const uint32_t hold : state.readers) drop(hold);
   state.writer = kNoHold;
   state.readers.clear();
+}
+
+// Of what the thread did some was lost: it may have given back what it held. (Holds that are free are no lock's.)
+void Locks::drop_holds_of(uint32_t thread) {
+  for (uint32_t i = 0; i < holds_.size(); ++i) {
+    if (holds_[i].thread != thread) continue;
+    State& state = states_[holds_[i].lock];
+    if (state.writer == i)
+      state.writer = kNoHold;
+    else if (std::erase(state.readers, i) == 0)
+      continue;
+    --nesting_[thread];
+    free_holds_.push_back(i);
+  }
 }
 
 void Locks::end_hold(uint32_t number, uint64_t time, uint32_t stack) {

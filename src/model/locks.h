@@ -94,6 +94,7 @@ class Locks {
   void joined(const Event& event, const LockRecord& read);
   uint64_t death_of(const Hold& hold, const Event& event, const LockRecord& read) const;
   void drop_holds(uint32_t index);
+  void drop_holds_of(uint32_t thread);
   uint32_t hold_of(const State& state, uint32_t thread) const;
   uint32_t new_hold(const Hold& hold);
   uint32_t group_of(State& state, const Hold& hold, uint32_t stack);

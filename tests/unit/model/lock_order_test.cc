@@ -37,6 +37,20 @@ struct Program {
   uint64_t now = 100;
 };
 
+// Where events are missing, nobody knows what the thread still holds.
+TEST(LockOrder, WhatWasHeldBeforeALossIsNoOrder) {
+  for (const bool is_chunk : {false, true}) {
+    Program program;
+    program.take(2, {kB, kA}, 5);
+    lock_at(program.thread(1), kA, 1, program.now++);
+    is_chunk ? program.thread(1).skip_chunk() : program.thread(1).lose_events(1);
+    program.take(1, {kB, kC}, 3);
+    Ordered seen(program.build);
+    EXPECT_TRUE(seen.order.inversions().empty());
+    EXPECT_EQ(seen.order.edges().size(), 2u);
+  }
+}
+
 TEST(LockOrder, TwoThreadsInBothOrdersAreAnInversion) {
   Program program;
   program.take(1, {kA, kB}, 1);

@@ -55,6 +55,25 @@ TEST(Locks, TimesWaitsAndHolds) {
   EXPECT_EQ(seen.locks.counts().wait_time, 21u);
 }
 
+// That it was given back may be among what was lost: then it is not taken twice.
+TEST(Locks, AHoldIsNotTimedOverALoss) {
+  RecordingBuilder build;
+  auto& thread = build.thread(build.process(100), 1);
+  thread.lock(kMutex, 10);
+  thread.lock(kOther, 11);
+  thread.lose_events(1);
+  thread.lock(kMutex, 100);
+  thread.unlock(kMutex, 110);
+  thread.unlock(kOther, 120);
+  Analysed seen(build);
+  EXPECT_EQ(seen.of(kMutex).recursive, 0u);
+  EXPECT_EQ(seen.of(kMutex).hold.count(), 1u);
+  EXPECT_EQ(seen.of(kMutex).hold.sum(), 10u);
+  EXPECT_EQ(seen.of(kMutex).deepest, 1u);
+  EXPECT_EQ(seen.of(kOther).hold.count(), 0u);
+  EXPECT_EQ(seen.of(kOther).unmatched_unlocks, 1u);
+}
+
 TEST(Locks, ARecursiveLockIsHeldFromTheFirstToTheLast) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

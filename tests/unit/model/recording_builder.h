@@ -116,6 +116,10 @@ class ThreadBuilder {
     new_chunk();
     ++sequence_;
   }
+  void lose_events(uint64_t count) {
+    new_chunk();
+    discarded_ += count;
+  }
 
  private:
   friend class RecordingBuilder;
@@ -148,6 +152,7 @@ class ThreadBuilder {
     header.tid = tid_;
     header.thread_serial = serial_;
     header.sequence = sequence_++;
+    header.events_discarded = discarded_;
     header.pc_high = pc_high_;
     std::memcpy(bytes_->data(), &header, sizeof header);
   }
@@ -155,7 +160,7 @@ class ThreadBuilder {
   uint32_t process_, serial_, tid_;
   uint32_t pc_high_ = 0;
   uint64_t time_begin_ = 0;
-  uint64_t sequence_ = 0;
+  uint64_t sequence_ = 0, discarded_ = 0;
   std::vector<std::unique_ptr<std::vector<uint8_t>>> chunks_;
   std::vector<uint8_t>* bytes_ = nullptr;  // of the chunk being filled
 };
