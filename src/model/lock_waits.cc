@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See locks.h. Here: waits, who ended them, and whom they are charged to.
 #include <algorithm>
-#include <array>
 
 #include "model/locks.h"
 
@@ -80,11 +79,7 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   if (condition.first_stack == 0) condition.first_stack = read.stack;
   condition.timeouts += read.end == PENNA_WAIT_TIMEOUT;
   condition.errors += read.end == PENNA_WAIT_ERROR;
-  RecentHolds& recent = states_[mutex].recent;
-  if (recent.ring.empty()) {
-    recent.grow();
-    recent.add(state.last);
-  }
+  states_[mutex].recent.begin(state.last);
   const uint64_t woken = retaking_since(event, read, mutex, states_[index]);
   end_wait(index, event.thread, read.begin, woken, read, false);
   if (woken < event.time) retaken(event, read, mutex, woken);
@@ -114,20 +109,29 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
   ++lock.contended;
   note_waiting(lock.waiting_threads, event.thread);
   const State& state = states_[mutex];
-  RecentHolds& recent = states_[mutex].recent;
-  std::vector<WaitLedger::Charge> holds;  // one after the other
+  WaitLedger::Other rest;
+  const std::vector<WaitLedger::Charge> holds = holds_between(states_[mutex], begin, event.time, &rest);
+  ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_);
+}
+
+// Who had the lock from `begin` to `end`, one after the other; `rest`: nobody, where that is all.
+std::vector<WaitLedger::Charge> Locks::holds_between(State& state, uint64_t begin, uint64_t end,
+                                                     WaitLedger::Other* rest) {
+  RecentHolds& recent = state.recent;
+  recent.begin(state.last);
+  std::vector<WaitLedger::Charge> holds;
   uint64_t passed = begin;
   bool all_known = false;  // since it began
   for (size_t i = 0; i < recent.ring.size(); ++i) {
     const LastHold& one = recent.ring[(recent.next + i) % recent.ring.size()];
     all_known |= one.end != 0 && one.by.since <= begin;
-    if (one.end <= passed || one.end > event.time) continue;
+    if (one.end <= passed || one.end > end) continue;
     holds.push_back({one.by, one.end - std::max(passed, std::min(one.by.since, one.end))});
     passed = one.end;
   }
   if (!all_known) recent.grow();
-  const WaitLedger::Other rest{all_known ? OtherSide::kNobody : OtherSide::kUnknown};
-  ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_);
+  if (all_known) *rest = {OtherSide::kNobody};
+  return holds;
 }
 
 void Locks::woke(const Event& event, const LockRecord& read) {
@@ -185,12 +189,9 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   if (wait.lock != index) {  // its request is not here, or for another of the futexes that the thread waited for
     const bool is_same = lock.kind == LockKind::kFutex && wait.begin == begin;
     unended_ += wait.lock != kNoIndex && !is_same;
-    const LastHold& last = state.last;
-    const uint64_t from = std::max(begin, last.by.since);
-    const uint64_t known = last.end > from && last.end <= now ? last.end - from : 0;
-    // One hold all the time until it was given back; else others may have come in between.
-    if (known != 0 && last.by.since <= begin) rest = {OtherSide::kNobody};
-    return ledger_.end_only(thread, index, end, rest, std::array{WaitLedger::Charge{last.by, known}}, groups_);
+    std::vector<WaitLedger::Charge> holds;
+    if (has_holder(lock.kind)) holds = holds_between(state, begin, now, &rest);
+    return ledger_.end_only(thread, index, end, rest, holds, groups_);
   }
   // Who holds it still, though the wait is over.
   const uint32_t hold = state.writer != kNoHold ? state.writer

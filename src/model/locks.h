@@ -67,6 +67,11 @@ class Locks {
       next = (next + 1) % ring.size();
     }
     void grow();
+    void begin(const LastHold& last) {
+      if (!ring.empty()) return;
+      grow();
+      add(last);
+    }
   };
   struct State {
     uint32_t writer = kNoHold;      // into holds_
@@ -105,6 +110,8 @@ class Locks {
   void waited(const Event& event, const LockRecord& read);
   void condition_waited(const Event& event, const LockRecord& read);
   uint64_t retaking_since(const Event& event, const LockRecord& read, uint32_t mutex, const State& condition) const;
+  static std::vector<WaitLedger::Charge> holds_between(State& state, uint64_t begin, uint64_t end,
+                                                       WaitLedger::Other* rest);
   void retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin);
   void woke(const Event& event, const LockRecord& read);
   void end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open);

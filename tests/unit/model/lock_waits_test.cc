@@ -361,6 +361,27 @@ TEST_F(Waits, AWaitThatRecordFoundTooShortIsNone) {
   EXPECT_EQ(lock.open_waits, 0u);
 }
 
+// Of a lock function that cannot be tried a wait is known when it is over: it is charged to all who had the lock meanwhile.
+TEST_F(Waits, AWaitWithoutARequestIsChargedToAllItsHolders) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(0).unlock(kMutex, 20);
+  thread(1).lock_wait(kMutex, 12, 21, 2);
+  thread(1).unlock(kMutex, 40);
+  thread(2).lock_wait(kMutex, 13, 42, 3);
+  thread(2).unlock(kMutex, 50);
+  Analysed seen(build_);
+  const auto charged = [&](uint32_t waiter, OtherSide side, uint32_t holder) {
+    for (const WaitPair& one : seen.locks.pairs())
+      if (one.stack == waiter && one.side == side && one.other_stack == holder) return one.time;
+    return uint64_t{0};
+  };
+  EXPECT_EQ(charged(2, OtherSide::kHeld, 1), 8u);
+  EXPECT_EQ(charged(2, OtherSide::kNobody, 0), 1u);
+  EXPECT_EQ(charged(3, OtherSide::kHeld, 1), 7u);
+  EXPECT_EQ(charged(3, OtherSide::kHeld, 2), 19u);
+  EXPECT_EQ(charged(3, OtherSide::kNobody, 0), 3u);
+}
+
 TEST_F(Waits, SeveralThreadsThatTookItInOnePlaceAreMany) {
   thread(0).lock_at(kMutex, 10, 1);
   thread(2).lock_request(kMutex, 12, 5);
