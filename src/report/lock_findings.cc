@@ -126,14 +126,14 @@ AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockS
 }
 
 // Locks that programs make of futexes or semaphores are no locks to us, but what their time went to. `lost`: for locks; where that is some,
-// only futexes that cost more are worth a word, for who waits for the others has mostly nothing to do.
+// only futexes that cost twice as much are worth a word, for who waits for the others has mostly nothing to do.
 std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of, uint64_t lost) {
   for (const LockStats* lock : locks.by_wait()) {
     const bool may_be_lock =
         lock->kind == LockKind::kFutex || lock->kind == LockKind::kSemaphore || lock->kind == LockKind::kBarrier;
     if (!may_be_lock || lock->wait.sum() == 0 || (lost != 0 && lock->kind != LockKind::kFutex)) continue;
     const AlikeWaits alike = alike_waits(locks, name_of, *lock);
-    if (alike.time <= lost) return "";
+    if (alike.time / 2 < lost) return "";
     std::string name = name_of.in_sentence(*lock);
     if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
     const std::string plural = lock_kind_name(lock->kind) + std::string(lock->kind == LockKind::kFutex ? "es" : "s");

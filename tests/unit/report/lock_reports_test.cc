@@ -61,18 +61,18 @@ TEST_F(LockReports, FutexesThatCostMoreThanTheWorstLockAreNamedBesideIt) {
   constexpr uint64_t kFirst = ThreadBuilder::of_sync(PENNA_SYNC_FUTEX, 0x700),
                      kSecond = ThreadBuilder::of_sync(PENNA_SYNC_FUTEX, 0x720);
   contended();
-  thread(3).waited(kFirst, 20'000'000, 26'000'000, take_);
-  thread(4).waited(kSecond, 20'000'000, 25'000'000, take_);
+  thread(3).waited(kFirst, 20'000'000, 36'000'000, take_);
+  thread(4).waited(kSecond, 20'000'000, 30'000'000, take_);
   open();
   const std::string head = locks_report(*recording_, *locks_, *names_).head[0];
   EXPECT_THAT(head,
-              HasSubstr("held it. 2 threads waited 11.0 ms for 2 futexes first used in take_lock (app.c:40), which "
+              HasSubstr("held it. 2 threads waited 26.0 ms for 2 futexes first used in take_lock (app.c:40), which "
                         "nobody is known to hold: if a lock"));
   EXPECT_THAT(head, HasSubstr("1 thread lost 8.50 ms"));
 }
 TEST_F(LockReports, FutexesThatCostLessThanTheWorstLockAreNot) {
   contended();
-  thread(3).waited(ThreadBuilder::of_sync(PENNA_SYNC_FUTEX, 0x700), 20'000'000, 26'000'000, take_);
+  thread(3).waited(ThreadBuilder::of_sync(PENNA_SYNC_FUTEX, 0x700), 20'000'000, 36'000'000, take_);
   open();
   EXPECT_THAT(locks_report(*recording_, *locks_, *names_).head[0], Not(HasSubstr("nobody is known to hold")));
 }
