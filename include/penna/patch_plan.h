@@ -96,7 +96,7 @@ enum penna_patch_kind {
   PENNA_PATCH_LOCK = 4
 };
 
-/* What a function does with its lock, the object that its first argument points to. */
+/* What a function does with its lock, the object that an argument points to (penna_lock_subject). */
 enum penna_lock_role {
   PENNA_LOCK_TAKES = 1,
   PENNA_LOCK_TRIES = 2,
@@ -118,10 +118,17 @@ enum penna_lock_answer {
   PENNA_ANSWER_FALSE = 3, /* by a bool that is false */
   PENNA_ANSWERS = 4
 };
+/* Where a function has the lock from. The only one of a library that keeps it to itself stands at the beginning of its module. */
+enum penna_lock_subject {
+  PENNA_SUBJECT_FIRST = 0,
+  PENNA_SUBJECT_THIRD = 2,
+  PENNA_SUBJECT_MODULE = 3,
+  PENNA_SUBJECTS = 4
+};
 enum { PENNA_MOST_LOCK_FUNCTIONS = 256 };
 
 /*   0         +---------+------+-------+------+------+------+--------+----------+
- *             | address | kind | bytes | head | role | sync | answer | reserved |
+ *             | address | kind | bytes | head | role | sync | answer | subject, reserved |
  *   16        +---------+------+-------+------+------+------+--------+----------+
  *             | before[16]               | after[16]                            |
  *   48        +--------------------------+--------------------------------------+
@@ -135,7 +142,8 @@ struct penna_patch {
   uint8_t role;     /* PENNA_PATCH_LOCK: penna_lock_role; else 0, as all up to `before` */
   uint8_t sync;     /* penna_sync */
   uint8_t answer;   /* penna_lock_answer */
-  uint8_t reserved[2];
+  uint8_t subject;  /* penna_lock_subject */
+  uint8_t reserved;
   uint8_t before[16];
   uint8_t after[16];
   uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */

@@ -252,7 +252,7 @@ bool is_sound(const penna_patch& patch, const penna_patch_question& question, co
   const auto is_number = [&](uint32_t number) { return number - question.first_number < question.numbers; };
   return patch.kind == PENNA_PATCH_LOCK && patch.stub - question.near < near.bytes && is_number(patch.name) &&
          patch.role < PENNA_LOCK_ROLES && patch.sync < PENNA_SYNC_COUNT && patch.answer < PENNA_ANSWERS &&
-         (patch.version == UINT32_MAX || is_number(patch.version));
+         patch.subject < PENNA_SUBJECTS && (patch.version == UINT32_MAX || is_number(patch.version));
 }
 
 // All of a module's or none: a lock shall not be seen to be taken and not given back.

@@ -17,9 +17,22 @@
 namespace penna {
 namespace {
 
-enum Family : uint8_t { kAbsl, kNsync, kMutexes, kRwlocks, kSpinlocks, kOwnLocks };  // and from here on, the user's
-constexpr const char* kFamilyNames[] = {"absl::Mutex", "nsync_mu", "pthread_mutex_t", "pthread_rwlock_t",
-                                        "pthread_spinlock_t"};
+// And from kOwnLocks on, the user's.
+enum Family : uint8_t {
+  kAbsl,
+  kNsync,
+  kGlib,
+  kOpenMp,
+  kOpenMpNests,
+  kOpenMpCriticals,
+  kMutexes,
+  kRwlocks,
+  kSpinlocks,
+  kOwnLocks
+};
+constexpr const char* kFamilyNames[] = {"absl::Mutex",     "nsync_mu",         "GMutex",
+                                        "omp_lock_t",      "omp_nest_lock_t",  "omp critical",
+                                        "pthread_mutex_t", "pthread_rwlock_t", "pthread_spinlock_t"};
 
 struct KnownFunction {
   Family family;
@@ -28,12 +41,15 @@ struct KnownFunction {
   penna_lock_answer answer;
   penna_sync sync;
   std::string_view tried_by;
+  penna_lock_subject subject;
 };
 constexpr KnownFunction kKnown[] = {
-#define PENNA_KNOWN(family, name, role, answer, sync, tried_by) \
-  {family, name, PENNA_LOCK_##role, PENNA_ANSWER_##answer, PENNA_SYNC_##sync, tried_by},
+#define PENNA_KNOWN_OF(subject, family, name, role, answer, sync, tried_by) \
+  {family, name, PENNA_LOCK_##role, PENNA_ANSWER_##answer, PENNA_SYNC_##sync, tried_by, PENNA_SUBJECT_##subject},
+#define PENNA_KNOWN(...) PENNA_KNOWN_OF(FIRST, __VA_ARGS__)
 #include "attach/known_locks.inc"
 #undef PENNA_KNOWN
+#undef PENNA_KNOWN_OF
 };
 
 bool is_pthread(size_t family) { return family == kMutexes || family == kRwlocks || family == kSpinlocks; }
@@ -60,6 +76,10 @@ bool is_absl(std::string_view rest, std::string_view wanted) {
   return length != 0 && rest.substr(length).starts_with(wanted);
 }
 
+bool is_of_openmp(std::string_view raw) {
+  return raw.starts_with("omp_") || raw.starts_with("GOMP_critical_") || raw.starts_with("__kmpc_");
+}
+
 const KnownFunction* known_function(std::string_view raw) {
   const auto named = [](Family first, Family last, std::string_view name) -> const KnownFunction* {
     for (const KnownFunction& one : kKnown)
@@ -68,6 +88,8 @@ const KnownFunction* known_function(std::string_view raw) {
   };
   if (raw.starts_with("pthread_")) return named(kMutexes, kSpinlocks, raw);
   if (raw.starts_with("nsync_")) return named(kNsync, kNsync, raw);
+  if (raw.starts_with("g_")) return named(kGlib, kGlib, raw);
+  if (is_of_openmp(raw)) return named(kOpenMp, kOpenMpCriticals, raw);
   if (take_prefix(&raw, "_ZN5nsync")) {
     const size_t length = take_length(&raw);
     return raw.substr(length).starts_with("E") ? named(kNsync, kNsync, raw.substr(0, length)) : nullptr;
@@ -99,6 +121,7 @@ struct Found {
   penna_lock_answer answer;
   penna_sync sync;
   std::string_view tried_by;  // of those that are known
+  penna_lock_subject subject = PENNA_SUBJECT_FIRST;
 };
 
 // What a file has, by address.
@@ -122,6 +145,9 @@ class LockFinder {
     std::erase_if(found_, [&](const auto& one) {
       return is_pthread(one.second.family) && (has_sanitizer_ || (is_library_ && shown_.count(one.first) != 0));
     });
+    // What a user says of a lock stands for all that is known of it.
+    std::erase_if(found_, [&](const auto& one) { return claimed_.count(one.second.family) != 0; });
+    std::erase_if(parts_, [&](const auto& one) { return claimed_.count(one.first) != 0; });
     if (has_sanitizer_) std::erase_if(parts_, [](const auto& one) { return is_pthread(one.first); });
   }
 
@@ -134,7 +160,8 @@ class LockFinder {
   void look_at(std::string_view symbol, uint64_t address, bool shown) {
     if (symbol.starts_with("__sanitizer_")) has_sanitizer_ = true;
     const bool may_be_known = symbol.starts_with("pthread_") || symbol.starts_with("nsync_") ||
-                              symbol.starts_with("_ZN4absl") || symbol.starts_with("_ZN5nsync");
+                              symbol.starts_with("_ZN4absl") || symbol.starts_with("_ZN5nsync") ||
+                              symbol.starts_with("g_mutex_") || symbol.starts_with("g_cond_") || is_of_openmp(symbol);
     const bool may_be_own = std::any_of(own_.begin(), own_.end(), [&](const OwnLock& own) {
       return holds(symbol, own.takes) || holds(symbol, own.gives) || holds(symbol, own.tries);
     });
@@ -144,18 +171,23 @@ class LockFinder {
     if (suffix.starts_with(".cold")) return;
     const bool is_part = suffix.starts_with(".part") || suffix.starts_with(".isra") || suffix.starts_with(".constprop");
     if (shown) shown_.insert(address);
-    if (const KnownFunction* known = may_be_known ? known_function(raw) : nullptr)
+    const KnownFunction* known = may_be_known ? known_function(raw) : nullptr;
+    bool is_claimed = false;
+    for (size_t i = 0; may_be_own && i < own_.size(); ++i)
+      is_claimed |= look_for(own_[i], i, symbol, raw, address, is_part);
+    if (known != nullptr && is_claimed) claimed_.insert(known->family);
+    if (known != nullptr && !is_claimed)
       add(symbol, address, is_part,
           {std::string(raw), demangle(raw, Demangle::kFull), known->family, known->role, known->answer, known->sync,
-           known->tried_by});
-    for (size_t i = 0; may_be_own && i < own_.size(); ++i) look_for(own_[i], i, symbol, raw, address, is_part);
+           known->tried_by, known->subject});
   }
 
   static bool holds(std::string_view symbol, const WantedFunction& function) {
     return !function.text.empty() && symbol.find(last_word(function.text)) != symbol.npos;
   }
 
-  void look_for(const OwnLock& own, size_t index, std::string_view symbol, std::string_view raw, uint64_t address,
+  // Whether it is one of these.
+  bool look_for(const OwnLock& own, size_t index, std::string_view symbol, std::string_view raw, uint64_t address,
                 bool is_part) {
     const auto means = [&](const WantedFunction& one, std::string* name) {
       if (!holds(raw, one)) return false;
@@ -171,7 +203,7 @@ class LockFinder {
     else if (means(own.tries, &name))
       role = PENNA_LOCK_TRIES;
     else
-      return;
+      return false;
     add(symbol, address, is_part,
         {std::string(raw),
          std::move(name),
@@ -179,7 +211,9 @@ class LockFinder {
          role,
          role == PENNA_LOCK_TRIES ? own.answer : PENNA_ANSWER_NONE,
          PENNA_SYNC_OWN,
-         {}});
+         {},
+         PENNA_SUBJECT_FIRST});
+    return true;
   }
 
   void add(std::string_view symbol, uint64_t address, bool is_part, Found found) {
@@ -195,6 +229,7 @@ class LockFinder {
   std::map<uint64_t, Found> found_;
   std::set<uint64_t> shown_;
   std::map<size_t, std::string> parts_;
+  std::set<size_t> claimed_;  // families of which the user names functions
   bool has_sanitizer_ = false;
 };
 
@@ -251,11 +286,11 @@ std::optional<RefusedLock> refusal_of(const LockFinder& finder, size_t family, s
 }
 
 int index_of_try(const std::vector<std::pair<const Found*, LockFunction>>& all, const Found& function) {
-  if (function.role != PENNA_LOCK_TAKES) return -1;
+  const bool is_known = function.family < kOwnLocks;
+  if (function.role != PENNA_LOCK_TAKES || (is_known && function.tried_by.empty())) return -1;
   const auto tries_it = [&](const Found& other) {
     if (other.family != function.family || other.role != PENNA_LOCK_TRIES) return false;
-    if (function.family < kOwnLocks)
-      return other.raw == function.tried_by || other.raw.find(function.tried_by) != other.raw.npos;
+    if (is_known) return other.raw == function.tried_by || other.raw.find(function.tried_by) != other.raw.npos;
     return scope_of(other.name) == scope_of(function.name);
   };
   for (size_t i = 0; i < all.size(); ++i)
@@ -290,7 +325,8 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
       if (refusal || found.family != family) continue;
       DetourOffer offer = doors.offer_for(address);
       if (offer.site)
-        its.emplace_back(&found, LockFunction{lock, found.name, *offer.site, found.role, found.answer, found.sync, -1});
+        its.emplace_back(&found, LockFunction{lock, found.name, *offer.site, found.role, found.answer, found.sync,
+                                              found.subject, -1});
       else
         refusal = RefusedLock{lock, found.name, offer.refusal};
     }

@@ -38,6 +38,7 @@ struct LockFunction {
   penna_lock_role role = PENNA_LOCK_TAKES;
   penna_lock_answer answer = PENNA_ANSWER_NONE;
   penna_sync sync = PENNA_SYNC_OWN;
+  penna_lock_subject subject = PENNA_SUBJECT_FIRST;
   int tried_by = -1;  // index among those found
 };
 

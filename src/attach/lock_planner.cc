@@ -29,6 +29,7 @@ std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bia
   patch.role = static_cast<uint8_t>(function.role);
   patch.sync = static_cast<uint8_t>(function.sync);
   patch.answer = static_cast<uint8_t>(function.answer);
+  patch.subject = static_cast<uint8_t>(function.subject);
   patch.name = number;
   patch.version = UINT32_MAX;
   return patch;

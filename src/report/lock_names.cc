@@ -62,7 +62,7 @@ std::string LockNames::operator()(const LockStats& lock) const {
     return "first used in " + used;
   const LockBlock* block = blocks_ == nullptr ? nullptr : blocks_->of(lock.process, lock.address, lock.first_time);
   if (block != nullptr) return in_block(*block, lock.address);
-  if (!names_.map().locate(lock.process, lock.address, lock.first_time).known()) {
+  if (!has_place(lock)) {
     const std::string first = has_holder(lock.kind) ? "first taken in " : "first used in ";
     if (std::string made = place(lock.process, lock.made_stack); !made.empty()) return "made in " + made;
     if (std::string made = place(lock.ancestor, lock.ancestor_made_stack); !made.empty()) return "made in " + made;
@@ -77,6 +77,12 @@ std::string LockNames::in_sentence(const LockStats& lock) const {
   const std::string name = (*this)(lock);
   if (!begins_with_any(name, kPlaces)) return name;
   return fmt::format("the {} {} ({:#x})", lock_kind_name(lock.kind), name, lock.address);
+}
+
+// Where a module begins stands the lock that a library keeps to itself (penna/patch_plan.h).
+bool LockNames::has_place(const LockStats& lock) const {
+  const CodePlace place = names_.map().locate(lock.process, lock.address, lock.first_time);
+  return place.known() && place.address != 0;
 }
 
 // "at +40 in the block of 112 B that make_queue (queue.cc:31) allocated".
@@ -102,8 +108,7 @@ std::string LockNames::thread(uint32_t index) const {
 }
 
 bool LockNames::is_ambiguous(const LockStats& lock) const {
-  if (lock.kind == LockKind::kJoin || names_.map().locate(lock.process, lock.address, lock.first_time).known())
-    return false;
+  if (lock.kind == LockKind::kJoin || has_place(lock)) return false;
   return lock.made_stack != 0 || lock.first_stack != 0 || lock.ancestor != kNoIndex ||
          (blocks_ != nullptr && blocks_->of(lock.process, lock.address, lock.first_time) != nullptr);
 }

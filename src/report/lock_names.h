@@ -36,6 +36,7 @@ class LockNames {
   std::string thread(uint32_t index) const;
 
  private:
+  bool has_place(const LockStats& lock) const;  // in a file
   std::string in_block(const LockBlock& block, uint64_t address) const;
 
   const Recording& recording_;

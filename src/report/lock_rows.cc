@@ -16,15 +16,15 @@
 namespace penna {
 namespace {
 
-// libgomp asks the kernel for its futexes by itself, without libc's syscall(): nothing of it is seen.
+// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is seen.
 std::optional<std::string> unseen_waits(const Recording& recording) {
   const auto has_libgomp = [](const RecordedProcess& process) {
     return std::any_of(process.modules.begin(), process.modules.end(),
                        [](const Module& one) { return base_name(one.path).starts_with("libgomp.so"); });
   };
   if (std::none_of(recording.processes().begin(), recording.processes().end(), has_libgomp)) return std::nullopt;
-  return "What OpenMP's threads wait for inside libgomp is not seen: 'penna record -k calls --libcalls' tells the "
-         "time in GOMP_barrier, GOMP_critical_start and omp_set_lock.";
+  return "What OpenMP's threads wait for inside libgomp is not seen, but its locks: 'penna record -k calls --libcalls' "
+         "tells the time in GOMP_barrier.";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Locks of processes that were forked: they are called as in the parent that made them, and who posted a semaphore in shared memory is known.
-# And locks that nothing is seen of, those of libgomp: the report says so.
+# And waits that nothing is seen of, those of libgomp but for its locks: the report says so.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >workers.c <<'PROGRAM'
@@ -90,16 +90,23 @@ expect_missing "$out" 'not known'
 cat >parallel.c <<'PROGRAM'
 #include <unistd.h>
 int main(void) {
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(3)
+  {
 #pragma omp critical
-  usleep(1000);
+    usleep(50000);
+#pragma omp critical(named)
+    usleep(1000);
+  }
   return 0;
 }
 PROGRAM
 build_c parallel -fopenmp
 run penna record -q -f -k locks -o parallel.penna -- ./parallel
 run penna report locks parallel.penna
-expect_contains "$out" "What OpenMP's threads wait for inside libgomp is not seen"
+expect_match "$(head -n 1 <<<"$out")" '^2 threads lost [12][0-9][0-9] ms .*for the mutex first taken in main._omp_fn.0 \(parallel.c:[5-7]\) .* of it while main._omp_fn.0 .* held it'
+expect_match "$out" ' 3 +66\.7 % +1 +3 +0x[0-9a-f]+ +mutex +first taken in main._omp_fn.0 '
+expect_match "$out" ' mutex +\.gomp_critical_user_named *$'
+expect_contains "$out" "What OpenMP's threads wait for inside libgomp is not seen, but its locks"
 
 # A lock that a program makes of a futex has no holder that we know: the first sentence says what to do.
 cat >own.c <<'PROGRAM'

@@ -20,7 +20,7 @@ struct EnteredLock {
   uintptr_t module;
   uintptr_t code;  // does what the function did
   uint32_t tried_by;
-  uint8_t role, answer, sync;
+  uint8_t role, answer, sync, subject;
   // What it gives back when the lock was free: nothing, or 0; of a program's own lock known once it was called.
   bool knows_result;
   uint64_t result, result2;
@@ -47,6 +47,7 @@ void remember(const penna_patch& patch, uintptr_t module_start) {
                                 patch.role,
                                 patch.answer,
                                 patch.sync,
+                                patch.subject,
                                 patch.sync != PENNA_SYNC_OWN,
                                 0,
                                 0};
@@ -232,6 +233,8 @@ extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(Lo
   const EnteredLock& function = lock_functions[call->number];
   const Next unseen{function.code, Next::kJump};
   if (!recording(PENNA_LOCKS) || inside_lock_function()) return unseen;
+  if (function.subject == PENNA_SUBJECT_MODULE) call->arguments[0] = function.module;
+  if (function.subject == PENNA_SUBJECT_THIRD) call->arguments[0] = call->arguments[2];
   switch (function.role) {
     case PENNA_LOCK_TAKES: return take_entered(call, function, hook);
     case PENNA_LOCK_TRIES: return try_entered(call, function, hook);

@@ -106,6 +106,36 @@ TEST(LockFunctions, OfAUser) {
   }
 }
 
+const std::string kLibraries =
+    kPlace +
+    "PLACE int g_mutex_trylock(int* m) { return !__sync_val_compare_and_swap(m, 0, 1); }\n"
+    "PLACE void g_mutex_lock(int* m) { m[1]++; while (!g_mutex_trylock(m)) m[2]++; }\n"
+    "PLACE void g_mutex_unlock(int* m) { m[1]--; __sync_lock_release(m); }\n"
+    "PLACE void g_cond_wait(int* c, int* m) { c[0]++; g_mutex_unlock(m); g_mutex_lock(m); }\n"
+    "PLACE void GOMP_critical_start(void) { static int m; while (__sync_val_compare_and_swap(&m, 0, 1)); }\n"
+    "PLACE void GOMP_critical_end(int* m) { m[1]--; __sync_lock_release(m); }\n"
+    "PLACE void __kmpc_critical(void* at, int who, int* m) { while (__sync_val_compare_and_swap(m, 0, 1)); }\n"
+    "PLACE void __kmpc_end_critical(void* at, int who, int* m) { m[1]--; __sync_lock_release(m); }\n";
+
+TEST(LockFunctions, OfGlibAndOpenMp) {
+  const std::string library = build_text("gcc -O1 -fPIC -shared", "libraries.c", kLibraries);
+  const LockFunctions functions = functions_of(library, true);
+  ASSERT_TRUE(functions.refused.empty()) << functions.refused[0].function << " " << functions.refused[0].reason;
+  const auto found = by_name(functions);
+  EXPECT_EQ(found.size(), 8u);
+  EXPECT_EQ(found.at("g_cond_wait").role, PENNA_LOCK_WAITS_ON);
+  EXPECT_GE(found.at("g_mutex_lock").tried_by, 0);
+  EXPECT_EQ(found.at("GOMP_critical_start").subject, PENNA_SUBJECT_MODULE);
+  EXPECT_EQ(found.at("GOMP_critical_start").tried_by, -1);
+  EXPECT_EQ(found.at("__kmpc_critical").subject, PENNA_SUBJECT_THIRD);
+  // What a user says of them counts.
+  const OwnLock own{"own", named("g_mutex_lock"), named("g_mutex_unlock"), {}, PENNA_ANSWER_NONE};
+  const auto others = by_name(functions_of(library, true, {own}));
+  EXPECT_EQ(others.size(), 6u);
+  EXPECT_EQ(others.at("g_mutex_lock").sync, PENNA_SYNC_OWN);
+  EXPECT_EQ(others.count("g_cond_wait"), 0u);
+}
+
 // One of a lock's functions that cannot be entered is enough.
 TEST(LockFunctions, AllOrNone) {
   const OwnLock own{"own", named("own_lock"), named("own_unlock"), named("own_try"), PENNA_ANSWER_TRUE};
