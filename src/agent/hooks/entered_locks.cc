@@ -145,7 +145,9 @@ Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
   return begin_call(call, kOnCondition, function.code);
 }
 
+// Whether anybody waits, nobody knows: whoever does waits next for what this thread holds.
 void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
+  watch_woken();
   tell_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
 }
 
@@ -245,8 +247,8 @@ extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(Lo
     case PENNA_LOCK_TAKES_WHEN:
     case PENNA_LOCK_AWAITS:
     case PENNA_LOCK_WAITS_ON: return wait_entered(call, function, hook);
-    case PENNA_LOCK_WAKES_ONE: return wake_entered(call, 1, hook), unseen;
-    case PENNA_LOCK_WAKES_ALL: return wake_entered(call, UINT32_MAX, hook), unseen;
+    case PENNA_LOCK_WAKES_ONE: return wake_entered(call, 1, hook), begin_call(call, kSimple, function.code);
+    case PENNA_LOCK_WAKES_ALL: return wake_entered(call, UINT32_MAX, hook), begin_call(call, kSimple, function.code);
     case PENNA_LOCK_MAKES: return begin_call(call, kSimple, function.code);
     case PENNA_LOCK_ENDS:
       write_lock(PENNA_KIND_LOCK_GONE, lock_word(call->arguments[0], function.sync), penna_now());
@@ -274,6 +276,8 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
     case PENNA_LOCK_MAKES:
       if (is_yes(function.answer, call->result)) tell_made(lock_word(call->arguments[0], function.sync), hook);
       break;
+    case PENNA_LOCK_WAKES_ONE:
+    case PENNA_LOCK_WAKES_ALL: break;  // told before
     default:
       if (call->state != kLeft)
         tell_condition_over(call, is_yes(function.answer, call->result) ? PENNA_WAIT_GOT : PENNA_WAIT_TIMEOUT);

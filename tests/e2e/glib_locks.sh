@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# GLib's mutexes and conditions, which wait in futexes of their own, are locks with holders: waits as long as they were, at whom held them,
+# of those too whom a signal woke while the signaller held on to the mutex.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+need libglib2.0-dev
+
+cat >desk.c <<'PROGRAM'
+#include <glib.h>
+#include <stdio.h>
+static GMutex ledger;
+static GCond ready;
+static int is_ready;
+static void sleep_ms(int ms) { g_usleep(ms * 1000); }
+__attribute__((noipa)) gpointer audit(gpointer x) { g_mutex_lock(&ledger), sleep_ms(60), g_mutex_unlock(&ledger); return x; }
+__attribute__((noipa)) gpointer pay(gpointer x) { sleep_ms(10), g_mutex_lock(&ledger), g_mutex_unlock(&ledger); return x; }
+__attribute__((noipa)) gpointer await(gpointer x) {
+  g_mutex_lock(&ledger);
+  while (!is_ready) g_cond_wait(&ready, &ledger);
+  g_mutex_unlock(&ledger);
+  return x;
+}
+__attribute__((noipa)) void tell(void) {
+  g_mutex_lock(&ledger);
+  is_ready = 1, g_cond_signal(&ready);
+  sleep_ms(40);
+  g_mutex_unlock(&ledger);
+}
+int main(void) {
+  for (int i = 0; i < 200; i++) g_mutex_lock(&ledger), g_mutex_unlock(&ledger);
+  GThread *waiter = g_thread_new("waiter", await, 0);
+  sleep_ms(30), tell();
+  g_thread_join(waiter);
+  GThread *one = g_thread_new("auditor", audit, 0), *two = g_thread_new("payer", pay, 0);
+  g_thread_join(one), g_thread_join(two);
+  printf("%d\n", g_mutex_trylock(&ledger));
+}
+PROGRAM
+# shellcheck disable=SC2046
+build_c desk $(pkg-config --cflags --libs glib-2.0)
+run penna record -q -f -k locks -o desk.penna -- ./desk
+expect_eq '0 1' "$status $out" 'status and output'
+run penna report locks desk.penna
+expect_match "$(head -n 1 <<<"$out")" '^2 threads lost .* waiting for ledger[^ ]*, .* of it while .*audit \(desk.c:[0-9]+\)'
+expect_match "$out" ' mutex +ledger'
+expect_missing "$out" ' futex '
+run penna report waits desk.penna --frames 1 --lock 'ledger*'
+expect_match "$out" '^ *[4-9][0-9]\.[0-9] ms +1 +[4-9][0-9]\.[0-9] ms +ledger[^ ]* +pay '
+expect_match "$out" '^ *[3-9][0-9]\.[0-9] ms +1 +[3-9][0-9]\.[0-9] ms +ledger[^ ]* +await '
+expect_match "$out" '^ *held by desk \(tid [0-9]+\), given back in( |$)'
+expect_match "$out" '^ *tell \(desk.c:'
