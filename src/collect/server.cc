@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +21,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "collect/exit_status.h"
 #include "penna/clock.h"
 
 namespace penna {
@@ -55,14 +55,6 @@ std::string executable_of(uint32_t pid) {
   char path[4096];
   ssize_t got = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
-}
-
-// How a process ended; known for our own children only. Leaves it to be waited for.
-std::pair<EndKind, int> end_of(int pidfd) {
-  siginfo_t info{};
-  if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
-    return {EndKind::kUnknown, 0};
-  return {info.si_code == CLD_EXITED ? EndKind::kExited : EndKind::kSignaled, info.si_status};
 }
 
 // The hello of a peer and the descriptor that came with it; an empty Fd when it is not one.
@@ -316,7 +308,7 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
 void Server::bury(uint32_t pid) {
   auto found = living_.find(pid);
   if (found == living_.end()) return;
-  auto [how, code] = end_of(found->second.pidfd.get());
+  auto [how, code] = end_of_process(found->second.pidfd.get(), pid);
   collector_.end(found->second.number, how, code);
   pid_of_fd_.erase(found->second.pidfd.get());
   living_.erase(found);

@@ -123,7 +123,7 @@ std::string end_text(const ProcessEnd& end) {
     }
     case EndKind::kExec: return "became another program";
     case EndKind::kStopped: return "was running when the recording stopped";
-    case EndKind::kUnknown: break;  // the status of a process is told to its parent alone
+    case EndKind::kUnknown: break;  // its parent was told before anybody could ask
   }
   return "ended, status unknown";
 }

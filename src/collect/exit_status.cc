@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// See exit_status.h.
+#include "collect/exit_status.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+// PIDFD_GET_INFO of linux/pidfd.h, which older headers have not.
+struct PidfdInfo {
+  uint64_t mask, cgroup;
+  uint32_t pid, tgid, ppid, ids[8];
+  int32_t exit_code;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr unsigned long kGetInfo = _IOWR(0xff, 11, PidfdInfo);
+constexpr uint64_t kInfoExit = 1 << 3;
+
+std::optional<int> status_when_reaped(int pidfd) {
+  PidfdInfo info{};
+  info.mask = kInfoExit;
+  if (::ioctl(pidfd, kGetInfo, &info) != 0 || (info.mask & kInfoExit) == 0) return std::nullopt;
+  return info.exit_code;
+}
+
+// To whom it is denied, /proc says 0. It is not of a process that is all of one's own user.
+bool is_all_mine(uint32_t pid) {
+  const auto text = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
+  const size_t at = text ? text->find("\nUid:") : std::string::npos;
+  if (at == std::string::npos) return false;
+  std::istringstream words(text->substr(at + 5, text->find('\n', at + 1) - at - 5));
+  int count = 0;
+  for (uint64_t uid; words >> uid; ++count)
+    if (uid != ::geteuid()) return false;
+  return count == 4;
+}
+
+std::optional<int> status_of_zombie(int pidfd, uint32_t pid) {
+  const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const auto status = line ? status_in_stat(*line) : std::nullopt;
+  if (!status || (*status == 0 && !is_all_mine(pid))) return std::nullopt;
+  // Still there: it was the one that was read of.
+  return ::syscall(SYS_pidfd_send_signal, pidfd, 0, nullptr, 0) == 0 ? status : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> status_in_stat(const std::string& line) {
+  constexpr int kState = 3, kExitCode = 52;  // proc_pid_stat(5)
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream words(line.substr(name_end + 1));
+  std::string word;
+  for (int field = kState; words >> word; ++field) {
+    if (field == kState && word != "Z" && word != "X") return std::nullopt;
+    if (field != kExitCode) continue;
+    int status = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), status);
+    return error == std::errc() && end == word.data() + word.size() ? std::optional(status) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::pair<EndKind, int> end_of_process(int pidfd, uint32_t pid) {
+  siginfo_t info{};
+  if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)
+    return {info.si_code == CLD_EXITED ? EndKind::kExited : EndKind::kSignaled, info.si_status};
+  std::optional<int> status = status_of_zombie(pidfd, pid);
+  if (!status) status = status_when_reaped(pidfd);
+  if (!status) return {EndKind::kUnknown, 0};
+  if (WIFSIGNALED(*status)) return {EndKind::kSignaled, WTERMSIG(*status)};
+  return {EndKind::kExited, WEXITSTATUS(*status)};
+}
+
+}  // namespace penna
