@@ -97,8 +97,10 @@ void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Othe
 
 void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End& end, const Open::Part& part,
                      uint64_t time) {
-  const auto [found, added] = index_[static_cast<size_t>(part.side)].try_emplace(pair_key(waiter, part.stack),
-                                                                                 static_cast<uint32_t>(pairs_.size()));
+  // Of what nothing is known, not even the thread, no thread shall seem to be.
+  const bool nothing_known = part.side == OtherSide::kUnknown && part.thread == kNoIndex;
+  const auto [found, added] = index_[static_cast<size_t>(part.side)].try_emplace(
+      pair_key(waiter, nothing_known ? UINT32_MAX : part.stack), static_cast<uint32_t>(pairs_.size()));
   if (added) {
     WaitPair& fresh = pairs_.emplace_back();
     fresh.lock = lock;

@@ -176,7 +176,9 @@ std::vector<MainHolder> main_holders(const Locks& locks) {
   std::vector<MainHolder> holders(locks.all().size());
   for (const WaitPair& pair : locks.pairs()) {
     const bool by_stack = pair.side == OtherSide::kHeld || pair.side == OtherSide::kWoke;
-    const uint32_t stack = pair.other_stack != 0 ? pair.other_stack : UINT32_MAX - static_cast<uint32_t>(pair.side);
+    const uint32_t unknown = pair.side == OtherSide::kUnknown && pair.other_thread != kNoIndex ? 64 : 0;
+    const uint32_t stack =
+        pair.other_stack != 0 ? pair.other_stack : UINT32_MAX - static_cast<uint32_t>(pair.side) - unknown;
     const auto [found, added] =
         known[by_stack ? 0 : 1].try_emplace(pair_key(pair.lock, stack), static_cast<uint32_t>(sums.size()));
     if (added) sums.push_back({&pair});

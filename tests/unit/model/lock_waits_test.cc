@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/locks.h"
 #include "recording_builder.h"
@@ -380,6 +381,20 @@ TEST_F(Waits, AWaitWithoutARequestIsChargedToAllItsHolders) {
   EXPECT_EQ(charged(3, OtherSide::kHeld, 1), 7u);
   EXPECT_EQ(charged(3, OtherSide::kHeld, 2), 19u);
   EXPECT_EQ(charged(3, OtherSide::kNobody, 0), 3u);
+}
+
+// The thread of a hold without a stack is known, and is not charged with what nothing is known of.
+TEST_F(Waits, WhatNothingIsKnownOfIsNoThreads) {
+  thread(0).lock(kMutex, 10);
+  thread(0).unlock(kMutex, 20);
+  thread(1).lock(kMutex, 30);
+  thread(1).unlock(kMutex, 40);
+  thread(2).lock_wait(kMutex, 5, 41, 3);
+  Analysed seen(build_);
+  std::map<uint32_t, uint64_t> by_thread;
+  for (const WaitPair& one : seen.locks.pairs()) by_thread[one.other_thread] += one.time;
+  EXPECT_EQ(by_thread[1], 10u);
+  EXPECT_EQ(by_thread[kNoIndex], 26u);
 }
 
 TEST_F(Waits, SeveralThreadsThatTookItInOnePlaceAreMany) {
