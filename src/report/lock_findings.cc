@@ -57,20 +57,33 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
 // Of those for which worth() is not 0 the worst, by say(), and how many more there are.
 void add_worst(const Locks& locks, uint64_t (*worth)(const ConditionStats&, const LockStats&),
                const std::function<std::string(const ConditionStats&)>& say, std::vector<std::string>& findings) {
-  constexpr size_t kMost = 5;
+  constexpr size_t kMost = 5, kMostTried = 50;
   const auto worth_of = [&](const ConditionStats* one) { return worth(*one, locks.all()[one->index]); };
   std::vector<const ConditionStats*> found;
   for (const ConditionStats& condition : locks.conditions())
     if (worth_of(&condition) != 0) found.push_back(&condition);
   std::stable_sort(found.begin(), found.end(), [&](auto* a, auto* b) { return worth_of(a) > worth_of(b); });
-  for (size_t i = 0; i < std::min(found.size(), kMost); ++i) findings.push_back(say(*found[i]));
-  if (found.size() > kMost)
+  // Those that were made at one place of a stack again and again say the same.
+  size_t said = 0;
+  for (size_t i = 0; i < std::min(found.size(), kMostTried) && said < kMost; ++i) {
+    std::string text = say(*found[i]);
+    if (std::find(findings.begin(), findings.end(), text) != findings.end()) continue;
+    findings.push_back(std::move(text));
+    ++said;
+  }
+  if (found.size() > said)
     findings.push_back(fmt::format("The same of {}.",
-                                   plural_text(static_cast<int64_t>(found.size() - kMost), "more condition variable")));
+                                   plural_text(static_cast<int64_t>(found.size() - said), "more condition variable")));
 }
 
-void add_conditions(const Locks& locks, const LockNames& name_of, std::vector<std::string>& findings) {
-  const auto name = [&](const ConditionStats& one) { return name_of.in_sentence(locks.all()[one.index]); };
+void add_conditions(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                    std::vector<std::string>& findings) {
+  const bool of_many = are_of_many_processes(locks);
+  const auto name = [&](const ConditionStats& one) {
+    const LockStats& lock = locks.all()[one.index];
+    const std::string text = name_of.in_sentence(lock);
+    return of_many ? fmt::format("{} of pid {}", text, recording.processes()[lock.process].process.pid) : text;
+  };
   const auto number_text = [](uint64_t count) { return count_text(static_cast<int64_t>(count)); };
   add_worst(
       locks, [](const ConditionStats& one, const LockStats&) { return one.unheard; },
@@ -243,7 +256,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of) {
   std::vector<std::string> findings;
   add_convoys(recording, locks, name_of, findings);
-  add_conditions(locks, name_of, findings);
+  add_conditions(recording, locks, name_of, findings);
   add_lost(recording, locks, name_of, findings);
   uint64_t open = 0;
   for (const LockStats& lock : locks.all()) open += has_holder(lock.kind) ? lock.open_waits : 0;

@@ -113,10 +113,13 @@ bool LockNames::is_ambiguous(const LockStats& lock) const {
          (blocks_ != nullptr && blocks_->of(lock.process, lock.address, lock.first_time) != nullptr);
 }
 
+bool are_of_many_processes(const Locks& locks) {
+  return std::any_of(locks.all().begin(), locks.all().end(),
+                     [&](const LockStats& lock) { return lock.process != locks.all().front().process; });
+}
+
 TableColumn process_column(const Locks& locks) {
-  const bool shown = std::any_of(locks.all().begin(), locks.all().end(),
-                                 [&](const LockStats& lock) { return lock.process != locks.all().front().process; });
-  return {"pid", "PID", CellKind::kNumber, false, !shown};
+  return {"pid", "PID", CellKind::kNumber, false, !are_of_many_processes(locks)};
 }
 
 TableColumn address_column(const Locks& locks, const LockNames& name_of) {

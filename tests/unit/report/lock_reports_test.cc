@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/reports.h"
 #include "report_text.h"
 #include "sample_recording.h"
@@ -75,6 +77,28 @@ TEST_F(LockReports, FutexesThatCostLessThanTheWorstLockAreNot) {
   thread(3).waited(ThreadBuilder::of_sync(PENNA_SYNC_FUTEX, 0x700), 20'000'000, 36'000'000, take_);
   open();
   EXPECT_THAT(locks_report(*recording_, *locks_, *names_).head[0], Not(HasSubstr("nobody is known to hold")));
+}
+
+// At one place of a stack there may be another condition each time.
+TEST_F(LockReports, WhatSaysTheSameIsSaidOnce) {
+  for (uint64_t i = 0; i < 3; ++i) {
+    thread(1).lock_made(kCondition, 1000 + 100 * i, work_);
+    thread(1).wake(kCondition, 1010 + 100 * i);
+  }
+  const std::vector<std::string> found = findings();
+  EXPECT_EQ(std::count_if(found.begin(), found.end(),
+                          [](const std::string& one) { return one.find("came when nobody") != one.npos; }),
+            1);
+  EXPECT_THAT(found, Contains("The same of 2 more condition variables."));
+}
+
+// A fork gives conditions of one name, at one address, to several processes.
+TEST_F(LockReports, FindingsSayOfWhichProcessTheyAre) {
+  const uint32_t other = build_.process(101);
+  for (ThreadBuilder* one : {&thread(1), &build_.thread(other, 1)}) one->wake(kCondition, 1000);
+  const std::vector<std::string> found = findings();
+  EXPECT_THAT(found, Contains(HasSubstr("of pid 100 came when nobody waited")));
+  EXPECT_THAT(found, Contains(HasSubstr("of pid 101 came when nobody waited")));
 }
 
 TEST_F(LockReports, WaitsShowBothStacks) {
