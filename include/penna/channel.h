@@ -109,12 +109,11 @@ struct penna_counters {
   uint64_t functions_patched;       /* places that lead to the hooks of calls */
   uint64_t functions_refused;       /* those that could not be written, or held something else */
   uint64_t values_lost;             /* VALUES records for which there was no room */
-  uint64_t reserved[4];
+  uint64_t
+      clock_forbidden; /* 1: by the process to itself (seccomp's strict mode, PR_SET_TSC); it is recorded no longer */
+  uint64_t reserved[3];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
-/* reserved[this]: 1 when the process forbade itself to read the clock (seccomp's strict mode, PR_SET_TSC): nothing of it is
- * recorded from then on. 0 of agents that do not know of it. */
-enum { PENNA_CLOCK_FORBIDDEN = 0 };
 
 /* What the recorder asks of a running process, and the answer. The recorder fills it, lets a thread execute the code at
  * penna_channel.control_entry (collect/control.h), and reads the answer; one request at a time.

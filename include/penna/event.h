@@ -73,11 +73,11 @@ enum penna_kind {
   PENNA_KIND_POINT = 13,         /* penna_point: an armed static point was passed */
   PENNA_KIND_MODULE = 14,        /* penna_module: code was mapped; comes before the first record that names it */
   PENNA_KIND_SITE = 15,          /* penna_site_info: describes the points that carry its id */
-  PENNA_KIND_THREAD = 16,        /* penna_thread: the name of the thread that wrote it, from here on; or penna_thread_named */
-  PENNA_KIND_LOST = 17,          /* penna_lost: this thread could not record something since its last record */
-  PENNA_KIND_BLOCKED = 18,       /* penna_blocked: this thread waited for room */
-  PENNA_KIND_JUMP = 19,       /* penna_jump: the thread's stack is another one, or another part of it, from here on */
-  PENNA_KIND_VALUES = 20,     /* penna_values: what a function was called with, or gave back */
+  PENNA_KIND_THREAD = 16,  /* penna_thread: the name of the thread that wrote it, from here on; or penna_thread_named */
+  PENNA_KIND_LOST = 17,    /* penna_lost: this thread could not record something since its last record */
+  PENNA_KIND_BLOCKED = 18, /* penna_blocked: this thread waited for room */
+  PENNA_KIND_JUMP = 19,    /* penna_jump: the thread's stack is another one, or another part of it, from here on */
+  PENNA_KIND_VALUES = 20,  /* penna_values: what a function was called with, or gave back */
   PENNA_KIND_FREE_STACK = 21, /* penna_free_stack: a FREE that says where, too (record --free-stacks) */
   PENNA_KIND_MAP = 22,        /* penna_map: memory was mapped; stamped after the real call */
   PENNA_KIND_UNMAP = 23,      /* penna_unmap: a range was unmapped, mapped or not; stamped before the real call */

@@ -84,7 +84,7 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       report.functions_patched += counters.functions_patched;
       report.functions_refused += counters.functions_refused;
       report.values_lost += counters.values_lost;
-      report.without_clock += counters.reserved[PENNA_CLOCK_FORBIDDEN] != 0;
+      report.without_clock += counters.clock_forbidden != 0;
       report.modules_unknown += counters.modules_unknown;
     }
     report.blocked_ticks += blocked;

@@ -49,7 +49,7 @@ void leave_clock() {
   stop_recording();
   thread.muted = 1;
   close_chunk();
-  process.channel->counters.reserved[PENNA_CLOCK_FORBIDDEN] = 1;
+  process.channel->counters.clock_forbidden = 1;
 }
 
 // A pthread_t is the address of the thread's control block, from which our thread-local variable lies as far as in this thread.

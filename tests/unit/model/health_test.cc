@@ -156,7 +156,7 @@ TEST(Health, TellsWhatTheTargetLost) {
   end.counters.functions_patched = 12;
   end.counters.functions_refused = 2;
   end.counters.modules_unknown = 9;
-  end.counters.reserved[PENNA_CLOCK_FORBIDDEN] = 1;
+  end.counters.clock_forbidden = 1;
   build.end(end);
   Recording recording = build.open();
   const HealthReport report = examine_only(recording);
