@@ -44,13 +44,12 @@ message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 f
 
 def report(recording, pid):
     """{functions, innermost first: (allocations, bytes, live blocks, live bytes, peak, temporary)} of a process."""
-    rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--json'))['alloc']
+    rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--pid', str(pid), '--json'))['alloc']
     keys = ('count', 'bytes', 'live_blocks', 'live_bytes', 'peak_bytes', 'temp')
     stacks = collections.defaultdict(lambda: [0] * len(keys))
     for row in rows:
-        if row.get('pid', pid) == pid:
-            names = tuple(re.sub(r' (\([^)]*:\d+\) )?\[[^]]*\]$', '', frame) for frame in row['stack'])
-            stacks[names] = [a + row[key] for a, key in zip(stacks[names], keys)]
+        names = tuple(re.sub(r' (\([^)]*:\d+\) )?\[[^]]*\]$', '', frame) for frame in row['stack'])
+        stacks[names] = [a + row[key] for a, key in zip(stacks[names], keys)]
     return stacks
 
 
@@ -281,8 +280,8 @@ def check_libleaks(space, recording, stacks, pid, label):
 
 
 def pids_of(recording):
-    rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--json'))['alloc']
-    return list(dict.fromkeys(row['pid'] for row in rows))
+    rows = json.loads(run(PENNA, 'report', 'alloc', recording, '--by', 'process', '--json'))['alloc']
+    return [row['pid'] for row in rows]
 
 
 def main():

@@ -458,6 +458,7 @@ points refused                 0  points that could not be armed
 functions patched              0  places made to record calls
 functions refused              0  places that could not be changed, or held other code
 values lost                    0  calls without their arguments or result: there was no room
+without clock                  0  processes that may not read it, and record nothing from then on
 modules unknown                0  code addresses in no known file
 torn                           0  records begun and never finished
 holes                          0  room reserved and never written
