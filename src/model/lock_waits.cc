@@ -55,14 +55,6 @@ void Locks::waited(const Event& event, const LockRecord& read) {
   }
 }
 
-void Locks::RecentHolds::grow() {
-  constexpr size_t kLeast = 16, kMost = 1024;
-  if (ring.size() == kMost) return;
-  std::rotate(ring.begin(), ring.begin() + static_cast<ptrdiff_t>(next), ring.end());
-  next = ring.size();
-  ring.resize(std::max(kLeast, 2 * ring.size()));
-}
-
 void Locks::joined(const Event& event, const LockRecord& read) {
   const uint32_t thread = thread_of(event.process, read.holder);
   if (thread != kNoIndex) joined_[thread] = event.time;
@@ -117,13 +109,13 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
 // Who had the lock from `begin` to `end`, one after the other; `rest`: nobody, where that is all.
 std::vector<WaitLedger::Charge> Locks::holds_between(State& state, uint64_t begin, uint64_t end,
                                                      WaitLedger::Other* rest) {
-  RecentHolds& recent = state.recent;
+  RecentRing<LastHold>& recent = state.recent;
   recent.begin(state.last);
   std::vector<WaitLedger::Charge> holds;
   uint64_t passed = begin;
   bool all_known = false;  // since it began
-  for (size_t i = 0; i < recent.ring.size(); ++i) {
-    const LastHold& one = recent.ring[(recent.next + i) % recent.ring.size()];
+  for (size_t i = 0; i < recent.size(); ++i) {
+    const LastHold& one = recent[i];
     all_known |= one.end != 0 && one.by.since <= begin;
     if (one.end <= passed || one.end > end) continue;
     holds.push_back({one.by, one.end - std::max(passed, std::min(one.by.since, one.end))});

@@ -17,6 +17,7 @@
 #include "model/forked_locks.h"
 #include "model/lock_index.h"
 #include "model/lock_stats.h"
+#include "model/recent_ring.h"
 #include "model/wait_ledger.h"
 
 namespace penna {
@@ -56,23 +57,6 @@ class Locks {
     WaitLedger::Other by;
     uint64_t end = 0;
   };
-  // The last holds of a mutex, as a ring that grows while it does not reach far enough back.
-  struct RecentHolds {
-    std::vector<LastHold> ring;  // empty: nobody asks
-    size_t next = 0;             // where the next one goes; there begins the oldest
-
-    void add(const LastHold& hold) {
-      if (ring.empty()) return;
-      ring[next] = hold;
-      next = (next + 1) % ring.size();
-    }
-    void grow();
-    void begin(const LastHold& last) {
-      if (!ring.empty()) return;
-      grow();
-      add(last);
-    }
-  };
   struct State {
     uint32_t writer = kNoHold;      // into holds_
     std::vector<uint32_t> readers;  // into holds_; the one that has it for the longest first
@@ -81,7 +65,7 @@ class Locks {
     uint64_t woken = 0;                          // ticks: when
     uint32_t group = kNoIndex;                   // of the last hold
     uint32_t condition = kNoIndex;               // number, of a condition
-    RecentHolds recent;                          // of a mutex that conditions go with
+    RecentRing<LastHold> recent;                 // of a mutex that conditions go with
     bool used = false;                           // for more than being made
   };
 

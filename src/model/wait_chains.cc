@@ -217,23 +217,10 @@ void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, 
   thread_changed(thread, time);
 }
 
-void WaitChains::Releases::add(const Waker& one) {
-  if (ring.size() < most) return ring.push_back(one);
-  ring[next] = one;
-  next = (next + 1) % ring.size();
-}
-
-void WaitChains::Releases::grow() {
-  if (ring.size() < most || most == kMost) return;
-  std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(next), ring.end());
-  next = 0;
-  most *= 2;
-}
-
 // Each that had the mutex since then counts for its part, and nobody for what lies between. Who had it first may have been forgotten.
 void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   Releases& releases = releases_[mutex];
-  if (releases.ring.empty()) releases.add(waker_of(mutex));
+  releases.begin(waker_of(mutex));
   uint64_t passed = woken, longest_time = 0;
   uint32_t longest = kNoIndex;
   const auto charge = [&](const Waker& holder, LinkKind kind, uint64_t until) {
@@ -247,8 +234,8 @@ void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t 
     passed = until;
   };
   bool is_known = false, is_after = false;  // who had it when this one was woken; one has been counted
-  for (size_t i = 0; i < releases.ring.size(); ++i) {
-    const Waker& one = releases.oldest(i);
+  for (size_t i = 0; i < releases.size(); ++i) {
+    const Waker& one = releases[i];
     if (one.time > time) break;
     is_known |= one.time <= woken || one.since <= woken;
     if (one.time <= woken) continue;
@@ -258,7 +245,7 @@ void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t 
     is_after = true;
   }
   charge({}, LinkKind::kFree, time);
-  if (!is_known) releases.grow();
+  if (!is_known && releases.is_full()) releases.grow();
   wait_time_ += time - woken;
   remember(thread, woken, time, longest);
 }

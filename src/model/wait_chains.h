@@ -17,6 +17,7 @@
 #include <tsl/robin_map.h>
 
 #include "model/held_locks.h"
+#include "model/recent_ring.h"
 
 namespace penna {
 
@@ -96,15 +97,8 @@ class WaitChains {
     uint32_t thread = kNoIndex, stack = 0, taken = 0;
     uint64_t since = 0, time = 0;
   };
-  // Those that had a mutex which waiters for a condition take again: a ring of the last ones, by when they gave it back.
-  struct Releases {
-    static constexpr size_t kFew = 16, kMost = 1024;
-    std::vector<Waker> ring;
-    size_t next = 0, most = kFew;
-    void add(const Waker& one);
-    const Waker& oldest(size_t i) const { return ring[(next + i) % ring.size()]; }
-    void grow();
-  };
+  // Those that had a mutex which waiters for a condition take again, by when they gave it back.
+  using Releases = RecentRing<Waker>;
   struct PastWait {
     uint64_t begin, end;
     uint32_t link;
