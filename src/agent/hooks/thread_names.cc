@@ -15,6 +15,7 @@
 #include "agent/real.h"
 #include "agent/sys.h"
 #include "agent/text.h"
+#include "agent/thread_of.h"
 #include "agent/writer.h"
 #include "unwind/arch.h"
 
@@ -50,11 +51,6 @@ void leave_clock() {
   thread.muted = 1;
   close_chunk();
   process.channel->counters.clock_forbidden = 1;
-}
-
-// A pthread_t is the address of the thread's control block, from which our thread-local variable lies as far as in this thread.
-const Thread* thread_of(pthread_t which) {
-  return reinterpret_cast<const Thread*>(which + (reinterpret_cast<uintptr_t>(&thread) - unwind::thread_pointer()));
 }
 
 // It was there to be named; by now it may have ended, as far as its namer lets it. One without an event tells its name with the first.

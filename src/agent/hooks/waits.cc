@@ -9,6 +9,7 @@
 
 #include "agent/hooks/lock_record.h"
 #include "agent/sys.h"
+#include "agent/thread_of.h"
 
 namespace penna::agent {
 
@@ -86,9 +87,8 @@ void tell_once(const int* once, void (*function)(), Call call_it, const unwind::
   if (!call.began) wait.end(PENNA_WAIT_GOT, penna_now());  // another thread made it, perhaps one that came in between
 }
 
-// A pthread_t is the address of the thread's control block. glibc notes the tid in it before pthread_create() returns, until the
-// thread ends; where, is not promised: so it is believed when it is right for the caller. Else what the thread told of itself, in
-// a thread-local variable, which lies as far from the block in every thread; 0 before its first event.
+// glibc notes the tid in the thread's control block before pthread_create() returns, until the thread ends; where, is not promised: so it
+// is believed when it is right for the caller. Else what the thread told of itself; 0 before its first event.
 uint32_t tid_of(pthread_t other) {
   constexpr uintptr_t kTidPlace = 720;  // glibc 2.x on x86-64
   const auto noted = [](uintptr_t block) {
@@ -96,9 +96,7 @@ uint32_t tid_of(pthread_t other) {
   };
   if (noted(unwind::thread_pointer()) == static_cast<uint32_t>(sys(SYS_gettid)))
     if (const uint32_t tid = noted(other); tid != 0 && tid <= INT32_MAX) return tid;
-  const uintptr_t distance = reinterpret_cast<uintptr_t>(&thread) - unwind::thread_pointer();
-  const auto* its = reinterpret_cast<const Thread*>(other + distance);
-  return __atomic_load_n(&its->tid, __ATOMIC_RELAXED);
+  return __atomic_load_n(&thread_of(other)->tid, __ATOMIC_RELAXED);
 }
 
 template <typename Answers, typename Join>
