@@ -105,9 +105,14 @@ struct Window {
 DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
     : file_(file), unwind_table_(file), functions_(std::move(functions)) {}
 
+// The first that begins behind the address.
+DetourFinder::Functions::const_iterator DetourFinder::first_behind(uint64_t address) const {
+  return std::upper_bound(functions_.begin(), functions_.end(), address,
+                          [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+}
+
 bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
-  const auto next = std::upper_bound(functions_.begin(), functions_.end(), from,
-                                     [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+  const auto next = first_behind(from);
   return next != functions_.end() && next->start < to;
 }
 
@@ -117,8 +122,7 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   static const Decoder decoder;
   constexpr uint64_t kLargestGap = 1 << 16;
   if (address >= last_gap_.start && address < last_gap_.end) return last_gap_is_code_ ? last_gap_ : FunctionRange{};
-  const auto next = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                     [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+  const auto next = first_behind(address);
   if (next == functions_.begin() || next == functions_.end()) return {};
   FunctionRange gap{0, next->start};
   for (auto before = next; before-- != functions_.begin() && before->start == std::prev(next)->start;)
@@ -135,8 +139,7 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
 // The one over the address: of those that are known, else of those that only unwind information tells, or what lies between. Its end is 0
 // where there is none.
 FunctionRange DetourFinder::function_over(uint64_t address) const {
-  const auto next = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                     [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+  const auto next = first_behind(address);
   if (next != functions_.begin() && address < std::prev(next)->end) return *std::prev(next);
   const auto unnamed = unwind_table_.function_at(address);
   return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : gap_over(address);

@@ -47,6 +47,8 @@ class DetourFinder {
 
  private:
   DetourOffer look_at(const FunctionRange& function) const;
+  using Functions = std::vector<FunctionRange>;
+  Functions::const_iterator first_behind(uint64_t address) const;
   bool starts_inside(uint64_t from, uint64_t to) const;
   FunctionRange gap_over(uint64_t address) const;
   FunctionRange function_over(uint64_t address) const;
@@ -58,7 +60,7 @@ class DetourFinder {
   void refuse_branched_into(std::vector<DetourOffer*> doubtful) const;
   const ElfFile& file_;
   UnwindTable unwind_table_;
-  std::vector<FunctionRange> functions_;
+  Functions functions_;
   mutable FunctionRange last_gap_;
   mutable bool last_gap_is_code_ = false;
   mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
