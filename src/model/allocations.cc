@@ -147,14 +147,17 @@ uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
   return slot;
 }
 
-void Allocations::before_change(uint32_t slot) {
-  StackAllocations& stack = stacks_[slot];
-  Present& present = present_[slot];
-  const uint64_t exceeded = level_of(stack.process).exceeded;
-  if (present.seen_peak == exceeded) return;
-  present.seen_peak = exceeded;
+// What it has now it had at the last peak, if that came since it changed.
+inline void Allocations::settle_peak(uint32_t slot, StackAllocations& stack) const {
+  const Present& present = present_[slot];
+  if (present.seen_peak == level_of(stack.process).exceeded) return;
   stack.peak_blocks = stack.live_blocks - present.gone_blocks;
   stack.peak_bytes = stack.live_bytes - present.gone_bytes;
+}
+
+void Allocations::before_change(uint32_t slot) {
+  settle_peak(slot, stacks_[slot]);
+  present_[slot].seen_peak = level_of(stacks_[slot].process).exceeded;
 }
 
 inline void Allocations::change_live(uint32_t process, uint32_t slot, uint64_t blocks, uint64_t bytes) {
@@ -421,12 +424,7 @@ HeapTotals Allocations::total() const {
 
 std::vector<StackAllocations> Allocations::stacks() const {
   std::vector<StackAllocations> result = stacks_;
-  for (size_t slot = 0; slot < result.size(); ++slot) {
-    StackAllocations& stack = result[slot];
-    if (present_[slot].seen_peak == level_of(stack.process).exceeded) continue;
-    stack.peak_blocks = stack.live_blocks - present_[slot].gone_blocks;
-    stack.peak_bytes = stack.live_bytes - present_[slot].gone_bytes;
-  }
+  for (uint32_t slot = 0; slot < result.size(); ++slot) settle_peak(slot, result[slot]);
   return result;
 }
 

@@ -190,6 +190,7 @@ class Allocations {
   StackOfProcess first_like(uint32_t process, uint32_t stack) const;
   void end_processes(uint64_t time);
   void set_ended(uint32_t process, bool ended);
+  void settle_peak(uint32_t slot, StackAllocations& stack) const;
   void before_change(uint32_t slot);
   void change_live(uint32_t process, uint32_t slot, uint64_t blocks, uint64_t bytes);  // by so many, modulo 2^64
   void count_live(const Event& event, const HeapBlock& block);
