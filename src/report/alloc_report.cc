@@ -103,15 +103,18 @@ Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t se
   return table;
 }
 
+// " after 12 ms", since the start; nothing at the start.
+std::string after_text(const Recording& recording, uint64_t time) {
+  const uint64_t start = summarize(recording).first_time;
+  return time > start ? " after " + duration_text(recording.time().duration_ns(start, time)) : "";
+}
+
 std::string peak_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   std::string text =
       fmt::format("{} in {} at the peak", bytes(total.peak_bytes), counted(total.peak_blocks, heap.family().block()));
   if (busy_processes(heap) > 1) text += " of all processes together";
-  const uint64_t start = summarize(recording).first_time;
-  if (total.peak_time > start)
-    text += fmt::format(" after {}", duration_text(recording.time().duration_ns(start, total.peak_time)));
-  return text;
+  return text + after_text(recording, total.peak_time);
 }
 
 // Of several processes: which one held the most, and when. Empty: there is but one.
@@ -121,12 +124,9 @@ std::string largest_process_text(const Recording& recording, const Allocations& 
       std::max_element(heap.processes().begin(), heap.processes().end(),
                        [](const HeapTotals& a, const HeapTotals& b) { return a.peak_bytes < b.peak_bytes; });
   const Process& process = recording.processes()[static_cast<size_t>(largest - heap.processes().begin())].process;
-  const uint64_t start = summarize(recording).first_time;
-  return fmt::format(
-      "the most that one process held: {} in {}, by {} ({}){} (--by process)", bytes(largest->peak_bytes),
-      counted(largest->peak_blocks, heap.family().block()), process_name(process), process.pid,
-      largest->peak_time > start ? " after " + duration_text(recording.time().duration_ns(start, largest->peak_time))
-                                 : "");
+  return fmt::format("the most that one process held: {} in {}, by {} ({}){} (--by process)",
+                     bytes(largest->peak_bytes), counted(largest->peak_blocks, heap.family().block()),
+                     process_name(process), process.pid, after_text(recording, largest->peak_time));
 }
 
 // Without suppressions: more can be said of a stack than its sums.
