@@ -4,6 +4,13 @@
 # owner died, priority inheritance, times and clocks that are none, cancelled threads.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# waits_of NAME: in $out, those of the program NAME.c.
+waits_of() {
+  build_c "$1"
+  run penna record -q -f -k locks -o "$1.penna" -- "./$1"
+  run penna report waits "$1.penna" --frames 1
+}
+
 build_c lock_answers
 run timeout 20 ./lock_answers
 expect_eq 0 "$status" 'exit status without us'
@@ -42,9 +49,7 @@ int main(void) {
   return 0;
 }
 PROGRAM
-build_c robust
-run penna record -q -f -k locks -o robust.penna -- ./robust
-run penna report waits robust.penna --frames 1
+waits_of robust
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +robust +one '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +inherits +one '
 expect_eq 2 "$(grep -c 'held by robust (tid .*), taken in' <<<"$out")" 'waits whose holder is known'
@@ -125,9 +130,7 @@ int main() {
   pthread_join(other, nullptr);
 }
 PROGRAM
-build_c inherits
-run penna record -q -f -k locks -o inherits.penna -- ./inherits
-run penna report waits inherits.penna --frames 1
+waits_of inherits
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +futex +word +futex\(int\) '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +library\.m +take_both\(\) '
 
@@ -151,9 +154,7 @@ int main(int count, char **arguments) {
   pthread_join(one, 0), pthread_join(two, 0);
 }
 PROGRAM
-build_c firsts
-run penna record -q -f -k locks -o firsts.penna -- ./firsts
-run penna report waits firsts.penna --frames 1
+waits_of firsts
 expect_match "$out" '^ *[4-9][0-9]\.[0-9] ms +1 +[4-9][0-9]\.[0-9] ms +once +second '
 expect_match "$(penna report locks firsts.penna)" '^ *[4-9][0-9]\.[0-9] ms +1 .* 2 +50\.0 % .* once  *once  *first '
 run timeout 10 "$PENNA" record -q -f -k locks -o itself.penna -- timeout -s KILL 1 ./firsts itself
