@@ -109,8 +109,7 @@ struct penna_counters {
   uint64_t functions_patched;       /* places that lead to the hooks of calls */
   uint64_t functions_refused;       /* those that could not be written, or held something else */
   uint64_t values_lost;             /* VALUES records for which there was no room */
-  uint64_t
-      clock_forbidden; /* 1: by the process to itself (seccomp's strict mode, PR_SET_TSC); it is recorded no longer */
+  uint64_t clock_forbidden;         /* 1: by the process to itself (strict seccomp, PR_SET_TSC): no more is recorded */
   uint64_t reserved[3];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");

@@ -441,8 +441,8 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                  {"freer", ReportBy::kFreer}},
                 "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
                 "lifetimes stack (default), function, file, module, process, thread, call (the recorded calls in which "
-                "it was), kind "
-                "(malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer (who freed)");
+                "it was), kind (malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer "
+                "(who freed)");
   add_alloc_filter_options(parser, options.allocations, true);
   parser.flag("--unmatched", options.unmatched,
               "alloc: frees of what was not recorded or had been freed before, by the stack that freed");
