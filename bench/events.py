@@ -9,7 +9,7 @@ on the collector says what happens beyond that.
 import dataclasses
 import statistics
 
-from peers import Compiled, Heaptrack, Lttng, Uftrace
+from peers import Compiled, Heaptrack, Lttng, Preloaded, Uftrace
 from runner import PAUSES, Candidate, Failed, facts, interleave, run
 from tables import markdown, number, ratio
 
@@ -36,7 +36,8 @@ LTTNG_HEAP = ('lttng_ust_libc:*', 'liblttng-ust-libc-wrapper.so.1')
 LTTNG_LOCKS = ('lttng_ust_pthread:*', 'liblttng-ust-pthread-wrapper.so.1')
 LTTNG_POINTS = ((Lttng, ('penna_bench:*', ''), 'points_lttng', 1_000_000),)
 HEAP_PEERS = ((Lttng, LTTNG_HEAP, 'alloc', 500_000), (Heaptrack, (), 'alloc', 300_000))
-LOCK_PEERS = ((Lttng, LTTNG_LOCKS, 'locks', 500_000), (Uftrace, ('--force',), 'locks', 500_000))
+LOCK_PEERS = ((Lttng, LTTNG_LOCKS, 'locks', 500_000), (Uftrace, ('--force',), 'locks', 500_000),
+              (Preloaded, ('clock_gettime proxy', 'lock_proxy.so'), 'locks', 1_500_000))
 
 KINDS = [
     Kind('point, disabled', 'points_none', 'points', '', 0, 30_000_000, ('points_nop', ''), 'two nops',
@@ -266,7 +267,9 @@ def table(bench, only):
             'of the pool',
             '(64 MiB, once in the life of a process): the kernel must find and clear the pages. Peers: LTTng-UST takes no stacks '
             'with',
-            'allocations and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later.', '']
+            'allocations and locks, uftrace none with locks; heaptrack writes its raw form, to be interpreted later; the '
+            'clock_gettime',
+            'proxy is the least that one preloads: each lock and unlock with its time, in memory, no waits, nothing to disk.', '']
     text += [f'[{i}] {note}' for i, note in enumerate(notes, 1)]
     text = text if notes else text[:-1]
     events = markdown('Events', ['<event', 'threads', 'untraced', 'limit', 'penna', '/ limit', 'goal', '<peers (/ penna)'],

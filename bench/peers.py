@@ -161,6 +161,17 @@ class Lttng(Peer):
             raise Failed('LTTng recorded nothing')
 
 
+class Preloaded(Peer):
+    """A library of bench/programs, preloaded. `options`: its name in the table, and its file's."""
+
+    def __init__(self, bench, options):
+        super().__init__(bench)
+        self.name, self.library = options
+
+    def run(self, program, arguments):
+        return run([program, *arguments], {**os.environ, 'LD_PRELOAD': self.bench.program(self.library)})
+
+
 class Compiled(Peer):
     """What is compiled in and nobody listens to. `options`: its name."""
 

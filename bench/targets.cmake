@@ -45,6 +45,11 @@ penna_bench_program(alloc SOURCES alloc.cc)
 penna_bench_program(sizes SOURCES sizes.cc)
 penna_bench_program(own_time SOURCES own_time.cc)
 penna_bench_program(locks SOURCES locks.cc)
+# Preloaded into it: what a proxy written by hand costs.
+add_library(lock_proxy MODULE EXCLUDE_FROM_ALL programs/lock_proxy.c)
+target_compile_options(lock_proxy PRIVATE -O2 -Wall -Wextra)
+set_target_properties(lock_proxy PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/programs)
+add_dependencies(bench lock_proxy)
 penna_bench_program(threads SOURCES threads.cc)
 
 # Peers that must be compiled in; report.py says so when the program is not there.
