@@ -133,9 +133,10 @@ __attribute__((always_inline)) inline bool write_record(penna_kind kind, const P
   const bool late = !will_be_in_time(time);
   const uint64_t at = penna_arch_add_local(&thread.cursor, kWords * 8);
   if (late || !fits(at, kWords * 8)) return write_record_at(at, kind, payload, event_class, time);
-  prefetch_ahead_of(place(at));
-  mark_busy(place(at), penna_full_header(kind, kWords, 0));  // a constant: to skip it needs no time
-  fill({place(at), penna_full_header(kind, kWords, time)}, payload);
+  uint64_t* const words = place(at);
+  prefetch_ahead_of(words);
+  mark_busy(words, penna_full_header(kind, kWords, 0));  // a constant: to skip it needs no time
+  fill({words, penna_full_header(kind, kWords, time)}, payload);
   return true;
 }
 

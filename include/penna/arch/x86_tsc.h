@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 static inline uint64_t penna_arch_ticks(void) {
-  uint32_t low, high; /* not "=A": on x86-64 that is one register, and half of the time */
+  /* Whole registers, whose upper halves it zeroes: no instruction does it again. Not "=A": on x86-64 that is one register,
+   * and half of the time. */
+  unsigned long low, high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
   return (uint64_t)high << 32 | low;
 }
