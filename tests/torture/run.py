@@ -22,6 +22,7 @@ import pwd
 import re
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -282,6 +283,9 @@ def main():
     if chosen.list or chosen.list_ways:
         print(*(CASES if chosen.list else WAYS), sep='\n')
         return 0
+    # Who is started in the background ignores them, and then each program here would.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if chosen.self_test:
         return self_test()
     if not PENNA.exists():
