@@ -76,15 +76,14 @@ function(penna_library name)
 endfunction()
 
 # penna_unit_test(name [OPTIMIZED] SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit". Its own code is
-# compiled with -O1, in half the time, beside the fuzz targets with -O0; OPTIMIZED: with -O2, for what it includes from the target side
-# runs so there.
+# compiled with -O0, in half the time; OPTIMIZED: with -O2, for what it includes from the target side runs so there.
 function(penna_unit_test name)
   cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   penna_tool_options(${name})
   if(NOT ARG_OPTIMIZED)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O$<IF:$<BOOL:${PENNA_FUZZ}>,0,1>>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main GTest::gmock)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)

@@ -10,6 +10,7 @@ server=$PENNA_SOURCE/build/packages/redis/source/src/redis-server
 
 # As docs/points.md says, which shows what it prints.
 ln -s "$PENNA_SOURCE/examples" examples
+export OPTIMIZATION=-O1  # of its build: half the time
 run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block points.md examples/redis/run)"
 expect_eq 0 "$status" "status of the example in docs/points.md"
 for word in 'redis:forked' 'PENNA RECORDED' 'in_child=true'; do

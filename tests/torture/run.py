@@ -265,6 +265,13 @@ def self_test():
     return 1 if wrong else 0
 
 
+def heed_signals():
+    """Who is started in the background ignores these, and then each program here would."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def main():
     global PROGRAMS
     options = argparse.ArgumentParser()
@@ -283,9 +290,7 @@ def main():
     if chosen.list or chosen.list_ways:
         print(*(CASES if chosen.list else WAYS), sep='\n')
         return 0
-    # Who is started in the background ignores them, and then each program here would.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    heed_signals()
     if chosen.self_test:
         return self_test()
     if not PENNA.exists():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * fork_threads [TIMES]: forks that often (200) while three threads allocate and lock; the children allocate, lock, start a thread,
+ * fork_threads [TIMES]: forks that often (100) while three threads allocate and lock; the children allocate, lock, start a thread,
  * and fork again. */
 #include "torture.h"
 
@@ -15,7 +15,7 @@ static void* child_thread(void* unused) {
 }
 
 int main(int argc, char** argv) {
-  const int times = argc > 1 ? atoi(argv[1]) : 200;
+  const int times = argc > 1 ? atoi(argv[1]) : 100;
   pthread_t threads[3];
   for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, churn, NULL);
   long sum = 0;

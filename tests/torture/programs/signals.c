@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   struct itimerval each = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &each, NULL);
   long wrong = 0;
-  while (ticks < 400) {
+  while (ticks < 200) {
     errno = 77;
     if (busy ? work(10) != 55 : spin(100) != 4950) wrong++;
     if (errno != 77) wrong++;

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace penna {
+namespace penna::arguments_test {
 namespace {
 
 // A point with one array, whose word {length, flags} says what its elements are.
@@ -44,4 +44,4 @@ TEST(Arguments, ArraysOfWhatCannotBeAnElement) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::arguments_test

@@ -10,7 +10,7 @@
 
 #include "chunk_builder.h"
 
-namespace penna {
+namespace penna::call_digest_test {
 namespace {
 
 constexpr uint64_t kCode = 0x5555'0000'0000;  // as ChunkBuilder
@@ -199,4 +199,4 @@ TEST(CallDigest, WhereChunksAreMissingWhatIsOpenEnds) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_digest_test

@@ -11,7 +11,7 @@
 
 #include "chunk_builder.h"
 
-namespace penna {
+namespace penna::call_sieve_test {
 namespace {
 
 constexpr uint64_t kCode = 0x5555'0000'0000;  // as ChunkBuilder
@@ -480,4 +480,4 @@ TEST(ChunkCut, AnyBytesAreSafe) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::call_sieve_test

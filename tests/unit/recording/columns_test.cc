@@ -9,7 +9,7 @@
 #include "random_chunk.h"
 #include "recording/codec.h"
 
-namespace penna {
+namespace penna::columns_test {
 namespace {
 
 void expect_round_trip(std::span<const uint8_t> chunk) {
@@ -162,4 +162,4 @@ TEST(Codec, ColumnsAreUsedAndSmaller) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::columns_test

@@ -8,7 +8,7 @@
 #include "recording/block.h"
 #include "sample.h"
 
-namespace penna {
+namespace penna::damage_test {
 namespace {
 
 using testing::HasSubstr;
@@ -259,4 +259,4 @@ TEST(Damage, HostileWriters) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::damage_test

@@ -14,7 +14,7 @@
 #error "PENNA_GOLDEN_DIR is set by CMakeLists.txt"
 #endif
 
-namespace penna {
+namespace penna::golden_test {
 namespace {
 
 constexpr size_t kStoredChunks = 8;
@@ -94,4 +94,4 @@ TEST(Golden, DISABLED_WriteNewOnes) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::golden_test

@@ -8,7 +8,7 @@
 #include "recording/stack_store.h"
 #include "recording/time_map.h"
 
-namespace penna {
+namespace penna::maps_test {
 namespace {
 
 TEST(TimeMap, GoesThroughEveryTriplet) {
@@ -141,4 +141,4 @@ TEST(StackStore, AgreesWithAMap) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::maps_test

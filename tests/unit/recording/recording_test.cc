@@ -11,7 +11,7 @@
 #include "recording/metadata.h"
 #include "sample.h"
 
-namespace penna {
+namespace penna::recording_test {
 namespace {
 
 using testing::HasSubstr;
@@ -363,4 +363,4 @@ TEST(FullDisk, FileSizeLimit) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::recording_test

@@ -8,7 +8,7 @@
 
 #include "chunk_builder.h"
 
-namespace penna {
+namespace penna::records_test {
 namespace {
 
 std::vector<Record> all_records(RecordCursor& in) {
@@ -336,4 +336,4 @@ TEST(Decode, ModulesSitesAndNames) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::records_test

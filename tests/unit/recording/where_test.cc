@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace penna {
+namespace penna::where_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST(Where, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace penna
+}  // namespace penna::where_test
