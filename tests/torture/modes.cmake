@@ -9,8 +9,9 @@ set(mode_programs exceptions.cc terminate.cc coroutines.cc coroutine_throws.cc t
 set(mode_flags -O2 -g -D_GNU_SOURCE -Wno-unused-result -Wno-infinite-recursion -I${CMAKE_SOURCE_DIR}/include)
 
 # penna_torture_build(mode compiler source name COMPILE options... LINK options...): one file, compiled and linked.
+# OBJECT other: only linked, from what was compiled for the program `other` of the mode.
 function(penna_torture_build mode compiler source name)
-  cmake_parse_arguments(ARG "" "" "COMPILE;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "OBJECT" "COMPILE;LINK" ${ARGN})
   set(language)
   if(source MATCHES "\\.cc$")
     string(REPLACE "gcc" "g" compiler ${compiler})
@@ -18,13 +19,21 @@ function(penna_torture_build mode compiler source name)
     set(language -std=c++20)
   endif()
   set(from ${CMAKE_CURRENT_SOURCE_DIR}/programs/${source})
-  set(to ${CMAKE_BINARY_DIR}/torture-${mode}/${name})
-  add_custom_command(OUTPUT ${to} DEPENDS ${from} DEPFILE ${to}.d
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/torture-${mode}
-    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${compiler} ${language} ${mode_flags} ${ARG_COMPILE} -MD -MF ${to}.d -MT ${to}
-            -c ${from} -o ${to}.o
-    COMMAND ${compiler} ${ARG_COMPILE} ${to}.o -o ${to} ${ARG_LINK} -lpthread -ldl
-    COMMENT "Building torture-${mode}/${name}" VERBATIM)
+  set(folder ${CMAKE_BINARY_DIR}/torture-${mode})
+  set(to ${folder}/${name})
+  set(object ${to}.o)
+  if(ARG_OBJECT)
+    set(object ${folder}/${ARG_OBJECT}.o)
+  else()
+    add_custom_command(OUTPUT ${object} DEPENDS ${from} DEPFILE ${object}.d
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${compiler} ${language} ${mode_flags} ${ARG_COMPILE} -MD -MF ${object}.d -MT ${object}
+              -c ${from} -o ${object}
+      COMMENT "Building torture-${mode}/${name}.o" VERBATIM)
+  endif()
+  add_custom_command(OUTPUT ${to} DEPENDS ${object}
+    COMMAND ${compiler} ${ARG_COMPILE} ${object} -o ${to} ${ARG_LINK} -lpthread -ldl
+    COMMENT "Linking torture-${mode}/${name}" VERBATIM)
   set_property(GLOBAL APPEND PROPERTY PENNA_TORTURE_MODE_FILES ${to})
 endfunction()
 
@@ -41,8 +50,8 @@ function(penna_torture_mode mode compiler)
     penna_torture_build(${mode} ${compiler} ${source} ${name} COMPILE ${options} LINK ${more})
   endforeach()
   # With an unwinder of its own that shows none of its functions, and with another one than gcc's.
-  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_static COMPILE ${options} LINK -static-libgcc -static-libstdc++)
-  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm COMPILE ${options}
+  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_static OBJECT exceptions COMPILE ${options} LINK -static-libgcc -static-libstdc++)
+  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm OBJECT exceptions COMPILE ${options}
     LINK -Wl,--no-as-needed,-rpath,/usr/lib/llvm-14/lib /usr/lib/llvm-14/lib/libunwind.so.1)
   if(ARG_LIBRARY)
     set(options ${ARG_LIBRARY})
@@ -51,7 +60,7 @@ function(penna_torture_mode mode compiler)
   penna_torture_build(${mode} ${compiler} plugin.c plugin.so COMPILE ${options} LINK -shared)
   penna_torture_build(${mode} ${compiler} thrower.cc thrower_traced.so COMPILE ${options} LINK -shared)
   penna_torture_build(${mode} ${compiler} thrower.cc thrower_plain.so COMPILE -fPIC LINK -shared)
-  penna_torture_build(${mode} ${compiler} thrower.cc thrower_static.so COMPILE ${options}
+  penna_torture_build(${mode} ${compiler} thrower.cc thrower_static.so OBJECT thrower_traced.so COMPILE ${options}
     LINK -shared -static-libgcc -static-libstdc++)
   set(PENNA_TORTURE_MODES ${PENNA_TORTURE_MODES} ${mode} PARENT_SCOPE)
 endfunction()
