@@ -1,9 +1,9 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""gdb as a consumer of our points: lists them, breaks on them, and prints arguments of every type with extreme values."""
+"""gdb as a consumer of our points: lists them, breaks on them, and prints arguments of every type with extreme values.
+Asked by notes.py of each program that it builds."""
 import re
 
-from matrix import Workspace, environment, expect, finish, run
+from matrix import environment, expect, run
 
 WANTED = {
     'integers': ['-128', '255', '-32768', '65535', '-2147483648', '4294967295', '-9223372036854775808',
@@ -29,18 +29,12 @@ def script():
     return '\n'.join(lines) + '\n'
 
 
-def main():
-    with Workspace() as space:
-        commands = space.path / 'commands'
-        commands.write_text(script())
-        wanted = WANTED['integers'] + WANTED['constants'] + [value for _, value in OTHERS] + WANTED['twelve']
-        for label, _, program in space.build_matrix():
-            said = run('gdb', '-nx', '-batch', '-x', commands, program, env=environment(DEBUGINFOD_URLS=''))
-            values = re.findall(r'^\$\d+ = (?:0x[0-9a-f]+ (?:<\w+> )?)?(\S+)$', said, re.M)
-            expect(values == wanted, f'{label}: gdb printed {values}, not {wanted}')
-            for name in ('integers', 'constants', 'others', 'twelve'):
-                expect(re.search(rf'values\s+{name}\s', said), f'{label}: info probes does not show {name}')
-    finish()
-
-
-main()
+def check_debugger(space, label, program):
+    commands = space.path / 'commands'
+    commands.write_text(script())
+    wanted = WANTED['integers'] + WANTED['constants'] + [value for _, value in OTHERS] + WANTED['twelve']
+    said = run('gdb', '-nx', '-batch', '-x', commands, program, env=environment(DEBUGINFOD_URLS=''))
+    values = re.findall(r'^\$\d+ = (?:0x[0-9a-f]+ (?:<\w+> )?)?(\S+)$', said, re.M)
+    expect(values == wanted, f'{label}: gdb printed {values}, not {wanted}')
+    for name in ('integers', 'constants', 'others', 'twelve'):
+        expect(re.search(rf'values\s+{name}\s', said), f'{label}: info probes does not show {name}')

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The SDT notes, as readelf shows them, in every kind of build: names, sizes and signs, and only operands that gdb, perf
-and bpftrace understand; and the site table that the agent reads."""
+and bpftrace understand; the site table that the agent reads; and what gdb makes of them (debugger.py)."""
 import re
 import struct
 
+from debugger import check_debugger
 from matrix import SITE_BYTES, Workspace, expect, finish, run, sdt_notes, sections
 
 SIZES = {
@@ -85,6 +86,7 @@ def main():
             check_sites(label, binary, check_notes(label, binary))
             relocated = run('readelf', '-rW', binary)
             expect('penna_sites' not in relocated, f'{label}: the site table needs relocations')
+            check_debugger(space, label, program)
     finish()
 
 
