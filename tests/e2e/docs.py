@@ -20,9 +20,9 @@ NARROW_BOXES = re.compile(r'(?<=\])\|+|\|+(?=\[)')
 
 
 def shape(line):
-    """A line without what differs from run to run: numbers with their units, how much room they take, and boxes of a flame graph
-    that are too narrow for a name."""
-    words = NARROW_BOXES.sub('', NUMBER.sub('N', line)).split()
+    """A line without what differs from run to run: numbers with their units ("all of it" is one), how much room they take, and boxes
+    of a flame graph that are too narrow for a name."""
+    words = NARROW_BOXES.sub('', NUMBER.sub('N', line.replace(', all of it ', ', 100 % of it '))).split()
     return ' '.join('N' if word == '-' else word for word in words)
 
 
