@@ -110,7 +110,9 @@ struct penna_counters {
   uint64_t functions_refused;       /* those that could not be written, or held something else */
   uint64_t values_lost;             /* VALUES records for which there was no room */
   uint64_t clock_forbidden;         /* 1: by the process to itself (strict seccomp, PR_SET_TSC): no more is recorded */
-  uint64_t reserved[3];
+  uint64_t calls_forbidden;         /* 1: by its filters, system calls that recording needs: no more is recorded */
+  uint64_t unfollowed;              /* programs and processes that were left alone: its filters would have ended them */
+  uint64_t reserved[1];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include "agent/call_filters.h"
 #include "agent/modules.h"
 #include "agent/pages.h"
 #include "agent/points.h"
@@ -64,8 +65,10 @@ uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
   const iovec local{to, bytes};
   const iovec remote[2] = {{reinterpret_cast<void*>(from), first},
                            {reinterpret_cast<void*>(from + first), bytes - first}};
-  const long got = sys(SYS_process_vm_readv, sys(SYS_getpid), reinterpret_cast<long>(&local), 1,
-                       reinterpret_cast<long>(remote), first < bytes ? 2 : 1, 0);
+  const long got = (call_refusals & kRefusesCopies) != 0
+                       ? -EPERM
+                       : sys(SYS_process_vm_readv, sys(SYS_getpid), reinterpret_cast<long>(&local), 1,
+                             reinterpret_cast<long>(remote), first < bytes ? 2 : 1, 0);
   if (got >= 0) return static_cast<uint32_t>(got);
   if (got != -EPERM && got != -ENOSYS) return 0;
   if (!is_readable(from)) return 0;

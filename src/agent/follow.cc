@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "agent/call_filters.h"
 #include "agent/environment.h"
 #include "agent/lifecycle.h"
 #include "agent/mapped_memory.h"
@@ -34,6 +35,10 @@ bool following() {
 template <typename Start>
 int with_our_environment(char* const* from, Start start) {
   if (!following()) return start(from);
+  if (program_refused()) {
+    count_unfollowed();
+    return start(from);
+  }
   ExecEnvironment size = exec_environment_size(from);
   if (size.pointers > 16384 || size.bytes > 65536) return start(from);  // rather not followed than out of stack
   auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
@@ -61,6 +66,10 @@ char* append_quoted(char* to, const char* text) {
 template <typename Start>
 auto with_our_command(const char* command, Start start) {
   if (command == nullptr || !following()) return start(command);
+  if (program_refused()) {
+    count_unfollowed();
+    return start(command);
+  }
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "agent/call_filters.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/environment.h"
@@ -40,7 +41,7 @@ bool exit_key_valid;
 // Runs when a thread that has recorded something ends. Later destructors may record again: enter_thread() then sets the
 // key once more, and libc comes back here.
 void thread_exits(void*) {
-  if (process.channel == nullptr) return;
+  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
   close_chunk();
   release_thread_state();
 }
@@ -82,6 +83,10 @@ bool start() {
   bool forked = last_meeting.channel != nullptr;
   if (!environment_taken) environment_taken = take_from_environment();
   if (recorder_socket() == nullptr) return false;
+  if (fork_refused()) {
+    if (forked) __atomic_fetch_add(&last_meeting.channel->counters.unfollowed, 1, __ATOMIC_RELAXED);  // its parent's
+    return false;
+  }
   uint64_t began = penna_now();
   if (forked)
     forget_parent();
@@ -134,10 +139,14 @@ bool start() {
 
 __attribute__((constructor)) void agent_loaded() {
   if (armed() == 0) after_fork_or_start();
-  pthread_atfork([] { expect_process(1); }, nullptr,
-                 [] {
-                   if (armed() == 0) after_fork_or_start();
-                 });
+  pthread_atfork(
+      [] {
+        if (!fork_refused()) expect_process(1);
+      },
+      nullptr,
+      [] {
+        if (armed() == 0) after_fork_or_start();
+      });
 }
 
 }  // namespace
@@ -163,6 +172,15 @@ void expect_process(int count) {
 void stop_recording() {
   __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
   stop_points();
+}
+
+void leave_system_calls() {
+  __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
+  process.channel->counters.calls_forbidden = 1;
+}
+
+void count_unfollowed() {
+  if (process.channel != nullptr) __atomic_fetch_add(&process.channel->counters.unfollowed, 1, __ATOMIC_RELAXED);
 }
 
 bool enter_thread() {

@@ -15,6 +15,12 @@ bool recorder_alive();
 // Stops recording for good in this process. Chunks that are in the channel stay there.
 void stop_recording();
 
+// As above, without a system call: this process has a filter that ends it for one.
+void leave_system_calls();
+
+// A program is started that is not recorded, as it would end of it (call_filters.h).
+void count_unfollowed();
+
 // Makes the current thread known to the channel; true when it was not before. Also arms the destructor that hands its
 // chunk over when the thread ends.
 bool enter_thread();

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "agent/allocators.h"
+#include "agent/call_filters.h"
 #include "agent/loader.h"
 #include "agent/lock_calls.h"
 #include "agent/modules.h"
@@ -38,7 +39,7 @@ void enter_new(penna_unless unless) {
 bool enters_now() {
   const uint32_t classes =
       (allocators_wanted ? class_bit(PENNA_ALLOC) : 0) | (locks_wanted ? class_bit(PENNA_LOCKS) : 0);
-  return (armed() & classes) != 0;
+  return (armed() & classes) != 0 && (call_refusals & kRefusesCode) == 0;
 }
 
 }  // namespace

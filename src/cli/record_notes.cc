@@ -79,6 +79,13 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
     say("some events could not be written to the file: make room on its disk, or record elsewhere with -o");
   else if (lost_sum != 0)
     say("events were lost because the pool was full: use --on-full=block, or a larger --pool");
+  if (totals.left_off != 0)
+    say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
+                    plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));
+  if (totals.unfollowed != 0)
+    say(fmt::format("{} not recorded: an inherited filter of system calls (seccomp) forbids what recording needs",
+                    plural_text(static_cast<int64_t>(totals.unfollowed), "program or forked process was",
+                                "programs and forked processes were")));
   if (!unrecorded.empty()) say(unrecorded);
   say(fmt::format("next: penna report {}", times.path));
 }

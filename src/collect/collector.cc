@@ -222,6 +222,8 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
     record_cost_ticks_ = drain.record_cost_ticks();
   }
   totals_.threads_blocked_ticks += drain.blocked_ticks();
+  totals_.left_off += drain.left_off();
+  totals_.unfollowed += drain.unfollowed();
   if (const ChunkFilter* filter = drain.filter()) {
     totals_.points_left_out += filter->points_left_out();
     totals_.sites_with_condition += filter->sites_met();

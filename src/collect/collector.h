@@ -29,6 +29,8 @@ struct CollectorTotals {
   uint64_t points_left_out = 0;   // they did not meet a condition
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
+  uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
+  uint64_t unfollowed = 0;  // programs and processes whose inherited filters would have ended them
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
 };

@@ -80,7 +80,7 @@ std::optional<Verdict> check_gaps(const HealthReport& health) {
   verdict.limit = "gaps in the recording";
   verdict.found = health.missing_chunks + health.unreadable_chunks + health.damaged_chunks + health.refused_channels +
                   health.damage.blocks + uint64_t{health.damage.cut} + uint64_t{health.write_unknown} +
-                  uint64_t{!health.finished};
+                  health.without_clock + health.without_calls + health.unfollowed + uint64_t{!health.finished};
   if (verdict.found == 0) return std::nullopt;
   return verdict;
 }

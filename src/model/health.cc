@@ -85,6 +85,8 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       report.functions_refused += counters.functions_refused;
       report.values_lost += counters.values_lost;
       report.without_clock += counters.clock_forbidden != 0;
+      report.without_calls += counters.calls_forbidden != 0;
+      report.unfollowed += counters.unfollowed;
       report.modules_unknown += counters.modules_unknown;
     }
     report.blocked_ticks += blocked;
@@ -318,6 +320,16 @@ void say_stacks(const HealthReport& report, Sentences& say) {
                 "{} itself to read the clock (seccomp's strict mode, or PR_SET_TSC): what was done from then on is not "
                 "recorded.",
                 plural_text(report.without_clock, "process forbade", "processes forbade")));
+  say.error(
+      report.without_calls != 0,
+      fmt::format("{} itself system calls that recording needs, by a filter (seccomp): what was done from then on is "
+                  "not recorded.",
+                  plural_text(report.without_calls, "process forbade", "processes forbade")));
+  say.error(report.unfollowed != 0,
+            fmt::format(
+                "{} not recorded: a filter of system calls (seccomp) of the program that started them forbids what "
+                "recording needs.",
+                plural_text(report.unfollowed, "program or forked process was", "programs and forked processes were")));
   say.warning(report.modules_unknown != 0,
               fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
                           plural_text(report.modules_unknown, "code address lay", "code addresses lay")));

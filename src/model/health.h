@@ -62,6 +62,8 @@ struct HealthReport {
   uint64_t sites_armed = 0, sites_refused = 0;
   uint64_t functions_patched = 0, functions_refused = 0;
   uint64_t values_lost = 0;
+  uint64_t without_calls = 0;  // processes whose filters forbid what recording needs
+  uint64_t unfollowed = 0;     // programs and processes that would have ended of it
   uint64_t without_clock = 0;  // processes that forbade themselves to read it
   uint64_t modules_unknown = 0;
   // The recorder.

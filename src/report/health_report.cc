@@ -50,6 +50,10 @@ void add_target(const HealthReport& health, const Recording& recording, Counters
   counters.add("values lost", health.values_lost, "calls without their arguments or result: there was no room");
   counters.add("without clock", health.without_clock,
                "processes that may not read it, and record nothing from then on");
+  counters.add("without system calls", health.without_calls,
+               "processes whose filters forbid what recording needs, from then on");
+  counters.add("not followed", health.unfollowed,
+               "programs and processes that filters of system calls forbid to record");
   counters.add("modules unknown", health.modules_unknown, "code addresses in no known file");
 }
 

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "agent/call_filters.h"
 #include "agent/call_patches.h"
 #include "agent/deep_binding.h"
 #include "agent/loader.h"
@@ -46,6 +47,7 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 
 // What a dlopen has brought. `handle`: null where it is not known.
 void look_at_what_came(const Opening& opening, void* handle) {
+  if ((call_refusals & (kRefusesCode | kRefusesRecording)) != 0) return;
   lead_deep_bindings_to_ours();
   patch_new_modules(handle);
   opening.enter(handle);
@@ -95,6 +97,7 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   using namespace penna::agent;
   if (real.dlclose == nullptr) resolve_real_functions();
   bool unloaded = false;
+  if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
   const int error = close_module(handle, &unloaded);
   // Somebody may have mapped one there, who took it for what was forgotten just now.
   if (unloaded) look_at_what_came(Opening::begin(), nullptr);

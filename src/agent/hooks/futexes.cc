@@ -8,7 +8,10 @@
 // Invariant: results and errno are those of the kernel.
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 
+#include "agent/hooks/filters.h"
 #include "agent/hooks/lock_record.h"
 #include "agent/sys.h"
 
@@ -146,9 +149,29 @@ static long raw_syscall(long number, long a, long b, long c, long d, long e, lon
   return -1;
 }
 
+static long go_on(long number, long a, long b, long c, long d, long e, long f) {
+  return have_real() ? real.syscall(number, a, b, c, d, e, f) : raw_syscall(number, a, b, c, d, e, f);
+}
+
+// Of syscall(SYS_seccomp, ...). A thread that could not be given the filter is answered by its number, and nobody has it.
+extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_seccomp(long number, long operation, long flags,
+                                                                                long program, long d, long e, long f) {
+  const auto ask = [=] { return go_on(number, operation, flags, program, d, e, f); };
+  return operation == SECCOMP_SET_MODE_FILTER ? install_filter(reinterpret_cast<const void*>(program), ask) : ask();
+}
+
+extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_prctl(long number, long option, long mode,
+                                                                              long program, long d, long e, long f) {
+  const auto ask = [=] { return go_on(number, option, mode, program, d, e, f); };
+  const bool filters = option == PR_SET_SECCOMP && mode == SECCOMP_MODE_FILTER;
+  return filters ? install_filter(reinterpret_cast<const void*>(program), ask) : ask();
+}
+
 // Asked for every system call: which function goes on with it?
 extern "C" __attribute__((visibility("hidden"), used)) void* penna_agent_before_syscall(long number) {
   if (number == SYS_seccomp || number == SYS_prctl) system_calls_filtered = true;  // as it may be to install a filter
+  if (number == SYS_seccomp) return reinterpret_cast<void*>(penna_agent_seccomp);
+  if (number == SYS_prctl) return reinterpret_cast<void*>(penna_agent_prctl);
   const bool is_futex = number == SYS_futex || number == kFutexWaitv;
   if (is_futex && recording(PENNA_LOCKS) && !is_part_of_lock_function())
     return number == SYS_futex ? reinterpret_cast<void*>(penna_agent_futex)

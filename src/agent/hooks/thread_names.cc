@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "agent/hooks/filters.h"
 #include "agent/lifecycle.h"
 #include "agent/real.h"
 #include "agent/sys.h"
@@ -33,7 +34,7 @@ void copy_name(const char* name, char (&to)[16]) {
 // first event. `given`: if the kernel says another name, it was another thread's.
 void tell_own_name(const char* given) {
   penna_thread own{};
-  if (process.channel == nullptr) return;
+  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
   if (system_calls_filtered) {
     copy_name(given, own.name);
   } else {
@@ -89,7 +90,9 @@ PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as th
   if (option == PR_SET_SECCOMP) system_calls_filtered = true;
   const bool strict = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT;
   if (strict || (option == PR_SET_TSC && arguments[0] == PR_TSC_SIGSEGV)) leave_clock();
-  const int result = real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  const auto ask = [&] { return real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]); };
+  const bool filters = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_FILTER;
+  const int result = filters ? install_filter(reinterpret_cast<const void*>(arguments[1]), ask) : ask();
   if (option == PR_SET_NAME && result == 0) tell_own_name(reinterpret_cast<const char*>(arguments[0]));
   return result;
 }

@@ -80,6 +80,9 @@ TEST(ChecksOfWhatIsMissing, AGapInTheRecordingBreaksALimitOfItsOwn) {
   EXPECT_TRUE(with([](HealthReport& health) { health.damage.cut = true; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.write_unknown = true; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.finished = false; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.without_clock = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.without_calls = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.unfollowed = 1; }));
   EXPECT_FALSE(with([](HealthReport& health) { health.damage.index = true; }));  // everything else is read all the same
 }
 

@@ -157,6 +157,8 @@ TEST(Health, TellsWhatTheTargetLost) {
   end.counters.functions_refused = 2;
   end.counters.modules_unknown = 9;
   end.counters.clock_forbidden = 1;
+  end.counters.calls_forbidden = 1;
+  end.counters.unfollowed = 2;
   build.end(end);
   Recording recording = build.open();
   const HealthReport report = examine_only(recording);
@@ -170,6 +172,8 @@ TEST(Health, TellsWhatTheTargetLost) {
   EXPECT_THAT(report.sentences, says("6 stacks were not kept"));
   EXPECT_THAT(report.sentences, says("1 point could not be armed"));
   EXPECT_THAT(report.sentences, says("1 process forbade itself to read the clock"));
+  EXPECT_THAT(report.sentences, says("1 process forbade itself system calls that recording needs"));
+  EXPECT_THAT(report.sentences, says("2 programs and forked processes were not recorded"));
   EXPECT_THAT(report.sentences, says("2 functions could not be patched"));
   EXPECT_EQ(report.functions_patched, 12u);
   EXPECT_THAT(report.sentences, says("9 code addresses lay in no known file"));

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Whatever single system call a program's filters forbid, it and what it starts print and end as without us; and what is not recorded for
+# that is told.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+build_c filtered
+number() { awk -v name="__NR_$1" '$2 == name {print $3}' /usr/include/x86_64-linux-gnu/asm/unistd_64.h; }
+
+calls='munmap mprotect mmap close getpid setsockopt rt_sigprocmask ftruncate prctl memfd_create gettid futex stat socket sendmsg
+  sched_yield recvmsg recvfrom readlink pwrite64 open pread64 prlimit64 nanosleep madvise getppid getcwd fcntl connect membarrier
+  process_vm_readv'
+for call in $calls; do
+  nr=$(number "$call")
+  for how in exec fork stay threads; do
+    [ "$call $how" != 'futex threads' ] || continue  # joins with it, or finds the thread at its end
+    run ./filtered prctl kill "$nr" $how
+    alone="$status $out"
+    run penna record -q -f -k alloc,locks -o filtered.penna -- ./filtered prctl kill "$nr" $how
+    expect_eq "$alone" "$status $out" "$how without $call"
+  done
+done
+
+# The rest of the ways: by the other system call, and answered by a signal or an error.
+for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
+  for how in exec fork; do
+    run ./filtered $by "$(number socket)" $how
+    alone="$status $out"
+    run penna record -f -k alloc -o filtered.penna -- ./filtered $by "$(number socket)" $how
+    expect_eq "$alone" "$status $out" "$how, $by"
+    expect_match "$err" '20,00[0-9] allocation events'
+    expect_contains "$err" '1 program or forked process was not recorded: an inherited filter of system calls (seccomp)'
+    run penna info filtered.penna
+    expect_contains "$out" '1 program or forked process was not recorded'
+    run penna check filtered.penna --max-peak 1G
+    expect_eq 1 "$status" 'a limit, of what was recorded in part'
+  done
+done
+
+# What recording itself needs.
+run penna record -f -k alloc -o filtered.penna -- ./filtered prctl kill "$(number rt_sigprocmask)" stay
+expect_contains "$err" '1 process was not recorded to the end'
+run penna info filtered.penna
+expect_contains "$out" 'forbade itself system calls that recording needs'
+run penna report alloc filtered.penna
+expect_match "$out" '^20,00[0-9] allocations'
+
+# What it does not need is no reason to leave anything out.
+run penna record -f -k alloc -o filtered.penna -- ./filtered prctl kill "$(number ptrace)" exec
+expect_match "$err" '40,00[0-9] alloc'
+expect_missing "$err" 'not recorded'
