@@ -147,14 +147,53 @@ uint8_t* map_aligned(long fd, uint64_t bytes) {
   return nullptr;
 }
 
-bool fits_limits(uint64_t bytes) {
-  constexpr int kLimits[] = {RLIMIT_FSIZE, RLIMIT_AS};  // exceeding the first would raise SIGXFSZ
-  for (int limit : kLimits) {
-    rlimit64 found{};
-    if (sys_failed(sys(SYS_prlimit64, 0, limit, 0, reinterpret_cast<long>(&found)))) return false;
-    if (found.rlim_cur != RLIM64_INFINITY && found.rlim_cur / 4 < bytes) return false;
+// What the program may have in all: RLIMIT_FSIZE, which would raise SIGXFSZ, and of address space RLIMIT_AS.
+struct Room {
+  uint64_t file = 0, memory = 0;
+
+  static Room now() {
+    const auto limit_of = [](int resource) {
+      rlimit64 found{};
+      const bool told = !sys_failed(sys(SYS_prlimit64, 0, resource, 0, reinterpret_cast<long>(&found)));
+      return told ? found.rlim_cur : 0;
+    };
+    return {limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_AS)};
   }
-  return true;
+  bool holds(uint64_t bytes) const { return bytes <= file / 4 && bytes <= memory / 4; }
+  // So little that the program hardly has less than without us.
+  bool hardly_feels(uint64_t bytes) const { return bytes <= file / 4 && (!is_limited() || bytes <= memory / 32); }
+  bool is_limited() const { return memory != RLIM64_INFINITY; }
+};
+
+void shrink(penna_config& config, uint32_t chunks, uint32_t nodes) {
+  config.chunk_count = chunks;
+  config.max_nodes = nodes;
+  if (config.backlog_limit > chunks / 2) config.backlog_limit = chunks / 2;
+}
+
+uint32_t half_but(uint32_t least, uint32_t value) {
+  return value / 2 > least ? value / 2 : least < value ? least : value;
+}
+
+// With little memory allowed, fewer chunks and stacks rather than no recording. One chunk for each thread whose usual stack would have room,
+// and the stacks of a middling program, are given up only when they are too much.
+penna_channel plan_within(const Room& room, penna_config& config) {
+  constexpr uint64_t kUsualStack = 8 << 20;
+  constexpr uint32_t kMiddling = 1 << 15, kLeastChunks = 64, kLeastNodes = 1024;
+  const uint64_t threads = room.is_limited() ? room.memory / kUsualStack : 0;
+  const auto chunks_of_threads =
+      threads < config.chunk_count ? static_cast<uint32_t>(threads + 63) & ~63u : config.chunk_count;
+  const uint32_t fewest = chunks_of_threads > kLeastChunks ? chunks_of_threads : kLeastChunks;
+  penna_channel plan = plan_channel(config);
+  while (!room.hardly_feels(plan.total_bytes) && (config.chunk_count > fewest || config.max_nodes > kMiddling)) {
+    shrink(config, (half_but(fewest, config.chunk_count) + 63) & ~63u, half_but(kMiddling, config.max_nodes));
+    plan = plan_channel(config);
+  }
+  while (!room.holds(plan.total_bytes) && (config.chunk_count > kLeastChunks || config.max_nodes > kLeastNodes)) {
+    shrink(config, (half_but(kLeastChunks, config.chunk_count) + 63) & ~63u, half_but(kLeastNodes, config.max_nodes));
+    plan = plan_channel(config);
+  }
+  return plan;
 }
 
 uint8_t* make_channel(const penna_channel& plan, long fd) {
@@ -181,18 +220,11 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* re
   long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, doorbell_fd.fd, 0);
   if (sys_failed(doorbell)) return false;
 
-  // With little memory allowed, fewer chunks rather than no recording.
-  penna_channel plan = plan_channel(result->config);
-  while (!fits_limits(plan.total_bytes) && result->config.chunk_count > 64) {
-    result->config.chunk_count = (result->config.chunk_count / 4 + 63) & ~63u;
-    result->config.max_nodes = result->config.max_nodes / 4 > 1024 ? result->config.max_nodes / 4 : 1024;
-    if (result->config.backlog_limit > result->config.chunk_count / 2)
-      result->config.backlog_limit = result->config.chunk_count / 2;
-    plan = plan_channel(result->config);
-  }
-  Descriptor memory(fits_limits(plan.total_bytes) ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"),
-                                                        MFD_CLOEXEC | MFD_ALLOW_SEALING)
-                                                  : -1);
+  const Room room = Room::now();
+  penna_channel plan = plan_within(room, result->config);
+  Descriptor memory(room.holds(plan.total_bytes) ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"),
+                                                       MFD_CLOEXEC | MFD_ALLOW_SEALING)
+                                                 : -1);
   offer_control(&plan);
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
   penna_hello hello{PENNA_CHANNEL_MAGIC,

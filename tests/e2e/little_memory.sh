@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Under a limit of address space (ulimit -v) a recorded program has hardly less of it than alone, and is recorded all the same.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+build_c grab
+
+# expect_nearly_all KILOBYTES THREADS: but for a thirty-second part, and what the agent itself is.
+expect_nearly_all() {
+  run bash -c "ulimit -v $1; exec ./grab $2"
+  local alone=$out
+  run penna record -q -f -k alloc -o grab.penna -- bash -c "ulimit -v $1; exec ./grab $2"
+  expect_eq 0 "$status" "status with $1 kB"
+  [ $((alone - out)) -le $(($1 / 1024 / 32 + 16)) ] || fail "with $1 kB it had $out MB, and $alone MB alone"
+  run penna report health grab.penna
+  expect_contains "$out" 'nothing lost'
+}
+for kilobytes in 60000 100000 300000 500000 1000000 4000000; do expect_nearly_all $kilobytes 0; done
+expect_nearly_all 900000 64
+run penna report alloc grab.penna --by function --stack work
+expect_match "$out" ' 64,000 .*work \(grab.c\)'
