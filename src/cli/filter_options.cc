@@ -166,7 +166,7 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
   parser.texts("--module", options.modules, "PATTERN", "only calls of functions in such a file, as 'libshop*'");
   parser.texts("--source", options.sources, "PATTERN", "only calls of functions of such a source file, as 'shop/*.c'");
   parser.text("-r,--range", options.range, "FROM-TO",
-              "only what happened in this time since the start: 1.2s-3s, 1.2s-, -3s, 1.2s+500ms");
+              "only what happened in this time since the start: 1.2s-3s or 1.2s..3s, 1.2s-, -3s, 1.2s+500ms");
   if (use == FilterUse::kReading)
     parser.texts("-T,--trigger", options.triggers, "FUNC@on|off",
                  "calls of a thread are kept from, or until, it enters FUNC; may be repeated");
@@ -180,11 +180,13 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
 Result<TimeRange> parse_range(const std::string& text) {
   const Error wrong{
       fmt::format("--range is a time from the start, as 1.2s-3s, 1.2s-, -3s or 1.2s+500ms, not '{}'", text)};
-  const size_t at = text.find_first_of("-+");
-  if (at == std::string::npos || text.size() == 1) return wrong;
-  const std::string from = text.substr(0, at), to = text.substr(at + 1);
+  const size_t dots = text.find("..");
+  const size_t at = dots != std::string::npos ? dots : text.find_first_of("-+");
+  const size_t sign = dots != std::string::npos ? 2 : 1;
+  if (at == std::string::npos || text.size() == sign) return wrong;
+  const std::string from = text.substr(0, at), to = text.substr(at + sign);
   TimeRange range;
-  if (!from.empty()) {
+  if (!from.empty() && from != "0") {
     const auto ns = parse_duration(from);
     if (!ns) return wrong;
     range.begin = *ns;
@@ -192,7 +194,7 @@ Result<TimeRange> parse_range(const std::string& text) {
   if (!to.empty()) {
     const auto ns = parse_duration(to);
     if (!ns) return wrong;
-    range.end = text[at] == '-' ? *ns : *ns > kForEver - range.begin ? kForEver : range.begin + *ns;
+    range.end = text[at] != '+' ? *ns : *ns > kForEver - range.begin ? kForEver : range.begin + *ns;
   } else if (text[at] == '+') {
     return wrong;
   }

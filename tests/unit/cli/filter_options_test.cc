@@ -18,9 +18,15 @@ TEST(FilterOptions, Ranges) {
   EXPECT_EQ(range("1.2s-3s"), std::pair(1200 * kMs, 3000 * kMs));
   EXPECT_EQ(range("1.2s-"), std::pair(1200 * kMs, kForEver));
   EXPECT_EQ(range("-3s"), std::pair(int64_t{0}, 3000 * kMs));
+  EXPECT_EQ(range("1.2s..3s"), range("1.2s-3s"));  // as --size and --lifetime have it
+  EXPECT_EQ(range("1.2s.."), range("1.2s-"));
+  EXPECT_EQ(range("..3s"), range("-3s"));
+  EXPECT_EQ(range("0-1s"), range("0s-1s"));  // nothing needs no unit
+  EXPECT_EQ(range("0..1s"), range("0s-1s"));
   EXPECT_EQ(range("2ms+500us"), std::pair(2 * kMs, int64_t{2'500'000}));
   EXPECT_EQ(range("9000000000s+9000000000s"), std::pair(int64_t{9'000'000'000'000'000'000}, kForEver));
-  for (const char* wrong : {"", "-", "+", "1s", "1-2", "3s-2s", "2s-2s", "1s+", "1s-2s-3s", "x-y", "1s--2s"})
+  for (const char* wrong : {"", "-", "+", "1s", "1-2", "3s-2s", "2s-2s", "1s+", "1s-2s-3s", "x-y", "1s--2s", "..",
+                            "1s...2s", "1s..-2s", "0-0", "1..2"})
     EXPECT_FALSE(parse_range(wrong)) << wrong;
 }
 
