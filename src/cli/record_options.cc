@@ -61,20 +61,22 @@ Result<uint32_t> parse_percent(const std::string& text) {
   return percent;
 }
 
-// "512k": a number with k, m or g behind it.
 Result<uint64_t> read_sample_bytes(const std::string& text) {
-  constexpr uint64_t kLeast = 1024, kMost = uint64_t{1} << 40;
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, text.data() + text.size());
-  const int shift = unit.empty()                 ? 0
-                    : unit == "k" || unit == "K" ? 10
-                    : unit == "m" || unit == "M" ? 20
-                    : unit == "g" || unit == "G" ? 30
-                                                 : -1;
-  if (error != std::errc() || shift < 0 || number > kMost >> shift || number << shift < kLeast)
+  constexpr int64_t kLeast = 1024, kMost = int64_t{1} << 40;
+  const std::optional<int64_t> bytes = parse_bytes(text);
+  if (!bytes || *bytes < kLeast || *bytes > kMost)
     return Error{fmt::format("--sample-bytes {}: give a number of bytes from 1k to 1024g, such as 512k", text)};
-  return number << shift;
+  return static_cast<uint64_t>(*bytes);
+}
+
+// "64": MiB, as the option was born; else with its unit. What is no whole MiB is a smaller pool.
+Result<uint32_t> read_pool(const std::string& text) {
+  constexpr int64_t kMi = 1 << 20, kLeast = 4, kMost = 4096;
+  const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
+  const std::optional<int64_t> bytes = parse_bytes(bare ? text + "MiB" : text);
+  if (!bytes || *bytes / kMi < kLeast || *bytes > kMost * kMi)
+    return Error{fmt::format("--pool {}: give MiB from 4 to 4096, or a size such as 64M", text)};
+  return static_cast<uint32_t>(*bytes / kMi);
 }
 
 }  // namespace
@@ -113,8 +115,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   add_filter_options(parser, options.filter, FilterUse::kRecording);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
-  parser.number("--pool", options.pool_mib, "MIB",
-                "memory for events on their way, in MiB for each process; default 64", 4, 4096);
+  std::string pool;
+  parser.text("--pool,--mem-limit", pool, "SIZE",
+              "memory for events on their way in each process, in MiB or with a unit: 64, 1G; default 64");
   parser.number("--keep", options.keep_mib, "MIB",
                 "with -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64", 1, 65536);
   std::string overhead;
@@ -162,6 +165,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.timed_locks = !options.lock_functions.empty();
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
+  if (!pool.empty()) options.pool_mib = PENNA_TRY(read_pool(pool));
   if (!overhead.empty()) options.max_overhead = PENNA_TRY(parse_percent(overhead));
   if (!sample_bytes.empty()) options.sample_bytes = PENNA_TRY(read_sample_bytes(sample_bytes));
   options.min_wait_ns = PENNA_TRY(read_time("--min-wait", min_wait));

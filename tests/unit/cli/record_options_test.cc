@@ -76,6 +76,8 @@ TEST(ParseRecord, SamplesAndStacksOfFrees) {
   EXPECT_EQ(parsed({"--sample-bytes=4M", "ls"}).sample_bytes, 4u << 20);
   EXPECT_EQ(parsed({"--sample-bytes=1024g", "ls"}).sample_bytes, uint64_t{1} << 40);
   EXPECT_EQ(parsed({"--sample-bytes=1024", "ls"}).sample_bytes, 1024u);
+  EXPECT_EQ(parsed({"--sample-bytes=512KiB", "ls"}).sample_bytes, 512u << 10);
+  EXPECT_EQ(parsed({"--sample-bytes=1MB", "ls"}).sample_bytes, 1'000'000u);
   EXPECT_TRUE(parsed({"--free-stacks", "ls"}).free_stacks);
   for (const char* wrong : {"1023", "0", "-5", "k", "5kb", "1025g", "99999999999999999999", "16777216g"})
     EXPECT_THAT(refused({"--sample-bytes", wrong, "ls"}), HasSubstr("such as 512k")) << wrong;
@@ -96,6 +98,10 @@ TEST(ParseRecord, OtherOptions) {
       parsed({"--on-full=drop", "--pool", "16", "--stack-depth", "8", "-f", "-q", "-e", "db:*", "-e", "net:send", "x"});
   EXPECT_EQ(options.on_full, PENNA_ON_FULL_DROP);
   EXPECT_EQ(options.pool_mib, 16u);
+  EXPECT_EQ(parsed({"--mem-limit=64M", "ls"}).pool_mib, 64u);
+  EXPECT_EQ(parsed({"--pool", "1GiB", "ls"}).pool_mib, 1024u);
+  for (const char* wrong : {"3", "4097", "3.9M", "5G", "x"})
+    EXPECT_THAT(refused({"--pool", wrong, "ls"}), HasSubstr("--pool")) << wrong;
   EXPECT_EQ(options.stack_depth, 8u);
   EXPECT_TRUE(options.force);
   EXPECT_TRUE(options.quiet);
@@ -111,7 +117,7 @@ TEST(ParseRecord, WrongUseIsOneSentence) {
   EXPECT_THAT(refused({"--bogus", "ls"}), HasSubstr("--bogus"));
   EXPECT_THAT(refused({"-o"}), HasSubstr("-o"));
   EXPECT_EQ(refused({"--on-full", "wait", "ls"}), "--on-full: wait not in {block,drop}");
-  EXPECT_EQ(refused({"--pool", "1", "ls"}), "--pool: Value 1 not in range 4 to 4096");
+  EXPECT_EQ(refused({"--pool", "1", "ls"}), "--pool 1: give MiB from 4 to 4096, or a size such as 64M");
   EXPECT_EQ(refused({"--stack-depth", "0", "ls"}), "--stack-depth: Value 0 not in range 1 to 256");
   EXPECT_EQ(refused({"--stack-depth", "many", "ls"}), "--stack-depth: Value many not in range 1 to 256");
   EXPECT_THAT(refused({"-e", std::string(500, 'x'), "ls"}), HasSubstr("469"));
