@@ -36,6 +36,13 @@ Result<> check_bytes(const char* option, const std::string& text) {
   return Error{fmt::format("{} is a number of bytes, as 0, 64k or 1.5MB, not '{}'", option, text)};
 }
 
+// "10MB/s": the second may be left out.
+std::optional<uint64_t> parse_rate(std::string_view text) {
+  if (text.ends_with("/s")) text.remove_suffix(2);
+  const std::optional<int64_t> bytes = parse_bytes(text);
+  return bytes ? std::optional(static_cast<uint64_t>(*bytes)) : std::nullopt;
+}
+
 std::string quoted(const std::string& text) {
   return text.find_first_of("* ?[]()<>&$") == std::string::npos ? text : "'" + text + "'";
 }
@@ -45,8 +52,9 @@ Verdict called(Verdict verdict, std::string limit) {
   return verdict;
 }
 
-void judge_allocations(const CheckOptions& options, const Recording& recording, const Analyses& analyses,
-                       const Suppressions& listed, Names& names, std::vector<Verdict>& verdicts) {
+void judge_allocations(const CheckOptions& options, const Recording& recording, const Summary& summary,
+                       const Analyses& analyses, const Suppressions& listed, Names& names,
+                       std::vector<Verdict>& verdicts) {
   const Allocations& heap = *analyses.allocations;
   const std::string family = heap.family().is_heap() ? "" : " --family " + quoted(heap.family().name());
   LeakSuppressor suppressor(recording, names, listed, true);
@@ -61,6 +69,9 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   if (!options.max_peak.empty())
     verdicts.push_back(called(check_peak(heap, static_cast<uint64_t>(*parse_bytes(options.max_peak))),
                               "--max-peak " + options.max_peak + family));
+  if (!options.max_alloc_rate.empty())
+    verdicts.push_back(called(check_alloc_rate(recording, summary, heap, *parse_rate(options.max_alloc_rate)),
+                              "--max-alloc-rate " + options.max_alloc_rate + family));
   SameStacks same(recording, names);
   for (Verdict& verdict : verdicts) join_blames(verdict, same);
   std::vector<CallLimit> limits;
@@ -97,7 +108,7 @@ std::vector<Verdict> judge(const CheckOptions& options, const Recording& recordi
   if (options.of_allocations()) verdicts.push_back(check_lost(health, PENNA_ALLOC, "allocation"));
   if (options.of_locks()) verdicts.push_back(check_lost(health, PENNA_LOCKS, "lock"));
   if (std::optional<Verdict> gaps = check_gaps(health)) verdicts.push_back(std::move(*gaps));
-  if (options.of_allocations()) judge_allocations(options, recording, analyses, listed, names, verdicts);
+  if (options.of_allocations()) judge_allocations(options, recording, summary, analyses, listed, names, verdicts);
   if (options.of_locks()) judge_locks(options, recording, analyses, names, verdicts);
   for (Verdict& verdict : judge_waits(options.waits, analyses.relations.get())) verdicts.push_back(std::move(verdict));
   return verdicts;
@@ -182,6 +193,8 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   parser.text("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB");
   parser.number("--max-leak-blocks", options.max_leak_blocks, "N", "never freed, in blocks");
   parser.text("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process");
+  parser.text("--max-alloc-rate", options.max_alloc_rate, "BYTES",
+              "allocated in a second, on the average of its life, by each process: 10MB, 512k/s");
   parser.texts("--max-allocs", options.max_allocs, "PATTERN=N",
                "allocations inside functions of this name, by stack or by recorded calls: 'parse*=0'; may be repeated");
   parser.text("--max-wait", options.max_wait, "DURATION", "the longest wait for a lock: 10us, 1.5ms");
@@ -207,6 +220,9 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   PENNA_TRY(check_duration("--max-hold", options.max_hold));
   PENNA_TRY(check_bytes("--max-leak", options.max_leak));
   PENNA_TRY(check_bytes("--max-peak", options.max_peak));
+  if (!options.max_alloc_rate.empty() && !parse_rate(options.max_alloc_rate))
+    return Error{fmt::format("--max-alloc-rate is a number of bytes in a second, as 512k or 10MB/s, not '{}'",
+                             options.max_alloc_rate)};
   for (const std::string& text : options.max_allocs) PENNA_TRY(parse_call_limit(text));
   if (options.max_allocs.size() > kMostCallLimits || options.no_lock_in.size() > kMostCallLimits)
     return Error{fmt::format("there are more than {} --max-allocs or --no-lock-in", kMostCallLimits)};

@@ -23,7 +23,7 @@ struct CheckOptions {
   TableOptions table;
   AllocFilterOptions allocations;
   SuppressionOptions suppressions;
-  std::string max_leak, max_peak;  // bytes; empty: no limit
+  std::string max_leak, max_peak, max_alloc_rate;  // bytes, and bytes a second; empty: no limit
   std::optional<uint64_t> max_leak_blocks;
   std::vector<std::string> max_allocs;           // "PATTERN=N"
   std::string max_wait, max_wait_p99, max_hold;  // durations; empty: no limit
@@ -32,7 +32,7 @@ struct CheckOptions {
   std::optional<size_t> frames;
 
   bool of_allocations() const {
-    return !max_leak.empty() || !max_peak.empty() || max_leak_blocks || !max_allocs.empty();
+    return !max_leak.empty() || !max_peak.empty() || !max_alloc_rate.empty() || max_leak_blocks || !max_allocs.empty();
   }
   bool of_locks() const {
     return !max_wait.empty() || !max_wait_p99.empty() || !max_hold.empty() || !no_lock_in.empty() || waits.any();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/summary.h"
 
 namespace penna {
 namespace {
@@ -114,6 +115,32 @@ Verdict check_peak(const Allocations& heap, uint64_t allowed) {
   NumberMap<size_t> known;
   for (const StackAllocations& stack : heap.stacks())
     if (stack.process == largest) blame(verdict, known, stack.process, stack.stack, stack.peak_bytes);
+  sort_blames(verdict);
+  return verdict;
+}
+
+Verdict check_alloc_rate(const Recording& recording, const Summary& summary, const Allocations& heap,
+                         uint64_t allowed) {
+  Verdict verdict;
+  verdict.unit = Verdict::Unit::kBytes;
+  verdict.allowed = allowed;
+  std::vector<uint64_t> bytes(summary.processes.size());
+  for (const StackAllocations& stack : heap.stacks()) bytes[stack.process] += stack.bytes;
+  const auto in_a_second = [&](uint32_t process, uint64_t amount) {
+    const ProcessSummary& life = summary.processes[process];
+    const int64_t ns = recording.time().duration_ns(life.first_time, life.last_time);
+    return static_cast<uint64_t>(static_cast<double>(amount) * 1e9 / static_cast<double>(std::max<int64_t>(ns, 1)));
+  };
+  uint32_t fastest = 0;
+  for (uint32_t i = 0; i < bytes.size(); ++i) {
+    if (in_a_second(i, bytes[i]) <= verdict.found) continue;
+    verdict.found = in_a_second(i, bytes[i]);
+    fastest = i;
+  }
+  NumberMap<size_t> known;
+  for (const StackAllocations& stack : heap.stacks())
+    if (stack.process == fastest && verdict.found != 0)
+      blame(verdict, known, stack.process, stack.stack, in_a_second(fastest, stack.bytes));
   sort_blames(verdict);
   return verdict;
 }

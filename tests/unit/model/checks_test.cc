@@ -92,6 +92,7 @@ TEST(ChecksOfNothing, AreKept) {
   const Allocations heap(recording);
   EXPECT_FALSE(check_leak(heap, nullptr, Verdict::Unit::kBytes, 0).is_broken());
   EXPECT_FALSE(check_peak(heap, 0).is_broken());
+  EXPECT_FALSE(check_alloc_rate(recording, summarize(recording), heap, 0).is_broken());
 }
 
 // The sample: main calls work(int), which allocates, also in grow.
