@@ -12,6 +12,7 @@
 
 #include "agent/call_filters.h"
 #include "agent/environment.h"
+#include "agent/hooks/limits.h"
 #include "agent/lifecycle.h"
 #include "agent/mapped_memory.h"
 #include "agent/real.h"
@@ -106,18 +107,21 @@ auto with_our_command(const char* command, Start start) {
 using namespace penna::agent;
 
 PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
+  const LimitsAsAsked limits;
   return with_our_environment(envp, [=](char* const* e) { return real.execve(path, argv, e); });
 }
 
 PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
 
 PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
+  const LimitsAsAsked limits;
   return with_our_environment(envp, [=](char* const* e) { return real.execvpe(file, argv, e); });
 }
 
 PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
 
 PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
+  const LimitsAsAsked limits;
   return with_our_environment(envp, [=](char* const* e) { return real.fexecve(fd, argv, e); });
 }
 
