@@ -2,6 +2,9 @@
 // See rtrace_import.h.
 #include "collect/rtrace_import.h"
 
+#include <signal.h>
+#include <string.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -128,6 +131,42 @@ uint64_t realtime_of(std::string_view text) {
   return static_cast<uint64_t>(std::max<std::time_t>(::timegm(&time), 0)) * 1'000'000'000;
 }
 
+struct RtraceEnd {
+  uint64_t pid = 0;
+  EndKind how = EndKind::kUnknown;
+  int32_t code = 0;
+};
+
+// "Process/Thread 1597 (./prog) has exited with code 0", of functracer; "# process 1597 exited with 0", as penna export writes it.
+std::optional<RtraceEnd> parse_end(std::string_view line) {
+  Words words(line);
+  RtraceEnd end;
+  uint64_t code = 0;
+  const bool of_functracer = words.word("Process/Thread ");
+  if ((!of_functracer && !words.word("# process ")) || !words.number(end.pid) || !words.word(" ")) return std::nullopt;
+  if (of_functracer) {  // the name may have spaces and parentheses
+    const size_t behind = words.rest().rfind(") ");
+    if (behind == std::string_view::npos) return std::nullopt;
+    words = Words(words.rest().substr(behind + 2));
+  }
+  if (words.word("has exited with code ") || words.word("exited with ")) {
+    if (!words.number(code) || code > 255) return std::nullopt;
+    end.how = EndKind::kExited;
+  } else if (words.word("was killed by signal ") || words.word("killed by signal ")) {
+    if (!words.number(code) || code > 64) return std::nullopt;
+    end.how = EndKind::kSignaled;
+  } else if (words.word("killed by SIG")) {
+    for (int signal = 1; signal < NSIG && code == 0; ++signal)
+      if (const char* name = sigabbrev_np(signal); name != nullptr && words.rest() == name) code = signal;
+    if (code == 0) return std::nullopt;
+    end.how = EndKind::kSignaled;
+  } else {
+    return std::nullopt;
+  }
+  end.code = static_cast<int32_t>(code);
+  return end;
+}
+
 bool next_line(std::string_view& text, std::string_view& line) {
   if (text.empty()) return false;
   const size_t end = std::min(text.find('\n'), text.size());
@@ -183,6 +222,7 @@ struct RtraceImport::Reader {
     if (first == ':') return module(text);
     if (first == '<') return resource(text);
     ++summary.comments;
+    if (const auto found = parse_end(text); found && found->pid == import.pid_) how_it_ended = *found;
   }
 
   void resource(std::string_view text) {
@@ -285,6 +325,7 @@ struct RtraceImport::Reader {
   std::optional<RtraceEvent> event;       // whose details come
   uint32_t tid = 0;
   std::vector<uint64_t> frames;
+  RtraceEnd how_it_ended{0, EndKind::kStopped, 0};  // as long as nothing else is told
   std::optional<uint64_t> last_ms;
   uint64_t day = 0, now = 0;
   RtraceSummary summary;
@@ -363,7 +404,8 @@ RtraceSummary RtraceImport::write(RecordingWriter& writer, const Session& sessio
   reader.sink.write_health(writer);
   ProcessEnd end;
   end.end_ticks = reader.now;
-  end.how = EndKind::kStopped;
+  end.how = reader.how_it_ended.how;
+  end.code = reader.how_it_ended.code;
   (void)writer.write_process_end(end);
   CollectorHealth collector;
   collector.chunks = reader.sink.counts().chunks;

@@ -83,6 +83,23 @@ TEST_F(RtraceImportTest, what_functracer_wrote) {
   EXPECT_EQ(recording.stack_node(0, inner->parent)->pc, 0x40039000u);
 }
 
+TEST_F(RtraceImportTest, how_the_process_ended) {
+  const auto end_of = [&](const std::string& line) {
+    const Recording recording = import("0. [14:54:26.319] malloc(123) = 0x11008\n\n" + line + "\n");
+    const ProcessEnd end = recording.processes()[0].end.value_or(ProcessEnd{});
+    return std::pair(end.how, end.code);
+  };
+  EXPECT_EQ(end_of("# process 1597 exited with 3"), std::pair(EndKind::kExited, 3));
+  EXPECT_EQ(end_of("# process 1597 killed by SIGSEGV"), std::pair(EndKind::kSignaled, 11));
+  EXPECT_EQ(end_of("# process 1597 killed by signal 40"), std::pair(EndKind::kSignaled, 40));
+  EXPECT_EQ(end_of("Process/Thread 1597 (./a (b) prog) has exited with code 1"), std::pair(EndKind::kExited, 1));
+  EXPECT_EQ(end_of("Process/Thread 1597 (./prog) was killed by signal 9"), std::pair(EndKind::kSignaled, 9));
+  for (const char* other :
+       {"# process 1598 exited with 3", "# process 1597 exited with 300", "# process 1597 killed by SIGNO",
+        "Process/Thread 1597 (./prog) was detached", "# process 1597 was running", "# process"})
+    EXPECT_EQ(end_of(other), std::pair(EndKind::kStopped, 0)) << other;
+}
+
 TEST_F(RtraceImportTest, backtraces_of_frees) {
   const Recording recording = import(
       "0. malloc(1) = 0x10\n\t0x85b3\n\n"
