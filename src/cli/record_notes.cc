@@ -111,7 +111,8 @@ std::string why_unrecorded(const std::string& command) {
 
 std::string say_unrecorded(uint32_t count) {
   return fmt::format(
-      "{} that it started {} not recorded: static, setuid or 32-bit, or with limits (ulimit) that leave no room",
+      "{} that it started {} not recorded: static, setuid or 32-bit, without a way to the recorder (another root or "
+      "/tmp, a sandbox), or with limits (ulimit) that leave no room",
       count == 1 ? std::string("a program") : fmt::format("{} programs", count), count == 1 ? "was" : "were");
 }
 
