@@ -97,6 +97,8 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   const uint64_t start = process.process.start_ticks;
   if (start != 0) span.add(start, start);
   if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);
+  // The recorder was killed: while it wrote its clocks the process lived, though it may have waited and told nothing.
+  if (!process.end && !span.empty()) span.add(span.first, recording.time().last_ticks());
   if (!span.empty()) {
     summary.first_time = span.first;
     summary.last_time = span.last;

@@ -160,7 +160,7 @@ TimelineLine Timeline::open_wait() const {
   wait.kind = LineKind::kOpenWait;
   wait.depth = static_cast<uint32_t>(matcher_.depth());
   const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
-  wait.time = std::max(last_time_, end ? end->end_ticks : last_time_);
+  wait.time = std::max(last_time_, end ? end->end_ticks : recording_.time().last_ticks());
   wait.duration = wait.time - wait.begin;
   return wait;
 }

@@ -27,6 +27,8 @@ class TimeMap {
   // The length of a span of ticks that began at `ticks`.
   int64_t duration_ns(uint64_t begin, uint64_t end) const { return monotonic_ns(end) - monotonic_ns(begin); }
   double ns_per_tick() const;  // over all
+  // Of the last triplet, 0 without any: up to there at least somebody recorded.
+  uint64_t last_ticks() const { return pieces_.back().ticks; }
 
  private:
   struct Piece {

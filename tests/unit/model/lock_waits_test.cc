@@ -346,6 +346,16 @@ TEST_F(Waits, SamplesStandForAll) {
   EXPECT_EQ(lock.unmatched_unlocks, 0u);
 }
 
+// The recorder was killed, and nobody told of an end: who waited did so at least until the last clocks were written.
+TEST_F(Waits, WhatIsOpenWhenTheRecorderIsKilledLastedUntilItsLastClocks) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(1).lock_request(kMutex, 30, 2, 1001);
+  for (const uint64_t time : {1u, 130u})
+    if (!build_.writer().write_clock({time, time, time})) std::abort();
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), ElementsAre("2 x 1 held: 1 100 100"));
+}
+
 // record --min-wait: the wait that was asked for ended like a free acquisition.
 TEST_F(Waits, AWaitThatRecordFoundTooShortIsNone) {
   thread(0).lock(kMutex, 10);
