@@ -142,9 +142,9 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   const LockStats& lock = locks_[index];
   const State& state = states_[index];
   if (has_holder(lock.kind)) return {OtherSide::kUnknown, 0, owner};
-  if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
   if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kBroken};
+  if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
   if (state.woken < begin || state.waker == kNoIndex) {
     const uint32_t waker = can_be_of_many(lock.kind) ? posted_elsewhere(lock, begin) : kNoIndex;
     return waker == kNoIndex ? WaitLedger::Other{} : WaitLedger::Other{OtherSide::kWoke, 0, waker};

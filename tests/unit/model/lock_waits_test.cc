@@ -294,9 +294,10 @@ TEST_F(Waits, OfWhatNobodyHolds) {
   thread(0).waited(barrier, 70, 91, 3);
   thread(2).wake(barrier, 90, UINT32_MAX, 4);
   thread(0).waited(join, 100, 150, 5, 1003);
+  thread(0).waited(join, 160, 167, 6, 1003, PENNA_WAIT_TIMEOUT);  // pthread_timedjoin_np
   Analysed seen(build_);
   EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 2 woke: 1 21 21", "1 x 0 timeout: 1 10 10", "1 x 0 broken: 1 4 4",
-                                                 "3 x 4 woke: 1 21 21", "5 x 0 woke: 1 50 50"));
+                                                 "3 x 4 woke: 1 21 21", "5 x 0 woke: 1 50 50", "6 x 0 timeout: 1 7 7"));
   const LockStats& semaphore = seen.of(0x7000);
   EXPECT_EQ(semaphore.acquisitions, 2u);
   EXPECT_EQ(semaphore.contended, 1u);
@@ -305,7 +306,7 @@ TEST_F(Waits, OfWhatNobodyHolds) {
   EXPECT_EQ(semaphore.hold.count(), 0u);
   EXPECT_FALSE(semaphore.held_at_end);
   EXPECT_EQ(seen.of(0).kind, LockKind::kJoin);
-  EXPECT_EQ(seen.locks.pairs().back().other_thread, 2u);
+  EXPECT_EQ(seen.locks.pairs()[4].other_thread, 2u);
   EXPECT_EQ(seen.locks.counts().locks, 0u);
 }
 
