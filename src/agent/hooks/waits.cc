@@ -27,6 +27,11 @@ namespace {
 uint64_t word(const sem_t* semaphore) { return lock_word(semaphore, PENNA_SYNC_SEMAPHORE); }
 uint64_t word(const pthread_barrier_t* barrier) { return lock_word(barrier, PENNA_SYNC_BARRIER); }
 
+// glibc counts the waiters in the upper half of its first word.
+bool is_waited_for(const sem_t* semaphore) {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(semaphore), __ATOMIC_RELAXED) >> 32 != 0;
+}
+
 // The rest of a wait, which may be cancelled.
 template <typename Answers, typename Wait>
 __attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
@@ -166,9 +171,13 @@ PENNA_EXPORT int sem_trywait(sem_t* semaphore) {
 PENNA_EXPORT int sem_post(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_post(semaphore));
   const uint64_t now = penna_now();
+  const bool wakes = is_waited_for(semaphore);
   const int answer = real.sem_post(semaphore);
-  if (is_part_of_lock_function()) return answer;
-  if (answer == 0) write_lock(PENNA_KIND_UNLOCK, word(semaphore), now);
+  if (is_part_of_lock_function() || answer != 0) return answer;
+  if (wakes)
+    write_lock_at(PENNA_KIND_UNLOCK_AT, word(semaphore), current_stack(HookFrame::here()->caller()), now);
+  else
+    write_lock(PENNA_KIND_UNLOCK, word(semaphore), now);
   return answer;
 }
 
