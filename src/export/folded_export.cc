@@ -150,7 +150,7 @@ void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks)
                       : pair.side == OtherSide::kNobody   ? Leaf::kNobody
                                                           : Leaf::kUnknown;
     const double ns = static_cast<double>(pair.time) * recording.time().ns_per_tick();
-    stacks.add(lock.process, pair.other_thread, pair.other_stack,
+    stacks.add(other_process(lock, pair), pair.other_thread, pair.other_stack,
                static_cast<uint64_t>(std::llround(std::min(ns, 9e18))), leaf);
   }
 }

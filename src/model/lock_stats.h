@@ -109,6 +109,8 @@ enum class OtherSide : uint8_t {
 struct WaitPair {
   uint32_t lock = 0;  // index
   uint32_t stack = 0, other_stack = 0;
+  uint32_t other_process = kNoIndex;  // index: whose stack other_stack is; kNoIndex: the process of the lock
+  uint32_t elsewhere = 0;             // 0, or a number for this stack of this other process, which shares the lock
   OtherSide side = OtherSide::kUnknown;
   bool many_threads = false, many_others = false;  // more than the one that is named
   uint64_t waits = 0;
@@ -119,6 +121,11 @@ struct WaitPair {
   uint32_t thread = kNoIndex, other_thread = kNoIndex;
   uint32_t waker = kNoIndex;  // who gave the lock back, or woke, before the wait ended
 };
+
+// Whose numbers pair.other_stack is one of.
+constexpr uint32_t other_process(const LockStats& lock, const WaitPair& pair) {
+  return pair.other_process != kNoIndex ? pair.other_process : lock.process;
+}
 
 // The waits of one stack for one lock, whoever held it.
 struct WaitStack {

@@ -67,6 +67,8 @@ class Locks {
     uint32_t condition = kNoIndex;               // number, of a condition
     RecentRing<LastHold> recent;                 // of a mutex that conditions go with
     bool used = false;                           // for more than being made
+    uint32_t shared = kNoIndex;                  // number of those that are one lock, in several processes
+    uint8_t sought = 0;                          // so often the others were looked for in vain
   };
 
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
@@ -99,6 +101,10 @@ class Locks {
   void retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin);
   void woke(const Event& event, const LockRecord& read);
   void end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open);
+  void find_sharers(uint32_t index, uint32_t owner, uint64_t begin);
+  void add_sharer(uint32_t index, uint32_t other);
+  bool was_held_by(const State& state, uint32_t thread, uint64_t time) const;
+  void charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end);
   WaitLedger::Other other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const;
   uint32_t thread_of(uint32_t process, uint32_t tid) const;
   uint64_t duration(uint64_t begin, uint64_t end);
@@ -113,6 +119,7 @@ class Locks {
   };
   // By address: of what several processes can wait for, the last time that one let others go on.
   NumberMap<Post> posts_;
+  std::vector<std::vector<uint32_t>> sharers_;  // of a lock in memory that processes share: what it is in each of them
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
   std::vector<State> states_;  // of locks_

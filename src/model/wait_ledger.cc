@@ -41,13 +41,15 @@ void WaitLedger::charge_all(uint32_t lock, const Other& other, uint64_t now) {
 void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
   for (size_t i = wait.parts.size(); i-- > 0;) {
     Open::Part& part = wait.parts[i];
-    if (part.stack != other.stack || part.side != other.side || part.group != other.group) continue;
+    if (part.stack != other.stack || part.side != other.side || part.group != other.group ||
+        part.elsewhere != other.elsewhere)
+      continue;
     part.time = saturating_sum(part.time, time);
     part.many_threads |= part.thread != other.thread;
     return;
   }
   if (wait.parts.size() < kMostParts)
-    wait.parts.push_back({other.side, other.stack, other.thread, other.group, time});
+    wait.parts.push_back({other.side, other.stack, other.thread, other.group, time, false, other.elsewhere});
   else
     wait.parts.back() = {OtherSide::kUnknown, 0, kNoIndex, kNoIndex, saturating_sum(wait.parts.back().time, time)};
 }
@@ -99,10 +101,21 @@ void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End&
                      uint64_t time) {
   // Of what nothing is known, not even the thread, no thread shall seem to be.
   const bool nothing_known = part.side == OtherSide::kUnknown && part.thread == kNoIndex;
-  const auto [found, added] = index_[static_cast<size_t>(part.side)].try_emplace(
-      pair_key(waiter, nothing_known ? UINT32_MAX : part.stack), static_cast<uint32_t>(pairs_.size()));
+  uint32_t elsewhere = 0;
+  if (part.elsewhere != kNoIndex && part.stack != 0) {
+    NumberMap<uint32_t>& of_process = elsewhere_[pair_key(part.elsewhere, static_cast<uint32_t>(part.side))];
+    const auto [number, is_new] = of_process.try_emplace(part.stack, elsewhere_count_ + 1);
+    elsewhere_count_ += is_new;
+    elsewhere = number->second;
+  }
+  const auto next = static_cast<uint32_t>(pairs_.size());
+  const auto [found, added] = elsewhere != 0 ? elsewhere_index_.try_emplace(pair_key(waiter, elsewhere), next)
+                                             : index_[static_cast<size_t>(part.side)].try_emplace(
+                                                   pair_key(waiter, nothing_known ? UINT32_MAX : part.stack), next);
   if (added) {
     WaitPair& fresh = pairs_.emplace_back();
+    fresh.elsewhere = elsewhere;
+    fresh.other_process = elsewhere != 0 ? part.elsewhere : kNoIndex;
     fresh.lock = lock;
     fresh.stack = end.stack;
     fresh.other_stack = part.stack;

@@ -34,7 +34,8 @@ class WaitLedger {
       OtherSide side;
       uint32_t stack, thread, group;
       uint64_t time;
-      bool many_threads = false;  // more than the one that is named
+      bool many_threads = false;      // more than the one that is named
+      uint32_t elsewhere = kNoIndex;  // as Other's
     };
     std::vector<Part> parts;
   };
@@ -45,6 +46,7 @@ class WaitLedger {
     uint32_t thread = kNoIndex;
     uint32_t group = kNoIndex;  // of holds
     uint64_t since = 0;
+    uint32_t elsewhere = kNoIndex;  // whose stack it is, if it is not that of the lock's process
   };
 
   explicit WaitLedger(size_t threads) : open_(threads) {}
@@ -66,6 +68,8 @@ class WaitLedger {
     uint32_t waker;
     bool is_short, still_open;
   };
+  // A hold of another process, which shares the lock, fell into the wait of this thread for so long.
+  void charge_one(uint32_t thread, const Other& other, uint64_t time) { add_part(open_[thread], other, time); }
   // Whoever was charged nothing gets the rest.
   void end(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::vector<HoldGroup>& groups);
   // The same for a wait of which only the end was recorded; `known`: holds that fell into it, for so long each.
@@ -92,6 +96,9 @@ class WaitLedger {
   std::vector<WaitStack> stacks_;
   NumberMap<uint32_t> waiters_;               // lock, stack -> number of stacks_
   std::array<NumberMap<uint32_t>, 7> index_;  // by OtherSide: number of the waiter, stack -> pair
+  NumberMap<uint32_t> elsewhere_index_;       // number of the waiter, and of a stack of another process -> pair
+  NumberMap<NumberMap<uint32_t>> elsewhere_;  // process, side: stack -> its number, from 1
+  uint32_t elsewhere_count_ = 0;
 };
 
 }  // namespace penna

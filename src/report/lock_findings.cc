@@ -184,16 +184,19 @@ std::vector<MainHolder> main_holders(const Locks& locks) {
     const WaitPair* longest;
     uint64_t time = 0;
   };
-  NumberMap<uint32_t> known[2];  // by how the stack is known: lock, stack -> sum
+  NumberMap<uint32_t> known[3];  // by how the stack is known, and whether in another process: lock, stack -> sum
   std::vector<Sum> sums;
   std::vector<MainHolder> holders(locks.all().size());
   for (const WaitPair& pair : locks.pairs()) {
     const bool by_stack = pair.side == OtherSide::kHeld || pair.side == OtherSide::kWoke;
     const uint32_t unknown = pair.side == OtherSide::kUnknown && pair.other_thread != kNoIndex ? 64 : 0;
-    const uint32_t stack =
-        pair.other_stack != 0 ? pair.other_stack : UINT32_MAX - static_cast<uint32_t>(pair.side) - unknown;
-    const auto [found, added] =
-        known[by_stack ? 0 : 1].try_emplace(pair_key(pair.lock, stack), static_cast<uint32_t>(sums.size()));
+    const uint32_t stack = pair.elsewhere != 0     ? pair.elsewhere
+                           : pair.other_stack != 0 ? pair.other_stack
+                                                   : UINT32_MAX - static_cast<uint32_t>(pair.side) - unknown;
+    const auto [found, added] = known[pair.elsewhere != 0 ? 2
+                                      : by_stack          ? 0
+                                                          : 1]
+                                    .try_emplace(pair_key(pair.lock, stack), static_cast<uint32_t>(sums.size()));
     if (added) sums.push_back({&pair});
     Sum& sum = sums[found->second];
     if (pair.time > sum.longest->time) sum.longest = &pair;
@@ -205,7 +208,7 @@ std::vector<MainHolder> main_holders(const Locks& locks) {
 }
 
 std::string other_side_text(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
-  const std::string place = name_of.place(locks.all()[pair.lock].process, pair.other_stack);
+  const std::string place = name_of.place(other_process(locks.all()[pair.lock], pair), pair.other_stack);
   if (!place.empty()) return place;
   switch (pair.side) {
     case OtherSide::kNobody: return "nobody: it was free";

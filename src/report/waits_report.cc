@@ -152,12 +152,12 @@ Table waits_table(const Recording& recording, const Locks& locks, const LockChoi
     row.cells[6] = one_or_more(name_of.thread(pair.thread), pair.many_threads);
     row.cells[7] = std::string(side_name(pair.side));
     row.cells[8] = name_of.thread(pair.other_thread);
-    row.cells[9] = place_text(lock.process, pair.other_stack, names);
+    row.cells[9] = place_text(other_process(lock, pair), pair.other_stack, names);
     row.cells[10] = name_of.thread(pair.waker);
     row.cells[11] = name_of(lock);
     set_stack_of_wait(row, lock.process, pair.stack, names);
     row.other_title = other_title(locks, pair, name_of);
-    if (pair.other_stack != 0) row.other_details = stack_of_wait(lock.process, pair.other_stack, names);
+    if (pair.other_stack != 0) row.other_details = stack_of_wait(other_process(lock, pair), pair.other_stack, names);
   };
   return table;
 }

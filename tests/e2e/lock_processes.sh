@@ -87,6 +87,48 @@ run penna report waits meet.penna --frames 1
 expect_eq 2 "$(grep -Ec '^ *woken by meet \(tid [0-9]+\)$' <<<"$out")" "waits that another process ended"
 expect_missing "$out" 'not known'
 
+# Who holds a mutex in another process is known with the stack, also of two programs that map it at different addresses.
+cat >account.c <<'PROGRAM'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct account { pthread_mutex_t lock; int is_held; } *account;
+__attribute__((noipa)) void hold(void) {
+  pthread_mutex_lock(&account->lock);
+  account->is_held = 1, usleep(100000);
+  pthread_mutex_unlock(&account->lock);
+}
+__attribute__((noipa)) void want(void) { pthread_mutex_lock(&account->lock), pthread_mutex_unlock(&account->lock), account->is_held = 0; }
+int main(int count, char **words) {
+  const int file = open("bank", O_RDWR | O_CREAT, 0600);
+  if (ftruncate(file, 4096) != 0) return 1;
+  account = mmap(count > 1 ? (void *)0x600000000000 : 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (count > 1) {
+    while (!account->is_held) usleep(1000);
+    want();
+    return 0;
+  }
+  pthread_mutexattr_t shared;
+  pthread_mutexattr_init(&shared), pthread_mutexattr_setpshared(&shared, 1);
+  pthread_mutex_init(&account->lock, &shared);
+  if (fork() == 0) execl(words[0], words[0], "child", NULL);
+  hold();
+  wait(0);
+  return 0;
+}
+PROGRAM
+build_c account
+run penna record -q -f -k locks -o account.penna -- ./account
+expect_eq 0 "$status" "status of a program"
+penna report waits account.penna --json | /usr/bin/python3 -c '
+import json, sys
+row = json.load(sys.stdin)["waits"][0]
+assert (row["function"], row["other"], row["other_function"]) == ("want", "held", "hold"), row
+assert any("hold (account.c:" in frame for frame in row["other_stack"]), row' || fail "who held it in the other program"
+penna export folded account.penna --weight wait-by-holder | grep -q ';hold ' || fail "no flame graph by who held it there"
+
 cat >parallel.c <<'PROGRAM'
 #include <unistd.h>
 int main(void) {

@@ -357,6 +357,25 @@ TEST_F(Waits, WhatIsOpenWhenTheRecorderIsKilledLastedUntilItsLastClocks) {
   EXPECT_THAT(seen.pairs(), ElementsAre("2 x 1 held: 1 100 100"));
 }
 
+// A lock in memory that two processes share, which lies elsewhere in each, at the same place of a page. 1001 of the first holds it and its
+// own; a thread of the second waits, as later when nobody says who the owner is.
+TEST_F(Waits, WhoHoldsASharedLockInAnotherProcessIsKnownWithItsStack) {
+  constexpr uint64_t kShared = 0x7f0000003040, kThere = 0x7e0000009040, kOther = 0x7f0000003080;
+  ThreadBuilder& waiter = build_.thread(build_.process(200, 1), 1);
+  thread(0).lock_at(kShared, 10, 1);
+  thread(0).lock_at(kOther, 11, 7);
+  waiter.waited(kThere, 20, 61, 1, 1001);
+  thread(0).unlock(kShared, 60);
+  thread(1).lock_at(kShared, 70, 3);
+  waiter.unlock(kThere, 65);
+  waiter.waited(kThere, 75, 95, 1);
+  thread(1).unlock(kShared, 90);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 1 held: 1 40 40", "1 x 3 held: 1 15 15", "1 x 0 nobody: 2 6 5"));
+  EXPECT_EQ(other_process(seen.of(kThere), seen.locks.pairs()[0]), 0u);
+  EXPECT_EQ(seen.locks.groups()[0].waited, 40u);
+}
+
 // record --min-wait: the wait that was asked for ended like a free acquisition.
 TEST_F(Waits, AWaitThatRecordFoundTooShortIsNone) {
   thread(0).lock(kMutex, 10);
