@@ -76,13 +76,43 @@ void add_worst(const Locks& locks, uint64_t (*worth)(const ConditionStats&, cons
                                    plural_text(static_cast<int64_t>(found.size() - said), "more condition variable")));
 }
 
+std::string name_of_one(const Recording& recording, const LockStats& lock, const LockNames& name_of, bool of_many) {
+  const std::string text = name_of.in_sentence(lock);
+  return of_many ? fmt::format("{} of pid {}", text, recording.processes()[lock.process].process.pid) : text;
+}
+
+// Waits for locks that ended otherwise than with the lock, and locks whose owners had died. Of each the worst.
+void add_ends(const Recording& recording, const Locks& locks, const LockNames& name_of,
+              std::vector<std::string>& findings) {
+  constexpr size_t kMost = 5;
+  const bool of_many = are_of_many_processes(locks);
+  const auto name = [&](const LockStats& lock) { return name_of_one(recording, lock, name_of, of_many); };
+  const auto add = [&](uint64_t LockStats::*count, const auto& say) {
+    std::vector<const LockStats*> found;
+    for (const LockStats& lock : locks.all())
+      if (has_holder(lock.kind) && lock.*count != 0) found.push_back(&lock);
+    std::stable_sort(found.begin(), found.end(), [&](auto* a, auto* b) { return a->*count > b->*count; });
+    for (size_t i = 0; i < std::min(found.size(), kMost); ++i) findings.push_back(say(*found[i]));
+    if (found.size() > kMost)
+      findings.push_back(
+          fmt::format("The same of {}.", plural_text(static_cast<int64_t>(found.size() - kMost), "more lock")));
+  };
+  add(&LockStats::timeouts, [&](const LockStats& lock) {
+    return fmt::format("{} of {} for {} ended by time-out.", count_text(static_cast<int64_t>(lock.timeouts)),
+                       plural_text(static_cast<int64_t>(lock.wait.count()), "wait"), name(lock));
+  });
+  add(&LockStats::owner_died, [&](const LockStats& lock) {
+    return fmt::format(
+        "A thread that held {} died{}: who took it next was told so (EOWNERDEAD).", name(lock),
+        lock.owner_died == 1 ? "" : fmt::format(", {} times", count_text(static_cast<int64_t>(lock.owner_died))));
+  });
+}
+
 void add_conditions(const Recording& recording, const Locks& locks, const LockNames& name_of,
                     std::vector<std::string>& findings) {
   const bool of_many = are_of_many_processes(locks);
   const auto name = [&](const ConditionStats& one) {
-    const LockStats& lock = locks.all()[one.index];
-    const std::string text = name_of.in_sentence(lock);
-    return of_many ? fmt::format("{} of pid {}", text, recording.processes()[lock.process].process.pid) : text;
+    return name_of_one(recording, locks.all()[one.index], name_of, of_many);
   };
   const auto number_text = [](uint64_t count) { return count_text(static_cast<int64_t>(count)); };
   add_worst(
@@ -259,6 +289,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of) {
   std::vector<std::string> findings;
   add_convoys(recording, locks, name_of, findings);
+  add_ends(recording, locks, name_of, findings);
   add_conditions(recording, locks, name_of, findings);
   add_lost(recording, locks, name_of, findings);
   uint64_t open = 0;

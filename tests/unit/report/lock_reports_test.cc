@@ -92,6 +92,15 @@ TEST_F(LockReports, WhatSaysTheSameIsSaidOnce) {
   EXPECT_THAT(found, Contains("The same of 2 more condition variables."));
 }
 
+TEST_F(LockReports, HowWaitsForLocksEndedIsAFinding) {
+  thread(1).lock_at(kLock, 1000, work_);
+  thread(2).waited(kLock, 1500, 2000, take_, 1001, PENNA_WAIT_TIMEOUT);
+  thread(2).waited(kLock, 2500, 3000, take_, 1001, PENNA_WAIT_OWNER_DIED);
+  const std::vector<std::string> found = findings();
+  EXPECT_THAT(found, Contains("1 of 2 waits for counter_lock ended by time-out."));
+  EXPECT_THAT(found, Contains("A thread that held counter_lock died: who took it next was told so (EOWNERDEAD)."));
+}
+
 // A fork gives conditions of one name, at one address, to several processes.
 TEST_F(LockReports, FindingsSayOfWhichProcessTheyAre) {
   const uint32_t other = build_.process(101);

@@ -278,11 +278,11 @@ TEST(LocksReport, NamesLocksByTheirBlock) {
   Report report = locks_report(recording, locks, names, {&blocks});
   ASSERT_TRUE(select_rows(report.tables.at(0), "", 0));
   std::vector<std::string> shown;
-  for (const TableRow& row : report.tables[0].rows) shown.push_back(std::get<std::string>(row.cells[23]));
+  for (const TableRow& row : report.tables[0].rows) shown.push_back(std::get<std::string>(row.cells[24]));
   EXPECT_THAT(shown, testing::ElementsAre("at +40 in the block of 112 B that work(int) (app.c:20) allocated",
                                           "in the block of 112 B that work(int) (app.c:20) allocated",
                                           "in the block of 40 B", "program+0x9000", "0x700"));
-  EXPECT_FALSE(report.tables[0].columns[21].machine_only);  // the address
+  EXPECT_FALSE(report.tables[0].columns[22].machine_only);  // the address
 }
 TEST_F(Reports, PointsTable) {
   EXPECT_EQ(text(points_report(recording_, points_)), R"(1 point passed 1 time
