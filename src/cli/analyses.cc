@@ -20,6 +20,23 @@ uint64_t events_of(const Summary& summary, uint32_t classes) {
   return events;
 }
 
+// What lies before the range that is read, for those who need to know who holds what.
+struct PastVisitor {
+  Locks* locks;  // null: not asked for
+  WaitAnalyses* relations;
+  Progress& line;
+
+  void operator()(const Event& event) {
+    line.step();
+    if (locks != nullptr) (*locks)(event);
+    if (relations != nullptr) relations->past(event);
+  }
+  void begin_range(uint64_t begin) {
+    if (locks != nullptr) locks->begin_range(begin);
+    if (relations != nullptr) relations->begin_range(begin);
+  }
+};
+
 // Gives each event to those who want it.
 struct Visitor {
   Analyses& made;
@@ -107,6 +124,8 @@ void find_hangs(const Recording& recording, const Summary& summary, uint32_t cla
   if ((classes & kHangs) == 0 || !made.locks || made.relations || !hangs(*made.locks)) return;
   made.relations = std::make_unique<WaitAnalyses>(recording, false, false, false);
   Progress line("reading", events_of(summary, classes & kHangEvents), "events", progress);
+  PastVisitor past{nullptr, made.relations.get(), line};
+  visit_past(recording, classes & kHangEvents, past);
   for_each_event(recording, {.classes = classes & kHangEvents}, [&](const Event& event) {
     line.step();
     (*made.relations)(event);
@@ -143,6 +162,8 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   // A new block of memory says that the locks in it are new.
   if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
   Progress line("reading", events_of(summary, classes), "events", progress);
+  PastVisitor past{made.locks.get(), made.relations.get(), line};
+  if (made.locks || made.relations) visit_past(recording, classes & kHangEvents, past);
   const EventFilter filter{.classes = classes & kEventClasses};
   Visitor visit{made, line};
   const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;

@@ -29,6 +29,16 @@ class WaitAnalyses {
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
   }
+  // Of the past, before a range: who holds and waits for what.
+  void past(const Event& event) {
+    const LockStep step = held_.take(event);
+    if (chains_) (*chains_)(event, step);
+    if (history_) (*history_)(event, step);
+  }
+  void begin_range(uint64_t begin) {
+    if (chains_) chains_->begin_range(begin);
+    held_.begin_range(begin);
+  }
   void finish(uint64_t last_time);
 
   const HeldLocks& held() const { return held_; }

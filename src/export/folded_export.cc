@@ -84,11 +84,15 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
   }
 }
 
+// The part of it that lies in the range that is read.
 uint64_t wait_of(const Recording& recording, const TimelineLine& line) {
   if (line.kind != LineKind::kLockWait && line.kind != LineKind::kConditionWait && line.kind != LineKind::kOpenWait)
     return 0;
+  const CallRules* rules = recording.call_rules().get();
+  const uint64_t begin = rules == nullptr ? line.begin : std::max(line.begin, rules->begin);
+  const uint64_t end = line.begin + line.duration;
   return static_cast<uint64_t>(
-      std::max<int64_t>(recording.time().duration_ns(line.begin, line.begin + line.duration), 0));
+      std::max<int64_t>(recording.time().duration_ns(begin, rules == nullptr ? end : std::min(end, rules->end)), 0));
 }
 
 // What is known of who held a lock, where it is not the stack that took it.
@@ -201,6 +205,7 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     stacks.write(out);
   } else if (options.weight == FoldedWeight::kWaitByHolder) {
     Locks locks(recording);
+    visit_past(recording, classes, locks);
     report.walk = for_each_event(recording, {.classes = classes}, [&](const Event& event) {
       step(1);
       locks(event);

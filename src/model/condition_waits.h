@@ -29,6 +29,15 @@ class ConditionWaits {
              uint32_t given_back_by);
   // The thread stopped to wait in a way that was not recorded.
   void dropped(uint32_t thread);
+  // Counts from here on.
+  void begin_range() {
+    for (ConditionStats& one : all_) {
+      ConditionStats fresh;
+      fresh.index = one.index;
+      fresh.lock = one.lock;
+      one = fresh;
+    }
+  }
   // No more events. `exited(thread)`: its process came to an end of its own accord.
   template <typename Exited>
   void finish(Exited&& exited) {

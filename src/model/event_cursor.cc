@@ -32,7 +32,8 @@ ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const Ev
   event_.thread = thread;
   if (recording.conditions() != nullptr) selection_ = std::make_unique<PointSelection>(recording.conditions());
   const CallRules* rules = recording.call_rules().get();
-  if (rules == nullptr) return;
+  if (filter_.past) filter_.end = std::min(filter_.end, rules == nullptr ? 0 : rules->begin);
+  if (rules == nullptr || filter_.past) return;
   // Whether a call is kept depends on all that was called before, wanted or not.
   if ((filter_.classes & kCallEvents) != 0 && !refs_.empty()) {
     sifted_ = std::make_unique<SiftedChunks>(recording, thread, *rules);

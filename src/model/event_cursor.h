@@ -71,6 +71,7 @@ struct EventFilter {
   uint32_t thread = kNoIndex;   // only this one
   uint64_t begin = 0;           // ticks, [begin, end)
   uint64_t end = std::numeric_limits<uint64_t>::max();
+  bool past = false;  // only what lies before the range that is read (recording.call_rules()); without one nothing
   bool wants_thread(const Recording& recording, uint32_t index) const;
 };
 

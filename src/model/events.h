@@ -145,4 +145,13 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
   return report;
 }
 
+// For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning, in ticks).
+template <typename Visit>
+void visit_past(const Recording& recording, uint32_t classes, Visit& visit) {
+  const CallRules* rules = recording.call_rules().get();
+  if (rules == nullptr || rules->begin == 0) return;
+  for_each_event(recording, {.classes = classes, .past = true}, visit);
+  visit.begin_range(rules->begin);
+}
+
 }  // namespace penna

@@ -61,6 +61,10 @@ uint32_t HeldLocks::object_of(const Event& event, penna_sync sync, uint64_t addr
     holds_.emplace_back();
     readers_of_.push_back(kNoIndex);
     was_held_.push_back(false);
+    seen_.push_back(false);
+  }
+  if (!seen_[object]) {
+    seen_[object] = true;
     locks_ += is_lock(kind);
   }
   thread.key = key;
@@ -130,6 +134,15 @@ LockStep HeldLocks::take(const Event& event) {
   return step;
 }
 
+void HeldLocks::begin_range(uint64_t begin) {
+  from_ = begin;
+  ++epoch_;
+  seen_.assign(seen_.size(), false);
+  locks_ = too_many_ = unfinished_ = 0;
+  for (ThreadState& thread : threads_)
+    if (thread.wait.is_open()) thread.wait.begin = std::max(thread.wait.begin, begin);
+}
+
 void HeldLocks::drop_wait(const Event& event, LockStep& step) {
   ThreadState& thread = threads_[event.thread];
   step.dropped = thread.left = std::exchange(thread.wait, {});
@@ -180,7 +193,7 @@ void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
   ThreadState& thread = threads_[event.thread];
   // Who waits for several futexes asks for one, and may be woken by another.
   const bool is_same = thread.wait.sync == PENNA_SYNC_FUTEX && step.read.sync == PENNA_SYNC_FUTEX &&
-                       thread.wait.is_open() && thread.wait.begin == step.read.begin;
+                       thread.wait.is_open() && thread.wait.begin == std::max(step.read.begin, from_);
   if (is_same) thread.wait.object = object;
   if (thread.wait.object == object) {
     step.asked = std::exchange(thread.wait, {});
@@ -192,6 +205,7 @@ void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
     thread.left = {};
     --unfinished_;
   }
+  step.read.begin = std::max(step.read.begin, std::min(from_, event.time));
   if (step.read.sync != PENNA_SYNC_JOIN || step.read.deed != LockDeed::kWaited) return;
   uint32_t ended = holds_[object].thread;
   if (ended == kNoIndex && step.read.holder != 0) ended = thread_of(event.process, step.read.holder, event.time);

@@ -77,6 +77,8 @@ class HeldLocks {
   ~HeldLocks();
 
   LockStep take(const Event& event);
+  // All before was the past: what is held and waited for counts from here on.
+  void begin_range(uint64_t begin);
 
   const Recording& recording() const { return recording_; }
   const std::vector<SyncObject>& objects() const { return objects_; }
@@ -138,6 +140,7 @@ class HeldLocks {
   std::vector<LockHold> holds_;       // by object: of one who holds it alone
   std::vector<uint32_t> readers_of_;  // by object: index into readers_
   std::vector<bool> was_held_;        // by object: an acquisition is known
+  std::vector<bool> seen_;            // by object: in the range that is read
   std::vector<std::vector<LockHold>> readers_;
   LockIndex index_;
   struct Tid {
@@ -151,6 +154,7 @@ class HeldLocks {
   std::vector<Tid> all_tids_;           // of all processes; sorted
   std::vector<uint32_t> parents_;       // by process
   bool is_sampled_;                     // of acquisitions, not all are told
+  uint64_t from_ = 0;                   // ticks: the beginning of the range
   uint64_t epoch_ = 1;                  // grows when an object is forgotten
   uint64_t locks_ = 0, too_many_ = 0, unfinished_ = 0;
 };

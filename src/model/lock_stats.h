@@ -87,6 +87,7 @@ struct LockStats {
   Distribution hold;               // those that were not over when the recording was count up to then
   Distribution condition_wait;     // of each condition wait with it: until it was held again
   bool held_at_end = false;        // still held when the recording ended
+  bool seen = true;                // in the range that is read
   uint64_t inherited_unlocks = 0;  // given back by a forked process, held since before the fork
   uint64_t unmatched_unlocks = 0;  // given back by a thread that had not taken it (or before the recording)
   uint64_t missed_unlocks = 0;     // taken while another thread seemed to hold it

@@ -75,7 +75,8 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   const uint64_t woken = retaking_since(event, read, mutex, states_[index]);
   end_wait(index, event.thread, read.begin, woken, read, false);
   if (woken < event.time) retaken(event, read, mutex, woken);
-  locks_[mutex].condition_wait.add(read.begin <= event.time ? event.time - read.begin : 0);
+  const uint64_t begin = std::max(read.begin, from_);
+  locks_[mutex].condition_wait.add(begin <= event.time ? event.time - begin : 0);
   acquired(mutex, event, read);
 }
 
@@ -87,7 +88,7 @@ uint64_t Locks::retaking_since(const Event& event, const LockRecord& read, uint3
   const uint64_t woken = condition.woken;
   const bool is_woken = condition.waker != kNoIndex && woken >= read.begin && woken < event.time;
   if (!is_woken || read.end != PENNA_WAIT_GOT || last.by.thread == event.thread) return event.time;
-  return mutex_was_held(woken, last.end, event.time) ? woken : event.time;
+  return mutex_was_held(woken, last.end, event.time) ? std::max(woken, from_) : event.time;
 }
 
 void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin) {
@@ -165,7 +166,8 @@ uint32_t Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
 void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open) {
   LockStats& lock = locks_[index];
   State& state = states_[index];
-  const uint64_t time = duration(begin, now);
+  const uint64_t counted_from = std::max(begin, std::min(from_, now));
+  const uint64_t time = duration(counted_from, now);
   const bool is_short = time < options_.min_wait;
   if (is_short) {
     ++lock.short_waits;
@@ -182,7 +184,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     const bool is_same = lock.kind == LockKind::kFutex && wait.begin == begin;
     unended_ += wait.lock != kNoIndex && !is_same;
     std::vector<WaitLedger::Charge> holds;
-    if (has_holder(lock.kind)) holds = holds_between(state, begin, now, &rest);
+    if (has_holder(lock.kind)) holds = holds_between(state, counted_from, now, &rest);
     return ledger_.end_only(thread, index, end, rest, holds, groups_);
   }
   // Who holds it still, though the wait is over.
@@ -198,7 +200,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   if (has_holder(lock.kind) && was_leaving) ledger_.charge(index, last.by, now);
   if (has_holder(lock.kind) && !open && hold == kNoHold) {
     if (wait.parts.empty() && owner != kNoIndex) find_sharers(index, owner, begin);
-    charge_sharers(index, thread, begin, now);
+    charge_sharers(index, thread, counted_from, now);
   }
   if (has_holder(lock.kind) && !wait.parts.empty()) rest = {OtherSide::kNobody};
   ledger_.end(thread, index, end, rest, groups_);

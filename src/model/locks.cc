@@ -3,6 +3,7 @@
 #include "model/locks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/sampling.h"
 #include "model/summary.h"
@@ -69,7 +70,7 @@ void Locks::operator()(const Event& event) {
 
 uint32_t Locks::index_of(const Event& event, LockKind kind, uint64_t address) {
   const uint32_t index = add_lock(event, kind, address);
-  states_[index].used = true;
+  states_[index].used = locks_[index].seen = true;
   std::vector<uint32_t>& threads = locks_[index].threads;
   if (threads.empty() || threads.back() != event.thread) add_thread(threads, event.thread);
   return index;
@@ -81,6 +82,7 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
   const uint32_t index = index_.find(event.process, kind, address, next, &added);
   if (!added) return index;
   LockStats& lock = locks_.emplace_back();
+  lock.seen = false;
   lock.process = event.process;
   lock.address = address;
   lock.first_time = event.time;
@@ -320,6 +322,35 @@ uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
   return elsewhere == by_tid_.end() ? kNoIndex : elsewhere->second;
 }
 
+// ---- A range
+
+void Locks::begin_range(uint64_t begin) {
+  from_ = begin;
+  for (LockStats& lock : locks_) {
+    LockStats fresh;
+    fresh.process = lock.process;
+    fresh.address = lock.address;
+    fresh.first_time = lock.first_time;
+    fresh.kind = lock.kind;
+    fresh.made_stack = lock.made_stack;
+    fresh.first_stack = lock.first_stack;
+    fresh.ancestor = lock.ancestor;
+    fresh.ancestor_made_stack = lock.ancestor_made_stack;
+    fresh.ancestor_first_stack = lock.ancestor_first_stack;
+    fresh.seen = false;
+    lock = std::move(fresh);
+  }
+  for (HoldGroup& group : groups_) {
+    group.time = {};
+    group.waited = group.open = 0;
+    group.many_threads = false;
+  }
+  for (Hold& hold : holds_) hold.since = std::max(hold.since, begin);  // free ones are no lock's
+  ledger_.begin_range(begin);
+  conditions_.begin_range();
+  unended_ = impossible_ = 0;
+}
+
 // ---- The end
 
 void Locks::finish() {
@@ -335,6 +366,7 @@ void Locks::finish() {
     std::vector<uint32_t> open = state.readers;
     if (state.writer != kNoHold) open.push_back(state.writer);
     locks_[index].held_at_end = !open.empty();
+    locks_[index].seen |= !open.empty();
     for (size_t i = 0; i < open.size(); ++i) {
       const Hold& hold = holds_[open[i]];
       const uint64_t end = std::max(ends[locks_[index].process], hold.since);
@@ -350,6 +382,7 @@ void Locks::finish() {
     read.stack = wait.stack;
     read.end = PENNA_WAIT_GOT;
     const uint64_t end = std::max(ends[locks_[wait.lock].process], wait.begin);
+    locks_[wait.lock].seen = true;
     end_wait(wait.lock, thread, wait.begin, end, read, true);
   }
   conditions_.finish([&](uint32_t thread) {
@@ -360,7 +393,8 @@ void Locks::finish() {
 
 std::vector<const LockStats*> Locks::by_wait() const {
   std::vector<const LockStats*> result;
-  for (const LockStats& lock : locks_) result.push_back(&lock);
+  for (const LockStats& lock : locks_)
+    if (lock.seen) result.push_back(&lock);
   std::stable_sort(result.begin(), result.end(), [](auto* a, auto* b) {
     return a->wait.sum() != b->wait.sum() ? a->wait.sum() > b->wait.sum() : a->acquisitions > b->acquisitions;
   });
@@ -373,7 +407,7 @@ LockCounts Locks::counts() const {
   sum.unended = unended_;
   sum.folded = index_.folded();
   for (const LockStats& lock : locks_) {
-    if (!has_holder(lock.kind)) continue;
+    if (!has_holder(lock.kind) || !lock.seen) continue;
     ++sum.locks;
     sum.acquisitions += lock.acquisitions;
     sum.hold_time += lock.hold.sum();

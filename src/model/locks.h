@@ -2,6 +2,7 @@
 // Locks: who waited how long for which lock, where, and who held it meanwhile.
 //
 // Usage:  Locks locks(recording); for_each_event(recording, {.classes = kLockEvents}, locks); locks.finish();
+// Before that, where only a range is read: visit_past(recording, kLockEvents, locks).
 // Events must come merged in time order: the holder is known from the thread that took the lock last. Given allocations, too, it
 // knows that a lock in a new block of memory is another one than that which was at its address before.
 // Invariant: a lock has one holder, or readers; holds are counted from the outermost lock to the outermost unlock of one
@@ -33,6 +34,8 @@ class Locks {
   ~Locks();
 
   void operator()(const Event& event);
+  // All before was the past: who holds and waits for what is known by it, and counts from here on.
+  void begin_range(uint64_t begin);
   void finish();  // then the results are there
 
   const std::vector<LockStats>& all() const { return locks_; }            // in order of first use
@@ -137,6 +140,7 @@ class Locks {
   NumberMap<uint32_t> threads_;   // process, tid -> index of the last thread
   NumberMap<uint32_t> by_tid_;    // the same of all processes: they may share a lock
   uint64_t unended_ = 0, impossible_ = 0;
+  uint64_t from_ = 0;  // ticks: the beginning of the range
 };
 
 }  // namespace penna

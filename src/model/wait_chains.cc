@@ -349,6 +349,19 @@ uint64_t WaitChains::duration(uint64_t begin, uint64_t end) {
   return 0;
 }
 
+void WaitChains::begin_range(uint64_t begin) {
+  for (const auto& flow : flows_) {
+    if (!flow) continue;
+    settle(*flow, begin);
+    flow->unplaced.clear();
+  }
+  for (ChainLink& link : links_) link.time = link.times = 0;
+  waits_ = wait_time_ = impossible_ = 0;
+  for (uint32_t thread = 0; thread < past_.size(); ++thread) waits_ += held_.wait_of(thread).is_open();
+  for (const auto& flow : flows_)
+    if (flow && flow->link != kNoIndex) count_time(*flow);
+}
+
 void WaitChains::finish(uint64_t last_time) {
   for (uint32_t thread = 0; thread < past_.size(); ++thread) {
     const OpenWait& wait = held_.wait_of(thread);

@@ -56,6 +56,8 @@ class WaitChains {
   ~WaitChains();
 
   void operator()(const Event& event, const LockStep& step);
+  // All before was the past: it tells who waits for whom, and counts no more.
+  void begin_range(uint64_t begin);
   void finish(uint64_t last_time);
 
   const HeldLocks& held() const { return held_; }

@@ -138,4 +138,16 @@ void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End&
   pair.waker = end.waker;
 }
 
+void WaitLedger::begin_range(uint64_t begin) {
+  for (Open& wait : open_) {
+    wait.parts.clear();
+    wait.charged = std::max(wait.charged, begin);
+  }
+  pairs_.clear();
+  stacks_.clear();
+  waiters_.clear();
+  for (NumberMap<uint32_t>& one : index_) one.clear();
+  elsewhere_index_.clear();
+}
+
 }  // namespace penna

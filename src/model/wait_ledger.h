@@ -80,6 +80,9 @@ class WaitLedger {
   void end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::span<const Charge> known,
                 std::vector<HoldGroup>& groups);
 
+  // What was booked so far is forgotten; the waits that are under way count from here on.
+  void begin_range(uint64_t begin);
+
   const std::vector<WaitPair>& pairs() const { return pairs_; }
   const std::vector<WaitStack>& stacks() const { return stacks_; }
 

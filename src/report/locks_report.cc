@@ -159,7 +159,7 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
   for (uint32_t i = 0; i < all.size(); ++i) {
     const ConditionStats& condition = all[i];
     const LockStats& lock = locks.all()[condition.index];
-    if (!choice.has(lock)) continue;
+    if (!choice.has(lock) || !lock.seen) continue;
     table.add(
         {ticks_to_ns(recording, lock.wait.sum()), number(lock.wait.count()),
          lock_percentile(recording, lock.wait, 0.99), lock_percentile(recording, lock.wait, 1), number(lock.open_waits),

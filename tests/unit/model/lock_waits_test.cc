@@ -376,6 +376,33 @@ TEST_F(Waits, WhoHoldsASharedLockInAnotherProcessIsKnownWithItsStack) {
   EXPECT_EQ(seen.locks.groups()[0].waited, 40u);
 }
 
+// 0 holds it from 10 to 60, 1 waits from 20 to 61: of a range that begins at 50, 10 and 11. Its holder is known from before.
+TEST_F(Waits, OfARangeCountWhatLiesInItAndHoldersAreKnownFromBefore) {
+  thread(0).lock_at(kMutex, 10, 1);
+  thread(0).lock_at(kWrite, 11, 9);
+  thread(0).unlock(kWrite, 12);
+  thread(1).waited(kMutex, 20, 61, 2, 1001);
+  thread(0).unlock(kMutex, 60);
+  Recording recording = build_.open();
+  CallRules rules;
+  rules.begin = 50;
+  recording.select_calls(rules);
+  Locks locks(recording);
+  visit_past(recording, kLockEvents, locks);
+  for_each_event(recording, {.classes = kLockEvents}, locks);
+  locks.finish();
+  ASSERT_EQ(locks.pairs().size(), 2u);
+  EXPECT_EQ(locks.pairs()[0].side, OtherSide::kHeld);
+  EXPECT_EQ(locks.pairs()[0].other_stack, 1u);
+  EXPECT_EQ(locks.pairs()[0].time, 10u);
+  EXPECT_EQ(locks.pairs()[1].time, 1u);
+  ASSERT_EQ(locks.by_wait().size(), 1u);  // the other one was used before
+  EXPECT_EQ(locks.by_wait()[0]->wait.sum(), 11u);
+  EXPECT_EQ(locks.by_wait()[0]->hold.max(), 10u);
+  EXPECT_EQ(locks.by_wait()[0]->acquisitions, 1u);
+  EXPECT_EQ(locks.counts().locks, 1u);
+}
+
 // record --min-wait: the wait that was asked for ended like a free acquisition.
 TEST_F(Waits, AWaitThatRecordFoundTooShortIsNone) {
   thread(0).lock(kMutex, 10);

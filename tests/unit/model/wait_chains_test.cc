@@ -67,6 +67,39 @@ TEST_F(WaitChainsTest, ThreeThreadsInAChain) {
   EXPECT_EQ(seen.chains.waits(), 2u);
 }
 
+// The same from 150 ms on: outer is held by one that waits no more, and whose stack is known from before.
+TEST_F(WaitChainsTest, OfARangeCountsWhatLiesInIt) {
+  lock_at(thread(3), kInner, 31, 0 + 1);
+  lock_at(thread(2), kOuter, 21, 2);
+  wait_for(thread(2), kInner, 22, 10, 100 * kMs + 5);
+  wait_for(thread(1), kOuter, 11, 10, 200 * kMs + 5);
+  thread(3).unlock(kInner, 100 * kMs);
+  thread(2).unlock(kInner, 200 * kMs - 10);
+  thread(2).unlock(kOuter, 200 * kMs);
+  Recording recording = build.open();
+  CallRules rules;
+  rules.begin = 150 * kMs;
+  recording.select_calls(rules);
+  HeldLocks held(recording);
+  WaitChains chains(held);
+  struct Both {
+    HeldLocks& held;
+    WaitChains& chains;
+    void operator()(const Event& event) { chains(event, held.take(event)); }
+    void begin_range(uint64_t begin) { chains.begin_range(begin), held.begin_range(begin); }
+  } both{held, chains};
+  visit_past(recording, kLockEvents, both);
+  for_each_event(recording, {.classes = kLockEvents}, both);
+  chains.finish(0);
+  EXPECT_EQ(chains.wait_time(), 50 * kMs + 5);
+  EXPECT_EQ(chains.waits(), 1u);
+  const ChainLink& worst = chains.links()[chains.by_time().at(0)];
+  EXPECT_EQ(worst.time, 50 * kMs);
+  EXPECT_EQ(worst.stack, 21u);
+  EXPECT_EQ(worst.times, 1u);
+  EXPECT_EQ(held.locks(), 2u);  // inner is given back
+}
+
 TEST_F(WaitChainsTest, ALinkKnowsItsThreadsAndStacks) {
   lock_at(thread(3), kInner, 31, 1);
   lock_at(thread(2), kOuter, 21, 2);
