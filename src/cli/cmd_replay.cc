@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/analyses.h"
 #include "cli/output.h"
@@ -50,7 +51,7 @@ class CallTrees {
       const auto chunks = recording_.chunks(thread);
       const bool has_calls = std::any_of(chunks.begin(), chunks.end(),
                                          [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
-      if (has_calls && ((threads.size() > 1 && !printer_.thread_title(thread)) || !show(thread))) return false;
+      if (has_calls && !show(thread, threads.size() > 1)) return false;
     }
     return true;
   }
@@ -58,9 +59,12 @@ class CallTrees {
   std::string ends() const { return ends_.sentence(); }
 
  private:
-  bool show(uint32_t thread) {
-    TreeLines tree(printer_, names_, options_.all,
-                   [this](std::string_view text) { return sink_(text) && ++shown_ != options_.lines; });  // never 0
+  bool show(uint32_t thread, bool with_title) {
+    const auto show_line = [this, thread, &with_title](std::string_view text) {
+      if (std::exchange(with_title, false) && !printer_.thread_title(thread)) return false;
+      return sink_(text) && ++shown_ != options_.lines;  // never 0
+    };
+    TreeLines tree(printer_, names_, options_.all, show_line);
     const TimelineOptions calls{.filter = {.classes = kCallEvents}, .fold_leaves = false};
     const auto line = [&](const TimelineLine& next) {
       ends_.count(next);
@@ -99,8 +103,13 @@ class Replay {
   bool each(const std::vector<uint32_t>& threads) {
     for (uint32_t thread : threads) {
       if (recording_.chunks(thread).empty()) continue;
-      if (!printer_.thread_title(thread) || !printer_.titles()) return false;
-      const auto line = [&](const TimelineLine& next) { return show(next); };
+      bool titled = false;  // a thread without anything to show needs no title
+      const auto line = [&](const TimelineLine& next) {
+        if (next.kind == LineKind::kLockRequest) return show(next);
+        if (!titled && (!printer_.thread_title(thread) || !printer_.titles())) return false;
+        titled = true;
+        return show(next);
+      };
       if (for_each_timeline_line(recording_, thread, TimelineOptions{}, line).stopped) return false;
     }
     return true;
@@ -178,7 +187,10 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
   }
   if (complete) {
     Report closing;
-    if (empty) closing.head.push_back("There are no events to show: 'penna report health' says what went wrong.");
+    if (empty)
+      closing.head.push_back(recording.call_rules() != nullptr
+                                 ? "There are no events to show: none is left by options as -r and -F."
+                                 : "There are no events to show: 'penna report health' says what went wrong.");
     if (!ends.empty()) closing.tail.push_back(ends);
     closing.warnings = health_warnings(examine(recording, summarize(recording), Analyses{}, names));
     TableOptions style;

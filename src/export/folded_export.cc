@@ -159,6 +159,15 @@ void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks)
   }
 }
 
+// As of a range waits count that began before it or end behind it.
+void add_waiters(const Recording& recording, const Locks& locks, Stacks& stacks) {
+  for (const WaitPair& pair : locks.pairs()) {
+    const double ns = static_cast<double>(pair.time) * recording.time().ns_per_tick();
+    stacks.add(locks.all()[pair.lock].process, pair.thread, pair.stack,
+               static_cast<uint64_t>(std::llround(std::min(ns, 9e18))));
+  }
+}
+
 }  // namespace
 
 uint32_t classes_of(FoldedWeight weight) {
@@ -203,7 +212,7 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     for (const StackAllocations& stack : heap.stacks())
       stacks.add(stack.process, stack.context, stack.stack, weight_of(stack, options.weight));
     stacks.write(out);
-  } else if (options.weight == FoldedWeight::kWaitByHolder) {
+  } else if (options.weight == FoldedWeight::kWaitByHolder || (reads_range(recording) && !options.threads)) {
     Locks locks(recording);
     visit_past(recording, classes, locks);
     report.walk = for_each_event(recording, {.classes = classes}, [&](const Event& event) {
@@ -212,7 +221,8 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     });
     locks.finish();
     Stacks stacks(recording, names, options);
-    add_holders(recording, locks, stacks);
+    options.weight == FoldedWeight::kWait ? add_waiters(recording, locks, stacks)
+                                          : add_holders(recording, locks, stacks);
     stacks.write(out);
   } else {
     Stacks stacks(recording, names, options);

@@ -63,6 +63,11 @@ inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
 inline uint32_t class_bit(uint32_t kind) { return kind < kBitOfKind.size() ? kBitOfKind[kind] : kOtherRecords; }
 static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
 
+// Of the recording a range is read, as -r asked for.
+inline bool reads_range(const Recording& recording) {
+  return recording.call_rules() != nullptr && recording.call_rules()->has_range();
+}
+
 // Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,
 // allocations, locks) with halves: they count them as unmatched.
 struct EventFilter {

@@ -154,14 +154,15 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
   return true;
 }
 
-// At the depth where it began, at the end of its process.
+// At the depth where it began, at the end of its process, or of the range that is read.
 TimelineLine Timeline::open_wait() const {
   TimelineLine wait = *request_;
   wait.kind = LineKind::kOpenWait;
   wait.depth = static_cast<uint32_t>(matcher_.depth());
   const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
   wait.time = std::max(last_time_, end ? end->end_ticks : recording_.time().last_ticks());
-  wait.duration = wait.time - wait.begin;
+  if (const CallRules* rules = recording_.call_rules().get()) wait.time = std::min(wait.time, rules->end);
+  wait.duration = wait.time > wait.begin ? wait.time - wait.begin : 0;
   return wait;
 }
 

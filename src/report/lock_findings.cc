@@ -295,8 +295,9 @@ std::vector<std::string> lock_findings(const Recording& recording, const Locks& 
   uint64_t open = 0;
   for (const LockStats& lock : locks.all()) open += has_holder(lock.kind) ? lock.open_waits : 0;
   if (open != 0)
-    findings.push_back(fmt::format("{} for locks had not ended when the recording did: counted up to there.",
-                                   plural_text(static_cast<int64_t>(open), "wait")));
+    findings.push_back(fmt::format("{} for locks had not ended when the {} did: counted up to there.",
+                                   plural_text(static_cast<int64_t>(open), "wait"),
+                                   reads_range(recording) ? "range" : "recording"));
   const LockCounts counts = locks.counts();
   if (counts.unended != 0)
     findings.push_back(fmt::format("{} in a way that was not recorded (cancelled, say): not counted.",

@@ -48,8 +48,9 @@ const LockStats* LockChoice::worst() const {
 std::vector<std::string> LockChoice::head(const Recording& recording) const {
   const LockCounts counts = locks_.counts();
   const std::optional<std::string> unseen = unseen_waits(recording);
-  if (locks_.all().empty()) {
-    std::vector<std::string> head = {"No locks were recorded."};
+  if (locks_.by_wait().empty()) {
+    std::vector<std::string> head = {reads_range(recording) ? "No lock was used in this time."
+                                                            : "No locks were recorded."};
     if (unseen) head.push_back(*unseen);
     return head;
   }

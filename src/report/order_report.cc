@@ -29,7 +29,8 @@ std::string seen_text(const LockOrder& order) {
 }
 
 std::string order_head(const LockOrder& order) {
-  if (order.held().locks() == 0) return "No locks were recorded.";
+  if (order.held().locks() == 0)
+    return reads_range(order.held().recording()) ? "No lock was used in this time." : "No locks were recorded.";
   const uint64_t cycles = order.possible_deadlocks();
   if (cycles == 0) return fmt::format("No locks are taken in contradicting orders: {}.", seen_text(order));
   const size_t locks = locks_in_cycles(order);

@@ -11,7 +11,9 @@
 namespace penna::timeline_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 constexpr uint64_t kF = 0xf0, kG = 0x60, kH = 0x10;
 
@@ -280,6 +282,11 @@ TEST(Timeline, WaitsOfEveryKind) {
       ElementsAre("made 70 stack 4", "f0 { @2", "  request 70 by 0", "  wait 70 3..5 2 by 0", "  unlock 70 held 0",
                   "  lock 80", "  unlock 80 held 2", "  wake 90 sync 5 most 4294967295", "  gone 70",
                   "  request 99 by 1002", "  still waits 99 sync 8 12..40 28", "} f0 2..12 10 open"));
+  CallRules rules;
+  rules.begin = 11;
+  rules.end = 30;  // it may have ended behind that
+  recording.select_calls(rules);
+  EXPECT_THAT(lines_of(recording, 0), Contains(HasSubstr("still waits 99 sync 8 12..30 18")));
 }
 
 TEST(Timeline, OtherEventsStandWhereTheyHappened) {
