@@ -40,6 +40,18 @@ struct Material {
 
 LockView view_of_locks(const Material& m) { return {m.analyses.lock_blocks.get(), m.options.lock, m.ascii}; }
 
+std::optional<WaitsBy> waits_by(std::optional<ReportBy> by) {
+  if (!by) return std::nullopt;
+  switch (*by) {
+    case ReportBy::kFunction: return WaitsBy::kFunction;
+    case ReportBy::kHolder: return WaitsBy::kHolder;
+    case ReportBy::kLock: return WaitsBy::kLock;
+    case ReportBy::kThread: return WaitsBy::kThread;
+    case ReportBy::kProcess: return WaitsBy::kProcess;
+    default: return std::nullopt;
+  }
+}
+
 struct NamedReport {
   const char* name;
   uint32_t classes;  // what it must read
@@ -104,7 +116,10 @@ constexpr NamedReport kReports[] = {
      }},
     {"waits", kLockEvents | kHangs,
      [](const Material& m) {
-       return with_deadlocks(waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)), m);
+       const std::optional<WaitsBy> by = waits_by(m.options.by);
+       return with_deadlocks(by ? waits_by_report(m.recording, *m.analyses.locks, m.names, *by, view_of_locks(m))
+                                : waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)),
+                             m);
      }},
     {"holds", kLockEvents | kHangs,
      [](const Material& m) {
@@ -212,7 +227,7 @@ void limit_stacks(Report& report, const ReportOptions& options) {
 uint32_t classes_by(const ReportOptions& options) {
   if (options.unmatched) return kUnmatchedFrees;
   if (options.path.any()) return kWaitPath;
-  if (!options.by) return 0;
+  if (!options.by || options.which == "waits") return 0;
   if (options.which == "calls")
     return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
   switch (*options.by) {
@@ -343,9 +358,18 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
 Result<> check_by(const ReportOptions& options) {
   if (!options.by) return ok();
   const bool stacks = is_one_of(options.which, kByTables);
-  if (!stacks && options.which != "calls")
-    return Error{fmt::format("--by is for the tables calls, {}: name one of them", fmt::join(kByTables, ", "))};
+  if (!stacks && options.which != "calls" && options.which != "waits")
+    return Error{fmt::format("--by is for the tables calls, waits, {}: name one of them", fmt::join(kByTables, ", "))};
   const ReportBy by = *options.by;
+  if (options.which == "waits") {
+    if (by == ReportBy::kThread && !options.lock.empty())
+      return Error{"waits --by thread adds up all locks: it does not go with --lock"};
+    if (by == ReportBy::kStack || waits_by(by)) return ok();
+    return Error{"waits can be shown --by stack, function, holder, lock, thread or process"};
+  }
+  if (by == ReportBy::kHolder || by == ReportBy::kLock)
+    return Error{
+        fmt::format("--by {} is for waits, not for {}", by == ReportBy::kLock ? "lock" : "holder", options.which)};
   const bool possible = stacks ? by != ReportBy::kFreer || is_one_of(options.which, {"alloc", "lifetimes"})
                                : by == ReportBy::kFunction || by == ReportBy::kModule || by == ReportBy::kThread;
   if (possible) return ok();
@@ -438,11 +462,14 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                  {"thread", ReportBy::kThread},
                  {"call", ReportBy::kCall},
                  {"kind", ReportBy::kKind},
-                 {"freer", ReportBy::kFreer}},
+                 {"freer", ReportBy::kFreer},
+                 {"holder", ReportBy::kHolder},
+                 {"lock", ReportBy::kLock}},
                 "a row for each: of calls function (default), module or thread; of alloc, leaks, temp, peak and "
                 "lifetimes stack (default), function, file, module, process, thread, call (the recorded calls in which "
                 "it was), kind (malloc, calloc...; of mappings file, anonymous...), and of alloc and lifetimes freer "
-                "(who freed)");
+                "(who freed); of waits stack (default: who waited and who held it), function (that waited), holder "
+                "(the function that held it, or woke), lock, thread, process");
   add_alloc_filter_options(parser, options.allocations, true);
   parser.flag("--unmatched", options.unmatched,
               "alloc: frees of what was not recorded or had been freed before, by the stack that freed");

@@ -15,7 +15,7 @@
 namespace penna {
 
 // What a row is for.
-enum class ReportBy { kFunction, kStack, kFile, kModule, kProcess, kThread, kCall, kKind, kFreer };
+enum class ReportBy { kFunction, kStack, kFile, kModule, kProcess, kThread, kCall, kKind, kFreer, kHolder, kLock };
 
 struct ReportOptions {
   InputOptions input;

@@ -128,11 +128,23 @@ constexpr uint32_t other_process(const LockStats& lock, const WaitPair& pair) {
   return pair.other_process != kNoIndex ? pair.other_process : lock.process;
 }
 
+struct WaitSum {
+  uint64_t waits = 0, time = 0, longest = 0;
+  uint64_t open = 0;  // of the waits: had not ended when the recording did
+  void add(const WaitSum& more) {
+    waits += more.waits;
+    open += more.open;
+    longest = longest > more.longest ? longest : more.longest;
+    if (__builtin_add_overflow(time, more.time, &time)) time = UINT64_MAX;
+  }
+};
+
 // The waits of one stack for one lock, whoever held it.
 struct WaitStack {
   uint32_t lock = 0;  // index
   uint32_t stack = 0;
   uint64_t longest = 0;
+  WaitSum sum;
 };
 
 // Holds of one lock, by the stack that took it.

@@ -89,7 +89,7 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
   lock.kind = kind;
   inherit_name(lock);
   states_.emplace_back();
-  ledger_.add_lock();
+  ledger_.add_lock(has_holder(kind));
   if (kind == LockKind::kCondition) states_[next].condition = conditions_.add(next);
   return index;
 }

@@ -42,6 +42,7 @@ class Locks {
   std::vector<const LockStats*> by_wait() const;                          // most waiting first, then most acquisitions
   const std::vector<WaitPair>& pairs() const { return ledger_.pairs(); }  // also of what nobody holds
   const std::vector<WaitStack>& wait_stacks() const { return ledger_.stacks(); }
+  const std::vector<WaitSum>& thread_waits(bool for_locks) const { return ledger_.threads(for_locks); }  // by thread
   const std::vector<HoldGroup>& groups() const { return groups_; }
   const std::vector<ConditionStats>& conditions() const { return conditions_.all(); }
   const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }

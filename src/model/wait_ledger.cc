@@ -83,8 +83,11 @@ void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Othe
   if (end.is_short) return;
   const auto [found, added] = waiters_.try_emplace(pair_key(lock, end.stack), static_cast<uint32_t>(stacks_.size()));
   const uint32_t waiter = found->second;
-  if (added) stacks_.push_back({lock, end.stack, 0});
+  if (added) stacks_.push_back({lock, end.stack, 0, {}});
   stacks_[waiter].longest = std::max(stacks_[waiter].longest, end.time);
+  const WaitSum one{1, end.time, end.time, end.still_open};
+  stacks_[waiter].sum.add(one);
+  threads_[has_holder_[lock]][thread].add(one);
   uint64_t left = end.time;
   const std::vector<Open::Part>& parts = open_[thread].parts;
   for (const Open::Part& part : parts) {
@@ -145,6 +148,7 @@ void WaitLedger::begin_range(uint64_t begin) {
   }
   pairs_.clear();
   stacks_.clear();
+  for (std::vector<WaitSum>& one : threads_) std::fill(one.begin(), one.end(), WaitSum{});
   waiters_.clear();
   for (NumberMap<uint32_t>& one : index_) one.clear();
   elsewhere_index_.clear();

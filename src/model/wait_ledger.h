@@ -49,9 +49,14 @@ class WaitLedger {
     uint32_t elsewhere = kNoIndex;  // whose stack it is, if it is not that of the lock's process
   };
 
-  explicit WaitLedger(size_t threads) : open_(threads) {}
+  explicit WaitLedger(size_t threads) : open_(threads) {
+    for (std::vector<WaitSum>& one : threads_) one.resize(threads);
+  }
 
-  void add_lock() { queues_.emplace_back(); }
+  void add_lock(bool has_holder) {
+    queues_.emplace_back();
+    has_holder_.push_back(has_holder);
+  }
   // False when the thread was waiting already, and how that ended is not known.
   bool begin(uint32_t thread, uint32_t lock, uint64_t time, uint32_t stack, uint32_t owner);
   const Open& open(uint32_t thread) const { return open_[thread]; }
@@ -85,6 +90,8 @@ class WaitLedger {
 
   const std::vector<WaitPair>& pairs() const { return pairs_; }
   const std::vector<WaitStack>& stacks() const { return stacks_; }
+  // By thread: of waits for locks, which somebody can hold, and of all others.
+  const std::vector<WaitSum>& threads(bool for_locks) const { return threads_[for_locks]; }
 
  private:
   void charge_all(uint32_t lock, const Other& other, uint64_t now);
@@ -95,6 +102,8 @@ class WaitLedger {
 
   std::vector<Open> open_;                     // by thread
   std::vector<std::vector<uint32_t>> queues_;  // by lock: threads
+  std::vector<bool> has_holder_;               // by lock
+  std::vector<WaitSum> threads_[2];            // threads()
   std::vector<WaitPair> pairs_;
   std::vector<WaitStack> stacks_;
   NumberMap<uint32_t> waiters_;               // lock, stack -> number of stacks_

@@ -101,6 +101,11 @@ std::string LockNames::place(uint32_t process, uint32_t stack) const {
   return fmt::format("{} ({}:{})", origin->function, base_name(origin->file), origin->line);
 }
 
+std::string LockNames::function(uint32_t process, uint32_t stack) const {
+  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
+  return origin == nullptr ? "" : names_.named_caller(process, stack, origin, is_way_to_lock)->function;
+}
+
 std::string LockNames::thread(uint32_t index) const {
   if (index == kNoIndex) return "";
   const RecordedThread& thread = recording_.threads()[index];

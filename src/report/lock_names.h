@@ -32,6 +32,7 @@ class LockNames {
 
   // "flush (flush.cc:31)" for where a stack locked or waited; "" when it is not known.
   std::string place(uint32_t process, uint32_t stack) const;
+  std::string function(uint32_t process, uint32_t stack) const;  // the same without the line
   // "worker (tid 12)" for a thread (index); "" for kNoIndex.
   std::string thread(uint32_t index) const;
 

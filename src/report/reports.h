@@ -92,6 +92,10 @@ struct LockView {
 Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
 // A row for each pair of a stack that waited and one that held the lock; then those of what nobody holds.
 Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
+// A row for each function that waited, function that held the lock or woke, lock, thread or process.
+enum class WaitsBy { kFunction, kHolder, kLock, kThread, kProcess };
+Report waits_by_report(const Recording& recording, const Locks& locks, Names& names, WaitsBy by,
+                       const LockView& view = {});
 // Holds by the stack that took the lock.
 Report holds_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
 Report points_report(const Recording& recording, const Points& points);

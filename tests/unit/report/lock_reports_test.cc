@@ -187,6 +187,16 @@ TEST_F(LockReports, LocksAreCalledByWhereTheyWereMade) {
   EXPECT_THAT(text, HasSubstr("first taken in take_lock (app.c:40)"));
 }
 
+TEST_F(LockReports, WaitsAddedUpByWhatIsAskedFor) {
+  contended();
+  open();
+  const auto by = [&](WaitsBy what) { return report_text(waits_by_report(*recording_, *locks_, *names_, what)); };
+  EXPECT_THAT(by(WaitsBy::kFunction), HasSubstr("8.50 ms  100.0 %      1  8.50 ms  8.50 ms  take_lock\n"));
+  EXPECT_THAT(by(WaitsBy::kHolder), HasSubstr("8.00 ms  94.1 %      1  8.00 ms  8.00 ms  work(int)\n"));
+  EXPECT_THAT(by(WaitsBy::kLock), HasSubstr("8.50 ms  100.0 %      1  8.50 ms  8.50 ms  counter_lock\n"));
+  EXPECT_THAT(by(WaitsBy::kThread), HasSubstr("8.50 ms  100.0 %      1  8.50 ms  8.50 ms  tid 100"));
+}
+
 TEST_F(LockReports, OthersAreTheirOwnTable) {
   const uint64_t semaphore = ThreadBuilder::of_sync(PENNA_SYNC_SEMAPHORE, 0x700);
   const uint64_t join = ThreadBuilder::of_sync(PENNA_SYNC_JOIN, 0x900);
