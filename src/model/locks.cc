@@ -124,6 +124,7 @@ void Locks::made(const Event& event, const LockRecord& read) {
     index = add_lock(event, lock_kind(read.sync), read.address);
   }
   locks_[index].made_stack = read.stack;
+  locks_[index].seen = true;
 }
 
 // ---- Who holds it
