@@ -77,6 +77,15 @@ void Locks::charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint
       one.other.elsewhere = locks_[other].process;
       if (one.time != 0) ledger_.charge_one(thread, one.other, one.time);
     }
+    // Who has it still: the wait timed out, or has no end.
+    State& state = states_[other];
+    const uint32_t hold = state.writer != kNoHold ? state.writer
+                          : state.readers.empty() ? kNoHold
+                                                  : state.readers.front();
+    if (hold == kNoHold || holds_[hold].since >= end) continue;
+    WaitLedger::Other holds = holder(state, holds_[hold], 0);
+    holds.elsewhere = locks_[other].process;
+    ledger_.charge_one(thread, holds, end - std::max(begin, holds_[hold].since));
   }
 }
 

@@ -198,7 +198,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   const LastHold& last = state.last;
   const bool was_leaving = wait.parts.empty() && hold == kNoHold && owner != kNoIndex && owner == last.by.thread;
   if (has_holder(lock.kind) && was_leaving) ledger_.charge(index, last.by, now);
-  if (has_holder(lock.kind) && !open && hold == kNoHold) {
+  if (has_holder(lock.kind) && hold == kNoHold) {
     if (wait.parts.empty() && owner != kNoIndex) find_sharers(index, owner, begin);
     charge_sharers(index, thread, counted_from, now);
   }

@@ -376,6 +376,17 @@ TEST_F(Waits, WhoHoldsASharedLockInAnotherProcessIsKnownWithItsStack) {
   EXPECT_EQ(seen.locks.groups()[0].waited, 40u);
 }
 
+TEST_F(Waits, WhoHoldsASharedLockInAnotherProcessMayHoldItStill) {
+  constexpr uint64_t kShared = 0x7f0000003040, kThere = 0x7e0000009040;
+  ThreadBuilder& waiter = build_.thread(build_.process(200, 1), 1);
+  thread(0).lock_at(kShared, 10, 1);
+  waiter.waited(kThere, 20, 50, 2, 1001, PENNA_WAIT_TIMEOUT);
+  waiter.lock_request(kThere, 60, 3, 1001);
+  thread(0).lock_at(kMutex, 100, 9);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 1 held: 1 30 30", "3 x 1 held: 1 40 40"));
+}
+
 // 0 holds it from 10 to 60, 1 waits from 20 to 61: of a range that begins at 50, 10 and 11. Its holder is known from before.
 TEST_F(Waits, OfARangeCountWhatLiesInItAndHoldersAreKnownFromBefore) {
   thread(0).lock_at(kMutex, 10, 1);
