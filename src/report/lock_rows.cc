@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <string_view>
 
 #include "model/function_pattern.h"
 #include "model/sampling.h"
@@ -16,15 +16,24 @@
 namespace penna {
 namespace {
 
-// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is seen.
-std::optional<std::string> unseen_waits(const Recording& recording) {
-  const auto has_libgomp = [](const RecordedProcess& process) {
+bool has_library(const Recording& recording, std::string_view begin) {
+  return std::any_of(recording.processes().begin(), recording.processes().end(), [&](const RecordedProcess& process) {
     return std::any_of(process.modules.begin(), process.modules.end(),
-                       [](const Module& one) { return base_name(one.path).starts_with("libgomp.so"); });
-  };
-  if (std::none_of(recording.processes().begin(), recording.processes().end(), has_libgomp)) return std::nullopt;
-  return "What OpenMP's threads wait for inside libgomp is not seen, but its locks: 'penna record -k calls --libcalls' "
-         "tells the time in GOMP_barrier.";
+                       [&](const Module& one) { return base_name(one.path).starts_with(begin); });
+  });
+}
+
+// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is seen. Qt's QMutex is
+// taken by code in whoever uses it, when it is free; the library's functions are called when it is not.
+void add_unseen(const Recording& recording, std::vector<std::string>& head) {
+  if (has_library(recording, "libgomp.so"))
+    head.push_back(
+        "What OpenMP's threads wait for inside libgomp is not seen, but its locks: 'penna record -k calls --libcalls' "
+        "tells the time in GOMP_barrier.");
+  if (has_library(recording, "libQt5Core.so") || has_library(recording, "libQt6Core.so"))
+    head.push_back(
+        "Of Qt's QMutex only waits are seen, as futexes that nobody is known to hold: who takes a free one calls no "
+        "function.");
 }
 
 }  // namespace
@@ -47,11 +56,10 @@ const LockStats* LockChoice::worst() const {
 
 std::vector<std::string> LockChoice::head(const Recording& recording) const {
   const LockCounts counts = locks_.counts();
-  const std::optional<std::string> unseen = unseen_waits(recording);
   if (locks_.by_wait().empty()) {
     std::vector<std::string> head = {reads_range(recording) ? "No lock was used in this time."
                                                             : "No locks were recorded."};
-    if (unseen) head.push_back(*unseen);
+    add_unseen(recording, head);
     return head;
   }
   if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
@@ -69,7 +77,7 @@ std::vector<std::string> LockChoice::head(const Recording& recording) const {
   if (const uint64_t out = sum_of(&LockStats::short_waits); out != 0)
     head.push_back(
         fmt::format("{} left out as shorter than --min-wait", plural_text(static_cast<int64_t>(out), "wait")));
-  if (unseen) head.push_back(*unseen);
+  add_unseen(recording, head);
   return head;
 }
 

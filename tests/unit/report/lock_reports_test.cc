@@ -187,6 +187,18 @@ TEST_F(LockReports, LocksAreCalledByWhereTheyWereMade) {
   EXPECT_THAT(text, HasSubstr("first taken in take_lock (app.c:40)"));
 }
 
+TEST_F(LockReports, OfQtTheyTellWhatIsNotSeen) {
+  Module qt;
+  qt.path = "/usr/lib/libQt6Core.so.6";
+  qt.start = 0x7f0000000000;
+  qt.end = qt.start + 4096;
+  build_.module(process_, qt);
+  contended();
+  open();
+  EXPECT_THAT(locks_report(*recording_, *locks_, *names_).head,
+              Contains(HasSubstr("Of Qt's QMutex only waits are seen")));
+}
+
 TEST_F(LockReports, WaitsAddedUpByWhatIsAskedFor) {
   contended();
   open();
