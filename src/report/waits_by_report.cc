@@ -34,20 +34,20 @@ class WaitSums {
   std::vector<std::pair<std::string, WaitSum>> rows_;
 };
 
-std::string known(std::string name) { return name.empty() ? "(not known)" : name; }
+std::string or_not_known(std::string name) { return name.empty() ? "(not known)" : name; }
 
 std::string process_text(const Recording& recording, uint32_t process) {
   const Process& one = recording.processes()[process].process;
   return fmt::format("{} (pid {})", process_name(one), one.pid);
 }
 
-std::string holder_text(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
+std::string holder_of_pair(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
   const std::string function = name_of.function(other_process(locks.all()[pair.lock], pair), pair.other_stack);
   return function.empty() ? other_side_text(locks, pair, name_of) : function;
 }
 
-WaitSums sums_by(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of,
-                 WaitsBy by, bool of_holders) {
+WaitSums wait_sums_by(const Recording& recording, const Locks& locks, const LockChoice& choice,
+                      const LockNames& name_of, WaitsBy by, bool of_holders) {
   WaitSums sums;
   const auto is_shown = [&](const LockStats& lock) { return has_holder(lock.kind) == of_holders && choice.has(lock); };
   if (by == WaitsBy::kThread) {
@@ -57,21 +57,21 @@ WaitSums sums_by(const Recording& recording, const Locks& locks, const LockChoic
   } else if (by == WaitsBy::kHolder) {
     for (const WaitPair& pair : locks.pairs())
       if (is_shown(locks.all()[pair.lock]))
-        sums.add(holder_text(locks, pair, name_of), {pair.waits, pair.time, pair.longest, pair.open});
+        sums.add(holder_of_pair(locks, pair, name_of), {pair.waits, pair.time, pair.longest, pair.open});
   } else {
     for (const WaitStack& one : locks.wait_stacks()) {
       const LockStats& lock = locks.all()[one.lock];
       if (!is_shown(lock)) continue;
       sums.add(by == WaitsBy::kLock      ? name_of(lock)
                : by == WaitsBy::kProcess ? process_text(recording, lock.process)
-                                         : known(name_of.function(lock.process, one.stack)),
+                                         : or_not_known(name_of.function(lock.process, one.stack)),
                one.sum);
     }
   }
   return sums;
 }
 
-const char* title_of(WaitsBy by, bool of_holders) {
+const char* title_of_waits(WaitsBy by, bool of_holders) {
   switch (by) {
     case WaitsBy::kFunction: return "WAITED IN";
     case WaitsBy::kHolder: return of_holders ? "HELD MEANWHILE BY" : "WOKEN BY";
@@ -81,12 +81,12 @@ const char* title_of(WaitsBy by, bool of_holders) {
   }
   return "";
 }
-const char* key_of(WaitsBy by) {
+const char* key_of_waits(WaitsBy by) {
   constexpr const char* kKeys[] = {"function", "holder", "lock", "thread", "process"};
   return kKeys[static_cast<int>(by)];
 }
 
-Table sums_table(const Recording& recording, WaitSums sums, WaitsBy by, bool of_holders) {
+Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, bool of_holders) {
   Table table;
   table.key = of_holders ? "waits" : "other_waits";
   if (!of_holders) table.title = "Waits for what nobody holds";
@@ -96,7 +96,7 @@ Table sums_table(const Recording& recording, WaitSums sums, WaitsBy by, bool of_
                    {"avg_wait_ns", "AVG", CellKind::kDuration},
                    {"max_wait_ns", "MAX", CellKind::kDuration},
                    {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-                   {key_of(by), title_of(by, of_holders), CellKind::kText, true}};
+                   {key_of_waits(by), title_of_waits(by, of_holders), CellKind::kText, true}};
   WaitSum all;
   for (const auto& [name, sum] : sums.sorted()) all.add(sum);
   for (const auto& [name, sum] : sums.sorted()) {
@@ -116,7 +116,8 @@ Report waits_by_report(const Recording& recording, const Locks& locks, Names& na
   Report report;
   report.head = choice.head(recording);
   for (const bool of_holders : {true, false}) {
-    Table table = sums_table(recording, sums_by(recording, locks, choice, name_of, by, of_holders), by, of_holders);
+    Table table =
+        wait_sums_table(recording, wait_sums_by(recording, locks, choice, name_of, by, of_holders), by, of_holders);
     if (table.rows.empty() && of_holders) report.head.push_back("No lock was waited for.");
     if (!table.rows.empty()) report.tables.push_back(std::move(table));
   }
