@@ -163,6 +163,11 @@ void HeldLocks::request(const Event& event, LockStep& step) {
   hold.thread = thread;
   hold.depth = 1;
   hold.learned = true;
+  const uint32_t its = recording_.threads()[thread].process;
+  if (its == event.process) return;
+  const SyncObject& object = objects_[step.object];
+  if (const uint32_t* same = index_.peek(its, lock_kind(object.sync), object.address))
+    hold.stack_there = hold_of(thread, *same).stack;
 }
 
 // The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held, too, and an

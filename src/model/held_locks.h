@@ -43,6 +43,7 @@ struct LockHold {
   bool shared = false;
   bool learned = false;  // only because somebody who waits for it says so: `since` is not known
   uint64_t since = 0;
+  uint32_t stack_there = 0;  // learned, of a thread of another process: where that took it; a stack of its process
 };
 
 // Asked for, and not got yet.

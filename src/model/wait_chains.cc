@@ -145,7 +145,10 @@ uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
     is_cut = next != kNoIndex && links_[next].length >= kMostLinks;
     if (is_cut) next = kNoIndex;
   }
-  return link_of({object, hold.stack, next, LinkKind::kHeld, is_cut}, waiter, waiter_stack, hold.thread, wait_stack);
+  const uint32_t link =
+      link_of({object, hold.stack, next, LinkKind::kHeld, is_cut}, waiter, waiter_stack, hold.thread, wait_stack);
+  if (links_[link].holder == hold.thread && links_[link].stack_there == 0) links_[link].stack_there = hold.stack_there;
+  return link;
 }
 
 void WaitChains::refresh(uint32_t object, uint64_t time, uint32_t depth) {

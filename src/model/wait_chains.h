@@ -42,6 +42,7 @@ struct ChainLink {
   // As seen first:
   uint32_t waiter = kNoIndex, waiter_stack = 0;
   uint32_t holder = kNoIndex, holder_wait_stack = 0;
+  uint32_t stack_there = 0;                         // of a holder of another process, where that is known: LockHold's
   bool more_waiters = false, more_holders = false;  // other threads were seen, too
   uint64_t time = 0;                                // ticks in which threads were blocked so
   uint64_t times = 0;                               // that it came about: holds, wakes

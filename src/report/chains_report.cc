@@ -69,7 +69,10 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
       if (sync_of(texts, link) == PENNA_SYNC_JOIN) {
         details.push_back({join_text(link, holder), ""});
       } else {
-        texts.add_stack(details, holder + has + "it, taken in", process, link.stack);
+        const bool there = link.stack == 0 && link.stack_there != 0;
+        texts.add_stack(details, holder + has + "it, taken in",
+                        there ? texts.recording().threads()[link.holder].process : process,
+                        there ? link.stack_there : link.stack);
       }
       break;
     case LinkKind::kGivenBack: texts.add_stack(details, holder + has + "it, given back in", process, link.stack); break;
@@ -107,7 +110,9 @@ void describe_chain(const WaitTexts& texts, const WaitChains& chains, uint32_t i
     if (link.is_cut) row.details.push_back({"and waits itself: the chain goes on", ""});
     if (link.next == kNoIndex) return;
     index = link.next;
-    texts.add_stack(row.details, fmt::format("and waits for {} in", object_text(texts, chains.links()[index])), process,
+    const ChainLink& next = chains.links()[index];
+    const uint32_t its = next.object == kNoIndex ? process : texts.held().objects()[next.object].process;
+    texts.add_stack(row.details, fmt::format("and waits for {} in", object_text(texts, next)), its,
                     link.holder_wait_stack);
   }
 }

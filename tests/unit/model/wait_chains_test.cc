@@ -100,6 +100,18 @@ TEST_F(WaitChainsTest, OfARangeCountsWhatLiesInIt) {
   EXPECT_EQ(held.locks(), 2u);  // inner is given back
 }
 
+// In memory that a forked process shares: its parent took the lock after that.
+TEST_F(WaitChainsTest, WhereAThreadOfAnotherProcessTookALockIsKnown) {
+  ThreadBuilder& child = build.thread(build.process(200, 100, 5), 1);
+  lock_at(thread(1), kOuter, 31, 10);
+  request(child, kOuter, 7, 20, 1001);
+  Chained seen(build, 100);
+  EXPECT_EQ(seen.worst().holder, 0u);
+  EXPECT_EQ(seen.worst().stack, 0u);  // a number of its own process
+  EXPECT_EQ(seen.worst().stack_there, 31u);
+  EXPECT_EQ(seen.worst().time, 80u);
+}
+
 TEST_F(WaitChainsTest, ALinkKnowsItsThreadsAndStacks) {
   lock_at(thread(3), kInner, 31, 1);
   lock_at(thread(2), kOuter, 21, 2);
