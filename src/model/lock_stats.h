@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "model/distribution.h"
@@ -94,6 +95,8 @@ struct LockStats {
   std::vector<uint32_t> threads;   // indices of those that used it, ascending
   std::vector<uint32_t> waiting_threads;
 };
+
+using LockFilter = std::function<bool(const LockStats&)>;  // empty: all
 
 // What a thread waited for, or who ended its wait.
 enum class OtherSide : uint8_t {

@@ -402,13 +402,13 @@ std::vector<const LockStats*> Locks::by_wait() const {
   return result;
 }
 
-LockCounts Locks::counts() const {
+LockCounts Locks::counts(const LockFilter& wanted) const {
   LockCounts sum;
   sum.impossible = impossible_;
   sum.unended = unended_;
   sum.folded = index_.folded();
   for (const LockStats& lock : locks_) {
-    if (!has_holder(lock.kind) || !lock.seen) continue;
+    if (!has_holder(lock.kind) || !lock.seen || (wanted && !wanted(lock))) continue;
     ++sum.locks;
     sum.acquisitions += lock.acquisitions;
     sum.hold_time += lock.hold.sum();

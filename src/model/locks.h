@@ -46,7 +46,8 @@ class Locks {
   const std::vector<HoldGroup>& groups() const { return groups_; }
   const std::vector<ConditionStats>& conditions() const { return conditions_.all(); }
   const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }
-  LockCounts counts() const;  // of those that have holders
+  // Of those that have holders, and that are wanted; without a filter of all.
+  LockCounts counts(const LockFilter& wanted = {}) const;
 
  private:
   static constexpr uint32_t kNoHold = UINT32_MAX;

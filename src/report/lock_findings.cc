@@ -36,13 +36,16 @@ uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
   return sum;
 }
 
+bool is_wanted_lock(const LockFilter& wanted, const LockStats& lock) { return !wanted || wanted(lock); }
+
 // Many threads that wait for what is held for a moment only: each finds all others in front of it, again and again.
-void add_convoys(const Recording& recording, const Locks& locks, const LockNames& name_of,
+void add_convoys(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
                  std::vector<std::string>& findings) {
   constexpr uint64_t kLeast = 10;
   constexpr int64_t kShort = 1'000'000;  // ns
   for (const LockStats& lock : locks.all()) {
     if (!has_holder(lock.kind) || lock.queued_waits < kLeast || lock.queued_waits * 2 < lock.wait.count()) continue;
+    if (!is_wanted_lock(wanted, lock)) continue;
     const uint64_t hold = lock.hold.percentile(0.5), wait = lock.wait.percentile(0.5);
     if (lock.hold.count() == 0 || wait < 2 * hold || ticks_to_ns(recording, hold) > kShort) continue;
     findings.push_back(fmt::format(
@@ -55,13 +58,13 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
 }
 
 // Of those for which worth() is not 0 the worst, by say(), and how many more there are.
-void add_worst(const Locks& locks, uint64_t (*worth)(const ConditionStats&, const LockStats&),
+void add_worst(const Locks& locks, const LockFilter& wanted, uint64_t (*worth)(const ConditionStats&, const LockStats&),
                const std::function<std::string(const ConditionStats&)>& say, std::vector<std::string>& findings) {
   constexpr size_t kMost = 5, kMostTried = 50;
   const auto worth_of = [&](const ConditionStats* one) { return worth(*one, locks.all()[one->index]); };
   std::vector<const ConditionStats*> found;
   for (const ConditionStats& condition : locks.conditions())
-    if (worth_of(&condition) != 0) found.push_back(&condition);
+    if (worth_of(&condition) != 0 && is_wanted_lock(wanted, locks.all()[condition.index])) found.push_back(&condition);
   std::stable_sort(found.begin(), found.end(), [&](auto* a, auto* b) { return worth_of(a) > worth_of(b); });
   // Those that were made at one place of a stack again and again say the same.
   size_t said = 0;
@@ -82,7 +85,7 @@ std::string name_of_one(const Recording& recording, const LockStats& lock, const
 }
 
 // Waits for locks that ended otherwise than with the lock, and locks whose owners had died. Of each the worst.
-void add_ends(const Recording& recording, const Locks& locks, const LockNames& name_of,
+void add_ends(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 5;
   const bool of_many = are_of_many_processes(locks);
@@ -90,7 +93,7 @@ void add_ends(const Recording& recording, const Locks& locks, const LockNames& n
   const auto add = [&](uint64_t LockStats::*count, const auto& say) {
     std::vector<const LockStats*> found;
     for (const LockStats& lock : locks.all())
-      if (has_holder(lock.kind) && lock.*count != 0) found.push_back(&lock);
+      if (has_holder(lock.kind) && lock.*count != 0 && is_wanted_lock(wanted, lock)) found.push_back(&lock);
     std::stable_sort(found.begin(), found.end(), [&](auto* a, auto* b) { return a->*count > b->*count; });
     for (size_t i = 0; i < std::min(found.size(), kMost); ++i) findings.push_back(say(*found[i]));
     if (found.size() > kMost)
@@ -99,7 +102,7 @@ void add_ends(const Recording& recording, const Locks& locks, const LockNames& n
   };
   add(&LockStats::timeouts, [&](const LockStats& lock) {
     return fmt::format("{} of {} for {} ended by time-out.", count_text(static_cast<int64_t>(lock.timeouts)),
-                       plural_text(static_cast<int64_t>(lock.wait.count()), "wait"), name(lock));
+                       plural_text(static_cast<int64_t>(lock.wait.count() + lock.short_waits), "wait"), name(lock));
   });
   add(&LockStats::owner_died, [&](const LockStats& lock) {
     return fmt::format(
@@ -108,7 +111,7 @@ void add_ends(const Recording& recording, const Locks& locks, const LockNames& n
   });
 }
 
-void add_conditions(const Recording& recording, const Locks& locks, const LockNames& name_of,
+void add_conditions(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
                     std::vector<std::string>& findings) {
   const bool of_many = are_of_many_processes(locks);
   const auto name = [&](const ConditionStats& one) {
@@ -116,7 +119,7 @@ void add_conditions(const Recording& recording, const Locks& locks, const LockNa
   };
   const auto number_text = [](uint64_t count) { return count_text(static_cast<int64_t>(count)); };
   add_worst(
-      locks, [](const ConditionStats& one, const LockStats&) { return one.unheard; },
+      locks, wanted, [](const ConditionStats& one, const LockStats&) { return one.unheard; },
       [&](const ConditionStats& one) {
         return fmt::format("{} of {} of {} came when nobody waited for it.", number_text(one.unheard),
                            plural_text(static_cast<int64_t>(one.signals + one.broadcasts), "signal or broadcast",
@@ -125,15 +128,15 @@ void add_conditions(const Recording& recording, const Locks& locks, const LockNa
       },
       findings);
   add_worst(
-      locks, [](const ConditionStats&, const LockStats& lock) { return lock.timeouts; },
+      locks, wanted, [](const ConditionStats&, const LockStats& lock) { return lock.timeouts; },
       [&](const ConditionStats& one) {
         const LockStats& lock = locks.all()[one.index];
         return fmt::format("{} of {} for {} ended by time-out.", number_text(lock.timeouts),
-                           plural_text(static_cast<int64_t>(lock.wait.count()), "wait"), name(one));
+                           plural_text(static_cast<int64_t>(lock.wait.count() + lock.short_waits), "wait"), name(one));
       },
       findings);
   add_worst(
-      locks, [](const ConditionStats& one, const LockStats&) { return one.herds; },
+      locks, wanted, [](const ConditionStats& one, const LockStats&) { return one.herds; },
       [&](const ConditionStats& one) {
         return fmt::format(
             "Thundering herd: after {} of {}, all but one of the threads that woke up ({} on average) "
@@ -170,8 +173,10 @@ AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockS
 
 // Locks that programs make of futexes or semaphores are no locks to us, but what their time went to. `lost`: for locks; where that is some,
 // only futexes that cost twice as much are worth a word, for who waits for the others has mostly nothing to do.
-std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of, uint64_t lost) {
+std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                        const LockFilter& wanted, uint64_t lost) {
   for (const LockStats* lock : locks.by_wait()) {
+    if (!is_wanted_lock(wanted, *lock)) continue;
     const bool may_be_lock =
         lock->kind == LockKind::kFutex || lock->kind == LockKind::kSemaphore || lock->kind == LockKind::kBarrier;
     if (!may_be_lock || lock->wait.sum() == 0 || (lost != 0 && lock->kind != LockKind::kFutex)) continue;
@@ -190,10 +195,12 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
   return "";
 }
 
-void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of,
+void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 10;
-  const std::vector<LostWakeup>& lost = locks.lost_wakeups();
+  std::vector<LostWakeup> lost;
+  for (const LostWakeup& one : locks.lost_wakeups())
+    if (is_wanted_lock(wanted, locks.all()[locks.conditions()[one.condition].index])) lost.push_back(one);
   for (size_t i = 0; i < std::min(lost.size(), kMost); ++i) {
     const LostWakeup& one = lost[i];
     const std::string name = name_of.in_sentence(locks.all()[locks.conditions()[one.condition].index]);
@@ -274,26 +281,31 @@ std::string worst_lock(const Recording& recording, const Locks& locks, const Loc
 }  // namespace
 
 std::string lock_verdict(const Recording& recording, const Locks& locks, const LockNames& name_of,
-                         const LockStats* worst) {
+                         const LockStats* worst, const LockFilter& wanted) {
   if (worst == nullptr || worst->wait.sum() == 0) {
-    const LockCounts counts = locks.counts();
-    std::string text = counts.locks == 0 ? "No locks were recorded, but other waits."
-                                         : fmt::format("{} taken {}, and never waited for.",
-                                                       plural_text(static_cast<int64_t>(counts.locks), "lock"),
-                                                       plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
-    return text + worst_other(recording, locks, name_of, 0);
+    const LockCounts counts = locks.counts(wanted);
+    std::string text =
+        counts.locks == 0 && wanted ? "Of these none is a lock that somebody holds."
+        : counts.locks == 0
+            ? "No locks were recorded, but other waits."
+            : fmt::format("{} taken {}, and never waited for.", plural_text(static_cast<int64_t>(counts.locks), "lock"),
+                          plural_text(static_cast<int64_t>(counts.acquisitions), "time"));
+    return text + worst_other(recording, locks, name_of, wanted, 0);
   }
-  return worst_lock(recording, locks, name_of, worst) + worst_other(recording, locks, name_of, worst->wait.sum());
+  return worst_lock(recording, locks, name_of, worst) +
+         worst_other(recording, locks, name_of, wanted, worst->wait.sum());
 }
 
-std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of) {
+std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                                       const LockFilter& wanted) {
   std::vector<std::string> findings;
-  add_convoys(recording, locks, name_of, findings);
-  add_ends(recording, locks, name_of, findings);
-  add_conditions(recording, locks, name_of, findings);
-  add_lost(recording, locks, name_of, findings);
+  add_convoys(recording, locks, name_of, wanted, findings);
+  add_ends(recording, locks, name_of, wanted, findings);
+  add_conditions(recording, locks, name_of, wanted, findings);
+  add_lost(recording, locks, name_of, wanted, findings);
   uint64_t open = 0;
-  for (const LockStats& lock : locks.all()) open += has_holder(lock.kind) ? lock.open_waits : 0;
+  for (const LockStats& lock : locks.all())
+    open += has_holder(lock.kind) && is_wanted_lock(wanted, lock) ? lock.open_waits : 0;
   if (open != 0)
     findings.push_back(fmt::format("{} for locks had not ended when the {} did: counted up to there.",
                                    plural_text(static_cast<int64_t>(open), "wait"),

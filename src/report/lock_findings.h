@@ -12,11 +12,12 @@
 namespace penna {
 
 // "3 threads lost 1.20 s of their 12.0 s waiting for queue.mutex, 81 % of it while flush (flush.cc:31) held it."
-// `worst`: the lock that it is about; null: none was waited for.
+// `worst`: the lock that it is about; null: none of those wanted was waited for.
 std::string lock_verdict(const Recording& recording, const Locks& locks, const LockNames& name_of,
-                         const LockStats* worst);
-// Convoys, herds, wake-ups that were lost, waits that did not end, what was left out.
-std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of);
+                         const LockStats* worst, const LockFilter& wanted = {});
+// Convoys, herds, wake-ups that were lost, waits that did not end, what was left out; of the locks that are wanted.
+std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of,
+                                       const LockFilter& wanted = {});
 
 // Who was waited for most of the time, for each lock: its pair with the most time, and its share.
 struct MainHolder {

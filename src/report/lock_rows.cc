@@ -55,7 +55,7 @@ const LockStats* LockChoice::worst() const {
 }
 
 std::vector<std::string> LockChoice::head(const Recording& recording) const {
-  const LockCounts counts = locks_.counts();
+  const LockCounts counts = locks_.counts(filter());
   if (locks_.by_wait().empty()) {
     std::vector<std::string> head = {reads_range(recording) ? "No lock was used in this time."
                                                             : "No locks were recorded."};
@@ -64,7 +64,7 @@ std::vector<std::string> LockChoice::head(const Recording& recording) const {
   }
   if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
     return {fmt::format("No lock is called {}.", wanted_)};
-  std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst())};
+  std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst(), filter())};
   if (counts.contended != 0)
     head.push_back(fmt::format(
         "{} taken {}, {} after waiting, {} in all", plural_text(static_cast<int64_t>(counts.locks), "lock"),

@@ -17,6 +17,11 @@ class LockChoice {
   // `wanted`: a name or a glob; empty: all.
   LockChoice(const Locks& locks, const LockNames& name_of, const std::string& wanted);
 
+  // Empty where all are chosen.
+  LockFilter filter() const {
+    if (chosen_.empty()) return {};
+    return [this](const LockStats& lock) { return has(lock); };
+  }
   bool has(const LockStats& lock) const { return chosen_.empty() || chosen_[index(lock)]; }
   uint32_t index(const LockStats& lock) const { return static_cast<uint32_t>(&lock - locks_.all().data()); }
   // Of those that have holders, the one that was waited for the longest; null: none was.

@@ -245,7 +245,7 @@ Report locks_report(const Recording& recording, const Locks& locks, Names& names
        {locks_table(recording, locks, choice, name_of), std::move(second),
         others_table(recording, locks, choice, name_of), conditions_table(recording, locks, choice, name_of)})
     if (!table.rows.empty()) report.tables.push_back(std::move(table));
-  report.tail = lock_findings(recording, locks, name_of);
+  report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;
 }
 

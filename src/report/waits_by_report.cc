@@ -121,7 +121,7 @@ Report waits_by_report(const Recording& recording, const Locks& locks, Names& na
     if (table.rows.empty() && of_holders) report.head.push_back("No lock was waited for.");
     if (!table.rows.empty()) report.tables.push_back(std::move(table));
   }
-  report.tail = lock_findings(recording, locks, name_of);
+  report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;
 }
 

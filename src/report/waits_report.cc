@@ -172,7 +172,7 @@ Report waits_report(const Recording& recording, const Locks& locks, Names& names
   if (waits.rows.empty()) report.head.push_back("No lock was waited for.");
   if (!waits.rows.empty() || !others.rows.empty()) report.tables.push_back(std::move(waits));
   if (!others.rows.empty()) report.tables.push_back(std::move(others));
-  report.tail = lock_findings(recording, locks, name_of);
+  report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;
 }
 

@@ -78,7 +78,11 @@ TEST(ParseReport, Views) {
   EXPECT_EQ(parsed(parse_report, {"peak", "--by", "call"}).by, ReportBy::kCall);
   EXPECT_EQ(parsed(parse_report, {"lifetimes", "--by", "freer"}).by, ReportBy::kFreer);
   EXPECT_EQ(refused(parse_report, {"--by", "function"}),
-            "--by is for the tables calls, alloc, leaks, temp, peak, lifetimes: name one of them");
+            "--by is for the tables calls, waits, alloc, leaks, temp, peak, lifetimes: name one of them");
+  EXPECT_EQ(parsed(parse_report, {"waits", "--by", "holder"}).by, ReportBy::kHolder);
+  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "lock"}), "--by lock is for waits, not for alloc");
+  EXPECT_EQ(refused(parse_report, {"waits", "--by", "kind"}),
+            "waits can be shown --by stack, function, holder, lock, thread or process");
   EXPECT_EQ(refused(parse_report, {"leaks", "--by", "freer"}), "--by freer is for alloc and lifetimes, not for leaks");
   EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "freer"}).by, ReportBy::kFreer);
   EXPECT_EQ(parsed(parse_report, {"leaks", "--family", "maps", "--by", "kind"}).by, ReportBy::kKind);

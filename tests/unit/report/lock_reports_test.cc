@@ -14,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 constexpr uint64_t kLock = kSampleLock;
@@ -101,6 +102,14 @@ TEST_F(LockReports, HowWaitsForLocksEndedIsAFinding) {
   EXPECT_THAT(found, Contains("A thread that held counter_lock died: who took it next was told so (EOWNERDEAD)."));
 }
 
+TEST_F(LockReports, WaitsThatAreLeftOutAsShortCountAmongThoseThatTimedOut) {
+  thread(1).lock_at(kLock, 1000, work_);
+  thread(2).waited(kLock, 1500, 2000, take_, 1001, PENNA_WAIT_TIMEOUT);
+  open({.min_wait = 1000});
+  EXPECT_THAT(locks_report(*recording_, *locks_, *names_).tail,
+              Contains("1 of 1 wait for counter_lock ended by time-out."));
+}
+
 // A fork gives conditions of one name, at one address, to several processes.
 TEST_F(LockReports, FindingsSayOfWhichProcessTheyAre) {
   const uint32_t other = build_.process(101);
@@ -149,10 +158,15 @@ TEST_F(LockReports, HoldsSayHowLongOthersWaited) {
 TEST_F(LockReports, OneLockCanBeChosen) {
   contended();
   thread(3).lock(0x700, 12'000'000);
+  thread(4).waited(0x700, 13'000'000, 13'500'000, take_, 1003, PENNA_WAIT_TIMEOUT);
   open();
   LockView view;
   view.lock = "counter*";
-  EXPECT_EQ(locks_report(*recording_, *locks_, *names_, view).tables.at(0).rows.size(), 1u);
+  const Report one = locks_report(*recording_, *locks_, *names_, view);
+  EXPECT_EQ(one.tables.at(0).rows.size(), 1u);
+  EXPECT_EQ(one.head.at(1), "1 lock taken 2 times, 1 after waiting, 8.50 ms in all");
+  EXPECT_THAT(one.tail, IsEmpty());
+  EXPECT_THAT(locks_report(*recording_, *locks_, *names_).tail, Contains(HasSubstr("ended by time-out")));
   view.lock = "nobody";
   const Report none = locks_report(*recording_, *locks_, *names_, view);
   EXPECT_EQ(none.head.at(0), "No lock is called nobody.");
