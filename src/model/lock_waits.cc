@@ -162,6 +162,17 @@ uint32_t Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
   return other != lock.process && roots_[other] == roots_[lock.process] ? found->second.thread : kNoIndex;
 }
 
+// Each post lets one go on: of several that came before the first of them ran again, the first woke the first.
+void Locks::took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLedger::Other& rest) {
+  // Some were taken by who did not wait.
+  std::erase_if(state.posts, [begin](const SemaphorePost& one) { return one.time < begin; });
+  if (state.posts.empty()) return;
+  const SemaphorePost first = state.posts.front();
+  state.posts.erase(state.posts.begin());
+  end.waker = first.thread;
+  rest = {OtherSide::kWoke, first.stack, first.thread};
+}
+
 // `open`: it has not ended, but the recording has.
 void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open) {
   LockStats& lock = locks_[index];
@@ -178,8 +189,9 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   }
   const WaitLedger::Open& wait = ledger_.open(thread);
   const uint32_t owner = read.holder != 0 ? thread_of(lock.process, read.holder) : wait.owner;
-  const WaitLedger::End end{time, read.stack, state.woken >= begin && !open ? state.waker : kNoIndex, is_short, open};
+  WaitLedger::End end{time, read.stack, state.woken >= begin && !open ? state.waker : kNoIndex, is_short, open};
   WaitLedger::Other rest = open && !has_holder(lock.kind) ? WaitLedger::Other{} : other_side(index, begin, read, owner);
+  if (lock.kind == LockKind::kSemaphore && read.end == PENNA_WAIT_GOT && !open) took_post(state, begin, end, rest);
   if (wait.lock != index) {  // its request is not here, or for another of the futexes that the thread waited for
     const bool is_same = lock.kind == LockKind::kFutex && wait.begin == begin;
     unended_ += wait.lock != kNoIndex && !is_same;

@@ -198,6 +198,8 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
   if (!has_holder(lock.kind)) {
     ++lock.given;
     posts_[lock.address] = {event.thread, event.time};
+    if (ledger_.waiting(index) > state.posts.size() && state.posts.size() < kMostPosts)
+      state.posts.push_back({event.thread, read.stack, event.time});
     return;
   }
   const uint32_t mine = hold_of(state, event.thread);

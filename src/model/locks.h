@@ -62,9 +62,16 @@ class Locks {
     WaitLedger::Other by;
     uint64_t end = 0;
   };
+  // One that let a waiter of a semaphore go on.
+  struct SemaphorePost {
+    uint32_t thread, stack;
+    uint64_t time;
+  };
+  static constexpr size_t kMostPosts = 64;
   struct State {
-    uint32_t writer = kNoHold;      // into holds_
-    std::vector<uint32_t> readers;  // into holds_; the one that has it for the longest first
+    std::vector<SemaphorePost> posts;  // while others waited, and nobody went on by them yet; the oldest first
+    uint32_t writer = kNoHold;         // into holds_
+    std::vector<uint32_t> readers;     // into holds_; the one that has it for the longest first
     LastHold last;
     uint32_t waker = kNoIndex, waker_stack = 0;  // who gave back or woke last
     uint64_t woken = 0;                          // ticks: when
@@ -110,6 +117,7 @@ class Locks {
   void add_sharer(uint32_t index, uint32_t other);
   bool was_held_by(const State& state, uint32_t thread, uint64_t time) const;
   void charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end);
+  void took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLedger::Other& rest);
   WaitLedger::Other other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const;
   uint32_t thread_of(uint32_t process, uint32_t tid) const;
   uint64_t duration(uint64_t begin, uint64_t end);

@@ -310,6 +310,18 @@ TEST_F(Waits, OfWhatNobodyHolds) {
   EXPECT_EQ(seen.locks.counts().locks, 0u);
 }
 
+// Two wait, two others post before either of them has run again.
+TEST_F(Waits, EachPostOfASemaphoreWakesOne) {
+  thread(0).lock_request(kSemaphore, 10, 1);
+  thread(1).lock_request(kSemaphore, 11, 2);
+  thread(2).unlock_at(kSemaphore, 20, 3);
+  thread(3).unlock_at(kSemaphore, 21, 4);
+  thread(0).lock_wait(kSemaphore, 10, 30, 1, 0, PENNA_WAIT_GOT);
+  thread(1).lock_wait(kSemaphore, 11, 32, 2, 0, PENNA_WAIT_GOT);
+  Analysed seen(build_);
+  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 3 woke: 1 20 20", "2 x 4 woke: 1 21 21"));
+}
+
 TEST_F(Waits, NestingIsOfTheThread) {
   thread(0).lock(0x100, 10);
   thread(0).lock(0x200, 20);
