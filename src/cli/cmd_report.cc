@@ -12,6 +12,7 @@
 #include "cli/cmd_export.h"
 #include "cli/cmd_record.h"
 #include "cli/progress.h"
+#include "cli/report_by.h"
 #include "cli/verbs.h"
 #include "model/same_stacks.h"
 #include "report/deadlock_rows.h"
@@ -39,18 +40,6 @@ struct Material {
 };
 
 LockView view_of_locks(const Material& m) { return {m.analyses.lock_blocks.get(), m.options.lock, m.ascii}; }
-
-std::optional<WaitsBy> waits_by(std::optional<ReportBy> by) {
-  if (!by) return std::nullopt;
-  switch (*by) {
-    case ReportBy::kFunction: return WaitsBy::kFunction;
-    case ReportBy::kHolder: return WaitsBy::kHolder;
-    case ReportBy::kLock: return WaitsBy::kLock;
-    case ReportBy::kThread: return WaitsBy::kThread;
-    case ReportBy::kProcess: return WaitsBy::kProcess;
-    default: return std::nullopt;
-  }
-}
 
 struct NamedReport {
   const char* name;
@@ -200,12 +189,6 @@ Result<> take_words(const std::vector<std::string>& words, ReportOptions& option
   return ok();
 }
 
-using Words = std::initializer_list<const char*>;
-bool is_one_of(const std::string& word, Words words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-constexpr Words kByTables = {"alloc", "leaks", "temp", "peak", "lifetimes"};
 constexpr Words kLockTables = {"locks", "waits", "holds"};
 constexpr Words kAllocTables = {"alloc", "leaks", "temp", "peak", "lifetimes", "sizes", "heap"};
 
@@ -223,40 +206,9 @@ void limit_stacks(Report& report, const ReportOptions& options) {
     if (table.details_key == "stack" && frames != 0) table.most_details = frames;
 }
 
-// What a table must read more, for the rows that it is asked for.
-uint32_t classes_by(const ReportOptions& options) {
-  if (options.unmatched) return kUnmatchedFrees;
-  if (options.path.any()) return kWaitPath;
-  if (!options.by || options.which == "waits") return 0;
-  if (options.which == "calls")
-    return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
-  switch (*options.by) {
-    case ReportBy::kProcess: return kAllocByProcess;
-    case ReportBy::kThread: return kAllocByThread;
-    case ReportBy::kCall: return kAllocByCall | kCallTree | kCallEvents;
-    case ReportBy::kKind: return kAllocByKind;
-    case ReportBy::kFreer: return kBlockFreers;
-    default: return 0;
-  }
-}
-
-std::optional<GroupBy> groups_of(const ReportOptions& options) {
-  if (!options.by) return std::nullopt;
-  switch (*options.by) {
-    case ReportBy::kFunction: return GroupBy::kFunction;
-    case ReportBy::kFile: return GroupBy::kFile;
-    case ReportBy::kModule: return GroupBy::kModule;
-    case ReportBy::kProcess: return GroupBy::kProcess;
-    case ReportBy::kThread: return GroupBy::kThread;
-    case ReportBy::kCall: return GroupBy::kCall;
-    case ReportBy::kKind: return GroupBy::kKind;
-    default: return std::nullopt;
-  }
-}
-
 // Are rows of allocations stacks?
 bool shows_stacks(const ReportOptions& options) {
-  return (options.which.empty() || is_one_of(options.which, kByTables)) &&
+  return (options.which.empty() || is_by_stacks(options.which)) &&
          (!options.by || options.by == ReportBy::kStack || options.by == ReportBy::kFreer);
 }
 
@@ -353,28 +305,6 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   if (options.which != "health") report.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();
-}
-
-Result<> check_by(const ReportOptions& options) {
-  if (!options.by) return ok();
-  const bool stacks = is_one_of(options.which, kByTables);
-  if (!stacks && options.which != "calls" && options.which != "waits")
-    return Error{fmt::format("--by is for the tables calls, waits, {}: name one of them", fmt::join(kByTables, ", "))};
-  const ReportBy by = *options.by;
-  if (options.which == "waits") {
-    if (by == ReportBy::kThread && !options.lock.empty())
-      return Error{"waits --by thread adds up all locks: it does not go with --lock"};
-    if (by == ReportBy::kStack || waits_by(by)) return ok();
-    return Error{"waits can be shown --by stack, function, holder, lock, thread or process"};
-  }
-  if (by == ReportBy::kHolder || by == ReportBy::kLock)
-    return Error{
-        fmt::format("--by {} is for waits, not for {}", by == ReportBy::kLock ? "lock" : "holder", options.which)};
-  const bool possible = stacks ? by != ReportBy::kFreer || is_one_of(options.which, {"alloc", "lifetimes"})
-                               : by == ReportBy::kFunction || by == ReportBy::kModule || by == ReportBy::kThread;
-  if (possible) return ok();
-  return Error{stacks ? fmt::format("--by freer is for alloc and lifetimes, not for {}", options.which)
-                      : "calls can be shown --by function, module or thread"};
 }
 
 Result<> check_shortest(const ReportOptions& options, const char* option, const std::string& text, Words tables) {

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/locks.h"
-#include "recording_builder.h"
+#include "analysed_waits.h"
 
 namespace penna::lock_waits_test {
 namespace {
@@ -22,43 +21,8 @@ constexpr uint64_t kRead = ThreadBuilder::of_sync(PENNA_SYNC_READ, 0x6000);
 constexpr uint64_t kWrite = ThreadBuilder::of_sync(PENNA_SYNC_WRITE, 0x6000);
 constexpr uint64_t kSemaphore = ThreadBuilder::of_sync(PENNA_SYNC_SEMAPHORE, 0x7000);
 
-struct Analysed {
-  explicit Analysed(RecordingBuilder& build, const LockOptions& options = {})
-      : recording(build.open()), locks(recording, options) {
-    for_each_event(recording, {.classes = kLockEvents | kAllocEvents}, locks);
-    locks.finish();
-  }
-  // "waiter's stack x other stack side: waits time longest" of every pair.
-  std::vector<std::string> pairs() const {
-    static constexpr const char* kSides[] = {"held", "gave back", "unknown", "nobody", "woke", "timeout", "broken"};
-    std::vector<std::string> all;
-    for (const WaitPair& pair : locks.pairs())
-      if (pair.time != 0 || pair.side != OtherSide::kNobody)
-        all.push_back(std::to_string(pair.stack) + " x " + std::to_string(pair.other_stack) + " " +
-                      kSides[static_cast<int>(pair.side)] + ": " + std::to_string(pair.waits) + " " +
-                      std::to_string(pair.time) + " " + std::to_string(pair.longest));
-    return all;
-  }
-  const LockStats& of(uint64_t address) const {
-    for (const LockStats& lock : locks.all())
-      if (lock.address == address) return lock;
-    static const LockStats none;
-    return none;
-  }
-  Recording recording;
-  Locks locks;
-};
-
-class Waits : public testing::Test {
- protected:
-  Waits() {
-    const uint32_t process = build_.process(100);
-    for (uint32_t serial = 1; serial <= 4; ++serial) threads_.push_back(&build_.thread(process, serial));
-  }
-  ThreadBuilder& thread(size_t index) { return *threads_[index]; }
-  RecordingBuilder build_;
-  std::vector<ThreadBuilder*> threads_;
-};
+using Analysed = AnalysedWaits;
+class Waits : public WaitsTest {};
 
 // 0 holds 10..40 and 1 holds 45..80, both while 2 waits 20..82: the lock is free for 5 and then for 2.
 TEST_F(Waits, EachHolderIsChargedWithItsOwnTime) {
@@ -357,73 +321,6 @@ TEST_F(Waits, SamplesStandForAll) {
   EXPECT_EQ(lock.hold.count(), 12u);
   EXPECT_EQ(lock.hold.sum(), 50u + 10 + 4);
   EXPECT_EQ(lock.unmatched_unlocks, 0u);
-}
-
-// The recorder was killed, and nobody told of an end: who waited did so at least until the last clocks were written.
-TEST_F(Waits, WhatIsOpenWhenTheRecorderIsKilledLastedUntilItsLastClocks) {
-  thread(0).lock_at(kMutex, 10, 1);
-  thread(1).lock_request(kMutex, 30, 2, 1001);
-  for (const uint64_t time : {1u, 130u})
-    if (!build_.writer().write_clock({time, time, time})) std::abort();
-  Analysed seen(build_);
-  EXPECT_THAT(seen.pairs(), ElementsAre("2 x 1 held: 1 100 100"));
-}
-
-// A lock in memory that two processes share, which lies elsewhere in each, at the same place of a page. 1001 of the first holds it and its
-// own; a thread of the second waits, as later when nobody says who the owner is.
-TEST_F(Waits, WhoHoldsASharedLockInAnotherProcessIsKnownWithItsStack) {
-  constexpr uint64_t kShared = 0x7f0000003040, kThere = 0x7e0000009040, kOther = 0x7f0000003080;
-  ThreadBuilder& waiter = build_.thread(build_.process(200, 1), 1);
-  thread(0).lock_at(kShared, 10, 1);
-  thread(0).lock_at(kOther, 11, 7);
-  waiter.waited(kThere, 20, 61, 1, 1001);
-  thread(0).unlock(kShared, 60);
-  thread(1).lock_at(kShared, 70, 3);
-  waiter.unlock(kThere, 65);
-  waiter.waited(kThere, 75, 95, 1);
-  thread(1).unlock(kShared, 90);
-  Analysed seen(build_);
-  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("1 x 1 held: 1 40 40", "1 x 3 held: 1 15 15", "1 x 0 nobody: 2 6 5"));
-  EXPECT_EQ(other_process(seen.of(kThere), seen.locks.pairs()[0]), 0u);
-  EXPECT_EQ(seen.locks.groups()[0].waited, 40u);
-}
-
-TEST_F(Waits, WhoHoldsASharedLockInAnotherProcessMayHoldItStill) {
-  constexpr uint64_t kShared = 0x7f0000003040, kThere = 0x7e0000009040;
-  ThreadBuilder& waiter = build_.thread(build_.process(200, 1), 1);
-  thread(0).lock_at(kShared, 10, 1);
-  waiter.waited(kThere, 20, 50, 2, 1001, PENNA_WAIT_TIMEOUT);
-  waiter.lock_request(kThere, 60, 3, 1001);
-  thread(0).lock_at(kMutex, 100, 9);
-  Analysed seen(build_);
-  EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 1 held: 1 30 30", "3 x 1 held: 1 40 40"));
-}
-
-// 0 holds it from 10 to 60, 1 waits from 20 to 61: of a range that begins at 50, 10 and 11. Its holder is known from before.
-TEST_F(Waits, OfARangeCountWhatLiesInItAndHoldersAreKnownFromBefore) {
-  thread(0).lock_at(kMutex, 10, 1);
-  thread(0).lock_at(kWrite, 11, 9);
-  thread(0).unlock(kWrite, 12);
-  thread(1).waited(kMutex, 20, 61, 2, 1001);
-  thread(0).unlock(kMutex, 60);
-  Recording recording = build_.open();
-  CallRules rules;
-  rules.begin = 50;
-  recording.select_calls(rules);
-  Locks locks(recording);
-  visit_past(recording, kLockEvents, locks);
-  for_each_event(recording, {.classes = kLockEvents}, locks);
-  locks.finish();
-  ASSERT_EQ(locks.pairs().size(), 2u);
-  EXPECT_EQ(locks.pairs()[0].side, OtherSide::kHeld);
-  EXPECT_EQ(locks.pairs()[0].other_stack, 1u);
-  EXPECT_EQ(locks.pairs()[0].time, 10u);
-  EXPECT_EQ(locks.pairs()[1].time, 1u);
-  ASSERT_EQ(locks.by_wait().size(), 1u);  // the other one was used before
-  EXPECT_EQ(locks.by_wait()[0]->wait.sum(), 11u);
-  EXPECT_EQ(locks.by_wait()[0]->hold.max(), 10u);
-  EXPECT_EQ(locks.by_wait()[0]->acquisitions, 1u);
-  EXPECT_EQ(locks.counts().locks, 1u);
 }
 
 // record --min-wait: the wait that was asked for ended like a free acquisition.

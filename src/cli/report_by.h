@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// penna report --by: what a row of a table is for.
+// Invariant: what check_by() lets pass, the table that was asked for can do.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/cmd_report.h"
+#include "report/reports.h"
+
+namespace penna {
+
+using Words = std::initializer_list<const char*>;
+bool is_one_of(const std::string& word, Words words);
+
+// Tables of allocations whose rows are stacks by themselves.
+bool is_by_stacks(const std::string& table);
+
+Result<> check_by(const ReportOptions& options);
+// What a table must read more, for the rows that it is asked for.
+uint32_t classes_by(const ReportOptions& options);
+// Of allocations, and of waits; none: as the table is by itself.
+std::optional<GroupBy> groups_of(const ReportOptions& options);
+std::optional<WaitsBy> waits_by(std::optional<ReportBy> by);
+
+}  // namespace penna
