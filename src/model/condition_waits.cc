@@ -24,12 +24,14 @@ void ConditionWaits::requested(uint32_t condition, uint32_t thread, uint64_t tim
   ++states_[condition].open;
 }
 
-void ConditionWaits::woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody) {
+void ConditionWaits::woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody, bool elsewhere) {
   ConditionStats& stats = all_[condition];
   State& state = states_[condition];
   ++(everybody ? stats.broadcasts : stats.signals);
   const uint32_t asleep = state.open - state.woken;
-  if (asleep == 0) {
+  if (asleep == 0 && elsewhere) {
+    // Heard there.
+  } else if (asleep == 0) {
     ++stats.unheard;
     state.last_unheard = time;
     state.unheard_by = thread;

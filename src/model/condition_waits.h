@@ -23,7 +23,8 @@ class ConditionWaits {
   // A thread begins to wait; it had held the mutex since `locked`.
   // `given`: the lock that the thread gave back last, as one does on the way to wait; kNoIndex: none.
   void requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked, uint32_t given = kNoIndex);
-  void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody);
+  // `elsewhere`: a thread of another process, which shares it, waits.
+  void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody, bool elsewhere = false);
   // `retaken`: another thread than the one that had woken it gave the mutex back last, at that time; 0: none did.
   void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t given_back,
              uint32_t given_back_by);

@@ -68,6 +68,18 @@ void Locks::add_sharer(uint32_t index, uint32_t other) {
   }
 }
 
+// In a process of the same family, what lies at the same address: it may be the same.
+bool Locks::is_waited_for_elsewhere(uint32_t index) const {
+  const LockStats& lock = locks_[index];
+  for (uint32_t process = 0; process < std::min(roots_.size(), kMostSharers); ++process) {
+    if (process == lock.process || roots_[process] != roots_[lock.process]) continue;
+    if (const uint32_t* same = index_.peek(process, lock.kind, lock.address);
+        same != nullptr && ledger_.waiting(*same) != 0)
+      return true;
+  }
+  return false;
+}
+
 void Locks::charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end) {
   if (states_[index].shared == kNoIndex) return;
   for (const uint32_t other : sharers_[states_[index].shared]) {

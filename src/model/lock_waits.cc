@@ -134,8 +134,9 @@ void Locks::woke(const Event& event, const LockRecord& read) {
   state.waker_stack = read.stack;
   state.woken = event.time;
   ++locks_[index].given;
-  if (can_be_of_many(locks_[index].kind)) posts_[locks_[index].address] = {event.thread, event.time};
-  if (state.condition != kNoIndex) conditions_.woke(state.condition, event.thread, event.time, read.most > 1);
+  if (can_be_of_many(locks_[index].kind)) posts_[locks_[index].address] = {event.thread, read.stack, event.time};
+  if (state.condition != kNoIndex)
+    conditions_.woke(state.condition, event.thread, event.time, read.most > 1, is_waited_for_elsewhere(index));
 }
 
 // Who is charged with what no holder is.
@@ -146,20 +147,19 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
   if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kBroken};
   if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
-  if (state.woken < begin || state.waker == kNoIndex) {
-    const uint32_t waker = can_be_of_many(lock.kind) ? posted_elsewhere(lock, begin) : kNoIndex;
-    return waker == kNoIndex ? WaitLedger::Other{} : WaitLedger::Other{OtherSide::kWoke, 0, waker};
-  }
+  if (state.woken < begin || state.waker == kNoIndex)
+    return can_be_of_many(lock.kind) ? posted_elsewhere(lock, begin) : WaitLedger::Other{};
   return {OtherSide::kWoke, state.waker_stack, state.waker};
 }
 
-// Nobody of this process let the waiter go on, and yet it went: so it lies in memory that processes share since they were forked. Told is
-// the thread alone; its stacks are numbers of its own process.
-uint32_t Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
+// Nobody of this process let the waiter go on, and yet it went: so it lies in memory that processes share since they were forked.
+WaitLedger::Other Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
   const auto found = posts_.find(lock.address);
-  if (found == posts_.end() || found->second.time < begin) return kNoIndex;
-  const uint32_t other = recording_.threads()[found->second.thread].process;
-  return other != lock.process && roots_[other] == roots_[lock.process] ? found->second.thread : kNoIndex;
+  if (found == posts_.end() || found->second.time < begin) return {};
+  const Post& post = found->second;
+  const uint32_t its = recording_.threads()[post.thread].process;
+  if (its == lock.process || roots_[its] != roots_[lock.process]) return {};
+  return {OtherSide::kWoke, post.stack, post.thread, kNoIndex, 0, its};
 }
 
 // Each post lets one go on: of several that came before the first of them ran again, the first woke the first.

@@ -197,7 +197,7 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
   state.woken = event.time;
   if (!has_holder(lock.kind)) {
     ++lock.given;
-    posts_[lock.address] = {event.thread, event.time};
+    posts_[lock.address] = {event.thread, read.stack, event.time};
     if (ledger_.waiting(index) > state.posts.size() && state.posts.size() < kMostPosts)
       state.posts.push_back({event.thread, read.stack, event.time});
     return;

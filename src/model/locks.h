@@ -86,7 +86,7 @@ class Locks {
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
   uint32_t add_lock(const Event& event, LockKind kind, uint64_t address);
   void inherit_name(LockStats& lock) const;
-  uint32_t posted_elsewhere(const LockStats& lock, uint64_t begin) const;
+  WaitLedger::Other posted_elsewhere(const LockStats& lock, uint64_t begin) const;
   void replaced(uint32_t index);
   void made(const Event& event, const LockRecord& read);
 
@@ -116,6 +116,7 @@ class Locks {
   void find_sharers(uint32_t index, uint32_t owner, uint64_t begin);
   void add_sharer(uint32_t index, uint32_t other);
   bool was_held_by(const State& state, uint32_t thread, uint64_t time) const;
+  bool is_waited_for_elsewhere(uint32_t index) const;
   void charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end);
   void took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLedger::Other& rest);
   WaitLedger::Other other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const;
@@ -127,7 +128,7 @@ class Locks {
   LockIndex index_;
   std::vector<uint32_t> parents_, roots_;  // of processes: who forked it, and the first of them
   struct Post {
-    uint32_t thread;
+    uint32_t thread, stack;
     uint64_t time;
   };
   // By address: of what several processes can wait for, the last time that one let others go on.

@@ -97,7 +97,7 @@ void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Othe
     if (part.group != kNoIndex) groups[part.group].waited = saturating_sum(groups[part.group].waited, time);
   }
   if (left != 0 || parts.empty())
-    add(waiter, thread, lock, end, {rest.side, rest.stack, rest.thread, kNoIndex, left}, left);
+    add(waiter, thread, lock, end, {rest.side, rest.stack, rest.thread, kNoIndex, left, false, rest.elsewhere}, left);
 }
 
 void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End& end, const Open::Part& part,

@@ -46,7 +46,8 @@ expect_match "$out" '^ *WAIT .* THREADS +PID +ADDRESS '
 expect_contains "$(head -n 1 <<<"$out")" 'for the semaphore made in set_up (workers.c:14) ('
 run penna report waits workers.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +semaphore +made in set_up \(workers.c:14\) +wait_for_slot '
-expect_match "$out" '^ *woken by workers \(tid [0-9]+\)$'
+expect_match "$out" '^ *woken by workers \(tid [0-9]+\), in$'
+expect_match "$out" '^ +main \(workers.c:[0-9]+\) \[workers\]$'
 
 # The last to come to a barrier, and who signals, may be another process, too.
 cat >meet.c <<'PROGRAM'
@@ -83,8 +84,9 @@ int main(void) {
 PROGRAM
 build_c meet
 run penna record -q -f -k locks -o meet.penna -- ./meet
-run penna report waits meet.penna --frames 1
-expect_eq 2 "$(grep -Ec '^ *woken by meet \(tid [0-9]+\)$' <<<"$out")" "waits that another process ended"
+run penna report waits meet.penna --frames 1 --min-wait 10ms
+expect_eq 2 "$(grep -Ec '^ *woken by meet \(tid [0-9]+\), in$' <<<"$out")" "waits that another process ended"
+expect_missing "$out" 'when nobody waited'
 expect_missing "$out" 'not known'
 
 # Who holds a mutex in another process is known with the stack, also of two programs that map it at different addresses.

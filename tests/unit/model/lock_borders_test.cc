@@ -57,6 +57,21 @@ TEST_F(LockBorders, WhoHoldsASharedLockInAnotherProcessMayHoldItStill) {
   EXPECT_THAT(seen.pairs(), UnorderedElementsAre("2 x 1 held: 1 30 30", "3 x 1 held: 1 40 40"));
 }
 
+// A semaphore and a condition in memory that a forked process shares.
+TEST_F(LockBorders, WhoWakesAThreadOfAnotherProcessIsKnownWithTheStack) {
+  constexpr uint64_t kSemaphore = ThreadBuilder::of_sync(PENNA_SYNC_SEMAPHORE, 0x7000),
+                     kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
+  const uint32_t child = build_.process(200, 100, 5);
+  build_.thread(child, 1).waited(kSemaphore, 10, 31, 2);
+  thread(0).unlock_at(kSemaphore, 30, 1);
+  build_.thread(child, 1).lock_request(kCondition, 40, 3);
+  thread(0).wake(kCondition, 50, 1, 4);
+  Analysed seen(build_);
+  EXPECT_EQ(seen.pairs()[0], "2 x 1 woke: 1 21 21");
+  EXPECT_EQ(seen.locks.pairs()[0].other_process, 0u);
+  for (const ConditionStats& one : seen.locks.conditions()) EXPECT_EQ(one.unheard, 0u);
+}
+
 // 0 holds it from 10 to 60, 1 waits from 20 to 61: of a range that begins at 50, 10 and 11. Its holder is known from before.
 TEST_F(LockBorders, OfARangeCountWhatLiesInItAndHoldersAreKnownFromBefore) {
   thread(0).lock_at(kMutex, 10, 1);
