@@ -144,8 +144,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "record the program's own lock, too, the object that the first argument of these functions points to: "
       "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, if that gives true when it got the "
       "lock, or try0=, if it then gives 0; may be repeated");
-  parser.number("--stack-depth", options.stack_depth, "N", "frames kept of each stack; default 256", 1,
-                PENNA_MAX_STACK_DEPTH);
+  parser.number(
+      "--stack-depth", options.stack_depth, "N",
+      "frames that are kept of each stack at least, the innermost: of a deeper one up to twice as many; default 256", 1,
+      PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
   parser.flag("--live", live,
               "show what happens while it happens, or what filters keep of it, on standard output, as penna replay "

@@ -170,7 +170,8 @@ run penna check busy.penna --max-alloc-rate 1B/s
 expect_eq 1 "$status" "a rate that is too high"
 expect_match "$out" ' 1 B +broken +--max-alloc-rate 1B/s$'
 expect_contains "$out" "fill(int) (busy.cc:6)"
-rate=$(penna check busy.penna --max-alloc-rate 1 --json | grep -o '"found":[0-9]*,"allowed":1,' | grep -o '[0-9]*' | head -n 1)
+run penna check busy.penna --max-alloc-rate 1 --json
+rate=$(grep -o '"found":[0-9]*,"allowed":1,' <<<"$out" | grep -o '[0-9]*' | head -n 1)
 run penna check busy.penna --max-alloc-rate "$rate"
 expect_eq 0 "$status" "the rate that it has"
 run penna check busy.penna --max-alloc-rate fast
