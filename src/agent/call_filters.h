@@ -27,6 +27,9 @@ inline uint32_t call_refusals = 0;
 inline bool fork_refused() { return (call_refusals & kRefusesStart) != 0; }
 inline bool program_refused() { return (call_refusals & (kRefusesStart | kRefusesProgram)) != 0; }
 
+// Nor may code be looked at or changed.
+inline bool code_refused() { return (call_refusals & (kRefusesRecording | kRefusesCode)) != 0; }
+
 // What `program`, a struct sock_fprog that the target hands to the kernel, refuses: CallRefusals.
 uint32_t refused_by_filter(const void* program);
 

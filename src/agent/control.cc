@@ -2,6 +2,7 @@
 // See control.h.
 #include "agent/control.h"
 
+#include "agent/call_filters.h"
 #include "agent/points.h"
 #include "agent/silencing.h"
 #include "agent/state.h"
@@ -28,6 +29,10 @@ penna_control_status silence(const penna_control& request, penna_change_counts* 
 void answer(penna_control* request) {
   const penna_control asked = *request;
   penna_change_counts change{};
+  if (code_refused()) {
+    request->status = PENNA_CONTROL_NOT_RECORDED;
+    return;
+  }
   request->status = asked.operation == PENNA_CONTROL_SILENCE
                         ? silence(asked, &change)
                         : switch_points(asked, asked.operation == PENNA_CONTROL_POINTS_ON, &change);

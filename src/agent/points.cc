@@ -5,6 +5,7 @@
 #include <cpuid.h>
 #include <sys/single_threaded.h>
 
+#include "agent/call_filters.h"
 #include "agent/modules.h"
 #include "agent/sites.h"
 #include "agent/text.h"
@@ -161,6 +162,7 @@ void start_points(const penna_config& config, bool forked) {
 }
 
 void stop_points() {
+  if (code_refused()) return;
   BoardLock lock(BoardLock::kTry);
   if (!(recording_points || recording_pools) || !lock) return;
   recording_points = recording_pools = false;
@@ -213,6 +215,7 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
 PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   using namespace penna::agent;
   if (armed() == 0) after_fork_or_start();
+  if (code_refused()) return;
   BoardLock lock(BoardLock::kWait);
   Switcher switcher(Running::kNo);
   add_site_module(note, switcher);
@@ -220,6 +223,7 @@ PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
 
 PENNA_EXPORT void penna_agent_module_unloaded(const penna_point_module* note) {
   using namespace penna::agent;
+  if (code_refused()) return forget_site_module(note);  // nobody switches any more
   BoardLock lock(BoardLock::kWait);
   forget_site_module(note);
 }

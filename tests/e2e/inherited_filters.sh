@@ -15,7 +15,7 @@ for call in $calls; do
     [ "$call $how" != 'futex threads' ] || continue  # joins with it, or finds the thread at its end
     run ./filtered prctl kill "$nr" $how
     alone="$status $out"
-    run penna record -q -f -k alloc,locks -o filtered.penna -- ./filtered prctl kill "$nr" $how
+    run penna record -q -f -k alloc,locks,points -o filtered.penna -- ./filtered prctl kill "$nr" $how
     expect_eq "$alone" "$status $out" "$how without $call"
   done
 done

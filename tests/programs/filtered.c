@@ -14,10 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "penna/point.h"
+
 static void* volatile kept;
 
 static void* work(void* unused) {
   for (int i = 0; i < 20000; ++i) kept = malloc(10);
+  PENNA_EVENT(filtered, worked);
   return unused;
 }
 
