@@ -48,3 +48,10 @@ expect_match "$out" '^20,00[0-9] allocations'
 run penna record -f -k alloc -o filtered.penna -- ./filtered prctl kill "$(number ptrace)" exec
 expect_match "$err" '40,00[0-9] alloc'
 expect_missing "$err" 'not recorded'
+
+# A filter that was not installed changes nothing.
+build_c refused_filter
+run penna record -f -k alloc -o refused.penna -- ./refused_filter
+expect_eq "0 refused" "$status $out" "a filter that one thread cannot have"
+expect_match "$err" '20,00[0-9] alloc'
+expect_missing "$err" 'not recorded'

@@ -153,11 +153,14 @@ static long go_on(long number, long a, long b, long c, long d, long e, long f) {
   return have_real() ? real.syscall(number, a, b, c, d, e, f) : raw_syscall(number, a, b, c, d, e, f);
 }
 
-// Of syscall(SYS_seccomp, ...). A thread that could not be given the filter is answered by its number, and nobody has it.
+// Of syscall(SYS_seccomp, ...). A filter is for all threads or for none: the answer then is the number of one that cannot have it.
 extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_seccomp(long number, long operation, long flags,
                                                                                 long program, long d, long e, long f) {
   const auto ask = [=] { return go_on(number, operation, flags, program, d, e, f); };
-  return operation == SECCOMP_SET_MODE_FILTER ? install_filter(reinterpret_cast<const void*>(program), ask) : ask();
+  if (operation != SECCOMP_SET_MODE_FILTER) return ask();
+  constexpr long kNewListener = 1 << 3;  // of Linux 5.0; then it is the number of a descriptor
+  const bool all_or_none = (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0 && (flags & kNewListener) == 0;
+  return install_filter(reinterpret_cast<const void*>(program), ask, all_or_none);
 }
 
 extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_prctl(long number, long option, long mode,
