@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "unwind/arch.h"
 
@@ -113,6 +114,7 @@ constexpr OwnCall kOwnCalls[] = {
     {SYS_prlimit64, kRefusesStart, false, {0, RLIMIT_AS}},
     {SYS_getppid, kRefusesProgram, false, {}},
     {SYS_prctl, kRefusesProgram, false, {16 /* PR_GET_NAME */}},
+    {SYS_access, kRefusesProgram, false, {0, R_OK}},
     {SYS_readlink, kRefusesProgram, false, {}},
     {SYS_getcwd, kRefusesProgram, false, {0, kBytes}},
     {SYS_membarrier, kRefusesProgram | kRefusesCode, false, {1 << 5 /* PRIVATE_EXPEDITED_SYNC_CORE */}},

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "agent/call_filters.h"
 #include "agent/environment.h"
@@ -31,6 +32,14 @@ bool following() {
   return recorder_socket() != nullptr && agent_path()[0] != '\0';
 }
 
+// Behind another root, or for another user, the dynamic linker may not find the agent, and would complain. It is asked after its path as
+// the new program will ask: now. Where it cannot be found, the recorder waits for a program that does not come, and says so.
+bool agent_is_in_reach() {
+  if (!sys_failed(sys(SYS_access, reinterpret_cast<long>(agent_path()), R_OK))) return true;
+  expect_process(1);
+  return false;
+}
+
 // Calls start(environment) with our variables added to `from`; it gives 0 or does not come back when it works. The new
 // environment lies on the stack: an exec never comes back when it works, and a spawn has copied it when it does.
 template <typename Start>
@@ -40,6 +49,7 @@ int with_our_environment(char* const* from, Start start) {
     count_unfollowed();
     return start(from);
   }
+  if (!agent_is_in_reach()) return start(from);
   ExecEnvironment size = exec_environment_size(from);
   if (size.pointers > 16384 || size.bytes > 65536) return start(from);  // rather not followed than out of stack
   auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
@@ -71,6 +81,7 @@ auto with_our_command(const char* command, Start start) {
     count_unfollowed();
     return start(command);
   }
+  if (!agent_is_in_reach()) return start(command);
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
