@@ -114,6 +114,7 @@ constexpr OwnCall kOwnCalls[] = {
     {SYS_prlimit64, kRefusesStart, false, {0, RLIMIT_AS}},
     {SYS_getppid, kRefusesProgram, false, {}},
     {SYS_prctl, kRefusesProgram, false, {16 /* PR_GET_NAME */}},
+    {SYS_openat, kRefusesProgram, false, {static_cast<uint64_t>(AT_FDCWD), 0, O_RDONLY | O_CLOEXEC}},
     {SYS_access, kRefusesProgram, false, {0, R_OK}},
     {SYS_readlink, kRefusesProgram, false, {}},
     {SYS_getcwd, kRefusesProgram, false, {0, kBytes}},

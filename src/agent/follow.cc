@@ -16,6 +16,7 @@
 #include "agent/hooks/limits.h"
 #include "agent/lifecycle.h"
 #include "agent/mapped_memory.h"
+#include "agent/programs.h"
 #include "agent/real.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -42,14 +43,19 @@ bool agent_is_in_reach() {
 
 // Calls start(environment) with our variables added to `from`; it gives 0 or does not come back when it works. The new
 // environment lies on the stack: an exec never comes back when it works, and a spawn has copied it when it does.
-template <typename Start>
-int with_our_environment(char* const* from, Start start) {
+// `fits`: may the program have the agent preloaded?
+template <typename Start, typename Fits>
+int with_our_environment(char* const* from, Start start, Fits fits) {
   if (!following()) return start(from);
   if (program_refused()) {
     count_unfollowed();
     return start(from);
   }
   if (!agent_is_in_reach()) return start(from);
+  if (!fits()) {
+    expect_process(1);  // the recorder waits for it, too
+    return start(from);
+  }
   ExecEnvironment size = exec_environment_size(from);
   if (size.pointers > 16384 || size.bytes > 65536) return start(from);  // rather not followed than out of stack
   auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
@@ -119,21 +125,24 @@ using namespace penna::agent;
 
 PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
   const LimitsAsAsked limits;
-  return with_our_environment(envp, [=](char* const* e) { return real.execve(path, argv, e); });
+  return with_our_environment(
+      envp, [=](char* const* e) { return real.execve(path, argv, e); }, [=] { return takes_agent(path); });
 }
 
 PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
 
 PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
   const LimitsAsAsked limits;
-  return with_our_environment(envp, [=](char* const* e) { return real.execvpe(file, argv, e); });
+  return with_our_environment(
+      envp, [=](char* const* e) { return real.execvpe(file, argv, e); }, [=] { return takes_agent_by_name(file); });
 }
 
 PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
 
 PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
   const LimitsAsAsked limits;
-  return with_our_environment(envp, [=](char* const* e) { return real.fexecve(fd, argv, e); });
+  return with_our_environment(
+      envp, [=](char* const* e) { return real.fexecve(fd, argv, e); }, [=] { return takes_agent_by_descriptor(fd); });
 }
 
 PENNA_EXPORT int execl(const char* path, const char* first, ...) {
@@ -158,13 +167,15 @@ PENNA_EXPORT int execle(const char* path, const char* first, ...) {
 PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return with_our_environment(
-      envp, [=](char* const* e) { return real.posix_spawn(pid, path, actions, attributes, argv, e); });
+      envp, [=](char* const* e) { return real.posix_spawn(pid, path, actions, attributes, argv, e); },
+      [=] { return takes_agent(path); });
 }
 
 PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return with_our_environment(
-      envp, [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); });
+      envp, [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); },
+      [=] { return takes_agent_by_name(file); });
 }
 
 #ifdef __x86_64__
@@ -177,13 +188,15 @@ __asm__(".symver penna_old_posix_spawn,posix_spawn@GLIBC_2.2.5,remove");
 PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                        const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return with_our_environment(
-      envp, [=](char* const* e) { return old_spawn("posix_spawn")(pid, path, actions, attributes, argv, e); });
+      envp, [=](char* const* e) { return old_spawn("posix_spawn")(pid, path, actions, attributes, argv, e); },
+      [=] { return takes_agent(path); });
 }
 __asm__(".symver penna_old_posix_spawnp,posix_spawnp@GLIBC_2.2.5,remove");
 PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                                         const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return with_our_environment(
-      envp, [=](char* const* e) { return old_spawn("posix_spawnp")(pid, file, actions, attributes, argv, e); });
+      envp, [=](char* const* e) { return old_spawn("posix_spawnp")(pid, file, actions, attributes, argv, e); },
+      [=] { return takes_agent_by_name(file); });
 }
 #endif
 

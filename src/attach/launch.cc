@@ -28,8 +28,10 @@ ssize_t read_retrying(int fd, void* to, size_t bytes) {
 void become(const std::vector<std::string>& command, const std::string& agent, const std::string& socket_path) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   std::string preload = preloaded != nullptr && *preloaded != '\0' ? agent + ":" + preloaded : agent;
-  ::setenv("LD_PRELOAD", preload.c_str(), 1);
-  ::setenv(PENNA_SOCKET_VARIABLE, socket_path.c_str(), 1);
+  if (!agent.empty()) {
+    ::setenv("LD_PRELOAD", preload.c_str(), 1);
+    ::setenv(PENNA_SOCKET_VARIABLE, socket_path.c_str(), 1);
+  }
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

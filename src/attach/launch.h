@@ -25,7 +25,7 @@ struct LaunchError {
 // A process that waits to become the program. Destroyed before start(), it ends without having run anything.
 class Launch {
  public:
-  // `signals`: the mask that the program shall have. Call before any thread is started.
+  // `agent`: empty where it cannot be preloaded. `signals`: the mask that the program shall have. Call before any thread is started.
   static Result<Launch> prepare(const std::vector<std::string>& command, const std::string& agent,
                                 const std::string& socket_path, const sigset_t& signals);
   Launch(Launch&&) noexcept = default;

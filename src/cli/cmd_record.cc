@@ -132,7 +132,8 @@ int cmd_record(const RecordOptions& options) {
   SocketDirectory directory;
   auto socket_path = directory.create();
   if (!socket_path) return fail(socket_path.error().text);
-  auto program = Launch::prepare(options.command, *agent, *socket_path, signals.before());
+  auto program =
+      Launch::prepare(options.command, takes_agent(options.command[0]) ? *agent : "", *socket_path, signals.before());
   if (!program) return fail(program.error().text);
   auto writer = create_recording(options, program->pid());
   if (!writer) return fail(writer.error().text);

@@ -20,6 +20,8 @@ std::string file_of(const std::string& command) {
   return command.find('/') != std::string::npos ? command : find_program(command);
 }
 
+bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
+
 std::string what_conditions_did(const std::vector<std::string>& conditions, const CollectorTotals& totals) {
   const std::string where = fmt::format("--where '{}'", fmt::join(conditions, "' and '"));
   if (totals.sites_with_condition == 0)
@@ -90,6 +92,12 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("next: penna report {}", times.path));
 }
 
+bool takes_agent(const std::string& command) {
+  const auto facts = read_elf_facts(file_of(command));
+  if (!facts || !facts->is_elf) return true;
+  return facts->bits == 64 && facts->machine_name == "x86-64" && !is_of_musl(*facts);
+}
+
 std::string why_unrecorded(const std::string& command) {
   auto facts = read_elf_facts(file_of(command));
   if (!facts || !facts->is_elf) return fmt::format("nothing was recorded of {}: it never met the recorder", command);
@@ -100,6 +108,9 @@ std::string why_unrecorded(const std::string& command) {
   if (facts->bits != 64 || facts->machine_name != "x86-64")
     return fmt::format("nothing was recorded of {}: it is a {}-bit {} program, and the agent is for x86-64", command,
                        facts->bits, facts->machine_name);
+  if (is_of_musl(*facts))
+    return fmt::format(
+        "nothing was recorded of {}: its libc is musl, and the agent is for glibc; link it with that one", command);
   if (facts->setuid)
     return fmt::format(
         "nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the "
@@ -111,7 +122,8 @@ std::string why_unrecorded(const std::string& command) {
 
 std::string say_unrecorded(uint32_t count) {
   return fmt::format(
-      "{} that it started {} not recorded: static, setuid or 32-bit, without a way to the recorder (another root or "
+      "{} that it started {} not recorded: static, setuid, 32-bit or of another libc, without a way to the recorder "
+      "(another root or "
       "/tmp, a sandbox), or with limits (ulimit) that leave no room",
       count == 1 ? std::string("a program") : fmt::format("{} programs", count), count == 1 ? "was" : "were");
 }

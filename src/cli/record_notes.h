@@ -28,6 +28,9 @@ struct RecordingTimes {
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
 
 // Why the program that `command` names did not meet the recorder, as a sentence.
+// May the agent be preloaded into the program of `command`? False where the dynamic linker would complain, or not start it.
+bool takes_agent(const std::string& command);
+
 std::string why_unrecorded(const std::string& command);
 
 // That `count` of the programs that it started did not meet the recorder, as a sentence.
