@@ -119,7 +119,7 @@ Loaded load(const penna_value& value, const Passed& passed, uint32_t bytes) {
     address = loaded.words[0];
   }
   if (value.place == PENNA_VALUE_STACK && value.behind != 0) {
-    uint64_t pointer;
+    uint64_t pointer = 0;
     if (copy_memory(&pointer, address, sizeof pointer) != sizeof pointer) return {{address, 0}, true};
     address = pointer;
   }

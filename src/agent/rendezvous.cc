@@ -247,7 +247,7 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* re
 
 long ask_recorder(const char* socket_path, long questions) {
   Descriptor socket(connect_to(socket_path));
-  penna_config config;
+  penna_config config{};
   if (!socket) return -1;
   Descriptor doorbell(receive_config(socket.fd, &config));
   penna_hello hello{
