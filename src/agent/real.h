@@ -16,6 +16,8 @@
 #include <threads.h>
 #include <ucontext.h>
 
+#include "agent/state.h"
+
 namespace penna::agent {
 
 using OnFrame = int (*)(void* context, void* argument);  // _Unwind_Trace_Fn
@@ -30,6 +32,12 @@ struct RealFunctions {
 extern RealFunctions real;
 extern bool real_is_known;  // all of them
 #pragma GCC visibility pop
+
+// Other things are recorded, those of this class are not: the real function is all there is to call.
+__attribute__((always_inline)) inline bool only_others_recorded(penna_event_class event_class) {
+  const uint32_t bits = armed();
+  return (bits & class_bit(event_class)) == 0 && bits != 0 && real_is_known;
+}
 
 // Looks all of them up, once. False while another caller (or an outer frame of this one) is at it: dlsym may allocate,
 // and what it asks for meanwhile comes from early_alloc(). Uses dlsym: not for signal handlers before start-up.

@@ -15,11 +15,7 @@ __attribute__((always_inline)) inline bool only_plain_locks() {
   constexpr uint32_t kRecorded = class_bit(PENNA_LOCKS);
   return __builtin_expect((armed() & (kRecorded | kLockOptions)) == kRecorded, 1);
 }
-// Other things are recorded, locks are not.
-__attribute__((always_inline)) inline bool no_locks() {
-  const uint32_t bits = armed();
-  return bits != 0 && (bits & class_bit(PENNA_LOCKS)) == 0 && real_is_known;
-}
+inline bool no_locks() { return only_others_recorded(PENNA_LOCKS); }
 
 // By glibc's kinds: robust, or with a ceiling of priorities. These are tried in ways of their own.
 inline constexpr int kRobust = 16, kCeiling = 64;
