@@ -22,6 +22,7 @@ endif()
 
 # PENNA_SANITIZE: comma list for -fsanitize (tool side and tests only: the agent lives in other people's programs).
 set(PENNA_SANITIZE "" CACHE STRING "sanitizers for tool side and tests, e.g. address,undefined or thread")
+option(PENNA_TESTS "everything below tests/, which needs the packages of the group test" OFF)
 set(PENNA_FUZZ OFF CACHE BOOL "the targets of fuzz/, and coverage for libFuzzer in what they link (clang)")
 # Tells the builds apart in the names of tests: one ctest runs those of several builds.
 set(PENNA_TEST_PREFIX "")

@@ -62,10 +62,4 @@ doc_block() {
                     inside {block = block $0 "\n"}' "$PENNA_SOURCE/docs/$1" | grep . || fail "docs/$1 has no example with '$2'"
 }
 
-need() {
-  local package
-  for package in "$@"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
-      { "$PENNA_SOURCE/tools/install-packages" --package "$package" || fail "needs the Debian package $package"; }
-  done
-}
+need() { "$PENNA_SOURCE/tools/install-packages" --package "$@" || fail "needs the Debian packages $*"; }
