@@ -9,6 +9,8 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <map>
+#include <stdexcept>
 
 #include "base/say.h"
 #include "report/units.h"
@@ -39,14 +41,40 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
+// CLI11 2.3 takes names that 2.4 throws out, so that a mistake would show with the other version alone.
+const char* well_formed(const char* names) {
+  for (const char* c = names; *c != '\0'; ++c)
+    if (static_cast<unsigned char>(*c) <= ' ' || *c == '=' || *c == ':' || *c == '{')
+      throw std::invalid_argument(fmt::format("not every CLI11 takes the name '{}'", names));
+  return names;
+}
+
+// Words that have a meaning by their order are one list to CLI11; the help shows them as they are typed.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    const auto found = typed.find(option);
+    return found == typed.end() ? CLI::Formatter::make_option_name(option, positional) : found->second;
+  }
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return typed.contains(option) ? typed.at(option) : CLI::Formatter::make_option_usage(option);
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return typed.contains(option) ? std::string() : CLI::Formatter::make_option_opts(option);
+  }
+  std::map<const CLI::Option*, std::string> typed;
+};
+
 }  // namespace
 
 struct OptionParser::Parts {
   Parts(const std::string& about, const char* name) : app(about, name) {
     app.set_help_flag();
-    app.get_formatter()->column_width(34);
+    formatter->column_width(34);
+    app.formatter(formatter);
   }
   CLI::App app;
+  std::shared_ptr<Formatter> formatter = std::make_shared<Formatter>();
   std::vector<std::string>* command = nullptr;
 };
 
@@ -55,21 +83,21 @@ OptionParser::OptionParser(const std::string& about, const char* command)
 OptionParser::~OptionParser() = default;
 
 void OptionParser::flag(const char* names, bool& value, const std::string& help) {
-  parts_->app.add_flag(names, value, help);
+  parts_->app.add_flag(well_formed(names), value, help);
 }
 
 void OptionParser::text(const char* names, std::string& value, const char* shown, const std::string& help) {
-  parts_->app.add_option(names, value, help)->type_name(shown);
+  parts_->app.add_option(well_formed(names), value, help)->type_name(shown);
 }
 
 void OptionParser::text_or(const char* alone, const char* names, std::string& value, const char* shown,
                            const std::string& help) {
-  parts_->app.add_option(names, value, help)->type_name(shown)->expected(0, 1)->default_str(alone);
+  parts_->app.add_option(well_formed(names), value, help)->type_name(shown)->expected(0, 1)->default_str(alone);
 }
 
 void OptionParser::texts(const char* names, std::vector<std::string>& values, const char* shown,
                          const std::string& help, Split split) {
-  CLI::Option* option = parts_->app.add_option(names, values, help)->type_name(shown);
+  CLI::Option* option = parts_->app.add_option(well_formed(names), values, help)->type_name(shown);
   if (split == Split::kAtCommas) option->delimiter(',');
   option->allow_extra_args(false);
 }
@@ -83,7 +111,7 @@ void OptionParser::add_number(const char* names, const char* shown, const std::s
                               : fmt::format("Value {} not in range {} to {}", text, low, high);
   };
   const auto take = [set](const std::string& text) { set(whole_number(text).value_or(0)); };
-  parts_->app.add_option_function<std::string>(names, take, help)->type_name(shown)->check(check);
+  parts_->app.add_option_function<std::string>(well_formed(names), take, help)->type_name(shown)->check(check);
 }
 
 void OptionParser::add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
@@ -91,21 +119,21 @@ void OptionParser::add_choice(const char* names, const std::string& help, const 
   const auto take = [words, set](const std::string& word) {
     set(static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin()));
   };
-  parts_->app.add_option_function<std::string>(names, take, help)
+  parts_->app.add_option_function<std::string>(well_formed(names), take, help)
       ->type_name(joined(words, "|"))
       ->check(CLI::IsMember(words).description(""));
 }
 
 void OptionParser::add_action(const char* names, const std::string& help, const std::function<void()>& act) {
-  parts_->app.add_flag_callback(names, act, help);
+  parts_->app.add_flag_callback(well_formed(names), act, help);
 }
 
 void OptionParser::word(const char* name, std::string& value, const std::string& help, Need need) {
-  parts_->app.add_option(name, value, help)->required(need == Need::kRequired);
+  parts_->app.add_option(well_formed(name), value, help)->required(need == Need::kRequired);
 }
 
-void OptionParser::words(const char* name, std::vector<std::string>& values, const std::string& help) {
-  parts_->app.add_option(name, values, help);
+void OptionParser::words(const char* shown, std::vector<std::string>& values, const std::string& help) {
+  parts_->formatter->typed.emplace(parts_->app.add_option("words", values, help), shown);
 }
 
 void OptionParser::command(std::vector<std::string>& command) {
@@ -128,6 +156,7 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
     const std::string usage = app.get_name() + " [OPTIONS]";
     if (const size_t at = help.find(usage); parts_->command != nullptr && at != std::string::npos)
       help.replace(at, usage.size(), usage + " [--] CMD [ARGUMENTS...]");
+    while (help.ends_with("\n\n")) help.pop_back();  // how many there are is a question of its version
     return help;
   } catch (const CLI::ParseError& error) {
     return Error{in_sentence(error.what())};

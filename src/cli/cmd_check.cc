@@ -189,7 +189,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
       "shows "
       "the stacks that broke it), 2 when they cannot be checked.",
       "penna check");
-  parser.words("REC", words, "the recording");
+  parser.words("[REC]", words, "the recording");
   parser.text("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB");
   parser.number("--max-leak-blocks", options.max_leak_blocks, "N", "never freed, in blocks");
   parser.text("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process");

@@ -379,7 +379,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   ReportOptions& options = parsed.options;
   std::vector<std::string> words;
   OptionParser parser("Shows the tables of a recording; without TABLE the top of each.", "penna report");
-  parser.words("REC|TABLE", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
+  parser.words("[REC] [TABLE]", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
   add_input_options(parser, options.input);
   add_table_options(parser, options.table, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");

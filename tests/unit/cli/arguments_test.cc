@@ -271,7 +271,25 @@ TEST(Parse, HelpShowsNamesValuesAndWords) {
             "  --format table|csv|json         text for people, or raw numbers\n"
             "  --json                          the same as --format json\n"
             "  --color auto|always|never       colours: on a terminal, always, never\n"
-            "  -h,--help                       show this text\n\n");
+            "  -h,--help                       show this text\n");
+}
+
+TEST(Parse, NamesAreThoseThatEveryVersionOfCli11Takes) {
+  OptionParser parser("About.", "penna verb");
+  std::string value;
+  bool set = false;
+  EXPECT_THROW(parser.word("A B", value, ""), std::invalid_argument);
+  EXPECT_THROW(parser.text("-a,--a b", value, "X", ""), std::invalid_argument);
+  EXPECT_THROW(parser.flag("--a=b", set, ""), std::invalid_argument);
+  EXPECT_THROW(parser.flag("--a:b", set, ""), std::invalid_argument);
+  for (const Verb& verb : verbs()) EXPECT_EQ(verb.run({"--help"}), 0) << verb.name;  // each declares all that it has
+}
+
+TEST(Parse, HelpShowsWordsAsTheyAreTyped) {
+  EXPECT_THAT(parse_diff({"--help"})->help, HasSubstr("penna diff [OPTIONS] A B\n"));
+  EXPECT_THAT(parse_diff({"--help"})->help, HasSubstr("\n  A B                             the recordings"));
+  EXPECT_THAT(parse_export({"--help"})->help, HasSubstr("penna export [OPTIONS] FORMAT [REC [OUT]]\n"));
+  EXPECT_THAT(parse_report({"--help"})->help, HasSubstr("penna report [OPTIONS] [REC] [TABLE]\n"));
 }
 
 TEST(Parse, HelpOfEveryVerb) {
