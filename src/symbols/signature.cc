@@ -282,7 +282,10 @@ Result<Signature> Signatures::of(uint64_t address) {
   }
   Function function;
   function.die = found->die;
-  if (number_of(&function.die, DW_AT_calling_convention).value_or(DW_CC_normal) > DW_CC_program) {
+  // What LLVM says, since 17, of those that it changed: then only what is stated for each value counts.
+  const uint64_t convention = number_of(&function.die, DW_AT_calling_convention).value_or(DW_CC_normal);
+  const bool changed_by_llvm = convention == DW_CC_nocall;
+  if (convention > DW_CC_program && !changed_by_llvm) {
     return Error{"it has a calling convention of its own: name its values by register, as in NAME@arg1,arg2/x"};
   }
   TypeReader reader;
@@ -303,7 +306,7 @@ Result<Signature> Signatures::of(uint64_t address) {
 
   const bool others_call = any_symbol_ ? contains(called_by_others_, address) : flag_of(&function.die, DW_AT_external);
   const bool lacks = clang != 0 && lacks_parameters(&function);
-  const bool changed = lacks || is_changed(function, others_call);
+  const bool changed = lacks || changed_by_llvm || is_changed(function, others_call);
   Signature signature;
   ValueList arguments(&reader), results(&reader);
   for (Parameter& parameter : function.parameters) {
@@ -315,7 +318,8 @@ Result<Signature> Signatures::of(uint64_t address) {
       arguments.leave_out();
   }
   const bool optimised = lists_calls(&function.die) && !all_in_memory(function);
-  const bool result_kept = others_call || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
+  const bool result_kept =
+      (others_call && !changed_by_llvm) || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
   if (function.result_passing && result_kept && !(changed && function.result_passing->words != 1)) {
     results.add("return", function.result, result_place(*function.result_passing));
   } else if (function.result.kind != TypeKind::kVoid) {

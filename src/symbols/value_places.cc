@@ -25,6 +25,12 @@ PassClass merge(PassClass a, PassClass b) {
   return is_x87(a) || is_x87(b) ? PassClass::kMemory : PassClass::kSse;
 }
 
+// clang calls all of them "_BitInt", gcc 14 says how wide; both pass those of two words as a class of two.
+bool is_bit_int(const DwarfType& type) {
+  Dwarf_Die die = type.die;
+  return text_of(&die, DW_AT_name).find("_BitInt") != std::string_view::npos;
+}
+
 class Classifier {
  public:
   explicit Classifier(TypeReader* reader) : reader_(*reader) {}
@@ -68,7 +74,7 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
     case TypeKind::kPointer:
     case TypeKind::kReference:
       if (bytes == 0 || bytes > 16) return false;  // _BitInt of more
-      put_scalar(offset, bytes, bytes, PassClass::kInteger, PassClass::kInteger);
+      put_scalar(offset, bytes, bytes > 8 && is_bit_int(type) ? 8 : bytes, PassClass::kInteger, PassClass::kInteger);
       return true;
     case TypeKind::kMethodPointer:
     case TypeKind::kLengthView:
@@ -187,7 +193,9 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const
     passing.memory = passing.x87;  // as an argument
   }
   const bool integer = type.kind == TypeKind::kSigned || type.kind == TypeKind::kUnsigned;
-  passing.split = variant.split_int128 && integer && passing.words == 2;
+  const bool int128 = integer && passing.words == 2 && !is_bit_int(type);
+  passing.split = variant.split_int128 && int128;
+  passing.takes_last = variant.int128_takes_last && int128;
   const bool empty = std::all_of(passing.classes.begin(), passing.classes.end(),
                                  [](PassClass one) { return one == PassClass::kNone; });
   if (empty && !passing.memory) passing.words = 0;
@@ -228,7 +236,10 @@ ValuePlace ArgumentPlaces::next(const Passing& passing) {
   }
   if (integers == 0 && vectors == 0) return place;
   // All of it, or none: then the registers stay free for the next one.
-  if (integers_ + integers > kIntegerRegisters || vectors_ + vectors > kVectorRegisters) return on_stack(passing);
+  if (integers_ + integers > kIntegerRegisters || vectors_ + vectors > kVectorRegisters) {
+    if (passing.takes_last) integers_ = kIntegerRegisters;
+    return on_stack(passing);
+  }
   place.kind = ValuePlace::Kind::kRegisters;
   for (size_t i = 0; i < std::min(passing.words, place.words.size()); ++i) {
     if (passing.classes[i] == PassClass::kInteger) {

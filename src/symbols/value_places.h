@@ -28,6 +28,7 @@ struct Passing {
   bool memory = false;                    // copied to the stack; as a result: behind a hidden pointer
   bool x87 = false;                       // but as a result in st0, or st0 and st1
   bool split = false;                     // its eightbytes are placed one by one: AbiVariant::split_int128
+  bool takes_last = false;  // the last register is lost when it does not suffice: AbiVariant::int128_takes_last
   uint64_t bytes = 0;
   uint64_t align = 8;  // on the stack; at least 8
   size_t words = 0;    // eightbytes in `classes`; 0: it is empty and takes nothing
@@ -39,11 +40,13 @@ struct AbiVariant {
   // Until clang 18 half of an __int128 may be in a register and half on the stack, where it is aligned to 8 (its release
   // notes, "ABI changes": -fclang-abi-compat=17).
   bool split_int128 = false;
+  // Since then it is as a whole in memory, but what comes behind does not get the register that was left (measured, 18 and 19).
+  bool int128_takes_last = false;
   // A class that ends with an array without bound is in memory, however small it is (measured, clang 14).
   bool flexible_in_memory = false;
 
   // `clang`: its major version; 0 = another compiler.
-  static AbiVariant of_clang(unsigned clang) { return {clang != 0 && clang < 18, clang != 0}; }
+  static AbiVariant of_clang(unsigned clang) { return {clang != 0 && clang < 18, clang >= 18, clang != 0}; }
 };
 
 // nullopt: the type is not fully known.

@@ -196,7 +196,8 @@ int open_to(int fd, Either address, int flags) { return fd + flags + (address.on
 
 INSTANTIATE_TEST_SUITE_P(All, Names, testing::Values("gcc", "clang"));
 
-// clang's own debug information lacks `p` here; taking what is listed for all there is would show q's address as n.
+// The debug information of some versions of clang (14, not 19) lacks `p` here; taking what is listed for all there is would show its
+// address as n.
 TEST(SignatureNames, ParametersThatClangDoesNotList) {
   Program program(test::build_text("clang -x c++ -g -O0 -shared -fPIC", "lacks.cc", R"(
 struct Own { int v; Own(int n) : v(n) {} Own(const Own& o) : v(o.v) {} };
@@ -205,8 +206,33 @@ Own lacks(Own p, int n) { return Own(n); }
   ASSERT_NE(program.signatures, nullptr);
   auto signature = program.of("_Z5lacks3Owni");
   ASSERT_TRUE(signature.has_value());
-  EXPECT_EQ(shown(signature), "");
-  EXPECT_THAT(signature->note, HasSubstr("lacks parameters"));
+  if (shown(signature) == "") {
+    EXPECT_THAT(signature->note, HasSubstr("lacks parameters"));
+  } else {
+    EXPECT_EQ(shown(signature), "p.v n");
+    EXPECT_EQ(signature->note, "");
+  }
+}
+
+// Unlike an __int128 it is never split, never aligned to 16, and leaves the last register to what comes behind.
+TEST(SignatureNames, WideBitIntsInMemory) {
+  Program program(test::build_text("clang -x c -g -O0 -w -shared -fPIC", "wide.c", R"(
+void wide(long a, long b, long c, long d, long e, _BitInt(128) w, long g, long h) {}
+void deep(long a, long b, long c, long d, long e, long f, long x, _BitInt(100) w, long h) {}
+)"));
+  ASSERT_NE(program.signatures, nullptr);
+  const auto place = [&](const char* function, const char* value) {
+    auto signature = program.of(function);
+    for (const CapturedValue& one : signature->arguments) {
+      if (one.name == value) return std::pair<unsigned, unsigned>{one.where.place, one.where.number};
+    }
+    return std::pair<unsigned, unsigned>{0, 0};
+  };
+  const unsigned in_register = PENNA_VALUE_INTEGER, on_stack = PENNA_VALUE_STACK;
+  EXPECT_EQ(place("wide", "g"), std::pair(in_register, 5u));
+  EXPECT_EQ(place("wide", "h"), std::pair(on_stack, 2u));
+  EXPECT_EQ(place("deep", "x"), std::pair(on_stack, 0u));
+  EXPECT_EQ(place("deep", "h"), std::pair(on_stack, 3u));
 }
 
 TEST(SignatureNames, ParameterCount) {
