@@ -3,7 +3,7 @@
 # Programs that others wrote, as Debian has them: a CMake project built with patchable entries, Lua with hooks, python3 and ls as they
 # are. They do what they do alone, and there are as many calls as there was work: lines of text, calls in a script.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-need dpkg-dev libreadline-dev python3.11-dbg
+need dpkg-dev libreadline-dev 'python3.11-dbg|python3.13-dbg'
 build=$PENNA_SOURCE/examples/build-program
 ln -s "$PENNA_SOURCE/examples" examples
 cp "$PENNA_SOURCE/README.md" .

@@ -88,7 +88,7 @@ try: d[None]
 except KeyError as error: print(repr(error))'
 expect_eq "$(/usr/bin/python3 -c "$program")" "$(penna record -q -k calls -F 'PyDict_*' -F 'PyList_*' -F 'PyErr_*' -o py.penna -- /usr/bin/python3 -c "$program")" "what python3 prints"
 run penna report calls py.penna -n 0
-expect_match "$out" 'PyDict_SetDefault .*\[python3'
+expect_match "$out" 'PyDict_SetItem .*\[python3'
 expect_match "$out" 'PyErr_SetObject .*\[python3'
 run penna report health py.penna -n 0
 expect_match "$out" '^stray exits +0 '

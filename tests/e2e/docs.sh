@@ -3,7 +3,7 @@
 # Every command that README.md and docs/ show is run, in the order of each page, on what it records itself; what they
 # show as its output has to look like what it prints now (docs.py).
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-need python3.11-dbg
+need 'python3.11-dbg|python3.13-dbg'
 
 # What the pages take for granted: the two programs that they talk about.
 cp "$PENNA_SOURCE/examples/demo/orders.cc" .

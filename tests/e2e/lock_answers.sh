@@ -93,7 +93,7 @@ run penna record -q -f -k locks -o unusual.penna -- ./unusual
 run penna report locks unusual.penna
 expect_match "$out" '^ *0 ns +0 .* 1 +0 % .* checked *$'
 expect_match "$out" '^ *0 ns +0 .* 1 +0 % .* table *$'
-expect_match "$out" '^ *0 ns +0 .* 10[0-9] ms +[0-9.]+ [a-z]+ +10[0-9] ms +10[0-9] ms +2 +0 % .* died *$'
+expect_match "$out" '^ *0 ns +0 .* 1[0-9][0-9] ms +[0-9.]+ [a-z]+ +1[0-9][0-9] ms +1[0-9][0-9] ms +2 +0 % .* died *$'
 expect_contains "$(head -n 1 <<<"$out")" 'for semaphore never, which nobody is known to hold.'
 run penna report waits unusual.penna
 expect_contains "$out" 'until it was interrupted or cancelled'

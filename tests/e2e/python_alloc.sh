@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Debian's own python3, unmodified: where it allocates has the names of the interpreter's C functions, from its debug file.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-need python3.11-dbg
+need 'python3.11-dbg|python3.13-dbg'
 run penna record -o a.penna -- /usr/bin/python3 -c 'x=[bytes(i) for i in range(20000)]; print(len(x))'
 expect_eq 0 "$status" "exit status"
 expect_eq 20000 "$out" "output"

@@ -81,7 +81,7 @@ compare g++ -O0 -pg
 compare g++ -O1 -pg -mfentry
 compare g++ -O2 -fpatchable-function-entry=5
 compare g++ -O1 -finstrument-functions
-compare clang++-14 -O1 -fxray-instrument -fxray-instruction-threshold=1
+compare clang++ -O1 -fxray-instrument -fxray-instruction-threshold=1
 
 # Without preparation: FUNC is entered like a function of -A.
 cat >plain.c <<'PROGRAM'

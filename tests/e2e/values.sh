@@ -96,8 +96,8 @@ compare g++ -O0
 compare g++ -O2 -pg
 compare g++ -O2 -pg -mfentry
 compare g++ -O2 -fpatchable-function-entry=5
-compare clang++-14 -O2 -fxray-instrument -fxray-instruction-threshold=1
-compare clang++-14 -O0 -gdwarf-4 -pg
+compare clang++ -O2 -fxray-instrument -fxray-instruction-threshold=1
+compare clang++ -O0 -gdwarf-4 -pg
 
 # By register, and in the merged view, where an entry and its end have lines of their own.
 g++ -g -std=c++17 -O2 -pg -mfentry app.cc -o app

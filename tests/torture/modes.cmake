@@ -51,8 +51,7 @@ function(penna_torture_mode mode compiler)
   endforeach()
   # With an unwinder of its own that shows none of its functions, and with another one than gcc's.
   penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_static OBJECT exceptions COMPILE ${options} LINK -static-libgcc -static-libstdc++)
-  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm OBJECT exceptions COMPILE ${options}
-    LINK -Wl,--no-as-needed,-rpath,/usr/lib/llvm-14/lib /usr/lib/llvm-14/lib/libunwind.so.1)
+  penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm OBJECT exceptions COMPILE ${options} LINK ${PENNA_LINK_LLVM_UNWIND})
   if(ARG_LIBRARY)
     set(options ${ARG_LIBRARY})
   endif()

@@ -3,6 +3,7 @@
 #include "attach/call_sites.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -158,6 +159,15 @@ TEST(CallSites, TablesThatLie) {
       expect_sound(*file, find_call_sites(*file, starts));
     }
   }
+}
+
+// As where clang has no XRay to link with: the test fails with what the compiler said, it does not die.
+TEST(CallSites, ProgramsThatCannotBeBuiltEndTheirTest) {
+  EXPECT_NONFATAL_FAILURE(
+      EXPECT_THROW(build_text("clang -nostdlib -Wl,--no-such-option", "no_program", kThree), std::runtime_error),
+      "no-such-option");
+  EXPECT_NONFATAL_FAILURE(EXPECT_THROW(test::build("clang --no-such-option", "none.c"), std::runtime_error),
+                          "no-such-option");
 }
 
 // Any byte of headers, section headers and tables: errors or sound places, never worse.

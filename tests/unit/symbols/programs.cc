@@ -11,6 +11,7 @@
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 
 namespace penna::test {
 namespace fs = std::filesystem;
@@ -49,6 +50,12 @@ bool has_command(const std::string& name) {
   return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
 }
 
+// A test without its program would go on with nothing: its own arithmetic would fail, and not say why.
+static std::string built_at(const std::string& path, const std::string& compiler_and_flags) {
+  if (!fs::exists(path)) throw std::runtime_error(compiler_and_flags + " built no program; what it said is above");
+  return path;
+}
+
 std::string build(const std::string& compiler_and_flags, const std::string& source) {
   static std::map<std::string, std::string> built;
   std::string& path = built[compiler_and_flags + " " + source];
@@ -56,14 +63,14 @@ std::string build(const std::string& compiler_and_flags, const std::string& sour
     path = tree() + "/program" + std::to_string(built.size());
     run(compiler_and_flags + " -o " + path + " " PENNA_TEST_PROGRAMS "/" + source + " -pthread");
   }
-  return path;
+  return built_at(path, compiler_and_flags);
 }
 
 std::string build_text(const std::string& compiler_and_flags, const std::string& name, const std::string& text) {
   std::string source = tree() + "/" + name;
   std::ofstream(source) << text;
   run(compiler_and_flags + " -o " + source + ".out " + source);
-  return source + ".out";
+  return built_at(source + ".out", compiler_and_flags);
 }
 
 std::string copy_of(const std::string& path, const std::string& name) {
