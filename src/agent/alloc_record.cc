@@ -27,11 +27,11 @@ void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, co
 bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook) {
   if (inside_allocator() || !forget_sample(block)) return false;
   if ((process.alloc_options & kFreeStacks) == 0) {
-    write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, penna_now());
+    write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, free_time());
     return true;
   }
   const uint32_t stack = current_stack(hook->caller());
-  write_record(PENNA_KIND_FREE_STACK, penna_free_stack{tagged(block, family), stack, 0}, PENNA_ALLOC, penna_now());
+  write_record(PENNA_KIND_FREE_STACK, penna_free_stack{tagged(block, family), stack, 0}, PENNA_ALLOC, free_time());
   return true;
 }
 

@@ -30,6 +30,12 @@ bool write_chosen_free(void* block, penna_alloc_family family, const unwind::Hoo
 inline bool only_samples() { return process.alloc_options == kSampled; }
 inline bool has_alloc_options() { return __builtin_expect(process.alloc_options != 0, 0); }
 
+// Later than the block was told alive by another thread: its address has come from there.
+__attribute__((always_inline)) inline uint64_t free_time() {
+  penna_arch_await_loads();
+  return penna_now();
+}
+
 // Must be inlined into the hook, as the next one: they look at the hook's own frame.
 __attribute__((always_inline)) inline void* told(void* block, size_t size, penna_alloc_family family) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
@@ -45,7 +51,7 @@ __attribute__((always_inline)) inline bool tell_free(void* block, penna_alloc_fa
     if (only_samples() && is_unsampled(block)) return false;
     return write_chosen_free(block, family, unwind::HookFrame::here());
   }
-  write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, penna_now());
+  write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, free_time());
   return true;
 }
 
