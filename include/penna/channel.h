@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 9 };
+enum { PENNA_ABI_VERSION = 10 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -193,19 +193,27 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a 
 /* One page made by the recorder and mapped by every process of the recording.
  * `bell`: a futex on which the collector sleeps; a thread that gives a chunk away adds one, and wakes it when
  * `collector_sleeps` is set. `expected`: processes and programs that were started and have not met the recorder yet; targets
- * add before a fork or exec, the recorder subtracts at the meeting. `recorder`: the word of a robust futex that the recorder holds while it lives: the kernel sets
- * FUTEX_OWNER_DIED (bit 30) in it when the recorder dies, however it dies. */
+ * add before a fork or exec, the recorder subtracts at the meeting. */
 struct penna_doorbell {
   uint32_t bell __attribute__((aligned(64)));
   uint32_t collector_sleeps;
   uint32_t expected;
-  uint8_t recorder[64] __attribute__((aligned(64))); /* a pthread_mutex_t; its first word is the futex */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 128, "penna_doorbell is 128 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 64, "penna_doorbell is 64 bytes");
+
+/* Another page made by the recorder, which targets can only read: it is sealed, so that none can make the others believe that the
+ * recorder lives or has died. `recorder`: the word of a robust futex that the recorder holds while it lives, with the number of
+ * its thread; nobody waits for it. When the recorder dies, however it dies, the kernel sets PENNA_RECORDER_GONE in it; one that
+ * ends does so itself. */
+enum { PENNA_RECORDER_GONE = 1 << 30 }; /* FUTEX_OWNER_DIED */
+struct penna_life {
+  uint32_t recorder __attribute__((aligned(64)));
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_life) == 64, "penna_life is 64 bytes");
 
 /* ---- Rendezvous ----------------------------------------------------------------------------------------------------
- * A Unix stream socket, named in the environment by PENNA_SOCKET. The target connects; the recorder sends penna_config
- * with the descriptor of the doorbell; the target answers penna_hello with the descriptor of its channel; the recorder
+ * A Unix stream socket, named in the environment by PENNA_SOCKET. The target connects; the recorder sends penna_config with the descriptors of the doorbell and of the life; the target
+ * answers penna_hello with the descriptor of its channel; the recorder
  * looks at the process and sends one byte; both close.
  */
 #define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"

@@ -59,6 +59,7 @@ void forget_parent() {
   auto* channel = reinterpret_cast<uint8_t*>(last_meeting.channel);
   sys(SYS_munmap, reinterpret_cast<long>(channel), static_cast<long>(last_meeting.channel_bytes));
   sys(SYS_munmap, reinterpret_cast<long>(last_meeting.doorbell), 4096);
+  sys(SYS_munmap, reinterpret_cast<long>(last_meeting.life), 4096);
 }
 
 // MADV_WIPEONFORK must be set before the first fork; without it (before Linux 4.14) a child would corrupt its parent.
@@ -99,6 +100,7 @@ bool start() {
 
   process.channel = meeting.channel;
   process.doorbell = meeting.doorbell;
+  process.life = meeting.life;
   auto* base = reinterpret_cast<uint8_t*>(meeting.channel);
   process.chunks = base + meeting.channel->chunks_at;
   process.free_bitmap = reinterpret_cast<uint64_t*>(base + meeting.channel->free_at);
@@ -160,8 +162,7 @@ uint32_t after_fork_or_start() {
 }
 
 bool recorder_alive() {
-  uint32_t owner = __atomic_load_n(reinterpret_cast<uint32_t*>(process.doorbell->recorder), __ATOMIC_RELAXED);
-  return (owner & 0x3fffffff) != 0 && (owner & 0x40000000) == 0;  // FUTEX_TID_MASK, FUTEX_OWNER_DIED
+  return (__atomic_load_n(&process.life->recorder, __ATOMIC_RELAXED) & PENNA_RECORDER_GONE) == 0;
 }
 
 void expect_process(int count) {

@@ -32,9 +32,11 @@ struct Descriptor {
   explicit operator bool() const { return fd >= 0; }
 };
 
+// With room for as many descriptors as one message has.
+constexpr int kMostDescriptors = 2;
 union Control {
   cmsghdr header;
-  char bytes[CMSG_SPACE(sizeof(int))];
+  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
 };
 
 long connect_to(const char* path) {
@@ -52,8 +54,8 @@ long connect_to(const char* path) {
   return -1;
 }
 
-// Receives `bytes` bytes and a descriptor, which it returns; or -1.
-long receive_with_descriptor(long socket, void* to, long bytes) {
+// Receives `bytes` bytes and so many descriptors. False: something else came, and none is open.
+bool receive_with_descriptors(long socket, void* to, long bytes, int* fds, int count) {
   iovec part{to, static_cast<size_t>(bytes)};
   Control control{};
   msghdr message{};
@@ -62,25 +64,34 @@ long receive_with_descriptor(long socket, void* to, long bytes) {
   message.msg_control = &control;
   message.msg_controllen = sizeof control;
   long got = sys(SYS_recvmsg, socket, reinterpret_cast<long>(&message), MSG_CMSG_CLOEXEC | MSG_WAITALL);
-  if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return -1;
-  int fd;
-  __builtin_memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
-  if (got == bytes) return fd;
-  sys(SYS_close, fd);
-  return -1;
+  if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return false;
+  const int came = static_cast<int>((control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  const int* descriptors = reinterpret_cast<const int*>(CMSG_DATA(&control.header));
+  const bool good = got == bytes && came == count;
+  for (int i = 0; i < came; ++i) {
+    if (good)
+      fds[i] = descriptors[i];
+    else
+      sys(SYS_close, descriptors[i]);
+  }
+  return good;
 }
 
-// Receives the recorder's wishes; returns the doorbell's descriptor, or -1.
-long receive_config(long socket, penna_config* config) {
-  long fd = receive_with_descriptor(socket, config, sizeof *config);
-  if (fd < 0) return -1;
-  bool good = config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION &&
-              config->chunk_count >= 64 && config->chunk_count <= PENNA_MAX_CHUNKS && config->chunk_count % 64 == 0 &&
-              config->max_nodes >= 1024 && config->max_nodes <= (1u << 26) && config->stack_depth >= 1 &&
-              config->stack_depth <= PENNA_MAX_STACK_DEPTH;
-  if (good) return fd;
-  sys(SYS_close, fd);
-  return -1;
+// The recorder's shared pages: descriptors while they are open here.
+struct SharedPages {
+  int fds[kMostDescriptors] = {-1, -1};  // of the doorbell and of the life
+  ~SharedPages() {
+    for (int fd : fds)
+      if (fd >= 0) sys(SYS_close, fd);
+  }
+};
+
+// Receives the recorder's wishes and its pages.
+bool receive_config(long socket, penna_config* config, SharedPages* pages) {
+  if (!receive_with_descriptors(socket, config, sizeof *config, pages->fds, kMostDescriptors)) return false;
+  return config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION && config->chunk_count >= 64 &&
+         config->chunk_count <= PENNA_MAX_CHUNKS && config->chunk_count % 64 == 0 && config->max_nodes >= 1024 &&
+         config->max_nodes <= (1u << 26) && config->stack_depth >= 1 && config->stack_depth <= PENNA_MAX_STACK_DEPTH;
 }
 
 bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
@@ -215,10 +226,15 @@ uint8_t* make_channel(const penna_channel& plan, long fd) {
 bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* result) {
   Descriptor socket(connect_to(socket_path));
   if (!socket) return false;
-  Descriptor doorbell_fd(receive_config(socket.fd, &result->config));
-  if (!doorbell_fd) return false;
-  long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, doorbell_fd.fd, 0);
+  SharedPages pages;
+  if (!receive_config(socket.fd, &result->config, &pages)) return false;
+  long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, pages.fds[0], 0);
   if (sys_failed(doorbell)) return false;
+  long life = sys(SYS_mmap, 0, 4096, PROT_READ, MAP_SHARED, pages.fds[1], 0);
+  if (sys_failed(life)) {
+    sys(SYS_munmap, doorbell, 4096);
+    return false;
+  }
 
   const Room room = Room::now();
   penna_channel plan = plan_within(room, result->config);
@@ -237,11 +253,13 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* re
     result->channel = reinterpret_cast<penna_channel*>(base);
     result->channel_bytes = plan.total_bytes;
     result->doorbell = reinterpret_cast<penna_doorbell*>(doorbell);
+    result->life = reinterpret_cast<const penna_life*>(life);
     result->pid = plan.pid;
     return true;
   }
   if (base != nullptr) sys(SYS_munmap, reinterpret_cast<long>(base), static_cast<long>(plan.total_bytes));
   sys(SYS_munmap, doorbell, 4096);
+  sys(SYS_munmap, life, 4096);
   return false;
 }
 
@@ -249,14 +267,16 @@ long ask_recorder(const char* socket_path, long questions) {
   Descriptor socket(connect_to(socket_path));
   penna_config config{};
   if (!socket) return -1;
-  Descriptor doorbell(receive_config(socket.fd, &config));
+  SharedPages pages;
+  const bool met = receive_config(socket.fd, &config, &pages);
   penna_hello hello{
       PENNA_CHANNEL_MAGIC, PENNA_ABI_VERSION, static_cast<uint32_t>(sys(SYS_getpid)), 0, PENNA_HELLO_ASKS, 0};
   timeval patience{10, 0};
   sys(SYS_setsockopt, socket.fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
-  if (!doorbell || !send_hello(socket.fd, hello, questions)) return -1;
+  if (!met || !send_hello(socket.fd, hello, questions)) return -1;
   char answered = 0;
-  return receive_with_descriptor(socket.fd, &answered, 1);
+  int answer = -1;
+  return receive_with_descriptors(socket.fd, &answered, 1, &answer, 1) ? answer : -1;
 }
 
 }  // namespace penna::agent

@@ -13,6 +13,7 @@ struct Rendezvous {
   penna_channel* channel;
   uint64_t channel_bytes;  // as mapped
   penna_doorbell* doorbell;
+  const penna_life* life;
   uint32_t pid;
 };
 

@@ -33,6 +33,7 @@ struct alignas(4096) Process {
   uint8_t* chunks;         // where chunk 0 begins
   penna_channel* channel;  // null when no recorder answered
   penna_doorbell* doorbell;
+  const penna_life* life;
   uint64_t* free_bitmap;
   uint32_t* stack_hash;
   penna_stack_node* stack_nodes;

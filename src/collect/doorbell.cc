@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -14,40 +13,75 @@
 #include "base/file.h"
 
 namespace penna {
-
-static_assert(sizeof(pthread_mutex_t) <= sizeof(penna_doorbell::recorder));
-
 namespace {
-pthread_mutex_t* mutex_in(void* page) {
-  return reinterpret_cast<pthread_mutex_t*>(reinterpret_cast<penna_doorbell*>(page)->recorder);
-}
-}  // namespace
 
-Result<Doorbell> Doorbell::create() {
-  Fd memory(::memfd_create("penna-doorbell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  constexpr size_t kPage = 4096;
-  if (!memory || ::ftruncate(memory.get(), kPage) != 0 ||
-      ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+constexpr size_t kPage = 4096;
+
+struct SharedPage {
+  Fd memory;
+  Mapping page;
+};
+
+// `seals`: besides those that keep its size.
+Result<SharedPage> make_page(const char* name, int seals) {
+  Fd memory(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory || ::ftruncate(memory.get(), kPage) != 0)
     return Error{fmt::format("cannot make shared memory: {}; is /dev/shm or memory full?", errno_text(errno))};
   void* data = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (data == MAP_FAILED) return Error{fmt::format("cannot map shared memory: {}", errno_text(errno))};
   Mapping page(data, kPage);
-
-  pthread_mutexattr_t attributes;
-  ::pthread_mutexattr_init(&attributes);
-  ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutex_t* mutex = mutex_in(data);
-  ::pthread_mutex_init(mutex, &attributes);
-  ::pthread_mutexattr_destroy(&attributes);
-  ::pthread_mutex_lock(mutex);  // until the end of this object, or of this thread
-  return Doorbell(std::move(memory), std::move(page));
+  if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | seals) != 0)
+    return Error{fmt::format("cannot seal shared memory: {}; Linux 5.1 or later is needed", errno_text(errno))};
+  return SharedPage{std::move(memory), std::move(page)};
 }
 
-// Before the page is unmapped: the kernel could not mark it any more.
-Doorbell::~Doorbell() {
-  if (page_) ::pthread_mutex_unlock(mutex_in(page_.data()));
+}  // namespace
+
+// The list of robust futexes that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): with one
+// entry, in memory of ours, from which the word lies at a fixed distance. libc's own list, of which we use nothing, steps
+// aside meanwhile.
+class Doorbell::Hold {
+ public:
+  explicit Hold(uint32_t* word) : word_(word) {
+    size_t bytes = 0;
+    ::syscall(SYS_get_robust_list, 0, &before_, &bytes);
+    list_.list.next = &entry_;
+    entry_.next = &list_.list;
+    list_.futex_offset = reinterpret_cast<intptr_t>(word_) - reinterpret_cast<intptr_t>(&entry_);
+    __atomic_store_n(word_, static_cast<uint32_t>(::gettid()), __ATOMIC_RELEASE);
+    ::syscall(SYS_set_robust_list, &list_, sizeof list_);
+  }
+  ~Hold() {
+    __atomic_store_n(word_, uint32_t{PENNA_RECORDER_GONE}, __ATOMIC_RELEASE);
+    ::syscall(SYS_set_robust_list, before_, sizeof *before_);
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  uint32_t* word_;
+  robust_list_head* before_ = nullptr;
+  robust_list_head list_{};
+  robust_list entry_{};
+};
+
+Result<Doorbell> Doorbell::create() {
+  SharedPage bell = PENNA_TRY(make_page("penna-doorbell", 0));
+  SharedPage life = PENNA_TRY(make_page("penna-life", F_SEAL_FUTURE_WRITE));
+  auto hold = std::make_unique<Hold>(&reinterpret_cast<penna_life*>(life.page.data())->recorder);
+  return Doorbell(std::move(bell.memory), std::move(bell.page), std::move(life.memory), std::move(life.page),
+                  std::move(hold));
 }
+
+Doorbell::Doorbell(Fd memory, Mapping page, Fd life, Mapping life_page, std::unique_ptr<Hold> hold)
+    : memory_(std::move(memory)),
+      page_(std::move(page)),
+      life_(std::move(life)),
+      life_page_(std::move(life_page)),
+      hold_(std::move(hold)) {}
+
+Doorbell::Doorbell(Doorbell&&) noexcept = default;
+Doorbell::~Doorbell() = default;
 
 uint32_t Doorbell::seen() const { return __atomic_load_n(&page()->bell, __ATOMIC_ACQUIRE); }
 

@@ -29,9 +29,11 @@ namespace {
 
 constexpr size_t kMaxPeers = 4096;  // that have connected and not yet answered
 
+// With room for as many descriptors as we send, and as are looked at of what comes.
+constexpr size_t kMostDescriptors = 2;
 union Control {
   cmsghdr header;
-  char bytes[CMSG_SPACE(sizeof(int))];
+  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
 };
 
 // The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the room
@@ -80,7 +82,7 @@ Fd receive_hello(int socket, penna_hello* hello) {
   return good ? std::move(memory) : Fd();
 }
 
-bool send_with_descriptor(const Fd& socket, const void* bytes, size_t size, int descriptor) {
+bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std::initializer_list<int> descriptors) {
   iovec part{const_cast<void*>(bytes), size};
   Control control{};
   msghdr message{};
@@ -90,8 +92,9 @@ bool send_with_descriptor(const Fd& socket, const void* bytes, size_t size, int 
   message.msg_controllen = sizeof control;
   control.header.cmsg_level = SOL_SOCKET;
   control.header.cmsg_type = SCM_RIGHTS;
-  control.header.cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+  control.header.cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+  message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+  std::memcpy(CMSG_DATA(&control.header), descriptors.begin(), descriptors.size() * sizeof(int));
   return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
@@ -210,7 +213,7 @@ void Server::accept_peers() {
 }
 
 bool Server::send_config(const Fd& socket) const {
-  return send_with_descriptor(socket, &config_, sizeof config_, doorbell_.fd());
+  return send_with_descriptors(socket, &config_, sizeof config_, {doorbell_.fd(), doorbell_.life_fd()});
 }
 
 // A peer has answered, or has gone.
@@ -242,7 +245,7 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
   const std::vector<uint8_t> plan = planner_(asked, peer.pid);
   Fd memory(::memfd_create("penna-plan", MFD_CLOEXEC));
   if (memory && ::write(memory.get(), plan.data(), plan.size()) == static_cast<ssize_t>(plan.size()))
-    send_with_descriptor(peer.socket, "", 1, memory.get());
+    send_with_descriptors(peer.socket, "", 1, {memory.get()});
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
