@@ -14,10 +14,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,8 +28,8 @@ namespace penna {
 namespace {
 
 constexpr int kPatienceMs = 2000;
-constexpr int kForEver = std::numeric_limits<int>::max() / 1000;  // half an hour; what we run takes milliseconds
-constexpr size_t kMaxVectorState = 64 << 10;                      // of NT_X86_XSTATE; AMX has 11 KiB
+constexpr int kLongestMs = 5000;              // what we run takes milliseconds; a hostile process may lead us anywhere
+constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
 void* pointer(uint64_t value) { return reinterpret_cast<void*>(value); }
 
@@ -141,31 +141,46 @@ class Saved {
   uint64_t mask_ = 0;
 };
 
+// Of a stopped process: no other can have it mapped who was not given it.
+bool has_mapped(pid_t pid, ino_t channel) {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
+  const std::string inode = fmt::format(" {} ", channel);
+  for (size_t at = maps ? maps->find("/memfd:penna-channel") : std::string::npos; at != std::string::npos;
+       at = maps->find("/memfd:penna-channel", at + 1)) {
+    const size_t begin = maps->rfind('\n', at) + 1;
+    if (maps->find(inode, begin) < at) return true;
+  }
+  return false;
+}
+
 uint64_t instruction_pointer(pid_t thread) {
   user_regs_struct registers{};
   iovec view{&registers, sizeof registers};
   return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view)) ? registers.rip : 0;
 }
 
-// Until the interrupt is what it stopped for; signals that came before it take their course.
+// Until the interrupt is what it stopped for; signals that came before it take their course. False also where it became another program.
 bool stop_it(pid_t pid, pid_t thread) {
   if (!traced(PTRACE_INTERRUPT, thread, 0, 0)) return false;
   for (;;) {
     const Stop stop = wait_for_stop(pid, thread, kPatienceMs);
-    if (stop.signal == 0) return false;
+    if (stop.signal == 0 || stop.event == PTRACE_EVENT_EXEC) return false;
     if (stop.event == PTRACE_EVENT_STOP) return true;
     if (!traced(PTRACE_CONT, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0)) return false;
   }
 }
 
-enum class Ran { kWhole, kFaulted, kGone };
+enum class Ran { kWhole, kFaulted, kTooLong, kGone };
 
-// Waits for as long as it takes: let go in the middle, the thread would run into the breakpoint and die.
+// Let go in the middle, the thread would run into the breakpoint and die: so it is stopped, and put back, if it takes too long.
 Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLongestMs);
   for (;;) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
-    const Stop stop = wait_for_stop(pid, thread, kForEver);
-    if (stop.signal == 0) return Ran::kGone;
+    const Stop stop = wait_for_stop(pid, thread, kLongestMs);
+    if (stop.signal == 0) return stop_it(pid, thread) ? Ran::kTooLong : Ran::kGone;
+    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which shall not get our registers
+    if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
     if (stop.event == PTRACE_EVENT_STOP) continue;  // somebody stopped the whole process: it stops when we let go
     if (stop.signal == SIGTRAP && instruction_pointer(thread) == code.trap) return Ran::kWhole;
     return Ran::kFaulted;
@@ -175,19 +190,24 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
 Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
   const pid_t thread = choose_thread(pid);
   if (thread == 0) return Error{fmt::format("process {} has no thread that can be stopped now", pid)};
-  if (!traced(PTRACE_SEIZE, thread, 0, 0))
+  if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC))
     return Error{fmt::format("may not stop process {}: {}; same user, and see /proc/sys/kernel/yama/ptrace_scope", pid,
                              errno_text(errno))};
   // From here on the end of our own thread lets go of it, wherever we are.
   if (!stop_it(pid, thread)) return Error{fmt::format("process {} ended or did not stop", pid)};
+  if (code.channel != 0 && !has_mapped(pid, code.channel)) {
+    traced(PTRACE_DETACH, thread, 0, 0);
+    return Error{fmt::format("process {} has become another program", pid)};
+  }
   Saved saved;
   if (!saved.save(thread)) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
   const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code) : Ran::kGone;
-  const bool restored = saved.restore(thread);
+  const bool restored = ran != Ran::kGone && saved.restore(thread);
   traced(PTRACE_DETACH, thread, 0, 0);
+  if (ran == Ran::kTooLong) return Error{fmt::format("what was run in process {} did not end", pid)};
   if (ran == Ran::kFaulted) return Error{fmt::format("what was run in process {} did not end as it should", pid)};
   if (ran == Ran::kGone || !restored) return Error{fmt::format("process {} ended meanwhile", pid)};
   return ok();

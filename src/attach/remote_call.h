@@ -21,10 +21,13 @@ struct RemoteCode {
   uint64_t entry = 0;
   uint64_t trap = 0;
   uint64_t stack_top = 0;
+  // Of the file "memfd:penna-channel" that the process must have mapped; 0: none. The addresses may be a lie: in another program, into
+  // which the process has turned meanwhile, they are not followed.
+  ino_t channel = 0;
 };
 
 // Any thread that is not in an uninterruptible sleep will do; signals wait meanwhile. Errors (no permission, no such
-// process, ended meanwhile, no thread stops within two seconds, the code faulted) leave the process as it was.
+// process, ended meanwhile, no thread stops within two seconds, the code faulted or did not end within five) leave the process as it was.
 // Any thread of ours; blocks up to some seconds. Never takes the exit status of a child from whoever waits for it.
 Result<> call_in(pid_t pid, const RemoteCode& code);
 

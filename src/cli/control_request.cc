@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "attach/remote_call.h"
@@ -13,7 +14,8 @@
 namespace penna {
 namespace {
 
-constexpr int kTries = 200;  // of 5 ms, while a thread loads a module
+using Clock = std::chrono::steady_clock;
+constexpr auto kPatience = std::chrono::seconds(1);  // while a thread loads a module
 constexpr useconds_t kPauseUs = 5000;
 
 }  // namespace
@@ -35,9 +37,9 @@ penna_control silence_request(std::span<const uint64_t> functions) {
 }
 
 Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request) {
-  for (int i = 0; i < kTries; ++i) {
+  for (const auto end = Clock::now() + kPatience; Clock::now() < end;) {
     PENNA_TRY(page.ask(request));
-    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.trap(), page.stack_top()}));
+    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.trap(), page.stack_top(), page.inode()}));
     const penna_control answer = page.answer();
     switch (answer.status) {
       case PENNA_CONTROL_DONE: return answer;

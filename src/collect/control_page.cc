@@ -3,6 +3,7 @@
 #include "collect/control_page.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cstring>
 
@@ -17,7 +18,11 @@ static_assert(sizeof(penna_channel) <= kPageBytes);
 ControlPage ControlPage::map(const Fd& memory) {
   ControlPage control;
   void* data = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
-  if (data != MAP_FAILED) control.page_ = Mapping(data, kPageBytes);
+  struct stat file {};
+  if (data != MAP_FAILED && ::fstat(memory.get(), &file) == 0) {
+    control.page_ = Mapping(data, kPageBytes);
+    control.inode_ = file.st_ino;
+  }
   return control;
 }
 

@@ -28,10 +28,13 @@ class ControlPage {
   uint64_t entry() const;
   uint64_t trap() const;
   uint64_t stack_top() const;
+  // Of the channel's file, by which that process is told from another program.
+  ino_t inode() const { return inode_; }
 
  private:
   const penna_channel* page() const { return reinterpret_cast<const penna_channel*>(page_.data()); }
   Mapping page_;
+  ino_t inode_ = 0;
 };
 
 }  // namespace penna

@@ -45,11 +45,16 @@ __attribute__((used)) void penna_test_remote_work() {
 void penna_test_remote_entry();
 void penna_test_remote_trap();
 void penna_test_remote_fault();
+void penna_test_remote_loop();
+void penna_test_remote_become();
+__attribute__((used)) void penna_test_remote_exec() { ::execl("/bin/sh", "sh", "-c", "exit 9", nullptr); }
 }
 asm(".text\n"
     "penna_test_remote_entry: call penna_test_remote_work\n int3\n"
     "penna_test_remote_trap: nop\n"
-    "penna_test_remote_fault: movl $0, 0\n int3\n");
+    "penna_test_remote_fault: movl $0, 0\n int3\n"
+    "penna_test_remote_loop: jmp penna_test_remote_loop\n"
+    "penna_test_remote_become: call penna_test_remote_exec\n int3\n");
 
 namespace {
 
@@ -273,6 +278,50 @@ TEST_F(RemoteCallTest, CodeThatFaultsIsReportedAndTheProcessGoesOn) {
   EXPECT_NE(result.error().text.find("did not end as it should"), std::string::npos);
   ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
   EXPECT_EQ(finish(), 7);
+}
+
+// What hostile processes may offer to be run.
+
+TEST_F(RemoteCallTest, CodeWithoutAnEndIsLeftAndTheProcessGoesOn) {
+  start([] {
+    shared->ready = 1;
+    while (shared->signals == 0) ::usleep(1000);
+    return 7;
+  });
+  await_ready();
+  const auto result = call_in(pid_, code_at(&penna_test_remote_loop));
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().text.find("did not end"), std::string::npos);
+  shared->signals = 1;
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, AProgramThatItBecomesMeanwhileGetsNothingOfOurs) {
+  start([] {
+    shared->ready = 1;
+    for (;;) ::pause();
+    return 7;
+  });
+  await_ready();
+  EXPECT_FALSE(call_in(pid_, code_at(&penna_test_remote_become)));
+  EXPECT_EQ(finish(), 9);
+}
+
+TEST_F(RemoteCallTest, AProcessWithoutTheChannelIsNotLedAnywhere) {
+  start([] {
+    shared->ready = 1;
+    while (shared->signals == 0) ::usleep(1000);
+    return 7;
+  });
+  await_ready();
+  RemoteCode of_another = code();
+  of_another.channel = 1;
+  const auto result = call_in(pid_, of_another);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().text.find("another program"), std::string::npos);
+  shared->signals = 1;
+  EXPECT_EQ(finish(), 7);
+  EXPECT_EQ(shared->calls, 0);
 }
 
 TEST_F(RemoteCallTest, TheExitStatusIsLeftToItsParent) {
