@@ -5,10 +5,12 @@
 namespace penna {
 
 std::string count_text(int64_t value) {
+  const bool is_limit = value >= static_cast<int64_t>(kMostCounted);
+  if (is_limit) value = static_cast<int64_t>(kMostCounted);
   std::string text = std::to_string(value);
   const size_t first = value < 0 ? 1 : 0;
   for (size_t at = text.size(); at > first + 3;) text.insert(at -= 3, 1, ',');
-  return text;
+  return is_limit ? "at least " + text : text;
 }
 
 std::string plural_text(int64_t value, const char* one, const char* many) {

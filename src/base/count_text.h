@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Counts as a reader of English writes them. Invariant: the same number has the same text in tables and sentences.
+// Counts, and how a reader of English writes them.
+//
+// Why a limit: what processes and files tell may be any number, and sums of such numbers overflow. Nothing that is counted one by one comes
+// near it. Invariant: the same number has the same text in tables and sentences; one at the limit says that it may be more.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 namespace penna {
 
-std::string count_text(int64_t value);  // "12,345,678"
+constexpr uint64_t kMostCounted = uint64_t{1} << 53;
+constexpr uint64_t bounded_count(uint64_t told) { return std::min(told, kMostCounted); }
+constexpr uint64_t add_counts(uint64_t sum, uint64_t more) {
+  return bounded_count(bounded_count(sum) + bounded_count(more));
+}
+// Of a struct of nothing but counters.
+template <typename T>
+void bound_counts(T& counters) {
+  static_assert(sizeof counters % sizeof(uint64_t) == 0);
+  auto* first = reinterpret_cast<uint64_t*>(&counters);
+  std::transform(first, first + sizeof counters / sizeof(uint64_t), first, bounded_count);
+}
+
+std::string count_text(int64_t value);  // "12,345,678"; "at least 9,007,199,254,740,992"
 
 // "1 thread", "2 threads": the noun takes an s. plural_text(3, "entry", "entries") for others.
 std::string plural_text(int64_t value, const char* noun);

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -66,6 +67,9 @@ Result<std::string> ask(const std::string& path, const std::string& line) {
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return Error{fmt::format("the recorder does not answer at {}: {}; has it ended?", path, errno_text(errno))};
+  const timeval patience{60, 0};  // a socket that a process names may be anybody's
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const std::string text = line + "\n";
   if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
     return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};

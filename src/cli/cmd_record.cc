@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,25 +58,33 @@ Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid
   return RecordingWriter::create(path, {.overwrite = options.force});
 }
 
+// Each living process takes one. The program was prepared before, and keeps its own limit.
+void use_more_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // How long a process that was started may take until it meets us, when nobody else is left.
 constexpr int kPatienceMs = 500;
 
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
-// Returns the program's wait status.
-int follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell, const Signals& signals,
-           const Launch& program, bool quiet) {
+// Returns the program's wait status, and whether a signal has told us.
+std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell,
+                            const Signals& signals, const Launch& program, bool quiet) {
   int status = 0;
   bool running = true, told = false;
   for (;;) {
     const bool alone = !running && server.living() == 0;
-    if (alone && doorbell.expected() == 0) return status;
+    if (alone && doorbell.expected() == 0) return {status, false};
     pollfd fds[] = {{server.fd(), POLLIN, 0},
                     {signals.fd(), POLLIN, 0},
                     {running ? program.pidfd() : -1, POLLIN, 0},
                     {control.fd(), POLLIN, 0},
                     {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds), alone ? kPatienceMs : running || told ? -1 : 1000);
-    if (ready == 0 && alone) return status;
+    if (ready == 0 && alone) return {status, false};
     if (ready == 0 && !told) {
       told = true;
       if (!quiet)
@@ -89,7 +98,7 @@ int follow(Server& server, ControlServer& control, Silencer* silencer, const Doo
     for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
       int number = static_cast<int>(signal.ssi_signo);
       if (number == SIGPIPE || number == SIGXFSZ) continue;
-      if (!running) return status;
+      if (!running) return {status, true};
       // What the terminal sends, it sends to the program too; what comes from a process was meant for the program.
       if (signal.ssi_code != SI_KERNEL) ::kill(program.pid(), number);
     }
@@ -135,6 +144,7 @@ int cmd_record(const RecordOptions& options) {
   auto program =
       Launch::prepare(options.command, takes_agent(options.command[0]) ? *agent : "", *socket_path, signals.before());
   if (!program) return fail(program.error().text);
+  use_more_descriptors();
   auto writer = create_recording(options, program->pid());
   if (!writer) return fail(writer.error().text);
   std::string path = writer->path();
@@ -172,7 +182,8 @@ int cmd_record(const RecordOptions& options) {
     say(trouble.text);
     return trouble.exit_code;
   }
-  int status = follow(**server, *control, silencer->get(), *doorbell, signals, *program, options.quiet);
+  const auto [status, hurried] =
+      follow(**server, *control, silencer->get(), *doorbell, signals, *program, options.quiet);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(program->pid())))
     unrecorded = why_unrecorded(options.command[0]);
@@ -181,7 +192,7 @@ int cmd_record(const RecordOptions& options) {
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);
-  auto closed = collector.stop();
+  auto closed = collector.stop(hurried);
   const ClockTriplet end = read_clocks();
   if (live) live->finish();
 

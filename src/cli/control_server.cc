@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <sstream>
 
@@ -37,7 +38,8 @@ Result<Request> parse(const std::string& line) {
 std::string read_line(const Fd& socket) {
   std::string line;
   char bytes[512];
-  while (line.size() < 4096 && line.find('\n') == std::string::npos) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end && line.size() < 4096 && line.find('\n') == std::string::npos) {
     const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
     if (got <= 0) break;
     line.append(bytes, static_cast<size_t>(got));

@@ -58,9 +58,9 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   uint64_t stored_sum = 0, lost_sum = 0, on_disk_lost = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     stored[i] = totals.stored[i] - writer.lost()[i];
-    lost[i] = totals.lost[i] + writer.lost()[i];
+    lost[i] = add_counts(totals.lost[i], writer.lost()[i]);
     stored_sum += stored[i];
-    lost_sum += lost[i];
+    lost_sum = add_counts(lost_sum, lost[i]);
     on_disk_lost += writer.lost()[i];
   }
   say(fmt::format("{}: {}, {:.3f} s, {} process{}", times.path, bytes_text(static_cast<int64_t>(writer.file_bytes())),
@@ -74,8 +74,9 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (!times.refused.empty()) say(times.refused);
   if (!times.overhead.empty()) say(times.overhead);
   if (totals.processes != 0)
-    say(fmt::format("start-up cost {:.2f} ms, {:.1f} ms waited for room",
+    say(fmt::format("start-up cost {:.2f} ms, {}{:.1f} ms waited for room",
                     static_cast<double>(totals.start_cost_ticks) * ms_per_tick,
+                    totals.threads_blocked_ticks == kMostCounted ? "at least " : "",
                     static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
   if (on_disk_lost != 0)
     say("some events could not be written to the file: make room on its disk, or record elsewhere with -o");
@@ -88,6 +89,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
     say(fmt::format("{} not recorded: an inherited filter of system calls (seccomp) forbids what recording needs",
                     plural_text(static_cast<int64_t>(totals.unfollowed), "program or forked process was",
                                 "programs and forked processes were")));
+  for (const std::string& limit : totals.limits) say(limit);
   if (!unrecorded.empty()) say(unrecorded);
   say(fmt::format("next: penna report {}", times.path));
 }

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +17,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/count_text.h"
 #include "base/file.h"
 #include "penna/ring.h"
 
@@ -46,10 +49,13 @@ bool is_zero(const uint8_t* page, size_t bytes) { return page[0] == 0 && std::me
 
 }  // namespace
 
-Result<ChannelMap> ChannelMap::map(const Fd& memory) {
+Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) {
   int seals = ::fcntl(memory.get(), F_GET_SEALS);
   struct stat status {};
-  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || ::fstat(memory.get(), &status) != 0)
+  struct statfs system {};
+  // Of huge pages there may be none left when they are touched, which is SIGBUS.
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || ::fstat(memory.get(), &status) != 0 ||
+      ::fstatfs(memory.get(), &system) != 0 || system.f_type != TMPFS_MAGIC)
     return Error{"a process offered memory whose size is not sealed; it is not recorded"};
   auto size = static_cast<uint64_t>(status.st_size);
   if (size < 4096 || size > (uint64_t{1} << 40))
@@ -65,6 +71,8 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory) {
     return Error{"a process runs another version of libpenna-agent.so; it is not recorded"};
   if (!geometry_adds_up(geometry, size))
     return Error{"a process offered a channel whose parts do not fit together; it is not recorded"};
+  if (asked != nullptr && (geometry.chunk_count > asked->chunk_count || geometry.max_nodes > asked->max_nodes))
+    return Error{"a process offered a channel that is larger than what was asked for; it is not recorded"};
   map.ring_slots_ = ring_slots_for(geometry.chunk_count);
   return map;
 }
@@ -72,13 +80,16 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory) {
 penna_counters ChannelMap::counters() const {
   penna_counters copy;
   std::memcpy(&copy, &shared()->counters, sizeof copy);
+  bound_counts(copy);
   return copy;
 }
 
 uint64_t ChannelMap::record_cost_ticks() const {
   return __atomic_load_n(&shared()->record_cost_ticks, __ATOMIC_RELAXED);
 }
-uint64_t ChannelMap::start_cost_ticks() const { return __atomic_load_n(&shared()->start_cost_ticks, __ATOMIC_RELAXED); }
+uint64_t ChannelMap::start_cost_ticks() const {
+  return bounded_count(__atomic_load_n(&shared()->start_cost_ticks, __ATOMIC_RELAXED));
+}
 
 bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
   return penna_ring_read_checked(reinterpret_cast<penna_ring*>(at(geometry_.full_at)), ring_slots_, sizeof(uint32_t),

@@ -16,10 +16,11 @@ namespace penna {
 class ChannelMap {
  public:
   // Maps the memfd that a target sent. Fails unless its size is sealed and its geometry adds up.
-  static Result<ChannelMap> map(const Fd& memory);
+  // `asked`: what the recorder asked for; one that has more chunks or nodes is refused.
+  static Result<ChannelMap> map(const Fd& memory, const penna_config* asked = nullptr);
 
   const penna_channel& geometry() const { return geometry_; }  // trusted copy; its shared parts are stale
-  penna_counters counters() const;                             // a snapshot of the live ones
+  penna_counters counters() const;                             // a snapshot of the live ones, bounded
   uint64_t start_cost_ticks() const;                           // 0 until the agent has started
   uint64_t record_cost_ticks() const;                          // of PENNA_COST_RECORDS; 0: not measured
 

@@ -8,8 +8,9 @@
 
 namespace penna {
 
-ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules)
-    : process_(process) {
+ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
+                         std::shared_ptr<Budget> budget)
+    : process_(process), share_(std::move(budget)) {
   if (conditions && !conditions->empty()) points_.emplace(std::move(conditions));
   if (rules == nullptr) return;
   rules_ = *rules;
@@ -30,6 +31,12 @@ void ChunkFilter::learn(std::span<const uint8_t> chunk) {
   }
 }
 
+// Whether it is looked for the first time. What is looked for in vain is told by the process, and may be anything.
+bool ChunkFilter::is_new(uint64_t id_or_pc) {
+  if (nowhere_.size() >= Budget::kFunctions) nowhere_.clear();
+  return nowhere_.insert(id_or_pc).second;
+}
+
 // Once for each chunk: what came before its records is there by now.
 void ChunkFilter::look_once() {
   if (look_elsewhere_ == nullptr) return;
@@ -40,7 +47,7 @@ void ChunkFilter::look_once() {
 
 FunctionTraits ChunkFilter::ask(uint32_t process, uint64_t pc, uint64_t ticks) {
   FunctionTraits traits = ask_(process, pc, ticks);
-  if (traits.placed || !nowhere_.insert(pc).second) return traits;
+  if (traits.placed || !is_new(pc)) return traits;
   look_once();
   return ask_(process, pc, ticks);
 }
@@ -51,7 +58,7 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
     generation_ = header.generation;
     look_once();
   }
-  auto& thread = threads_[header.thread_serial];
+  auto& thread = share_.state_of(threads_, header.thread_serial)->second;
   if (!thread) thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_)});
   if (header.sequence < thread->next) return {};
   if (header.sequence != thread->next) thread->sieve.lose();
@@ -70,7 +77,7 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
   if (rules_.any()) cut = sift_calls(chunk);
   if (points_)
     points_left_out_ += points_->sift(chunk, cut, [this](uint32_t id) {
-      if (nowhere_.insert(id).second) look_once();
+      if (is_new(id)) look_once();
     });
   look_elsewhere_ = nullptr;
   const penna_chunk header = header_of(chunk);
@@ -84,29 +91,24 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   const penna_chunk header = header_of(chunk);
   const std::optional<PointSelection> points = points_;
   const uint64_t left_out = points_left_out_;
-  std::unique_ptr<Thread> thread;
-  if (auto found = threads_.find(header.thread_serial); found != threads_.end())
-    thread = std::make_unique<Thread>(*found->second);
+  std::unique_ptr<Thread>& thread = share_.state_of(threads_, header.thread_serial)->second;
+  std::unique_ptr<Thread> before = thread ? std::make_unique<Thread>(*thread) : nullptr;
   const std::span<const uint8_t> left = apply(chunk, [] {});
   points_ = points;
   points_left_out_ = left_out;
-  if (thread) {
-    threads_[header.thread_serial] = std::move(thread);
-  } else {
-    threads_.erase(header.thread_serial);
-  }
+  thread = std::move(before);
   return left;
 }
 
 uint64_t ChunkFilter::calls_left_out() const {
   uint64_t sum = 0;
-  for (const auto& [serial, thread] : threads_) sum += thread->sieve.calls_left_out();
+  for (const auto& [serial, thread] : threads_) sum += thread ? thread->sieve.calls_left_out() : 0;
   return sum;
 }
 
 uint64_t ChunkFilter::events_left_out() const {
   uint64_t sum = 0;
-  for (const auto& [serial, thread] : threads_) sum += thread->sieve.events_left_out();
+  for (const auto& [serial, thread] : threads_) sum += thread ? thread->sieve.events_left_out() : 0;
   return sum;
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "collect/budget.h"
 #include "recording/call_sieve.h"
 #include "recording/point_selection.h"
 
@@ -25,7 +26,8 @@ namespace penna {
 class ChunkFilter {
  public:
   // `rules` are rough, of one recording; null: no rules about calls. Not to be moved: rules_.ask holds `this`.
-  ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules);
+  ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
+              std::shared_ptr<Budget> budget = nullptr);
   ChunkFilter(const ChunkFilter&) = delete;
   ChunkFilter& operator=(const ChunkFilter&) = delete;
 
@@ -42,6 +44,7 @@ class ChunkFilter {
   uint64_t sites_met() const { return points_ ? points_->sites_met() : 0; }
   uint64_t calls_left_out() const;
   uint64_t events_left_out() const;
+  size_t threads() const { return threads_.size(); }
 
  private:
   struct Thread {
@@ -49,6 +52,7 @@ class ChunkFilter {
     uint64_t next = 0;  // sequence of its next chunk
   };
   FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
+  bool is_new(uint64_t id_or_pc);
   void look_once();
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
 
@@ -58,9 +62,10 @@ class ChunkFilter {
   std::unordered_set<uint64_t> nowhere_;  // ids of sites and pcs that were looked for in vain
   CallRules rules_;
   std::function<FunctionTraits(uint32_t, uint64_t, uint64_t)> ask_;  // of the rules that were given
-  std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;    // by serial
-  uint32_t generation_ = 0;                                          // of modules, the highest that was looked for
-  const std::function<void()>* look_elsewhere_ = nullptr;            // not yet called for this chunk
+  Budget::Share share_;
+  std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;  // by serial
+  uint32_t generation_ = 0;                                        // of modules, the highest that was looked for
+  const std::function<void()>* look_elsewhere_ = nullptr;          // not yet called for this chunk
   std::vector<uint8_t> left_;
 };
 

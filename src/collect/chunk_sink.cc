@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/count_text.h"
+
 namespace penna {
 
 namespace {
@@ -67,9 +69,9 @@ bool describes(const Record& record) {
     threads_.push_back({of.serial, of.tid, decode_thread_name(record), record.time});
   } else if (record.kind == PENNA_KIND_LOST) {
     const auto lost = record.as<penna_lost>();
-    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost_[i] += lost.count[i];
+    for (int i = 0; i < PENNA_CLASS_COUNT; ++i) lost_[i] = add_counts(lost_[i], lost.count[i]);
   } else if (record.kind == PENNA_KIND_BLOCKED) {
-    blocked_ticks_ += record.as<penna_blocked>().ticks;
+    blocked_ticks_ = add_counts(blocked_ticks_, record.as<penna_blocked>().ticks);
   }
 }
 
@@ -87,9 +89,9 @@ void ChunkSink::store(RecordingWriter& writer, std::span<const uint8_t> chunk, c
 }
 
 void ChunkSink::describe(RecordingWriter& writer, std::span<const uint8_t> chunk) {
-  Health& health = health_[header_of(chunk).thread_serial];
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] += lost_[i];
-  health.blocked_ticks += blocked_ticks_;
+  Health& of_thread = health(header_of(chunk).thread_serial);
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) of_thread.lost[i] = add_counts(of_thread.lost[i], lost_[i]);
+  of_thread.blocked_ticks = add_counts(of_thread.blocked_ticks, blocked_ticks_);
   write_descriptions(writer);
 }
 
@@ -106,19 +108,19 @@ void ChunkSink::throw_away(std::span<const uint8_t> chunk, const ChunkSummary& s
 }
 
 void ChunkSink::count(std::span<const uint8_t> chunk, const ChunkSummary& summary) {
-  Health& health = health_[header_of(chunk).thread_serial];
+  Health& of_thread = health(header_of(chunk).thread_serial);
   ++counts_->chunks;
   counts_->raw_bytes += summary.content_bytes;
   counts_->torn += summary.torn;
-  ++health.chunks;
+  ++of_thread.chunks;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    health.stored[i] += summary.events[i];
+    of_thread.stored[i] += summary.events[i];
     counts_->stored[i] += summary.events[i];
   }
-  health.torn += summary.torn;
-  health.holes += summary.holes;
-  health.unknown += summary.unknown;
-  health.damaged += summary.damaged ? 1 : 0;
+  of_thread.torn += summary.torn;
+  of_thread.holes += summary.holes;
+  of_thread.unknown += summary.unknown;
+  of_thread.damaged += summary.damaged ? 1 : 0;
 }
 
 void ChunkSink::store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
@@ -130,8 +132,8 @@ void ChunkSink::store_open(RecordingWriter& writer, std::span<const uint8_t> chu
 // Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls are open.
 void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   const penna_chunk header = header_of(chunk);
-  Part& part = parts_[header.thread_serial];
-  uint64_t& skipped = health_[header.thread_serial].skipped;
+  Part& part = share_.state_of(parts_, header.thread_serial)->second;
+  uint64_t& skipped = health(header.thread_serial).skipped;
   if (header.sequence != part.next) {
     part.calls.lose();
     skipped += std::exchange(part.left_out, 0);
@@ -148,10 +150,10 @@ void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
 
 // In front of a chunk that goes into the file: what became of calls in those that do not.
 void ChunkSink::catch_up(RecordingWriter& writer, const penna_chunk& header) {
-  Part& part = parts_[header.thread_serial];
+  Part& part = share_.state_of(parts_, header.thread_serial)->second;
   if (part.left_out == 0 || header.sequence != part.next) return;
   const uint64_t digests = write_digests(writer, part.calls.take(header, part.left_out));
-  health_[header.thread_serial].skipped += std::exchange(part.left_out, 0) - digests;
+  health(header.thread_serial).skipped += std::exchange(part.left_out, 0) - digests;
   write_health(writer);  // should the recorder die, it is known that the others were thrown away
 }
 
@@ -171,7 +173,7 @@ void ChunkSink::finish(RecordingWriter& writer) {
     if (part.left_out == 0) continue;
     const uint64_t digests = write_digests(writer, part.calls.take_exits(part.last, part.left_out));
     if (digests != 0)
-      health_[serial].skipped += part.left_out - digests;  // else they are behind the last that is in the file
+      health(serial).skipped += part.left_out - digests;  // else they are behind the last that is in the file
   }
   parts_.clear();
   write_health(writer);

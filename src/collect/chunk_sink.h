@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "collect/budget.h"
 #include "recording/call_digest.h"
 #include "recording/records.h"
 #include "recording/types.h"
@@ -28,8 +29,12 @@ struct StoreCounts {
 class ChunkSink {
  public:
   // `counts`: may be those of several processes; null: its own. `partly`: chunks may be thrown away.
-  explicit ChunkSink(uint32_t process, std::shared_ptr<StoreCounts> counts = nullptr, bool partly = false)
-      : process_(process), partly_(partly), counts_(counts ? std::move(counts) : std::make_shared<StoreCounts>()) {}
+  explicit ChunkSink(uint32_t process, std::shared_ptr<StoreCounts> counts = nullptr, bool partly = false,
+                     std::shared_ptr<Budget> budget = nullptr)
+      : process_(process),
+        partly_(partly),
+        counts_(counts ? std::move(counts) : std::make_shared<StoreCounts>()),
+        share_(std::move(budget)) {}
 
   // Of Session::time_shift. Before the first chunk.
   void set_time_shift(uint32_t shift) { time_shift_ = shift; }
@@ -51,8 +56,9 @@ class ChunkSink {
   // Of a chunk that will come again, more complete: counts nothing.
   void store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
-  // Of a thread by serial; 0 = of none. What store() does not count is the caller's to fill in.
-  Health& health(uint32_t serial) { return health_[serial]; }
+  // Of a thread by serial; 0 = of none, and of those beyond the budget. What store() does not count is the caller's to fill in.
+  Health& health(uint32_t serial) { return share_.state_of(health_, serial)->second; }
+  size_t threads() const { return health_.size(); }  // whose health is kept
   void write_health(RecordingWriter& writer);
   // No chunk comes any more: writes what is still to be said of calls, and the health.
   void finish(RecordingWriter& writer);
@@ -79,6 +85,7 @@ class ChunkSink {
   bool partly_;
   uint32_t time_shift_ = 0;
   std::shared_ptr<StoreCounts> counts_;
+  Budget::Share share_;
   std::map<uint32_t, Part> parts_;     // by thread serial
   std::map<uint32_t, Health> health_;  // the same
   std::vector<Module> modules_;        // met in the current chunk, not yet written

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/file.h"
 #include "collect/clocks.h"
 #include "penna/clock.h"
@@ -17,6 +18,7 @@ namespace {
 
 // Chunks of one process before the others get their turn.
 constexpr size_t kTurn = 64;
+constexpr size_t kMostNotes = 1000;
 constexpr int kOpenMs = 1000;
 constexpr uint64_t kOpenBytes = 1 << 20;
 constexpr int kLookMs = 20;  // between looks at open chunks, when somebody looks on
@@ -87,17 +89,18 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
     rules_have_start_ = true;
   }
   if (conditions_->empty() && !rules_.any()) return nullptr;
-  return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr);
+  return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr, budget_);
 }
 
 void Collector::add(Process process, ChannelMap channel) {
   News news{};
   news.kind = News::kAdd;
-  auto sink = std::make_shared<ChunkSink>(process.number, counts_, flight_ != nullptr);
+  auto sink = std::make_shared<ChunkSink>(process.number, counts_, flight_ != nullptr, budget_);
   sink->set_time_shift(time_shift_);
   news.drain = std::make_unique<ProcessDrain>(std::move(channel), process.number, process.pid, make_filter(process),
-                                              std::move(sink));
+                                              std::move(sink), budget_);
   news.process = std::move(process);
+  channels_.fetch_add(1, std::memory_order_relaxed);
   tell(std::move(news));
 }
 
@@ -119,7 +122,8 @@ void Collector::note(std::string sentence, bool refused) {
   tell(std::move(news));
 }
 
-Result<> Collector::stop() {
+Result<> Collector::stop(bool hurried) {
+  if (hurried) patience_.begin(Budget::kStopMs);
   {
     std::lock_guard hold(mutex_);
     stopping_ = true;
@@ -162,8 +166,22 @@ void Collector::run() {
   health_.calls_left_out = totals_.calls_left_out;
   health_.events_left_out = totals_.events_left_out;
   health_.cpu_ns = thread_cpu_ns();
+  note_limits();
   (void)writer_.write_collector(health_);
   outcome_ = writer_.finish();
+}
+
+void Collector::note_limits() {
+  if (totals_.left_behind != 0)
+    totals_.limits.push_back(fmt::format(
+        "told to stop, the recorder left {} of 64 KiB behind: processes had given it more than it could take in "
+        "{} s",
+        totals_.left_behind == 1 ? "a chunk" : fmt::format("{} chunks", totals_.left_behind), Budget::kStopMs / 1000));
+  if (budget_->threads_reached())
+    totals_.limits.push_back(
+        fmt::format("processes told of more threads than the {} that are kept apart: the others are counted together",
+                    Budget::kThreads));
+  health_.notes.insert(health_.notes.end(), totals_.limits.begin(), totals_.limits.end());
 }
 
 // Takes over what other threads have told; true when this is the end.
@@ -187,6 +205,7 @@ void Collector::apply(News& news) {
       if (onlooker_ != nullptr) onlooker_->began(news.process);
       news.drain->set_onlooker(onlooker_);
       news.drain->set_flight_recorder(flight_.get());
+      news.drain->set_patience(&patience_);
       drains_.push_back(std::move(news.drain));
       break;
     case News::kEnd:
@@ -194,12 +213,13 @@ void Collector::apply(News& news) {
         if (drains_[i]->number() != news.number) continue;
         end_process(i, news.how, news.code, news.ticks, true);
         drains_.erase(drains_.begin() + static_cast<ptrdiff_t>(i));
+        channels_.fetch_sub(1, std::memory_order_relaxed);
         break;
       }
       break;
     case News::kNote:
       health_.refused_channels += news.refused ? 1 : 0;
-      if (health_.notes.size() < 1000) health_.notes.push_back(std::move(news.sentence));
+      if (health_.notes.size() < kMostNotes) health_.notes.push_back(std::move(news.sentence));
       break;
   }
 }
@@ -216,14 +236,15 @@ bool Collector::drain_all() {
 void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone) {
   ProcessDrain& drain = *drains_[index];
   drain.finish(writer_, gone, how, code, ticks);
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] += drain.lost()[i];
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);
   if (drain.number() == 0) {
     totals_.start_cost_ticks = drain.start_cost_ticks();
     record_cost_ticks_ = drain.record_cost_ticks();
   }
-  totals_.threads_blocked_ticks += drain.blocked_ticks();
+  totals_.threads_blocked_ticks = add_counts(totals_.threads_blocked_ticks, drain.blocked_ticks());
+  totals_.left_behind += drain.left_behind();
   totals_.left_off += drain.left_off();
-  totals_.unfollowed += drain.unfollowed();
+  totals_.unfollowed = add_counts(totals_.unfollowed, drain.unfollowed());
   if (const ChunkFilter* filter = drain.filter()) {
     totals_.points_left_out += filter->points_left_out();
     totals_.sites_with_condition += filter->sites_met();

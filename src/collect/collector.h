@@ -8,9 +8,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -30,7 +32,9 @@ struct CollectorTotals {
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
-  uint64_t unfollowed = 0;  // programs and processes whose inherited filters would have ended them
+  uint64_t unfollowed = 0;                    // programs and processes whose inherited filters would have ended them
+  uint64_t left_behind = 0;                   // chunks, as the recorder was told to stop
+  std::vector<std::string> limits;            // of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
 };
@@ -62,7 +66,11 @@ class Collector {
   void note(std::string sentence, bool refused);
   // Drains everything, ends processes that are still there as kStopped, and closes the recording. The error is that of
   // the file; totals() holds in any case.
-  Result<> stop();
+  // `hurried`: what it has not drained within Budget::kStopMs is left behind, and counted.
+  Result<> stop(bool hurried = false);
+
+  // Channels that were added and are not done with. Any thread.
+  size_t channels() const { return channels_.load(std::memory_order_relaxed); }
 
   const CollectorTotals& totals() const { return totals_; }  // after stop()
   const RecordingWriter& writer() const { return writer_; }  // after stop()
@@ -87,6 +95,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
+  void note_limits();
   void take_snapshot_if_due();
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
@@ -104,9 +113,12 @@ class Collector {
   std::mutex mutex_;  // guards news_ and stopping_
   std::vector<News> news_;
   bool stopping_ = false;
+  std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
   CollectorHealth health_;
   ClockTriplet began_ = read_clocks();
+  Patience patience_;
+  std::atomic<size_t> channels_{0};
   uint64_t record_cost_ticks_ = 0;  // of the first process
   CollectorTotals totals_;
   ClockTriplet start_;

@@ -79,6 +79,7 @@ void FlightRecorder::entered(uint32_t process, Watched& watched, uint64_t pc, ui
     const FunctionTraits traits = rules_.functions.ask(process, pc, ticks);
     wanted = traits.snapshot;
     if (traits.placed && traits.lasting) {
+      if (watched.functions.size() >= Budget::kFunctions) watched.functions.clear();
       watched.functions[pc] = wanted;
       if (!wanted) other = pc;
     }

@@ -11,7 +11,9 @@ namespace penna {
 
 bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
   const penna_chunk header = header_of(chunk);
-  Position& position = positions_[header.thread_serial];
+  const auto found = share_.state_of(positions_, header.thread_serial);
+  if (found->first == 0) return false;
+  Position& position = found->second;
   if (header.sequence != position.sequence) return false;
   give(position, chunk.first(end));
   return true;
@@ -19,17 +21,41 @@ bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
 
 void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   const penna_chunk header = header_of(chunk);
-  Position& position = positions_[header.thread_serial];
+  const auto found = share_.state_of(positions_, header.thread_serial);
+  if (found->first == 0) {
+    std::vector<uint8_t> of_others(chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
+    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // who looks on keeps states by serial, too
+    Position whole;
+    give(whole, of_others);
+    return;
+  }
+  Position& position = found->second;
   if (header.sequence < position.sequence) return;  // no thread of ours counts backwards
   if (header.sequence > position.sequence) {
-    position.waiting.try_emplace(header.sequence, chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
-    give_waiting(position, position.waiting.size() > kMaxWaiting);
+    wait(position, chunk.first(end));
     return;
   }
   give(position, chunk.first(end));
   ++position.sequence;
   position.offset = 0;
   give_waiting(position, false);
+}
+
+// Where there is no room for it, what waits is not waited for any more.
+void FreshRecords::wait(Position& position, std::span<const uint8_t> chunk) {
+  const uint64_t sequence = header_of(chunk).sequence;
+  if (position.waiting.count(sequence) != 0) return;
+  if (position.waiting.size() >= kMaxWaiting || !share_.take_waiting(chunk.size())) {
+    give_waiting(position, true);
+    if (sequence < position.sequence) return;
+    position.offset = 0;
+    give(position, chunk);
+    position.sequence = sequence + 1;
+    position.offset = 0;
+    return;
+  }
+  waiting_bytes_ += chunk.size();
+  position.waiting.try_emplace(sequence, chunk.begin(), chunk.end());
 }
 
 void FreshRecords::give(Position& position, std::span<const uint8_t> chunk) {
@@ -53,6 +79,8 @@ void FreshRecords::give_waiting(Position& position, bool all) {
     give(position, next->second);
     position.sequence = next->first + 1;
     position.offset = 0;
+    share_.give_waiting_back(next->second.size());
+    waiting_bytes_ -= next->second.size();
     position.waiting.erase(next);
   }
 }

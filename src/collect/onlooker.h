@@ -3,14 +3,18 @@
 //
 // Why: chunks reach the collector when they are full, which may take hours. An onlooker wants what they hold now, and later
 // only what came since. Chunks of one thread are told apart by their sequence, records in a chunk by their place.
-// Invariant: of a thread, each committed record is given at most once, in the order in which the thread wrote them.
+// Invariant: of a thread, each committed record is given at most once, in the order in which the thread wrote them. Of threads beyond the
+// budget only what is in full chunks is given, each as it comes.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "collect/budget.h"
 #include "recording/types.h"
 
 namespace penna {
@@ -58,7 +62,8 @@ class PassingOnlooker : public Onlooker {
 // Of one process.
 class FreshRecords {
  public:
-  FreshRecords(uint32_t process, Onlooker& onlooker) : process_(process), onlooker_(onlooker) {}
+  FreshRecords(uint32_t process, Onlooker& onlooker, std::shared_ptr<Budget> budget = nullptr)
+      : process_(process), onlooker_(onlooker), share_(std::move(budget)) {}
 
   // A copy of a chunk that its thread still fills, up to `end`. False: not given, because one in front of it has not come yet.
   bool open_chunk(std::span<const uint8_t> chunk, size_t end);
@@ -66,6 +71,9 @@ class FreshRecords {
   void full_chunk(std::span<const uint8_t> chunk, size_t end);
   // No more chunks come: what waits for others does so in vain.
   void finish();
+
+  size_t threads() const { return positions_.size(); }
+  size_t waiting_bytes() const { return waiting_bytes_; }
 
  private:
   // Chunks that overtook an older one, which waits for a record to be committed.
@@ -76,11 +84,14 @@ class FreshRecords {
     std::map<uint64_t, std::vector<uint8_t>> waiting;
   };
   void give(Position& position, std::span<const uint8_t> chunk);
+  void wait(Position& position, std::span<const uint8_t> chunk);
   void give_waiting(Position& position, bool all);
 
   uint32_t process_;
   Onlooker& onlooker_;
-  std::map<uint32_t, Position> positions_;  // by thread serial
+  Budget::Share share_;
+  std::map<uint32_t, Position> positions_;  // by thread serial; that of 0 is unused
+  size_t waiting_bytes_ = 0;                // of all of them
   std::vector<uint8_t> fresh_;              // one chunk
 };
 

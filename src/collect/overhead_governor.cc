@@ -79,7 +79,7 @@ void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk)
   Record record;
   while (in.next(record)) {
     if (record.kind == PENNA_KIND_CALL_ENTRY) {
-      ++watched.calls[record.pc];
+      if (watched.calls.size() < Budget::kFunctions || watched.calls.count(record.pc) != 0) ++watched.calls[record.pc];
     } else if (record.kind == PENNA_KIND_MODULE && watched.modules.size() < kMaxModules) {
       if (auto module = decode_module(record)) watched.modules.push_back(std::move(*module));
     }

@@ -18,32 +18,40 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
 }  // namespace
 
 ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter,
-                           std::shared_ptr<ChunkSink> sink)
+                           std::shared_ptr<ChunkSink> sink, std::shared_ptr<Budget> budget)
     : channel_(std::move(channel)),
       number_(number),
       pid_(pid),
       buffer_(PENNA_CHUNK_BYTES),
       written_bytes_(channel_.geometry().chunk_count),
       shown_bytes_(channel_.geometry().chunk_count),
+      is_unfinished_(channel_.geometry().chunk_count),
+      budget_(std::move(budget)),
       sink_(sink ? std::move(sink) : std::make_shared<ChunkSink>(number)),
       filter_(std::move(filter)) {}
 
 void ProcessDrain::set_onlooker(Onlooker* onlooker) {
   onlooker_ = onlooker;
-  if (onlooker != nullptr) fresh_.emplace(number_, *onlooker);
+  if (onlooker != nullptr) fresh_.emplace(number_, *onlooker, budget_);
 }
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   size_t taken = 0;
   take_unfinished(writer);
   uint32_t chunk_untrusted;
-  while (taken < limit && channel_.next_full_chunk(&chunk_untrusted)) {
+  while (taken < limit && !is_over() && channel_.next_full_chunk(&chunk_untrusted)) {
     ++taken;
     if (chunk_untrusted >= channel_.geometry().chunk_count) {
       ++sink_->health(0).damaged;
       continue;
     }
-    if (!take(writer, chunk_untrusted, Origin::kRing, true))
+    // One that waits already was given away twice: no thread of ours does.
+    if (is_unfinished_[chunk_untrusted]) {
+      ++sink_->health(0).damaged;
+      continue;
+    }
+    is_unfinished_[chunk_untrusted] = !take(writer, chunk_untrusted, Origin::kRing, true);
+    if (is_unfinished_[chunk_untrusted])
       unfinished_.push_back({chunk_untrusted, header_of(buffer_).thread_serial, header_of(buffer_).tid});
   }
   ring_is_empty_ = taken < limit;
@@ -61,11 +69,14 @@ void ProcessDrain::take_unfinished(RecordingWriter& writer) {
   again.swap(unfinished_);
   waiting_threads_.clear();
   for (Unfinished& one : again) {
-    const bool skipped = one.turns != 0;
+    const bool skipped = one.turns != 0 || is_over();
     const bool gone = !skipped && one.tries == kManyTries && !thread_exists(pid_, one.tid);
-    if (!skipped && take(writer, one.chunk, Origin::kRing, !gone)) continue;
+    if (!skipped && take(writer, one.chunk, Origin::kRing, !gone)) {
+      is_unfinished_[one.chunk] = false;
+      continue;
+    }
     if (skipped) {
-      --one.turns;
+      one.turns -= one.turns != 0;
     } else {
       one.tries = std::min(one.tries + 1, kManyTries);
       one.turns = 1U << one.tries;
@@ -133,7 +144,7 @@ void ProcessDrain::learn_from_all_chunks() {
 
 void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
   bool any = false;
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
+  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
     uint32_t& written = written_bytes_[chunk];
     if (channel_.is_free(chunk) || (written != 0 && !channel_.has_more(chunk, written))) continue;
     const size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
@@ -157,7 +168,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
 
 void ProcessDrain::show_open_chunks(RecordingWriter& writer) {
   bool any = false;
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
+  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
     uint32_t& shown = shown_bytes_[chunk];
     if (channel_.is_free(chunk) || !channel_.has_more(chunk, shown)) continue;
     const size_t bytes = channel_.copy_committed(chunk, buffer_.data());
@@ -177,7 +188,8 @@ void ProcessDrain::write_stacks(RecordingWriter& writer, uint32_t first, std::sp
   if (onlooker_ != nullptr) onlooker_->stacks(number_, first, nodes);
 }
 
-void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
+// Those that were missing and have come.
+void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
   std::vector<uint32_t> still_missing;
   for (uint32_t id : nodes_missing_) {
     penna_stack_node node = channel_.node(id);
@@ -187,26 +199,38 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
       write_stacks(writer, id, {&node, 1});
   }
   nodes_missing_.swap(still_missing);
+}
 
-  uint32_t count = channel_.node_count();
-  if (count <= nodes_written_) return;
+// The process says how many nodes there are, and may say more: a look at one would make the kernel allocate its page. What is there ends
+// where none is for longer than threads could be about to write them.
+void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
+  constexpr uint32_t kPiece = 1 << 14, kEmpty = 512, kMostMissing = 1 << 14;
+  write_missing_stacks(writer);
+  const uint32_t count = channel_.node_count();
   std::vector<penna_stack_node> nodes;
-  nodes.reserve(count - nodes_written_);
-  for (uint32_t id = nodes_written_; id < count; ++id) {
-    nodes.push_back(channel_.node(id));
-    if (nodes.back().pc_generation == 0 && id != 0) nodes_missing_.push_back(id);
+  while (nodes_written_ < count && nodes_missing_.size() < kMostMissing) {
+    const uint32_t end = nodes_written_ + std::min(kPiece, count - nodes_written_);
+    uint32_t empty = 0;
+    nodes.clear();
+    for (uint32_t id = nodes_written_; id < end && empty < kEmpty; ++id) {
+      nodes.push_back(channel_.node(id));
+      empty = nodes.back().pc_generation == 0 && id != 0 ? empty + 1 : 0;
+    }
+    const bool is_end = empty == kEmpty;
+    if (is_end) nodes.resize(nodes.size() - empty);
+    for (uint32_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].pc_generation == 0 && nodes_written_ + i != 0) nodes_missing_.push_back(nodes_written_ + i);
+    if (!nodes.empty()) write_stacks(writer, nodes_written_, nodes);
+    nodes_written_ += static_cast<uint32_t>(nodes.size());
+    if (is_end) return;
   }
-  write_stacks(writer, nodes_written_, nodes);
-  nodes_written_ = count;
 }
 
 void ProcessDrain::reclaim(RecordingWriter& writer) {
   uint32_t count = channel_.geometry().chunk_count;
   if (channel_.free_chunks() > count / 4 || !ring_is_empty_) return;  // what is in the ring came first
-  std::vector<bool> waiting(count);
-  for (const Unfinished& one : unfinished_) waiting[one.chunk] = true;
-  for (uint32_t chunk = 0; chunk < count; ++chunk) {
-    if (channel_.is_free(chunk) || waiting[chunk]) continue;
+  for (uint32_t chunk = 0; chunk < count && !is_over(); ++chunk) {
+    if (channel_.is_free(chunk) || is_unfinished_[chunk]) continue;
     if (channel_.copy_chunk(chunk, buffer_.data()) < sizeof(penna_chunk)) continue;
     penna_chunk header = header_of(buffer_);
     // A chunk that was given away in the meantime comes through the ring: leave it there.
@@ -216,13 +240,18 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
 }
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
-  // A living target may go on for ever; each chunk can be full once in each turn.
-  for (int turn = 0; turn < 4 && drain(writer, channel_.geometry().chunk_count) != 0; ++turn) {
-  }
-  for (const Unfinished& one : unfinished_) take(writer, one.chunk, Origin::kRing, false);
+  // A living target may go on for ever; what was full at this moment is at most each chunk once.
+  drain(writer, channel_.geometry().chunk_count);
+  for (const Unfinished& one : unfinished_)
+    if (!is_over()) take(writer, one.chunk, Origin::kRing, false);
   unfinished_.clear();
+  is_unfinished_.assign(is_unfinished_.size(), false);
   for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
     if (channel_.is_free(chunk)) continue;
+    if (is_over()) {
+      ++left_behind_;
+      continue;
+    }
     // A living target goes on writing here: then only a copy of what is there is stored.
     if (gone) {
       take(writer, chunk, Origin::kDeadProcess, false);
@@ -231,7 +260,11 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
       store(writer, copy, sink_->round_and_scan(copy));
     }
   }
-  write_new_stacks(writer);
+  for (uint32_t before = UINT32_MAX; before != nodes_written_;) {
+    before = nodes_written_;
+    write_new_stacks(writer);
+    if (gone) nodes_missing_.clear();  // they will never be there, and hold nothing up
+  }
 
   penna_counters counters = channel_.counters();
   Health& process_health = sink_->health(0);

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "collect/budget.h"
 #include "collect/channel_map.h"
 #include "collect/chunk_filter.h"
 #include "collect/chunk_sink.h"
@@ -28,12 +29,15 @@ class ProcessDrain {
  public:
   // `filter`: of this process; what it leaves goes into the recording; null: everything. `sink`: where; null: one of its own.
   ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr,
-               std::shared_ptr<ChunkSink> sink = nullptr);
+               std::shared_ptr<ChunkSink> sink = nullptr, std::shared_ptr<Budget> budget = nullptr);
 
   // From here on somebody looks on. May be null.
   void set_onlooker(Onlooker* onlooker);
   // Chunks go there. Before the first chunk; may be null.
   void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
+
+  // From when on nothing more is taken. May be null.
+  void set_patience(const Patience* patience) { patience_ = patience; }
 
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
@@ -60,6 +64,8 @@ class ProcessDrain {
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
   const ChunkFilter* filter() const { return filter_.get(); }
   uint64_t max_backlog() const { return max_backlog_; }
+  uint64_t left_behind() const { return left_behind_; }     // chunks that finish() had no time for
+  size_t unfinished() const { return unfinished_.size(); }  // chunks that were given away and wait
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t record_cost_ticks() const { return channel_.record_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
@@ -70,10 +76,12 @@ class ProcessDrain {
   // Where a chunk comes from: through the ring; from a thread that has vanished while others live; from a process that
   // is gone. Only in the first case can a record in it still be finished.
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
+  bool is_over() const { return patience_ != nullptr && patience_->is_over(); }
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary);
   bool must_wait(const ChunkSummary& summary);
   void learn_from_all_chunks();
+  void write_missing_stacks(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
   void write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes);
 
@@ -83,6 +91,7 @@ class ProcessDrain {
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
   std::vector<uint32_t> shown_bytes_;    // the same for show_open_chunks()
+  std::vector<bool> is_unfinished_;      // the same: it is in unfinished_
   // A full chunk in which a record is still being written, or that lies behind such a one.
   struct Unfinished {
     uint32_t chunk, serial, tid;
@@ -91,10 +100,13 @@ class ProcessDrain {
   std::vector<Unfinished> unfinished_;
   std::unordered_set<uint32_t> waiting_threads_;  // by serial: of these, with a filter that needs them in order
   bool ring_is_empty_ = true;                     // as far as the last drain() saw
+  std::shared_ptr<Budget> budget_;
   std::shared_ptr<ChunkSink> sink_;
   std::unique_ptr<ChunkFilter> filter_;
   Onlooker* onlooker_ = nullptr;
   FlightRecorder* flight_ = nullptr;
+  const Patience* patience_ = nullptr;
+  uint64_t left_behind_ = 0;
   std::optional<FreshRecords> fresh_;  // for the onlooker
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet

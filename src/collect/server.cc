@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -21,13 +22,14 @@
 #include <utility>
 
 #include "base/file.h"
+#include "collect/budget.h"
 #include "collect/exit_status.h"
 #include "penna/clock.h"
 
 namespace penna {
 namespace {
 
-constexpr size_t kMaxPeers = 4096;  // that have connected and not yet answered
+constexpr uint64_t kTurnMs = 100;  // then whoever calls work() has a look at other things
 
 // With room for as many descriptors as we send, and as are looked at of what comes.
 constexpr size_t kMostDescriptors = 2;
@@ -59,7 +61,7 @@ std::string executable_of(uint32_t pid) {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
-// The hello of a peer and the descriptor that came with it; an empty Fd when it is not one.
+// The hello of a peer and the one descriptor that came with it; an empty Fd when it is not one. None that came is left open.
 Fd receive_hello(int socket, penna_hello* hello) {
   iovec part{hello, sizeof *hello};
   Control control{};
@@ -69,17 +71,18 @@ Fd receive_hello(int socket, penna_hello* hello) {
   message.msg_control = &control;
   message.msg_controllen = sizeof control;
   ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  Fd memory;
+  std::vector<Fd> came;
   for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
     if (part_of->cmsg_level != SOL_SOCKET || part_of->cmsg_type != SCM_RIGHTS) continue;
-    if (part_of->cmsg_len < CMSG_LEN(sizeof(int))) continue;
-    int fd;
-    std::memcpy(&fd, CMSG_DATA(part_of), sizeof fd);
-    memory = Fd(fd);
+    for (size_t at = CMSG_LEN(0); at + sizeof(int) <= part_of->cmsg_len; at += sizeof(int)) {
+      int fd;
+      std::memcpy(&fd, reinterpret_cast<const char*>(part_of) + at, sizeof fd);
+      came.emplace_back(fd);
+    }
   }
-  bool good = got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
+  bool good = came.size() == 1 && got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
               hello->version == PENNA_ABI_VERSION;
-  return good ? std::move(memory) : Fd();
+  return good ? std::move(came[0]) : Fd();
 }
 
 bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std::initializer_list<int> descriptors) {
@@ -163,7 +166,11 @@ Result<std::unique_ptr<Server>> Server::listen(const std::string& socket_path, c
 }
 
 Server::Server(const penna_config& config, Doorbell& doorbell, Collector& collector)
-    : config_(config), doorbell_(doorbell), collector_(collector), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+    : config_(config),
+      doorbell_(doorbell),
+      collector_(collector),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
 
 Result<> Server::bind_to(const std::string& path) {
   const sockaddr_un address = address_of(path);
@@ -173,6 +180,7 @@ Result<> Server::bind_to(const std::string& path) {
       ::chmod(path.c_str(), 0600) != 0 || ::listen(listener_.get(), SOMAXCONN) != 0)
     return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
   watch(listener_.get());
+  watch(timer_.get());
   return ok();
 }
 
@@ -185,11 +193,14 @@ void Server::watch(int fd) {
 
 void Server::work() {
   epoll_event events[64];
+  const uint64_t begin_ms = monotonic_ms();
   int count = ::epoll_wait(epoll_.get(), events, 64, 0);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && monotonic_ms() - begin_ms < kTurnMs; ++i) {
     int fd = events[i].data.fd;
     if (fd == listener_.get())
-      accept_peers();
+      accept_peers(listener_);
+    else if (fd == timer_.get())
+      let_the_silent_go();
     else if (peers_.count(fd) != 0)
       hear(fd);
     else if (auto found = pid_of_fd_.find(fd); found != pid_of_fd_.end())
@@ -197,18 +208,76 @@ void Server::work() {
   }
 }
 
-void Server::accept_peers() {
-  for (;;) {
-    Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+bool Server::is_full() const {
+  return peers_.size() >= Budget::kConnections || collector_.channels() >= 2 * Budget::kChannels;
+}
+
+// Level-triggered events of a listener whose connections nobody takes would come without end.
+void Server::pause(bool paused) {
+  if (paused == paused_) return;
+  paused_ = paused;
+  for (const Fd* listener : {&listener_}) {
+    if (!*listener) continue;
+    if (paused)
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener->get(), nullptr);
+    else
+      watch(listener->get());
+  }
+}
+
+// Looks again a few times a second, as long as there is something to look for.
+void Server::tick(bool wanted) {
+  if (wanted == ticks_) return;
+  ticks_ = wanted;
+  const timespec often{0, wanted ? 200'000'000 : 0};
+  const itimerspec when{often, often};
+  ::timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+void Server::let_the_silent_go() {
+  uint64_t times;
+  (void)!::read(timer_.get(), &times, sizeof times);
+  const uint64_t now = monotonic_ms();
+  for (auto peer = peers_.begin(); peer != peers_.end();)
+    peer = now - peer->second.since_ms >= Budget::kSilentMs ? peers_.erase(peer) : std::next(peer);
+  pause(is_full());
+  tick(paused_ || !peers_.empty());
+}
+
+// A process that connects meets us, or asks us something: who connects again and again leaves the others their place.
+void Server::make_room_for(uint32_t pid) {
+  size_t count = 0;
+  auto oldest = peers_.end();
+  for (auto peer = peers_.begin(); peer != peers_.end(); ++peer) {
+    if (peer->second.pid != pid) continue;
+    ++count;
+    if (oldest == peers_.end() || peer->second.since_ms < oldest->second.since_ms) oldest = peer;
+  }
+  if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
+}
+
+void Server::accept_peers(const Fd& listener) {
+  for (int turn = 0; turn < 64; ++turn) {
+    if (is_full()) {
+      pause(true);
+      return tick(true);
+    }
+    Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {  // no descriptors, no memory
+      pause(true);
+      return tick(true);
+    }
     if (!socket) return;
     ucred peer{};
     socklen_t size = sizeof peer;
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
     if (peer.uid != ::geteuid() && ::geteuid() != 0) continue;
-    if (peers_.size() >= kMaxPeers || !send_config(socket)) continue;
+    if (!send_config(socket)) continue;
+    if (peer.pid != 0) make_room_for(static_cast<uint32_t>(peer.pid));  // 0: it is in a namespace beside ours
     int fd = socket.get();
     watch(fd);
-    peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid)};
+    peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid), monotonic_ms()};
+    tick(true);
   }
 }
 
@@ -249,7 +318,14 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
-  auto channel = ChannelMap::map(memory);
+  if (living_.size() >= Budget::kChannels && living_.count(peer.pid) == 0) {
+    if (++too_many_ == 1)
+      collector_.note(
+          fmt::format("more than {} processes lived at one time: those beyond are not recorded", Budget::kChannels),
+          true);
+    return;
+  }
+  auto channel = ChannelMap::map(memory, &config_);
   if (!channel) {
     collector_.note(fmt::format("pid {}: {}", peer.pid, channel.error().text), true);
     return;

@@ -2,6 +2,7 @@
 // Server: where traced processes meet the recorder ("Rendezvous" in penna/channel.h), and who of them still lives.
 //
 // Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered.
+// What is held of them stays within the budget (budget.h).
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,7 @@ class Server {
   struct Peer {
     Fd socket;
     uint32_t pid = 0;
+    uint64_t since_ms = 0;
   };
   struct Living {
     uint32_t number = 0;
@@ -76,7 +78,12 @@ class Server {
   Server(const penna_config& config, Doorbell& doorbell, Collector& collector);
   Result<> bind_to(const std::string& path);
   void watch(int fd);
-  void accept_peers();
+  void accept_peers(const Fd& listener);
+  void make_room_for(uint32_t pid);
+  void let_the_silent_go();
+  void pause(bool paused);
+  bool is_full() const;
+  void tick(bool wanted);
   bool send_config(const Fd& socket) const;
   void hear(int fd);
   void admit(const Peer& peer, const penna_hello& hello, Fd memory);
@@ -87,11 +94,13 @@ class Server {
   Doorbell& doorbell_;
   Collector& collector_;
   Planner planner_;
-  Fd epoll_, listener_;
-  std::map<int, Peer> peers_;          // by descriptor
-  std::map<uint32_t, Living> living_;  // by pid
-  std::map<int, uint32_t> pid_of_fd_;  // pidfd -> pid
-  std::set<uint32_t> met_;             // pids that were ever admitted
+  Fd epoll_, listener_, timer_;
+  bool paused_ = false, ticks_ = false;  // nobody is accepted; the timer runs
+  uint64_t too_many_ = 0;                // processes that were refused
+  std::map<int, Peer> peers_;            // by descriptor
+  std::map<uint32_t, Living> living_;    // by pid
+  std::map<int, uint32_t> pid_of_fd_;    // pidfd -> pid
+  std::set<uint32_t> met_;               // pids that were ever admitted
   uint32_t next_number_ = 0;
 };
 

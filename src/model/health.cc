@@ -75,21 +75,21 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
     if (process.end) {
       const penna_counters& counters = process.end->counters;
       blocked = std::max(blocked, counters.blocked_ticks);
-      report.in_handler += counters.in_handler;
+      report.in_handler = add_counts(report.in_handler, counters.in_handler);
       for (size_t i = 1; i < report.truncated_stacks.size(); ++i)
-        report.truncated_stacks[i] += counters.stacks_truncated[i];
-      report.unstored_stacks += counters.stack_tree_full;
-      report.sites_armed += counters.sites_armed;
-      report.sites_refused += counters.sites_refused;
-      report.functions_patched += counters.functions_patched;
-      report.functions_refused += counters.functions_refused;
-      report.values_lost += counters.values_lost;
+        report.truncated_stacks[i] = add_counts(report.truncated_stacks[i], counters.stacks_truncated[i]);
+      report.unstored_stacks = add_counts(report.unstored_stacks, counters.stack_tree_full);
+      report.sites_armed = add_counts(report.sites_armed, counters.sites_armed);
+      report.sites_refused = add_counts(report.sites_refused, counters.sites_refused);
+      report.functions_patched = add_counts(report.functions_patched, counters.functions_patched);
+      report.functions_refused = add_counts(report.functions_refused, counters.functions_refused);
+      report.values_lost = add_counts(report.values_lost, counters.values_lost);
       report.without_clock += counters.clock_forbidden != 0;
       report.without_calls += counters.calls_forbidden != 0;
-      report.unfollowed += counters.unfollowed;
-      report.modules_unknown += counters.modules_unknown;
+      report.unfollowed = add_counts(report.unfollowed, counters.unfollowed);
+      report.modules_unknown = add_counts(report.modules_unknown, counters.modules_unknown);
     }
-    report.blocked_ticks += blocked;
+    report.blocked_ticks = add_counts(report.blocked_ticks, blocked);
   }
   report.blocked_ns = static_cast<double>(report.blocked_ticks) * recording.time().ns_per_tick();
 }
@@ -116,7 +116,7 @@ void gather_stack_ends(HealthReport& report, const Recording& recording, Names& 
       files.insert(place.known() ? names.map().file_name(place.module) : kGeneratedCode);
     }
     if (complete && !short_one) continue;
-    report.truncated_stacks[PENNA_STACK_NO_RULE] += walks;
+    report.truncated_stacks[PENNA_STACK_NO_RULE] = add_counts(report.truncated_stacks[PENNA_STACK_NO_RULE], walks);
     report.no_rule_at_most |= complete && walks != 0;
   }
   report.no_rule_files.assign(files.begin(), files.end());
@@ -252,10 +252,10 @@ void say_lost(const HealthReport& report, Sentences& say) {
   say.warning(report.unknown_records != 0,
               fmt::format("{} of a kind that this penna does not know: use the penna that recorded it, or a newer one.",
                           plural_text(report.unknown_records, "record is", "records are")));
-  say.note(
-      report.blocked_ticks != 0,
-      fmt::format("The program waited {:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
-                  report.blocked_ns / 1e6));
+  say.note(report.blocked_ticks != 0,
+           fmt::format(
+               "The program waited {}{:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
+               report.blocked_ticks == kMostCounted ? "at least " : "", report.blocked_ns / 1e6));
 }
 
 void say_recorder(const HealthReport& report, Sentences& say) {

@@ -17,7 +17,7 @@ namespace {
 
 uint64_t sum_of(const EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 void add_to(EventCounts& sum, const EventCounts& more) {
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = add_counts(sum[i], more[i]);
 }
 void raise_to(EventCounts& counts, const uint64_t* least) {
   for (size_t i = 0; i < counts.size(); ++i) counts[i] = std::max(counts[i], least[i]);
@@ -54,7 +54,7 @@ ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
   }
   summary.chunks = chunks.size();
   // Numbers of chunks start at 0, ascend and differ: what is missing of them was thrown away, or lost.
-  const uint64_t unused = chunks.empty() ? 0 : chunks.back().sequence - (chunks.size() - 1);
+  const uint64_t unused = chunks.empty() ? 0 : bounded_count(chunks.back().sequence - (chunks.size() - 1));
   summary.missing_chunks = unused - std::min(unused, thread.health.skipped);
   if (!span.empty()) {
     summary.first_time = span.first;
@@ -151,7 +151,7 @@ std::string events_text(const EventCounts& counts) {
       {"call", "calls"}, {"allocation event", "allocation events"}, {"lock event", "lock events"}, {"point", "points"}};
   std::string text;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    const uint64_t count = i == PENNA_CALLS ? (counts[i] + 1) / 2 : counts[i];
+    const uint64_t count = i == PENNA_CALLS && counts[i] < kMostCounted ? (counts[i] + 1) / 2 : counts[i];
     if (count == 0) continue;
     text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
   }

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/bytes.h"
+#include "base/count_text.h"
 
 namespace penna {
 namespace {
@@ -307,6 +308,7 @@ std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number) 
   ProcessEnd end;
   process_end_fields(fields, end);
   end.number = number;
+  bound_counts(end.counters);
   if (end.how > EndKind::kStopped) end.how = EndKind::kUnknown;
   return fields.ok() ? std::optional(end) : std::nullopt;
 }
@@ -320,6 +322,16 @@ std::optional<CollectorHealth> decode_collector(ByteSpan payload) {
 bool decode_entries(ByteSpan payload, std::vector<Thread>& threads) { return decode_all(payload, threads); }
 bool decode_entries(ByteSpan payload, std::vector<Module>& modules) { return decode_all(payload, modules); }
 bool decode_entries(ByteSpan payload, std::vector<Site>& sites) { return decode_all(payload, sites); }
-bool decode_entries(ByteSpan payload, std::vector<Health>& health) { return decode_all(payload, health); }
+bool decode_entries(ByteSpan payload, std::vector<Health>& health) {
+  const bool good = decode_all(payload, health);
+  for (Health& one : health) {
+    bound_counts(one.stored);
+    bound_counts(one.lost);
+    for (uint64_t* count : {&one.chunks, &one.torn, &one.holes, &one.abandoned, &one.damaged, &one.unknown,
+                            &one.blocked_ticks, &one.skipped})
+      *count = bounded_count(*count);
+  }
+  return good;
+}
 
 }  // namespace penna

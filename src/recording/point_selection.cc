@@ -7,13 +7,16 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMaxOpenSpans = 4096;  // of a thread: what is opened deeper is kept with its end
+constexpr size_t kMaxSites = 1 << 20;
+constexpr size_t kMaxThreads = 1 << 16;  // that are inside of spans; those of more are kept
+constexpr size_t kMaxOpenSpans = 4096;   // of a thread: what is opened deeper is kept with its end
 
 std::string names_of(const Site& site) { return site.provider + ":" + site.name; }
 
 }  // namespace
 
 void PointSelection::add(Site site) {
+  if (sites_.size() >= kMaxSites && !knows(site.id)) return;  // its points are kept
   KnownSite known{std::move(site), {}, 0};
   for (const Where& where : *conditions_)
     if (auto places = where.places_in(known.site)) known.conditions.push_back({&where, std::move(*places)});
@@ -54,6 +57,8 @@ bool PointSelection::keeps(uint32_t thread, const Record& record) {
   if (known.site.kind == PENNA_SITE_SPAN_END) return end_span(known.span, thread);
   const bool kept = meets(known, record);
   if (known.span == 0 || known.conditions.empty()) return kept;
+  // A process tells the numbers of its threads, and may tell any.
+  if (open_spans_.size() >= kMaxThreads && open_spans_.count(thread) == 0) return true;
   std::vector<OpenSpan>& open = open_spans_[thread];
   if (open.size() >= kMaxOpenSpans) return true;
   open.push_back({known.span, kept});

@@ -118,20 +118,88 @@ TEST_F(OnlookerTest, AtTheEndEverythingIsSeen) {
   EXPECT_EQ(seen_.ends, 1);
 }
 
-TEST_F(OnlookerTest, HostileChunksAreBounded) {
+// A chunk of one record, by a thread that says that it is so and so.
+std::vector<uint8_t> chunk_of(uint32_t serial, uint64_t sequence, uint64_t number) {
+  std::vector<uint8_t> chunk(sizeof(penna_chunk) + sizeof(uint64_t));
+  penna_chunk header{};
+  header.ctf_magic = PENNA_CTF_MAGIC;
+  header.thread_serial = serial;
+  header.sequence = sequence;
+  header.content_bits = chunk.size() * 8;
+  const uint64_t record = call(number);
+  std::memcpy(chunk.data(), &header, sizeof header);
+  std::memcpy(chunk.data() + sizeof header, &record, sizeof record);
+  return chunk;
+}
+
+TEST_F(OnlookerTest, HostileThreadsAreBoundedAndTheirFullChunksSeen) {
+  constexpr uint32_t kThreads = Budget::kThreads + 1000;
   Seen seen;
   FreshRecords fresh(0, seen);
-  std::vector<uint8_t> chunk(PENNA_CHUNK_BYTES, 0xff);
-  penna_chunk header{};
-  for (uint64_t sequence = 1000; sequence > 0; --sequence) {
-    header.sequence = sequence;
-    header.content_bits = UINT64_MAX;
-    std::memcpy(chunk.data(), &header, sizeof header);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    const auto chunk = chunk_of(i * 16001 + 1, 0, 1);
+    fresh.open_chunk(chunk, chunk.size());
     fresh.full_chunk(chunk, chunk.size());
-    fresh.open_chunk(chunk, sizeof header);
   }
-  fresh.finish();
-  SUCCEED();
+  EXPECT_LE(fresh.threads(), Budget::kThreads + 1);
+  EXPECT_EQ(seen.calls.size(), kThreads) << "each once";
+  fresh.full_chunk(chunk_of(1, 1, 2), sizeof(penna_chunk) + sizeof(uint64_t));
+  EXPECT_EQ(seen.calls.back(), 2u) << "those who were there before lose nothing";
+}
+
+TEST_F(OnlookerTest, HostileChunksThatWaitAreBoundedAndSeenAtTheEnd) {
+  auto budget = std::make_shared<Budget>();
+  Seen seen;
+  FreshRecords one(0, seen, budget), other(1, seen, budget);
+  std::vector<uint8_t> chunk = chunk_of(0, 0, 0);
+  chunk.resize(PENNA_CHUNK_BYTES);
+  constexpr uint32_t kSerials = 2 * Budget::kWaitingBytes / PENNA_CHUNK_BYTES;
+  size_t most = 0;
+  for (uint64_t sequence : {7, 9, 5}) {  // each waits for the first, which never comes
+    for (uint32_t serial = 1; serial <= kSerials; ++serial) {
+      const auto header = chunk_of(serial, sequence, serial);
+      std::copy(header.begin(), header.end(), chunk.begin());
+      (serial % 2 == 0 ? one : other).full_chunk(chunk, chunk.size());
+      most = std::max(most, one.waiting_bytes() + other.waiting_bytes());
+    }
+  }
+  EXPECT_LE(most, Budget::kWaitingBytes);
+  EXPECT_GT(most, Budget::kWaitingBytes / 2);
+  one.finish();
+  other.finish();
+  EXPECT_EQ(one.waiting_bytes() + other.waiting_bytes(), 0u);
+  EXPECT_GE(seen.calls.size(), size_t{kSerials}) << "those that came first, at least";
+}
+
+TEST_F(OnlookerTest, WhatIsKeptOfHostileThreadsIsBounded) {
+  constexpr uint32_t kThreads = Budget::kThreads + 1000;
+  auto budget = std::make_shared<Budget>();
+  CallRules rules;
+  rules.depth = 1;
+  {
+    ChunkSink sink(0, nullptr, false, budget);
+    ChunkFilter filter(0, nullptr, &rules, budget);
+    for (uint32_t i = 0; i < kThreads; ++i) {
+      const auto chunk = chunk_of(i * 16001 + 1, 0, 1);
+      const ChunkSummary summary = sink.scan(chunk);
+      sink.store(*writer_, chunk, summary);
+      if (i % 16 == 0) filter.apply(chunk, [] {});
+    }
+    EXPECT_LE(sink.threads() + filter.threads(), Budget::kThreads + 2);
+    EXPECT_EQ(sink.counts().stored[PENNA_CALLS], kThreads) << "all are stored and counted";
+    EXPECT_TRUE(budget->threads_reached());
+  }
+  EXPECT_EQ(budget->threads(), 0u) << "it is a limit on what is held at one time";
+}
+
+// While a record in it is being written it waits; a hostile thread gives it away again and again.
+TEST_F(OnlookerTest, AChunkThatWaitsIsNotTakenTwice) {
+  fake_.write_chunk(0, static_cast<uint32_t>(::gettid()), 0, {call(1), kBusy, 42});
+  for (int i = 0; i < 1000; ++i) {
+    fake_.hand_over(0, 3);
+    drain_->drain(*writer_, 10);
+  }
+  EXPECT_EQ(drain_->unfinished(), 1u);
 }
 
 }  // namespace

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Budget: how much a recorder holds at one time, whatever the processes do that it records.
+//
+// Why: numbers of threads, chunks, stacks and connections are told by processes that may lie, and each costs the recorder memory or
+// time. So each kind has a limit, all of them here; what is beyond a limit is recorded in less detail, or refused, and that is said.
+// Invariant: a limit is on what is held at one time: programs that are honest, and large, or many one after the other, meet none.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+namespace penna {
+
+// Of one recorder; what it counts is on the collector's thread.
+class Budget {
+ public:
+  // Recorded processes that live at one time.
+  static constexpr size_t kChannels = 4096;
+  // Connections that have not said who they are: of all processes, and of one. Beyond the first, others wait; of one process, the oldest
+  // is closed; and so is each that says nothing for so long.
+  static constexpr size_t kConnections = 128, kConnectionsOfOne = 16;
+  static constexpr uint64_t kSilentMs = 10'000;
+  // Once told to stop, what takes longer is left where it is.
+  static constexpr uint64_t kStopMs = 5'000;
+  // States of threads, of all living processes: what the recorder knows of each of them.
+  static constexpr size_t kThreads = 1 << 18;
+  // Copies of chunks that wait for an older one before they are shown.
+  static constexpr size_t kWaitingBytes = 64 << 20;
+  // Functions and sites of a process, by addresses and ids that its records tell.
+  static constexpr size_t kFunctions = 1 << 20;
+
+  size_t threads() const { return threads_; }
+  bool threads_reached() const { return threads_reached_; }
+
+  // What one object has taken of it, until its end.
+  class Share {
+   public:
+    explicit Share(std::shared_ptr<Budget> budget = nullptr)
+        : budget_(budget ? std::move(budget) : std::make_shared<Budget>()) {}
+    Share(Share&& other) noexcept
+        : budget_(std::move(other.budget_)),
+          threads_(std::exchange(other.threads_, 0)),
+          waiting_(std::exchange(other.waiting_, 0)) {}
+    Share& operator=(Share&&) = delete;
+    ~Share() {
+      if (!budget_) return;
+      budget_->threads_ -= threads_;
+      budget_->waiting_ -= waiting_;
+    }
+
+    // The state in `map` of a thread by serial, made when it is met first; beyond the limit that of thread 0: all others together.
+    template <typename Map>
+    typename Map::iterator state_of(Map& map, uint32_t serial) {
+      if (auto found = map.find(serial); found != map.end()) return found;
+      if (serial != 0 && !take_thread()) serial = 0;
+      return map.try_emplace(serial).first;
+    }
+    bool take_waiting(size_t bytes) {
+      if (budget_->waiting_ + bytes > kWaitingBytes) return false;
+      budget_->waiting_ += bytes;
+      waiting_ += bytes;
+      return true;
+    }
+    void give_waiting_back(size_t bytes) {
+      budget_->waiting_ -= bytes;
+      waiting_ -= bytes;
+    }
+
+   private:
+    bool take_thread() {
+      if (budget_->threads_ >= kThreads) {
+        budget_->threads_reached_ = true;
+        return false;
+      }
+      ++budget_->threads_;
+      ++threads_;
+      return true;
+    }
+
+    std::shared_ptr<Budget> budget_;
+    size_t threads_ = 0, waiting_ = 0;
+  };
+
+ private:
+  size_t threads_ = 0, waiting_ = 0;
+  bool threads_reached_ = false;
+};
+
+inline uint64_t monotonic_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+// Until when the recorder works on what targets give it. Begun by one thread, looked at by another.
+class Patience {
+ public:
+  void begin(uint64_t ms) { until_.store(monotonic_ms() + ms, std::memory_order_relaxed); }
+  bool is_over() const {
+    const uint64_t until = until_.load(std::memory_order_relaxed);
+    return until != UINT64_MAX && monotonic_ms() >= until;
+  }
+
+ private:
+  std::atomic<uint64_t> until_{UINT64_MAX};
+};
+
+}  // namespace penna

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Processes that meet the recorder and lie: what they cost it is bounded, honest ones beside them are recorded, it ends when it is told to,
+# and what it says is no nonsense.
+. "$(dirname "$0")/common.sh"
+need python3
+build_c liar -static
+
+# peak CMD...: as run; and $peak, the most memory that it held, in MB.
+peak() {
+  cat >peak.py <<'END'
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:])
+_, status, usage = os.wait4(child.pid, 0)
+open("peak.txt", "w").write(str(usage.ru_maxrss // 1024))
+sys.exit(os.waitstatus_to_exitcode(status))
+END
+  run python3 peak.py "$@"
+  peak=$(<peak.txt)
+}
+
+# ---- Many that are honest, one after the other and at the same time: all are recorded.
+run penna record -f -o short.penna ./liar short 1000
+expect_contains "$err" "1000 processes"
+run penna record -f -o wide.penna bash -c 'for ((i = 0; i < 200; ++i)); do sleep 2 & done; wait'
+expect_eq 200 "$(penna info wide.penna | grep -c 'exited with 0 *sleep 2$')" "programs that ran at the same time"
+
+# ---- Stack nodes that are claimed and not there; more of them than were asked for; few on each page.
+for lie in nodes many-nodes; do
+  peak "$PENNA" record -f -o "$lie.penna" ./liar "$lie"
+  expect_eq 0 "$status" "the program's status"
+  [ "$peak" -lt 200 ] || fail "$lie cost the recorder $peak MB"
+done
+expect_contains "$(penna info nodes.penna)" "larger than what was asked for"
+expect_contains "$(penna report many-nodes.penna)" "recorded"
+
+# ---- Rings that are kept full for ever: the recorder ends when it is told to.
+for lie in chunks rings; do
+  "$PENNA" record -f -o "$lie.penna" ./liar "$lie" 60 2>"$lie.err" &
+  recorder=$!
+  for ((i = 0; i < 200; ++i)); do
+    ! grep -q "still run and are recorded" "$lie.err" || break
+    kill -0 "$recorder" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -TERM "$recorder" 2>/dev/null || true
+  for ((i = 0; i < 400; ++i)); do
+    kill -0 "$recorder" 2>/dev/null || break
+    sleep 0.1
+  done
+  ! kill -KILL "$recorder" 2>/dev/null || fail "the recorder did not end: $(<"$lie.err")"
+  wait "$recorder" || true
+  penna info "$lie.penna" | awk '/was running when/ {print $1}' | xargs -r kill -KILL
+  expect_contains "$(penna info "$lie.penna")" complete
+done
+expect_contains "$(penna info chunks.penna)" "60 processes were not recorded"
+expect_contains "$(penna info rings.penna)" "was running when the recording stopped"
+
+# ---- Connections that say nothing do not take the place of those that do, also where descriptors are few.
+cat >beside.sh <<'END'
+./liar silent 400 4 & ./liar silent 400 4 &
+sleep 1
+/bin/echo one; /bin/echo two
+wait
+END
+(ulimit -n 64 && run "$PENNA" record -f -o silent.penna bash beside.sh && printf '%s' "$out" >silent.out)
+expect_eq $'one\ntwo' "$(<silent.out)" "the program's output"
+expect_contains "$(penna info silent.penna)" "/bin/echo one"
+expect_contains "$(penna info silent.penna)" "/bin/echo two"
+
+# ---- Counters at their most, of one process and of many: bounded, said to be, and never negative.
+for lie in 'counters 1' 'counters 300'; do
+  run penna record -f -o counters.penna bash -c "for ((i = 0; i < ${lie#* }; ++i)); do ./liar counters; done"
+  all=$err$(penna info counters.penna)$(penna report health counters.penna)$(penna report threads counters.penna)$(penna report counters.penna)
+  expect_contains "$err" "at least 9,007,199,254,740,992 LOST"
+  expect_contains "$all" "at least 9,007,199,254,740,992 stacks"
+  expect_match "$all" "waited at least [0-9.]+ ms"
+  ! grep -E '(^|[ (])-[0-9]|[0-9]{20}|9[0-9]{3},[0-9]{3},[0-9]{3},[0-9]{3},[0-9]{3},[0-9]{3}' <<<"$all" || fail "a count is nonsense"
+done
