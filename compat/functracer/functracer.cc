@@ -23,6 +23,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/output_file.h"
 #include "cli/arguments.h"
 #include "cli/end_like.h"
 #include "cli/record_options.h"
@@ -261,7 +262,7 @@ Result<int> run(const FunctracerOptions& options) {
     record(to_record, path);
   }
   const int status = Follower(options, recording, socket).follow(child, signals);
-  if (!options.debug) ::unlink(recording.c_str());
+  if (!options.debug) remove_own_file(recording);
   return status;
 }
 

@@ -3,12 +3,12 @@
 #include "traced.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <set>
 
+#include "base/output_file.h"
 #include "cli/output.h"
 #include "export/rtrace_export.h"
 #include "model/function_pattern.h"
@@ -31,7 +31,7 @@ std::vector<uint32_t> programs_of(const Recording& recording, const Dump& dump) 
 std::string unused_rtrace_name(const std::string& prefix) {
   for (uint64_t number = 0;; ++number) {
     std::string name = fmt::format("{}-{}.rtrace.txt", prefix, number);
-    if (::access(name.c_str(), F_OK) != 0) return name;
+    if (!is_taken(name)) return name;
   }
 }
 
@@ -95,7 +95,7 @@ Result<DumpReport> write_dump(const std::string& path, const Dump& dump, const D
   for (const uint32_t process : programs_of(recording, dump)) {
     if (style.rtrace || style.calls) {
       const std::string name = unused_rtrace_name(fmt::format("{}/{}", style.directory, dump.pid));
-      Output out = PENNA_TRY(Output::create(name));
+      Output out = PENNA_TRY(Output::create_new(name));
       if (style.calls) {
         export_rtrace_calls(recording, names, process, out.sink(), pick);
       } else {

@@ -48,8 +48,8 @@ bool write_folded(ExportWork& work, const TextSink& sink) {
 // Writers into a directory or into files of their own give an exit status.
 int write_ctf(ExportWork& work) {
   const std::string& directory = work.options.output;
-  Result<Output> stream = Output::create(directory + "/events");
-  Result<Output> metadata = Output::create(directory + "/metadata");
+  Result<Output> stream = Output::create_new(directory + "/events");
+  Result<Output> metadata = Output::create_new(directory + "/metadata");
   if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
   std::string text;
   export_ctf(
@@ -63,7 +63,7 @@ int write_uftrace(ExportWork& work) {
   const std::string& directory = work.options.output;
   int status = 0;
   const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
-    Result<Output> file = Output::create(directory + "/" + name);
+    Result<Output> file = Output::create_new(directory + "/" + name);
     if (!file) {
       status = fail(file.error().text);
       return false;

@@ -16,6 +16,7 @@
 
 #include "attach/launch.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "base/say.h"
 #include "cli/arguments.h"
 #include "cli/call_plans.h"
@@ -54,7 +55,7 @@ Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
   const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
-  for (int i = 1; !options.force && ::access(path.c_str(), F_OK) == 0; ++i) path = fmt::format("{}.{}.penna", base, i);
+  for (int i = 1; !options.force && is_taken(path); ++i) path = fmt::format("{}.{}.penna", base, i);
   return RecordingWriter::create(path, {.overwrite = options.force});
 }
 
@@ -178,7 +179,7 @@ int cmd_record(const RecordOptions& options) {
   LaunchError trouble;
   if (!program->start(&trouble)) {
     (void)collector.stop();
-    ::unlink(path.c_str());
+    remove_own_file(path);
     say(trouble.text);
     return trouble.exit_code;
   }

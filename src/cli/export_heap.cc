@@ -4,9 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "base/count_text.h"
+#include "base/output_file.h"
 #include "base/say.h"
 #include "cli/output.h"
 #include "export/compressed_sink.h"
@@ -83,16 +82,14 @@ int write_libleaks(ExportWork& work) {
 std::string unused_libleaks_name(const std::string& prefix) {
   for (uint64_t number = 0;; ++number) {
     const std::string name = fmt::format("{}.{}", prefix, number);
-    std::error_code unknown;
-    if (!std::filesystem::exists(name + ".map", unknown) && !std::filesystem::exists(name + ".trace", unknown))
-      return name;
+    if (!is_taken(name + ".map") && !is_taken(name + ".trace")) return name;
   }
 }
 
 Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& names, HeapChanges& history,
                                            uint32_t process, const std::string& name, const HeapPick& pick) {
-  Output map = PENNA_TRY(Output::create(name + ".map"));
-  Output trace = PENNA_TRY(Output::create(name + ".trace"));
+  Output map = PENNA_TRY(Output::create_new(name + ".map"));
+  Output trace = PENNA_TRY(Output::create_new(name + ".trace"));
   export_libleaks_map(recording, process, map.sink());
   const LibleaksReport report = export_libleaks_trace(recording, names, history, process, trace.sink(), pick);
   PENNA_TRY(map.finish());

@@ -2,7 +2,6 @@
 // See output.h.
 #include "cli/output.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/output_file.h"
 #include "cli/arguments.h"
 
 namespace penna {
@@ -23,8 +23,15 @@ Output Output::standard_error() {
 
 Result<Output> Output::create(const std::string& path) {
   Output output;
-  output.file_ = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!output.file_) return Error{fmt::format("cannot write {}: {}", path, errno_text(errno))};
+  output.file_ = PENNA_TRY(open_output(path, {}));
+  PENNA_TRY(empty_file(output.file_, path));
+  output.path_ = path;
+  return output;
+}
+
+Result<Output> Output::create_new(const std::string& path) {
+  Output output;
+  output.file_ = PENNA_TRY(open_output(path, {.must_be_new = true}));
   output.path_ = path;
   return output;
 }

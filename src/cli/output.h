@@ -21,6 +21,8 @@ class Output {
   static Output standard_error();
   // A file, which is emptied when it exists. The error says why it cannot be written.
   static Result<Output> create(const std::string& path);
+  // A file that must not be there, nor a link of this name: where we choose the name, others may foresee it.
+  static Result<Output> create_new(const std::string& path);
   Output(Output&&) = default;
   Output& operator=(Output&&) = default;
 

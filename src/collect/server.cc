@@ -16,9 +16,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -101,10 +99,6 @@ bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std
   return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
-constexpr int kMaxSwept = 32;
-constexpr std::string_view kDirectoryName = "penna-XXXXXX";  // the last six as mkdtemp(3) likes
-constexpr time_t kSweptAfterSeconds = 60;                    // a younger one may be about to listen
-
 // The address of a socket; empty family when the path is too long.
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
@@ -114,49 +108,7 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-// A recorder that was killed leaves its directory behind: there is a socket, but nobody answers. A few at a time.
-void sweep_after_the_killed(const char* parent) {
-  std::error_code ignored;
-  int swept = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
-    const std::string name = entry.path().filename();
-    const std::string socket_path = entry.path() / "socket";
-    struct stat status {};
-    if (name.size() != kDirectoryName.size() || name.rfind("penna-", 0) != 0 ||
-        ::lstat(socket_path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid() ||
-        status.st_mtime > ::time(nullptr) - kSweptAfterSeconds)
-      continue;
-    const sockaddr_un address = address_of(socket_path);
-    Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-        errno != ECONNREFUSED)
-      continue;
-    for (const char* file : {"socket", "control"}) ::unlink((entry.path() / file).c_str());
-    ::rmdir(entry.path().c_str());
-    if (++swept == kMaxSwept) return;
-  }
-}
-
 }  // namespace
-
-SocketDirectory::~SocketDirectory() {
-  if (!socket_.empty()) ::unlink(socket_.c_str());
-  if (!directory_.empty()) ::rmdir(directory_.c_str());
-}
-
-Result<std::string> SocketDirectory::create() {
-  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
-  for (const char* parent : {runtime, static_cast<const char*>("/tmp")}) {
-    if (parent == nullptr || *parent == '\0' || std::strlen(parent) > 64) continue;  // sun_path holds 108 bytes
-    sweep_after_the_killed(parent);
-    std::string pattern = fmt::format("{}/{}", parent, kDirectoryName);
-    if (::mkdtemp(pattern.data()) == nullptr) continue;  // mode 0700
-    directory_ = pattern;
-    return socket_ = directory_ + "/socket";
-  }
-  return Error{fmt::format("cannot make a directory for the recorder's socket in $XDG_RUNTIME_DIR or /tmp: {}",
-                           errno_text(errno))};
-}
 
 Result<std::unique_ptr<Server>> Server::listen(const std::string& socket_path, const penna_config& config,
                                                Doorbell& doorbell, Collector& collector) {

@@ -19,25 +19,11 @@
 #include "base/result.h"
 #include "collect/collector.h"
 #include "collect/control_page.h"
+#include "collect/socket_directory.h"
 #include "penna/channel.h"
 #include "penna/patch_plan.h"
 
 namespace penna {
-
-// A directory that only this user can enter, for one socket; both are removed at the end.
-class SocketDirectory {
- public:
-  SocketDirectory() = default;
-  ~SocketDirectory();
-  SocketDirectory(const SocketDirectory&) = delete;
-  SocketDirectory& operator=(const SocketDirectory&) = delete;
-
-  // In $XDG_RUNTIME_DIR or /tmp. Gives the path of the socket that may be made there.
-  Result<std::string> create();
-
- private:
-  std::string directory_, socket_;
-};
 
 class Server {
  public:

@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "collect/collector.h"
 #include "collect/doorbell.h"
 #include "collect/server.h"
@@ -118,7 +119,7 @@ Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file,
   }
   if (const Result<> joined = check_join(penna_agent_join(socket->c_str())); !joined) {
     recorder->end_thread();
-    ::unlink(file.c_str());
+    remove_own_file(file);
     return joined.error();
   }
   return recorder;
@@ -148,7 +149,7 @@ Result<> OwnRecorder::run() {
   auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
   const Result<> started = server ? collector.start(penna_agent_mute_thread) : Result<>(server.error());
   if (!started) {
-    ::unlink(file_.c_str());
+    remove_own_file(file_);
     return not_ready(started.error());
   }
   ready_.set_value(*socket);

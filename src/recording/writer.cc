@@ -21,6 +21,7 @@
 #include "base/check.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "recording/block.h"
 #include "recording/codec.h"
 #include "recording/metadata.h"
@@ -63,19 +64,18 @@ layout::FileHeader new_file_header() {
 // Opens an empty regular file for us alone.
 Result<Fd> open_new(const std::string& path, bool overwrite) {
   // O_NONBLOCK: opening a FIFO by mistake must not hang.
-  int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (overwrite ? 0 : O_EXCL);
-  Fd fd(::open(path.c_str(), flags, 0600));
-  if (!fd && errno == EEXIST)
-    return Error{fmt::format("{} exists already: choose another name with -o, or pass --force to replace it", path)};
-  if (!fd) return Error{fmt::format("cannot create {}: {}", path, errno_text(errno))};
+  Fd fd = PENNA_TRY(open_output(path, {.links = OutputFile::Links::kRefuse,
+                                       .must_be_new = !overwrite,
+                                       .when_there = "choose another name with -o, or pass --force to replace it",
+                                       .flags = O_RDWR | O_NONBLOCK,
+                                       .mode = 0600}));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return Error{fmt::format("{} is not a regular file, and a recording has to be one: choose another with -o", path)};
   // Told by the reader, too: who holds the lock is still recording.
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
-  if (status.st_size != 0 && ::ftruncate(fd.get(), 0) != 0)
-    return Error{fmt::format("cannot replace {}: {}", path, errno_text(errno))};
+  PENNA_TRY(empty_file(fd, path));
   if ((status.st_mode & 077) != 0 && ::fchmod(fd.get(), 0600) != 0)
     return Error{fmt::format("cannot make {} private: {}", path, errno_text(errno))};
   return fd;

@@ -66,7 +66,7 @@ expect_eq 1 "$(events began.penna point)" "points that were asked for"
 # What stands in the way is said; the program goes its way all the same.
 run env PENNA_RECORD=nowhere/x.penna ./quiet
 expect_eq "3 $said" "$status $out" "the program with a recording that cannot be made"
-expect_contains "$err" 'penna: PENNA_RECORD=nowhere/x.penna: cannot create nowhere/x.penna: No such file or directory'
+expect_contains "$err" 'penna: PENNA_RECORD=nowhere/x.penna: cannot write nowhere/x.penna: No such file or directory'
 run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=points,alloc ./quiet
 expect_contains "$err" 'add -lpenna-agent behind -lpenna'
 run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=sounds ./quiet

@@ -202,7 +202,7 @@ TEST(Writer, RefusesWhatIsNoFile) {
   WriterOptions options;
   options.overwrite = true;
   EXPECT_THAT(RecordingWriter::create("/dev/null", options).error().text, HasSubstr("not a regular file"));
-  EXPECT_THAT(RecordingWriter::create("/nowhere/a.penna").error().text, HasSubstr("cannot create /nowhere/a.penna"));
+  EXPECT_THAT(RecordingWriter::create("/nowhere/a.penna").error().text, HasSubstr("cannot write /nowhere/a.penna"));
 }
 
 // ---- Full disks, by a pwrite that lets `room` bytes of file be, then none. At most one test at a time uses it.

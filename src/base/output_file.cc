@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// See output_file.h. A path is walked part by part, each held by a descriptor when it is judged: a name that is exchanged in
+// between is met as what it has become.
+#include "base/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+#include <climits>
+
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+constexpr int kMaxLinks = 40;  // as the kernel
+
+// The last part of a path, in its directory: a link only when it leads to an open file of /proc.
+struct Place {
+  Fd directory;
+  std::string name;
+  bool is_magic = false;
+};
+
+Error cannot_write(const std::string& path, int error) {
+  return Error{fmt::format("cannot write {}: {}", path, errno_text(error))};
+}
+
+// May others put things beside ours there, but not take ours away? /tmp.
+bool is_of_all(const struct stat& directory) {
+  constexpr mode_t kOfAll = S_ISVTX | S_IWOTH;
+  return (directory.st_mode & kOfAll) == kOfAll;
+}
+
+bool is_strange(const struct stat& directory, const struct stat& found) {
+  return is_of_all(directory) && found.st_uid != ::geteuid() && found.st_uid != directory.st_uid;
+}
+
+class Walk {
+ public:
+  Walk(const std::string& path, OutputFile::Links links) : path_(path), links_(links), rest_(path) {}
+
+  Result<Place> to_end() {
+    if (rest_.empty()) return cannot_write(path_, ENOENT);
+    start();
+    while (directory_) {
+      const size_t begin = std::min(rest_.find_first_not_of('/'), rest_.size());
+      rest_.erase(0, begin);
+      const size_t end = std::min(rest_.find('/'), rest_.size());
+      const std::string name = rest_.substr(0, end);
+      if (name.empty()) return cannot_write(path_, EISDIR);
+      rest_.erase(0, end);
+      const Fd found = look_at(name);
+      if (!rest_.empty() && found && !is_link_) {
+        directory_ = Fd(::fcntl(found.get(), F_DUPFD_CLOEXEC, 0));
+        continue;
+      }
+      if (!found && (errno != ENOENT || !rest_.empty())) return cannot_write(path_, errno);
+      if (!found || !is_link_) return Place{std::move(directory_), name};
+      struct statfs system {};
+      PENNA_TRY(judge_link(found));
+      if (::fstatfs(found.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) {
+        if (rest_.empty()) return Place{std::move(directory_), name, true};
+        directory_ = Fd(::openat(directory_.get(), name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        continue;
+      }
+      PENNA_TRY(follow(found));
+    }
+    return cannot_write(path_, errno);
+  }
+
+ private:
+  void start() { directory_ = Fd(::open(rest_[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
+
+  // O_DIRECTORY where there must be one: it is what wakes an automounter.
+  Fd look_at(const std::string& name) {
+    is_link_ = false;
+    Fd found(
+        ::openat(directory_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC | (rest_.empty() ? 0 : O_DIRECTORY)));
+    if (!found && (errno != ENOTDIR || rest_.empty())) return found;
+    if (!found) found = Fd(::openat(directory_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (!found || ::fstat(found.get(), &status) != 0) return Fd();
+    is_link_ = S_ISLNK(status.st_mode);
+    if (is_link_ || rest_.empty() || S_ISDIR(status.st_mode)) return found;
+    errno = ENOTDIR;
+    return Fd();
+  }
+
+  Result<> judge_link(const Fd& link) {
+    struct stat directory {
+    }, status{};
+    if (::fstat(directory_.get(), &directory) != 0 || ::fstat(link.get(), &status) != 0)
+      return cannot_write(path_, errno);
+    if (is_strange(directory, status))
+      return Error{fmt::format("{} leads over a link that another user (uid {}) has left there: choose another name",
+                               path_, status.st_uid)};
+    if (rest_.empty() && links_ == OutputFile::Links::kRefuse)
+      return Error{
+          fmt::format("{} is a link, and what a link leads to is not replaced: name the file itself, or "
+                      "remove the link",
+                      path_)};
+    if (++links_followed_ > kMaxLinks) return cannot_write(path_, ELOOP);
+    return ok();
+  }
+
+  Result<> follow(const Fd& link) {
+    char text[PATH_MAX];
+    const ssize_t length = ::readlinkat(link.get(), "", text, sizeof text);
+    if (length <= 0 || static_cast<size_t>(length) >= sizeof text)
+      return cannot_write(path_, length < 0 ? errno : ELOOP);
+    rest_.insert(0, text, static_cast<size_t>(length));
+    if (rest_[0] == '/') start();
+    return ok();
+  }
+
+  const std::string& path_;
+  OutputFile::Links links_;
+  std::string rest_;
+  Fd directory_;
+  bool is_link_ = false;
+  int links_followed_ = 0;
+};
+
+// What is there already, before it is opened: opening a pipe waits, and a device may act.
+Result<> judge_file(const struct stat& directory, const struct stat& found, const std::string& path) {
+  if (is_strange(directory, found) && !S_ISCHR(found.st_mode))
+    return Error{
+        fmt::format("{} belongs to another user (uid {}), in a directory where everybody may leave files: "
+                    "choose another name",
+                    path, found.st_uid)};
+  if (is_of_all(directory) && S_ISREG(found.st_mode) && found.st_nlink > 1)
+    return Error{
+        fmt::format("{} has another name elsewhere (a hard link), which anybody may have made: remove it, or "
+                    "choose another name",
+                    path)};
+  return ok();
+}
+
+}  // namespace
+
+Result<Fd> open_output(const std::string& path, const OutputFile& wish) {
+  const Place place = PENNA_TRY(Walk(path, wish.links).to_end());
+  struct stat directory {
+  }, found{};
+  if (::fstat(place.directory.get(), &directory) != 0) return cannot_write(path, errno);
+  if (!place.is_magic && ::fstatat(place.directory.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (wish.must_be_new) return Error{fmt::format("{} exists already: {}", path, wish.when_there)};
+    PENNA_TRY(judge_file(directory, found, path));
+  }
+  const int access = (wish.flags & O_RDWR) != 0 ? 0 : O_WRONLY;
+  const int flags = O_CREAT | O_CLOEXEC | O_NOCTTY | access | wish.flags | (wish.must_be_new ? O_EXCL : 0);
+  Fd file(::openat(place.directory.get(), place.name.c_str(), flags | (place.is_magic ? 0 : O_NOFOLLOW), wish.mode));
+  if (!file && errno == EEXIST) return Error{fmt::format("{} exists already: {}", path, wish.when_there)};
+  if (!file || ::fstat(file.get(), &found) != 0) return cannot_write(path, errno);
+  if (!place.is_magic) PENNA_TRY(judge_file(directory, found, path));  // it may have been exchanged
+  return file;
+}
+
+Result<> empty_file(const Fd& file, const std::string& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return cannot_write(path, errno);
+  if (S_ISREG(status.st_mode) && status.st_size != 0 && ::ftruncate(file.get(), 0) != 0)
+    return Error{fmt::format("cannot replace {}: {}", path, errno_text(errno))};
+  return ok();
+}
+
+void remove_own_file(const std::string& path) {
+  const Result<Place> place = Walk(path, OutputFile::Links::kRefuse).to_end();
+  struct stat found {};
+  if (!place || place->is_magic ||
+      ::fstatat(place->directory.get(), place->name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0)
+    return;
+  if (S_ISREG(found.st_mode) && found.st_uid == ::geteuid()) ::unlinkat(place->directory.get(), place->name.c_str(), 0);
+}
+
+bool is_taken(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0;
+}
+
+}  // namespace penna

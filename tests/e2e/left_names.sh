@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A recorder clears away what killed recorders left in /tmp. What another user leaves there under such a name costs nobody a file, and
+# the recording goes on as ever.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+unset XDG_RUNTIME_DIR  # /tmp is the parent
+made=()
+trap 'status=$?; cd /; as_root rm -rf "$work" "${made[@]}"; exit $status' EXIT
+nobody() { as_root setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+# A name as ours, that nobody has.
+free_name() {
+  name=$(mktemp -u /tmp/penna-XXXXXX)
+  made+=("$name")
+}
+# desert DIR: what a recorder leaves that is killed: a socket at which nobody listens, an hour old.
+desert() {
+  /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$1/socket"
+  touch -d '1 hour ago' "$1/socket"
+}
+kept() { ls -lAn --time-style=full-iso "$@"; }
+recorded() {
+  run penna record -q -f -o true.penna true
+  expect_eq 0 "$status" "status of record, $1"
+  expect_eq "" "$err" "what record says, $1"
+}
+
+# ---- What is ours goes
+free_name; ours=$name
+mkdir -m 700 "$ours"
+desert "$ours"
+recorded "beside a deserted directory"
+[ ! -e "$ours" ] || fail "the directory of a killed recorder stayed"
+
+# ---- A link of another user, to a directory of ours that looks like one that was left; one of our own is no better
+for who in nobody ''; do
+  mkdir -m 700 "private$who"
+  desert "private$who"
+  echo precious >"private$who/control"
+  free_name
+  $who ln -s "$work/private$who" "$name"
+  before=$(kept "private$who")
+  recorded "beside a link of '$who'"
+  expect_eq "$before" "$(kept "private$who")" "our directory, behind a link of '$who'"
+  [ -L "$name" ] || fail "the link of '$who' is gone"
+done
+
+# ---- One that is ours, with files of other kinds and names: only sockets are taken, and what is not empty stays
+free_name; mixed=$name
+mkdir -m 700 "$mixed"
+desert "$mixed"
+echo precious >"$mixed/control"
+echo precious >"$mixed/other"
+recorded "beside a directory with other files"
+expect_eq "control other" "$(cd "$mixed" && echo *)" "what stays of files that are no sockets"
+
+# ---- One that others may enter: what lies there may be anybody's
+free_name; open=$name
+mkdir -m 755 "$open"
+desert "$open"
+before=$(kept "$open")
+recorded "beside a directory that others may enter"
+expect_eq "$before" "$(kept "$open")" "a directory that others may enter"
+
+# ---- Another user's: a directory that holds links to our files, a pipe, a file, a link that leads nowhere, one to itself
+echo precious >file
+free_name; theirs=$name
+nobody mkdir -m 777 "$theirs"
+nobody ln -s "$work/file" "$theirs/control"
+nobody /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$theirs/socket"
+nobody touch -d '1 hour ago' "$theirs/socket"
+free_name; pipe=$name; nobody mkfifo -m 666 "$name"
+free_name; nobody touch "$name"
+free_name; nobody ln -s /nowhere/at/all "$name"
+free_name; nobody ln -s "$name" "$name"
+before=$(kept "$theirs")
+SECONDS=0
+recorded "beside all that another user may leave"
+[ $SECONDS -lt 60 ] || fail "the recorder waits for a pipe of another user"
+expect_eq "$before" "$(kept "$theirs")" "the directory of another user"
+[ -p "$pipe" ] || fail "the pipe of another user is gone"
+expect_eq precious "$(<file)" "our file"
+
+# ---- $XDG_RUNTIME_DIR that is another user's, as after su: its owner could exchange what we put there
+mkdir -m 777 runtime
+as_root chown 65534 runtime
+chmod 711 "$work"
+nobody test -w "$work/runtime" || fail "the other user cannot write to its directory"
+XDG_RUNTIME_DIR=$work/runtime strace -f -e trace=bind -o calls.txt "$PENNA" record -q -f -o true.penna true
+expect_contains "$(<calls.txt)" 'sun_path="/tmp/penna-'
