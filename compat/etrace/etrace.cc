@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "cli/arguments.h"
 #include "cli/cmd_replay.h"
 #include "cli/live_view.h"
@@ -44,7 +45,7 @@ constexpr int kPatienceMs = 500;  // for a process that was started and has not 
 
 void tell(const EtraceOptions& options, const std::string& text) {
   if (options.quiet) return;
-  const std::string line = "etrace: " + text + "\n";
+  const std::string line = "etrace: " + printable(text) + "\n";
   (void)!::write(2, line.data(), line.size());
 }
 int fail_with(const std::string& text) {

@@ -15,6 +15,7 @@
 
 #include "base/count_text.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "ft_file.h"
@@ -37,7 +38,7 @@ constexpr int kIncomplete = 1;  // the status that it has always had for trouble
 
 void tell(const std::string& text) { std::fputs((text + "\n").c_str(), stderr); }
 int fail_with(const std::string& text) {
-  tell("mutex_ft2csv: " + text);
+  tell("mutex_ft2csv: " + printable(text));
   return kIncomplete;
 }
 
@@ -133,7 +134,7 @@ Result<Found> read(const CsvOptions& options) {
 }
 
 int run(const CsvOptions& options) {
-  tell(fmt::format("# Extracting from {}...", options.file));
+  tell(fmt::format("# Extracting from {}...", printable(options.file)));
   const Result<Found> found = read(options);
   if (!found) return fail_with(found.error().text);
   Output out, missing = Output::standard_error();

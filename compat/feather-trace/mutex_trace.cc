@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/printable.h"
 #include "cli/arguments.h"
 #include "cli/record_options.h"
 
@@ -38,8 +39,10 @@ Result<Parsed<RecordOptions>> parse(const Arguments& arguments) {
 int main(int argc, char** argv) {
   const auto parsed = penna::parse({argv + (argc > 0 ? 1 : 0), argv + argc});
   if (!parsed) {
-    std::fputs(("mutex_trace: " + parsed.error().text + "; 'mutex_trace --help' shows what is possible\n").c_str(),
-               stderr);
+    std::fputs(
+        ("mutex_trace: " + penna::printable(parsed.error().text) + "; 'mutex_trace --help' shows what is possible\n")
+            .c_str(),
+        stderr);
     return penna::kOurFailure;
   }
   if (parsed->help.empty()) return penna::cmd_record(parsed->options);

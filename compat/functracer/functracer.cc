@@ -24,6 +24,7 @@
 
 #include "base/file.h"
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "cli/arguments.h"
 #include "cli/end_like.h"
 #include "cli/record_options.h"
@@ -48,7 +49,7 @@ struct FunctracerOptions {
 };
 
 int fail_with(const std::string& text) {
-  std::fputs(("functracer: " + text + "\n").c_str(), stderr);
+  std::fputs(("functracer: " + printable(text) + "\n").c_str(), stderr);
   return kOurFailure;
 }
 
@@ -236,7 +237,7 @@ class Follower {
                                   options_.style.pick.most, done->left_out));
   }
   void debug(const std::string& text) const {
-    if (options_.debug) std::fputs(("functracer: " + text + "\n").c_str(), stderr);
+    if (options_.debug) (void)fail_with(text);
   }
 
   const FunctracerOptions& options_;

@@ -6,10 +6,12 @@
 
 #include <string>
 
+#include "base/printable.h"
+
 namespace penna {
 
 void say(std::string_view text) {
-  std::string line = "penna: " + std::string(text) + "\n";
+  std::string line = "penna: " + printable(text) + "\n";
   // One write: lines of ours and of the program do not mix. What cannot be written has no reader.
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // say(): a line from penna to the user, on stderr, beginning with "penna: ".
 //
-// Why not fmt::print: a closed stderr must not end us with an exception. Invariant: never fails, never throws.
+// Why not fmt::print: a closed stderr must not end us with an exception. Invariant: never fails; one line of
+// printable text, whatever names and arguments it quotes.
 #pragma once
 
 #include <string_view>

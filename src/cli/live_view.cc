@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "collect/clocks.h"
 #include "model/summary.h"
 #include "penna/clock.h"
-#include "report/text.h"
 #include "report/units.h"
 
 namespace penna {

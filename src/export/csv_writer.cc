@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace penna {
 
 void CsvWriter::separate() {
@@ -13,8 +15,10 @@ void CsvWriter::separate() {
 
 void CsvWriter::field(std::string_view text) {
   separate();
+  std::string shown;
+  if (!is_plain_ascii(text)) text = shown = printable(text);
   const bool outer_space = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  if (!outer_space && text.find_first_of(",\"\r\n") == std::string_view::npos) return out_.text(text);
+  if (!outer_space && text.find_first_of(",\"") == std::string_view::npos) return out_.text(text);
   out_.character('"');
   for (size_t at = 0; at <= text.size();) {
     const size_t quote = std::min(text.find('"', at), text.size());

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "model/lock_stats.h"
 #include "model/summary.h"
 
@@ -66,7 +67,7 @@ std::string wait_sync_name(const TimelineLine& line) {
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return printable(text);
 }
 
 std::string allocation_function(uint32_t family, bool is_free) {

@@ -22,7 +22,7 @@ bool has_wait_or_hold(const TimelineLine& line);
 std::string wait_end_name(uint32_t end);
 // What a wait was for, where that is no lock and no condition variable: "semaphore", "join"; else empty.
 std::string wait_sync_name(const TimelineLine& line);
-// Where a line is a record: a new line in a name becomes a space.
+// Where a line is a record: a new line in a name becomes a space, and the rest printable().
 std::string one_line(std::string text);
 // The function that a penna_alloc_family stands for.
 std::string allocation_function(uint32_t family, bool is_free);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "export/event_words.h"
 #include "model/allocations.h"
 #include "model/call_tree.h"
@@ -22,7 +23,7 @@ namespace {
 std::string part(const std::string& name) {
   std::string text = name;
   for (char& c : text) c = c == ';' ? ':' : c == '\n' ? ' ' : c;
-  return text;
+  return printable(text);
 }
 
 // Process and thread as the outer parts of a line.
@@ -131,10 +132,7 @@ class Stacks {
     return found->second;
   }
   // Its ';' stand between functions.
-  static std::string part_of_stack(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text.empty() ? "[unknown]" : text;
-  }
+  static std::string part_of_stack(std::string text) { return text.empty() ? "[unknown]" : one_line(std::move(text)); }
 
   EventWords words_;
   Roots roots_;

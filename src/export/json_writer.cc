@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/printable.h"
 #include "export/utf8.h"
 
 namespace penna {
@@ -54,20 +55,20 @@ void JsonWriter::quoted(std::string_view text) {
     out_.text(text.substr(at, end - at));
     if ((at = end) == text.size()) break;
     const char c = text[at];
-    const size_t size = utf8_size(text, at);
+    const Utf8 character = decode_utf8(text, at);
     if (c == '"' || c == '\\') {
       out_.character('\\');
       out_.character(c);
     } else if (c == '\n') {
       out_.text("\\n");
-    } else if (size == 1) {
-      out_.format("\\u{:04x}", static_cast<unsigned>(c));
-    } else if (size == 0) {
+    } else if (character.code == kNotUtf8) {
       out_.text(kNotUtf8Sign);
+    } else if (is_control(character.code)) {
+      out_.format("\\u{:04x}", character.code);
     } else {
-      out_.text(text.substr(at, size));
+      out_.text(text.substr(at, character.size));
     }
-    at += size == 0 ? 1 : size;
+    at += character.size;
   }
   out_.character('"');
 }

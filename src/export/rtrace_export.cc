@@ -29,8 +29,9 @@ class RtraceExport {
     out_.format(
         "version=2.0, arch={}, timestamp={}.{}.{} {:02}:{:02}:{:02}, process={}, pid={}, backtrace depth={}, "
         "origin=penna {},\n",
-        session.machine.empty() ? "unknown" : session.machine, date.tm_mday, date.tm_mon + 1, date.tm_year + 1900,
-        date.tm_hour, date.tm_min, date.tm_sec, name, process.pid, pick_.depth, session.penna_version);
+        session.machine.empty() ? "unknown" : one_line(session.machine), date.tm_mday, date.tm_mon + 1,
+        date.tm_year + 1900, date.tm_hour, date.tm_min, date.tm_sec, name, process.pid, pick_.depth,
+        one_line(session.penna_version));
     out_.format("<1> : {}\n", resource);
     std::vector<Module> modules = recording_.processes()[process_].modules;
     std::stable_sort(modules.begin(), modules.end(), [](auto& a, auto& b) { return a.start < b.start; });

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/printable.h"
 #include "export/call_frames.h"
 #include "model/summary.h"
 #include "model/timeline.h"
@@ -58,7 +59,7 @@ std::string_view bytes_of(const T& value) {
 std::string line_part(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == '"') c = '_';
-  return text;
+  return printable(text);
 }
 
 class UftraceExport {

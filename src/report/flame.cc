@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/printable.h"
 #include "report/text.h"
 #include "report/units.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/printable.h"
 #include "report/text.h"
 #include "report/units.h"
 

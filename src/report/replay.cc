@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "model/function_pattern.h"
 #include "model/summary.h"
 #include "report/frames.h"

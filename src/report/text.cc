@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See text.h. UTF-8 as in Unicode 15 table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
+// See text.h.
 #include "report/text.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
+#include "base/printable.h"
 
 namespace penna {
 namespace {
@@ -33,46 +30,7 @@ size_t width_of(uint32_t code) {
   return within(code, kCombining) ? 0 : within(code, kWide) ? 2 : 1;
 }
 
-bool is_harmful(uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);  // direction overrides
-}
-
 }  // namespace
-
-Utf8 decode_utf8(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : uint32_t{0}; };
-  const uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const uint32_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4) return {kNotUtf8, 1};
-  uint32_t code = lead & (0x7fu >> size);
-  for (uint32_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {kNotUtf8, 1};
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-  if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {kNotUtf8, 1};
-  return {code, size};
-}
-
-std::string printable(std::string_view text) {
-  // Nearly all names: nothing but printable ASCII.
-  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; })) return std::string(text);
-  std::string result;
-  result.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const Utf8 character = decode_utf8(text, at);
-    if (character.code == kNotUtf8 || is_harmful(character.code)) {
-      for (size_t i = 0; i < character.size; ++i)
-        result += fmt::format("\\x{:02x}", static_cast<uint8_t>(text[at + i]));
-    } else {
-      result.append(text.substr(at, character.size));
-    }
-    at += character.size;
-  }
-  return result;
-}
 
 size_t display_width(std::string_view text) {
   size_t width = 0;

@@ -73,7 +73,11 @@ def text_of(field):
 
 def arguments(text):
     """[(name, value)] of the CSV's last column."""
-    plain = lambda word: re.sub(r'\\(.)', lambda m: '\n' if m[1] == 'n' else m[1], word, flags=re.S)
+    def meant(m):
+        if len(m[1]) == 1: return '\n' if m[1] == 'n' else m[1]
+        code = int(m[1][1:], 16)
+        return chr(code) if code < 0x80 or m[1][0] == 'u' else chr(0xdc00 + code)  # a byte that is no UTF-8
+    plain = lambda word: re.sub(r'\\(x[0-9a-f]{2}|u[0-9a-f]{4}|.)', meant, word, flags=re.S)
     pairs = re.findall(r'((?:[^=\\]|\\.)*)=((?:[^;\\]|\\.)*)(?:;|$)', text, re.S)
     return [(plain(name), plain(value)) for name, value in pairs]
 

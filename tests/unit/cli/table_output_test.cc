@@ -51,7 +51,7 @@ TEST(WriteReport, CsvIsTheFirstTableRaw) {
   EXPECT_EQ(written(sample(), Format::kCsv),
             "bytes,share,address,function,stack\n"
             "1234567,1.5,0x7f00,\"a,b\",leaf (a.c:1);main\n"
-            ",0,,\"say \"\"x\"\"\n\",\n");
+            ",0,,\"say \"\"x\"\"\\x0a\",\n");
 }
 
 TEST(WriteReport, JsonIsEverything) {

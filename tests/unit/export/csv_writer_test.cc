@@ -45,7 +45,8 @@ TEST(CsvWriter, QuotesOnlyWhatMustBe) {
   EXPECT_EQ(one("a,b"), "\"a,b\"");
   EXPECT_EQ(one("say \"hi\""), "\"say \"\"hi\"\"\"");
   EXPECT_EQ(one("\""), "\"\"\"\"");
-  EXPECT_EQ(one("two\nlines\r"), "\"two\nlines\r\"");
+  EXPECT_EQ(one("two\nlines\r"), "two\\x0alines\\x0d");
+  EXPECT_EQ(one("\x1b]0;a\x07,\xc2\x9b,\xe2\x80\xae"), "\"\\x1b]0;a\\x07,\\u009b,\\u202e\"");
   EXPECT_EQ(one(" lead"), "\" lead\"");
   EXPECT_EQ(one("std::map<int, long>"), "\"std::map<int, long>\"");
 }

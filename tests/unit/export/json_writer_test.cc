@@ -76,6 +76,7 @@ TEST(JsonWriter, Numbers) {
 TEST(JsonWriter, EscapesWhatMustBe) {
   EXPECT_EQ(json_of("a\"b\\c\nd\x01\x7f"), "\"a\\\"b\\\\c\\nd\\u0001\\u007f\"\n");
   EXPECT_EQ(json_of(std::string_view("\0", 1)), "\"\\u0000\"\n");
+  EXPECT_EQ(json_of("\xc2\x9b\xe2\x80\xae\xd8\x9c"), "\"\\u009b\\u202e\\u061c\"\n");
   EXPECT_EQ(json_of("größe 漢字 🦀"), "\"größe 漢字 🦀\"\n");
 }
 

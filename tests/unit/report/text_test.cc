@@ -7,31 +7,6 @@
 namespace penna::text_test {
 namespace {
 
-TEST(Text, ControlCharactersAreShownNotObeyed) {
-  EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1b[31mb");
-  EXPECT_EQ(printable("line\nbreak\t"), "line\\x0abreak\\x09");
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "31m"),
-            "\\xc2\\x9b31m");  // CSI as a C1 character
-  EXPECT_EQ(printable("\xe2\x80\xae"
-                      "x"),
-            "\\xe2\\x80\\xaex");  // right-to-left override
-  EXPECT_EQ(printable(std::string_view("\0x", 2)), "\\x00x");
-}
-
-TEST(Text, ValidTextIsKept) {
-  EXPECT_EQ(printable("std::vector<int>::push_back"), "std::vector<int>::push_back");
-  EXPECT_EQ(printable("größe 漢字 🦀"), "größe 漢字 🦀");
-}
-
-TEST(Text, BrokenUtf8IsShownAsBytes) {
-  EXPECT_EQ(printable("\xff"), "\\xff");
-  EXPECT_EQ(printable("a\xe6\xbc"), "a\\xe6\\xbc");         // cut short
-  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
-  EXPECT_EQ(printable("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
-}
-
 TEST(Text, WidthCountsColumns) {
   EXPECT_EQ(display_width("abc"), 3u);
   EXPECT_EQ(display_width("größe"), 5u);
