@@ -93,10 +93,10 @@ class Finder {
   uint64_t function_of(uint64_t nops_at) const {
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), nops_at);
     if (next != functions_.end() && *next - nops_at <= kMaxNops &&
-        nops(file_.bytes_at(nops_at), *next - nops_at) == *next - nops_at)
+        nops(file_.bytes_at(nops_at, *next - nops_at), *next - nops_at) == *next - nops_at)
       return *next;
     const bool marked = nops_at >= kEndbr64.size() && is_code(nops_at - kEndbr64.size()) &&
-                        begins(file_.bytes_at(nops_at - kEndbr64.size()), kEndbr64);
+                        begins(file_.bytes_at(nops_at - kEndbr64.size(), kEndbr64.size()), kEndbr64);
     return marked ? nops_at - kEndbr64.size() : nops_at;
   }
 
@@ -104,8 +104,8 @@ class Finder {
     if (!is_code(listed)) return;
     const uint64_t function = function_of(listed);
     uint64_t place = function;
-    if (begins(file_.bytes_at(place), kEndbr64)) place += kEndbr64.size();
-    const size_t room = nops(file_.bytes_at(place), kMaxNops);
+    if (begins(file_.bytes_at(place, kEndbr64.size()), kEndbr64)) place += kEndbr64.size();
+    const size_t room = nops(file_.bytes_at(place, kMaxNops), kMaxNops);
     if (room < kCallBytes) {
       ++found_.too_short;
       return;
@@ -114,8 +114,10 @@ class Finder {
   }
 
   void add(uint64_t function, uint64_t place, CallSiteKind kind, size_t bytes) {
+    const std::span<const uint8_t> code = file_.bytes_at(place, bytes);
+    if (code.size() < bytes) return;
     CallSite& site = found_.sites.emplace_back(CallSite{function, place, kind, {}});
-    std::copy_n(file_.bytes_at(place).begin(), bytes, site.before.begin());
+    std::copy_n(code.begin(), bytes, site.before.begin());
   }
 
   // Entries of 32 bytes: {i64 sled, i64 function, both from where they stand; u8 kind, always, version, padding}.
@@ -128,7 +130,8 @@ class Finder {
       if (version < kRelativeVersion || (kind != kFunctionEntry && kind != kLogArgsEntry)) continue;
       const uint64_t here = table.address + at;
       const uint64_t sled = here + read<uint64_t>(bytes, at), function = here + 8 + read<uint64_t>(bytes, at + 8);
-      const std::span<const uint8_t> code = is_code(sled) ? file_.bytes_at(sled) : std::span<const uint8_t>();
+      const std::span<const uint8_t> code =
+          is_code(sled) ? file_.bytes_at(sled, kSledBytes) : std::span<const uint8_t>();
       if (sled % 2 == 0 && code.size() >= kSledBytes && begins(code, kSledHead))
         add(function, sled, CallSiteKind::kSled, kSledBytes);
     }
@@ -138,7 +141,7 @@ class Finder {
   void add_unlisted() {
     for (const uint64_t function : functions_) {
       if (!is_code(function)) continue;
-      const std::span<const uint8_t> code = file_.bytes_at(function);
+      const std::span<const uint8_t> code = file_.bytes_at(function, kEndbr64.size() + kCallBytes);
       const size_t skip = begins(code, kEndbr64) ? kEndbr64.size() : 0;
       if (begins(code.subspan(std::min(skip, code.size())), kNop5))
         add(function, function + skip, CallSiteKind::kNops, kCallBytes);

@@ -14,6 +14,7 @@
 namespace penna {
 namespace {
 
+constexpr size_t kLongestInstruction = 15;    // bytes
 constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
 constexpr const char* kEnteredBehind = "may be entered behind its first instruction by a branch from elsewhere";
 
@@ -70,7 +71,7 @@ const char* why_not_moved(const ZydisDecodedInstruction& one) {
 template <typename Visit>
 void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
   constexpr size_t kMost = 4096;
-  const std::span<const uint8_t> bytes = file.bytes_at(table);
+  const std::span<const uint8_t> bytes = file.bytes_at(table, kMost * 8);
   for (size_t i = 0; i < kMost && (i + 1) * 4 <= bytes.size(); ++i) {
     int32_t distance;
     std::memcpy(&distance, bytes.data() + i * 4, 4);
@@ -130,7 +131,7 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
   ZydisDecodedInstruction one;
   uint64_t at = gap.start;
-  while (at < gap.end && decoder.decode(file_.bytes_at(at), &one)) at += one.length;
+  while (at < gap.end && decoder.decode(file_.bytes_at(at, kLongestInstruction), &one)) at += one.length;
   last_gap_ = gap;
   last_gap_is_code_ = at == gap.end;
   return last_gap_is_code_ ? gap : FunctionRange{};
@@ -156,7 +157,7 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
   if (over.end != 0) at = over.start;
   for (ZydisDecodedInstruction one; at < end + kReach;) {
     if (at >= over.end) over = function_over(at);
-    const std::span<const uint8_t> code = file_.bytes_at(at);
+    const std::span<const uint8_t> code = file_.bytes_at(at, kLongestInstruction);
     if (over.end != 0 && over.start == function.start) {
       at = std::max(function.end, at + 1);
     } else if (over.end != 0 && decoder.decode(code, &one)) {
@@ -176,7 +177,8 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   static const Decoder decoder;
   if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
-  std::span<const uint8_t> code = file_.bytes_at(function.start);
+  std::span<const uint8_t> code =
+      file_.bytes_at(function.start, std::min<uint64_t>(function.end - function.start, kLargestFunction + 1));
   const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
   if (size > kLargestFunction) return {{}, "is larger than what is looked through"};
   code = code.first(size);
@@ -251,7 +253,7 @@ bool DetourFinder::is_inside_instruction(uint64_t address) const {
   ZydisDecodedInstruction one;
   uint64_t at = over.start;
   for (; at < over.end; at += one.length)
-    if (at == address || !decoder.decode(file_.bytes_at(at), &one)) return false;
+    if (at == address || !decoder.decode(file_.bytes_at(at, kLongestInstruction), &one)) return false;
   return at == over.end;
 }
 
@@ -282,6 +284,10 @@ std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wante
     if (next != targets_.end() && *next < site.place + site.code.size()) doubtful.push_back(&offers.back());
   }
   refuse_branched_into(std::move(doubtful));
+  // Code that could not be read is code without branches.
+  if (!file_.unchanged())
+    for (DetourOffer& offer : offers)
+      if (offer.site) offer = {{}, "is of a file that has changed since it was opened"};
   return offers;
 }
 

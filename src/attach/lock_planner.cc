@@ -49,10 +49,11 @@ const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question
   if (!is_new && !build_id.empty()) return known->second;
   known->second = {};
   if (is_libc(path)) return known->second;
-  auto file = ElfFile::open(root + path);
-  if (!file || file->build_id() != build_id) return known->second;
+  const auto file = open_file(question, root);
+  if (!file) return known->second;
   const auto prepared = [&] { return beginnings_of(*file, question, root); };
   known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
+  if (has_changed(*file, path)) known->second = {};
   if (!is_new) return known->second;
   for (const RefusedLock& one : known->second.refused)
     refused_.push_back({one.function, path, one.reason, RefusedFunction::kLock, one.lock});

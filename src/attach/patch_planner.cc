@@ -3,6 +3,7 @@
 #include "attach/patch_planner.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -177,14 +178,38 @@ std::vector<uint64_t> functions_of(const ElfFile& file) {
 PatchPlanner::PatchPlanner(PatchWishes wishes) : wishes_(std::move(wishes)) {}
 PatchPlanner::~PatchPlanner() = default;
 
+// The file that is mapped there; or it is said why nothing of it is entered.
+std::optional<ElfFile> PatchPlanner::open_file(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  auto file = ElfFile::open(root + path);
+  if (file && file->build_id() == build_id_of(question)) return std::move(*file);
+  struct stat status {};
+  if (file || (::stat((root + path).c_str(), &status) == 0 && S_ISREG(status.st_mode)))
+    refuse_file(path, "what is there now is not the file that the process has mapped");
+  return {};
+}
+
+// Asked behind all reading: what a half of a file says is worse than nothing.
+bool PatchPlanner::has_changed(const ElfFile& file, const std::string& path) {
+  if (file.unchanged()) return false;
+  refuse_file(path, "the file changed while it was read");
+  return true;
+}
+
+void PatchPlanner::refuse_file(const std::string& path, const char* reason) {
+  if (refused_pointers_.insert(path + '\0').second) refused_.push_back({"", path, reason, RefusedFunction::kFile});
+}
+
 PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
   const std::string path = path_of(question);
   const BuildId build_id = build_id_of(question);
   const std::string key = path + '\0' + std::string(build_id.begin(), build_id.end());
   if (auto known = modules_.find(key); known != modules_.end() && !build_id.empty()) return *known->second;
   auto module = std::make_unique<Module>();
-  if (auto file = ElfFile::open(root + path); file && file->build_id() == build_id)
+  if (auto file = open_file(question, root)) {
     read_module(*file, path, module.get());
+    if (has_changed(*file, path)) module = std::make_unique<Module>();
+  }
   return *(modules_[key] = std::move(module));
 }
 
@@ -248,9 +273,8 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
   Module& module = module_of(question, root);
   if (module.pointers) return module.pointers.get();
   const std::string path = path_of(question);
-  auto file = ElfFile::open(root + path);
-  if (!file || file->build_id() != build_id_of(question) || calls_hooks(*file, kHooks))
-    return nullptr;  // its hooks tell of it
+  auto file = open_file(question, root);
+  if (!file || calls_hooks(*file, kHooks) || has_changed(*file, path)) return nullptr;  // its hooks tell of it
   module.pointers = std::make_unique<Pointers>(std::move(*file));
   Pointers& pointers = *module.pointers;
   std::vector<FunctionRange> all;
@@ -345,9 +369,10 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
   auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()) +
                                                  (names.count("malloc") != 0 ? "all" : "some"));
   if (is_new || build_id.empty()) {
-    auto file = ElfFile::open(root + path);
+    const auto file = open_file(first, root);
     known->second.functions.clear();
-    if (file && file->build_id() == build_id) known->second.functions = find_allocator(*file, names);
+    if (file) known->second.functions = find_allocator(*file, names);
+    if (file && has_changed(*file, path)) known->second.functions.clear();
   }
   const std::map<std::string, DetourOffer>& functions = known->second.functions;
   // A library's malloc is not asked for: it is reached through ours.

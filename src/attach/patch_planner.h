@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -32,10 +33,11 @@ struct PatchWishes {
   std::vector<OwnLock> own_locks;  // besides those that are known
 };
 
-// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one.
+// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one; or a file with
+// all that it has (no name).
 struct RefusedFunction {
   std::string name, file, reason;
-  enum What : uint8_t { kCalls, kValues, kAllocator, kAllocatorFunction, kLock } what = kCalls;
+  enum What : uint8_t { kCalls, kValues, kAllocator, kAllocatorFunction, kLock, kFile } what = kCalls;
   std::string lock = {};  // kLock
 };
 
@@ -71,6 +73,9 @@ class PatchPlanner {
   struct Module;
   struct Pointers;
   struct Allocator;
+  std::optional<ElfFile> open_file(const penna_patch_question& question, const std::string& root);
+  bool has_changed(const ElfFile& file, const std::string& path);
+  void refuse_file(const std::string& path, const char* reason);
   Module& module_of(const penna_patch_question& question, const std::string& root);
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);

@@ -9,21 +9,35 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/file_copy.h"
+
 namespace penna {
 
 std::string errno_text(int error) { return std::generic_category().message(error); }
 
-Result<Mapping> map_file(const std::string& path) {
+Result<Mapping> load_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file", path)};
-  if (status.st_size == 0) return Mapping{};
-  auto size = static_cast<size_t>(status.st_size);
-  void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (data == MAP_FAILED) return Error{fmt::format("cannot map {}: {}", path, errno_text(errno))};
-  return Mapping(data, size);
+  const FileVersion version = FileVersion::of(fd.get());
+  if (version.size() == 0) return Mapping{};
+  // Accounted for: what is larger than memory is refused here.
+  void* data = ::mmap(nullptr, version.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return Error{fmt::format("cannot load {}: {}", path, errno_text(errno))};
+  Mapping copy(data, version.size());
+  const bool whole = read_at(fd.get(), 0, {copy.data(), copy.size()});
+  const int error = errno;
+  // What is appended meanwhile changes nothing of this.
+  const bool has_grown = whole && ::fstat(fd.get(), &status) == 0 && static_cast<size_t>(status.st_size) > copy.size();
+  if (!has_grown && !version.is_current(fd.get())) return changed_while_read(path);
+  if (!whole) return Error{fmt::format("cannot read {}: {}", path, errno_text(error))};
+  return copy;
+}
+
+Error changed_while_read(const std::string& path) {
+  return Error{fmt::format("{} changed while it was read: try again when it is written", path)};
 }
 
 Result<std::string> read_file(const std::string& path, size_t limit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole files: mapping one to read it, and reading a small one (also of /proc) into a string.
+// Whole files: a copy of one in memory, and reading a small one (also of /proc) into a string.
 #pragma once
 
 #include <string>
@@ -9,8 +9,12 @@
 
 namespace penna {
 
-// Maps a regular file read-only. The error names the path and the cause. An empty file gives an empty Mapping.
-Result<Mapping> map_file(const std::string& path);
+// A regular file's bytes in memory of their own (file_copy.h says why). The error names the path and the cause, also where
+// the file changed while it was read. An empty file gives an empty Mapping.
+Result<Mapping> load_file(const std::string& path);
+
+// "FILE changed while it was read: ..."
+Error changed_while_read(const std::string& path);
 
 // Reads at most `limit` bytes (works on /proc, whose files have no size).
 Result<std::string> read_file(const std::string& path, size_t limit = 16 << 20);

@@ -152,6 +152,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
     if (one.what == RefusedFunction::kLock)
       return fmt::format("locks by {} in {} are not recorded: {} {}{}", one.lock, file, one.name, one.reason,
                          one.reason == kMayRun ? "; open it before threads are started" : "");
+    if (one.what == RefusedFunction::kFile)
+      return fmt::format("functions in {} are not entered: {}", one.file, one.reason);
     return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
   };
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i) collector.note(sentence(refused[i]), false);

@@ -104,7 +104,7 @@ Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
 }
 
 int cmd_import(const ImportOptions& options) {
-  const Result<Mapping> bytes = map_file(options.input);
+  const Result<Mapping> bytes = load_file(options.input);
   if (!bytes) return fail(bytes.error().text);
   std::string output = options.output;
   if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".penna").string();

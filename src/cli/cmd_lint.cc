@@ -41,6 +41,7 @@ Result<LintedFile> lint_file(const std::string& target, const SymbolOptions& opt
   linted.path = facts.elf_path();
   linted.lint = lint_sdt(file);
   linted.notes = read_sdt_notes(file).size();
+  PENNA_TRY(file.unchanged());
   // Reading symbols takes longer than all the rest.
   if (linted.lint.findings.empty()) return linted;
   Result<std::unique_ptr<SymbolFile>> symbols = SymbolFile::open({facts.elf_path(), facts.build_id}, options);

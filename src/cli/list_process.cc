@@ -41,7 +41,7 @@ class CodeState {
 
   std::optional<bool> changed(uint64_t address, size_t count) const {
     std::array<uint8_t, kX86Slot> now{};
-    const std::span<const uint8_t> was = module_.file.bytes_at(address);
+    const std::span<const uint8_t> was = module_.file.bytes_at(address, count);
     if (was.size() < count || !memory_.read(address + module_.bias, std::span(now).first(count))) return std::nullopt;
     return std::memcmp(was.data(), now.data(), count) != 0;
   }
@@ -51,7 +51,7 @@ class CodeState {
     if (!is_x86()) return changed(nop, kArmSlot);
     const std::optional<bool> first = changed(nop, 1);
     if (first.value_or(true)) return first;
-    const std::span<const uint8_t> code = module_.file.bytes_at(nop);
+    const std::span<const uint8_t> code = module_.file.bytes_at(nop, 3);
     const bool long_nop = code.size() > 2 && (code[1] == 0x0f || code[1] == 0x66);
     return long_nop ? changed(nop + 1, 1) : first;
   }
@@ -78,6 +78,10 @@ Result<ListReport> process_report(uint32_t pid, const SymbolOptions& options) {
         SymbolFile::open({module.file.path(), module.file.build_id()}, options);
     PointList points;
     points.add(module.file, symbols ? symbols->get() : nullptr);
+    if (const Result<> same = module.file.unchanged(); !same) {
+      list.report.warnings.push_back(same.error().text);
+      continue;
+    }
     for (ListedPoint& point : points.take()) {
       if (memory.refusal().empty()) CodeState(module, memory).look(point);
       point.module = module.path;

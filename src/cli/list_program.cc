@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "attach/call_sites.h"
+#include "base/file.h"
 #include "report/frames.h"
 #include "report/units.h"
 #include "symbols/elf_facts.h"
@@ -104,6 +105,7 @@ Result<ListReport> program_report(const std::string& path, const SymbolOptions& 
   if (!facts.is_elf)
     return Error{fmt::format("{} is neither an ELF file nor a script: name a program, a library or a recording", path)};
   const ElfFile file = PENNA_TRY(ElfFile::open(facts.elf_path()));
+  if (file.build_id() != facts.build_id) return changed_while_read(facts.elf_path());
   Result<std::unique_ptr<SymbolFile>> symbols = SymbolFile::open({facts.elf_path(), facts.build_id}, options);
   SymbolFile* const names = symbols ? symbols->get() : nullptr;
 
@@ -112,6 +114,7 @@ Result<ListReport> program_report(const std::string& path, const SymbolOptions& 
   PointList points;
   points.add(file, names);
   list.add_points(points.take(), "It has no points (static tracepoints) of its own.");
+  PENNA_TRY(file.unchanged());
   if (!symbols) list.report.warnings.push_back(symbols.error().text);
   return list;
 }

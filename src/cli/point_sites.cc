@@ -13,21 +13,23 @@ namespace penna {
 namespace {
 
 constexpr size_t kMaxSites = 1 << 20;
+constexpr size_t kMaxLayout = 64 << 10;  // bytes of names
 
 // What the field at `field` of the record at `address` points to.
-std::span<const uint8_t> target(const ElfFile& file, uint64_t address, size_t field, int32_t distance) {
-  return file.bytes_at(address + field + static_cast<uint64_t>(int64_t{distance}));
+std::span<const uint8_t> target(const ElfFile& file, uint64_t address, size_t field, int32_t distance, size_t most) {
+  return file.bytes_at(address + field + static_cast<uint64_t>(int64_t{distance}), most);
 }
 
 std::string string_of(penna_piece piece) { return {piece.at, piece.bytes}; }
 
 std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, uint64_t address) {
   if (raw.arg_count > PENNA_MAX_ARGS) return std::nullopt;
-  std::span<const uint8_t> text = target(file, address, offsetof(penna_point_site, text_at), raw.text_at);
+  std::span<const uint8_t> text =
+      target(file, address, offsetof(penna_point_site, text_at), raw.text_at, raw.text_bytes);
   if (text.size() < raw.text_bytes) return std::nullopt;
   std::span<const uint8_t> layout;
   if ((raw.types & PENNA_TYPES_HAVE_LAYOUT) != 0)
-    layout = target(file, address, offsetof(penna_point_site, layout_at), raw.layout_at);
+    layout = target(file, address, offsetof(penna_point_site, layout_at), raw.layout_at, kMaxLayout);
   const auto* layout_at = reinterpret_cast<const char*>(layout.data());
   penna_site_text in = penna_read_site_text(reinterpret_cast<const char*>(text.data()), raw.text_bytes, layout_at,
                                             layout_at + layout.size());

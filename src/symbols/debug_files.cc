@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "base/file.h"
-
 namespace penna {
 namespace {
 
@@ -90,8 +88,7 @@ std::optional<ElfFile> open_with_crc(const std::string& path, const DebugLink& l
     if (opened.build_id() != file->build_id()) return {};
     return std::move(*file);
   }
-  auto bytes = map_file(path);
-  if (!bytes || debuglink_crc(bytes->bytes()) != link.crc) return {};
+  if (file->crc() != link.crc) return {};
   return std::move(*file);
 }
 

@@ -40,7 +40,7 @@ std::optional<ElfFile> unpack_minidebug(const ElfFile& file);
 // Asks the servers of `search` through libdebuginfod (loaded when first needed); the local path of the debug file.
 std::optional<std::string> debuginfod_fetch(const BuildId& build_id, const DebugSearch& search);
 
-// The CRC-32 that .gnu_debuglink uses (the one of zlib and Ethernet).
-uint32_t debuglink_crc(std::span<const uint8_t> bytes);
+// The CRC-32 that .gnu_debuglink uses (the one of zlib and Ethernet); `before` is that of what is in front of the bytes.
+uint32_t debuglink_crc(std::span<const uint8_t> bytes, uint32_t before = 0);
 
 }  // namespace penna

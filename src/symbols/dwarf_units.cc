@@ -17,7 +17,9 @@ uint32_t index_of(uint32_t rank) { return IntervalMap::kNone - 1 - rank; }
 
 }  // namespace
 
-bool has_dwarf(const ElfFile& file) { return file.has_contents(".debug_info") || file.has_contents(".zdebug_info"); }
+bool has_dwarf(const ElfFile& file) {
+  return !file.has_hollow_sections() && (file.has_contents(".debug_info") || file.has_contents(".zdebug_info"));
+}
 
 std::string source_path(std::string_view directory, std::string_view file) {
   std::string whole = file.empty() || file[0] == '/' || directory.empty()

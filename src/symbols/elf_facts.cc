@@ -172,6 +172,7 @@ Result<ElfFacts> read_elf_facts(const std::string& path) {
       auto file = ElfFile::open(current);
       if (!file) return file.error();
       read_elf(*file, &facts);
+      PENNA_TRY(file->unchanged());
       // The kernel looks at the bits of the ELF file that it runs, not at those of a script.
       facts.setuid = gains_privileges(current);
       return facts;

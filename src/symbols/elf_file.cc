@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/file.h"
+#include "symbols/debug_files.h"
+#include "symbols/elf_begin.h"
 
 namespace penna {
 namespace {
@@ -31,11 +34,13 @@ Result<ElfFile> ElfFile::open(const std::string& path, Kind kind) {
   struct stat status {};
   if (::fstat(file.fd_.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file", path)};
+  file.version_ = FileVersion::of(file.fd_.get());
+  file.copy_ = std::make_unique<FileCopy>(file.fd_.get(), file.version_);
   ::elf_version(EV_CURRENT);
-  // Mapped writable (and private): into a mapping that might be executed the kernel puts the breakpoints of uprobes on
-  // the file, and we would read those for its code.
-  file.elf_.reset(::elf_begin(file.fd_.get(), ELF_C_READ_MMAP_PRIVATE, nullptr));
-  PENNA_TRY(file.read_headers(kind));
+  file.elf_.reset(begin_elf(file.fd_.get()));
+  const Result<> read = file.read_headers(kind);
+  PENNA_TRY(file.unchanged());
+  if (!read) return read.error();
   return file;
 }
 
@@ -68,17 +73,7 @@ Result<> ElfFile::read_headers(Kind kind) {
     uint64_t end = segment.p_vaddr + segment.p_memsz;
     if (segment.p_type == PT_LOAD && end > segment.p_vaddr) load_.push_back({segment.p_vaddr, end});
   }
-  size_t names = 0;
-  bool named = ::elf_getshdrstrndx(elf_.get(), &names) == 0;
-  for (Elf_Scn* scn = nullptr; (scn = ::elf_nextscn(elf_.get(), scn)) != nullptr;) {
-    GElf_Shdr header;
-    if (::gelf_getshdr(scn, &header) == nullptr) continue;
-    const char* name = named ? ::elf_strptr(elf_.get(), names, header.sh_name) : nullptr;
-    sections_.push_back({name != nullptr ? name : "", ::elf_ndxscn(scn), header.sh_type, header.sh_flags,
-                         header.sh_addr, header.sh_size, header.sh_link, header.sh_entsize});
-    const ElfSection& section = sections_.back();
-    if (section.allocated() && section.executable() && section.range().end != 0) code_.push_back(section.range());
-  }
+  read_sections();
   if (code_.empty()) {
     for (const GElf_Phdr& segment : segments_) {
       uint64_t end = segment.p_vaddr + segment.p_memsz;
@@ -92,6 +87,44 @@ Result<> ElfFile::read_headers(Kind kind) {
   std::sort(load_.begin(), load_.end(), by_begin);
   read_build_id();
   return ok();
+}
+
+// A table that is larger than memory because most of it is a hole of the file: no linker writes that, and to read it would take
+// for ever.
+bool ElfFile::is_hollow(uint64_t offset, uint64_t size) const {
+  constexpr uint64_t kNeverAsked = 64 << 20;
+  if (!fd_ || size <= kNeverAsked) return false;
+  uint64_t there = 0;
+  const uint64_t end = offset + size < offset ? UINT64_MAX : std::min(offset + size, version_.size());
+  for (uint64_t at = offset; at < end;) {
+    const off_t data = ::lseek(fd_.get(), static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0 && errno != ENXIO) return false;  // a file system that knows no holes
+    if (data < 0 || static_cast<uint64_t>(data) >= end) break;
+    const off_t hole = ::lseek(fd_.get(), data, SEEK_HOLE);
+    at = hole < 0 ? end : std::min(static_cast<uint64_t>(hole), end);
+    there += at - static_cast<uint64_t>(data);
+  }
+  return there < size / 2;
+}
+
+void ElfFile::read_sections() {
+  size_t names = 0;
+  bool named = ::elf_getshdrstrndx(elf_.get(), &names) == 0;
+  GElf_Shdr header;
+  if (Elf_Scn* scn = named ? ::elf_getscn(elf_.get(), names) : nullptr; ::gelf_getshdr(scn, &header) != nullptr)
+    named = !is_hollow(header.sh_offset, header.sh_size);
+  for (Elf_Scn* scn = nullptr; (scn = ::elf_nextscn(elf_.get(), scn)) != nullptr;) {
+    if (::gelf_getshdr(scn, &header) == nullptr) continue;
+    const char* name = named ? ::elf_strptr(elf_.get(), names, header.sh_name) : nullptr;
+    sections_.push_back({name != nullptr ? name : "", ::elf_ndxscn(scn), header.sh_type, header.sh_flags,
+                         header.sh_addr, header.sh_offset, header.sh_size, header.sh_link, header.sh_entsize});
+    ElfSection& section = sections_.back();
+    if (section.allocated() && section.executable() && section.range().end != 0) code_.push_back(section.range());
+    if (section.type != SHT_NOBITS && is_hollow(section.offset, section.size)) {
+      hollow_ = true;
+      section.type = SHT_NOBITS;
+    }
+  }
 }
 
 bool ElfFile::take_build_id(Elf_Data* notes) {
@@ -140,28 +173,53 @@ bool ElfFile::has_contents(std::string_view name) const {
 Elf_Data* ElfFile::data(const ElfSection& section) const {
   if (section.type == SHT_NOBITS) return nullptr;
   Elf_Data* data = ::elf_getdata(::elf_getscn(elf_.get(), section.index), nullptr);
-  return data != nullptr && data->d_buf != nullptr ? data : nullptr;
+  if (data == nullptr || data->d_buf == nullptr) return nullptr;
+  // Its strings now: of the same version of the file.
+  for (const ElfSection& strings : sections_) {
+    if (strings.index != section.link || strings.index == 0) continue;
+    if (strings.type == SHT_STRTAB) (void)::elf_strptr(elf_.get(), strings.index, 0);
+    if (strings.type == SHT_NOBITS && hollow_) return nullptr;
+  }
+  return unchanged() ? data : nullptr;
+}
+
+std::span<const uint8_t> ElfFile::bytes_in_file(uint64_t offset, uint64_t count) const {
+  if (copy_) return is_hollow(offset, count) ? std::span<const uint8_t>() : copy_->bytes(offset, count);
+  if (offset >= bytes_.size()) return {};
+  return {bytes_.data() + offset, std::min<uint64_t>(count, bytes_.size() - offset)};
 }
 
 std::span<const uint8_t> ElfFile::raw(const ElfSection& section) const {
   if (section.type == SHT_NOBITS) return {};
-  Elf_Data* data = ::elf_rawdata(::elf_getscn(elf_.get(), section.index), nullptr);
-  if (data == nullptr || data->d_buf == nullptr) return {};
-  return {static_cast<const uint8_t*>(data->d_buf), data->d_size};
+  const auto bytes = bytes_in_file(section.offset, section.size);
+  return bytes.size() == section.size ? bytes : std::span<const uint8_t>();
 }
 
-std::span<const uint8_t> ElfFile::bytes_at(uint64_t address) const {
-  size_t size = 0;
-  const auto* file = reinterpret_cast<const uint8_t*>(::elf_rawfile(elf_.get(), &size));
-  if (file == nullptr) return {};
+std::span<const uint8_t> ElfFile::bytes_at(uint64_t address, uint64_t most) const {
   for (const GElf_Phdr& segment : segments_) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
     const uint64_t within = address - segment.p_vaddr;
-    if (within >= segment.p_filesz || segment.p_offset > size || within >= size - segment.p_offset) continue;
-    const uint64_t at = segment.p_offset + within;
-    return {file + at, std::min(segment.p_filesz - within, size - at)};
+    if (within >= segment.p_filesz || segment.p_offset + within < within) continue;
+    const auto bytes = bytes_in_file(segment.p_offset + within, std::min(segment.p_filesz - within, most));
+    if (!bytes.empty()) return bytes;
   }
   return {};
+}
+
+std::optional<uint32_t> ElfFile::crc() const {
+  uint32_t crc = 0;
+  std::vector<uint8_t> some(1 << 18);
+  for (uint64_t at = 0; at < version_.size(); at += some.size()) {
+    some.resize(std::min<uint64_t>(some.size(), version_.size() - at));
+    if (!read_at(fd_.get(), at, some)) return {};
+    crc = debuglink_crc(some, crc);
+  }
+  return unchanged() ? std::optional(crc) : std::nullopt;
+}
+
+Result<> ElfFile::unchanged() const {
+  if (copy_ && copy_->has_changed()) return changed_while_read(path_);
+  return ok();
 }
 
 const AddressRange* range_of(const std::vector<AddressRange>& ranges, uint64_t address) {

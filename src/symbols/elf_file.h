@@ -2,8 +2,8 @@
 // ElfFile: one opened ELF program, shared library or separate debug file, with its sections and build-id.
 //
 // Why: libelf hands out raw tables of a file that nobody vouches for; here every size is checked once.
-// Invariant: section names and contents point into the file's mapping and live as long as the ElfFile.
-// Limit: the file is mapped; like every mapping reader, we die if somebody truncates it in place while we read it.
+// Invariant: section names and contents point into private memory that lives as long as the ElfFile; the file itself is
+// never mapped (docs/decisions/0025). What it gives is all of one version of the file: once the file has changed, nothing.
 #pragma once
 
 #include <gelf.h>
@@ -11,12 +11,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/file_copy.h"
 #include "base/result.h"
 
 namespace penna {
@@ -35,7 +37,8 @@ struct ElfSection {
   uint32_t type = 0;   // SHT_*
   uint64_t flags = 0;  // SHF_*
   uint64_t address = 0;
-  uint64_t size = 0;  // as the header claims; contents() gives what is there
+  uint64_t offset = 0;  // in the file
+  uint64_t size = 0;    // as the header claims; data() and raw() give what is there
   uint32_t link = 0;
   uint64_t entry_size = 0;
   bool allocated() const { return (flags & SHF_ALLOC) != 0; }
@@ -67,11 +70,21 @@ class ElfFile {
   const ElfSection* section_of_type(uint32_t type) const;
   // True when the named section has bytes in this file (a stripped or debug-only file keeps some as SHT_NOBITS).
   bool has_contents(std::string_view name) const;
-  // Contents in this machine's byte order (for tables) or as in the file (raw); null or empty when they are not there.
+  // Contents in this machine's byte order (for tables), with the strings that they refer to, or as in the file (raw); null or
+  // empty when they are not there, or the file has changed.
   Elf_Data* data(const ElfSection& section) const;
   std::span<const uint8_t> raw(const ElfSection& section) const;
-  // The file's bytes for an address, up to the end of its segment; empty where the file has none. Needs no sections.
-  std::span<const uint8_t> bytes_at(uint64_t address) const;
+  // At most `most` of the file's bytes for an address, none behind its segment's end; empty where the file has none. Needs no
+  // sections.
+  std::span<const uint8_t> bytes_at(uint64_t address, uint64_t most) const;
+  // The whole file's, as .gnu_debuglink has it; empty when it cannot be read.
+  std::optional<uint32_t> crc() const;
+  // Ask last: was the file all the time what it was when it was opened? The error is a sentence for the user.
+  Result<> unchanged() const;
+  // It ends before its section headers: it is being written, or damaged.
+  bool is_cut() const { return copy_ && header_.e_shoff >= version_.size(); }
+  // Some section claims more than the file holds, but for holes.
+  bool has_hollow_sections() const { return hollow_; }
   // The string at `offset` of string section `index`; null when it is outside or has no end.
   const char* string(uint32_t section_index, size_t offset) const {
     return elf_strptr(elf_.get(), section_index, offset);
@@ -88,18 +101,24 @@ class ElfFile {
   };
   ElfFile() = default;
   Result<> read_headers(Kind kind);
+  void read_sections();
+  bool is_hollow(uint64_t offset, uint64_t size) const;
+  std::span<const uint8_t> bytes_in_file(uint64_t offset, uint64_t count) const;
   void read_build_id();
   bool take_build_id(Elf_Data* notes);
 
   std::string path_;
   Fd fd_;                       // declared before elf_: libelf needs it until elf_end
   std::vector<uint8_t> bytes_;  // only from_memory
+  FileVersion version_;         // not from_memory
+  mutable std::unique_ptr<FileCopy> copy_;
   std::unique_ptr<Elf, EndElf> elf_;
   GElf_Ehdr header_{};
   BuildId build_id_;
   std::vector<ElfSection> sections_;
   std::vector<GElf_Phdr> segments_;
   std::vector<AddressRange> code_, load_;
+  bool hollow_ = false;
 };
 
 // The one of `ranges` (sorted, disjoint) that holds the address; null when none does.

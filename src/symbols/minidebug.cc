@@ -42,6 +42,8 @@ std::optional<ElfFile> unpack_minidebug(const ElfFile& file) {
   return std::move(*inner);
 }
 
-uint32_t debuglink_crc(std::span<const uint8_t> bytes) { return lzma_crc32(bytes.data(), bytes.size(), 0); }
+uint32_t debuglink_crc(std::span<const uint8_t> bytes, uint32_t before) {
+  return lzma_crc32(bytes.data(), bytes.size(), before);
+}
 
 }  // namespace penna

@@ -58,7 +58,7 @@ bool is_arm_nop(Bytes code) {
 enum class NopKind : uint8_t { kGood, kNop5, kBareNop10, kNone };
 
 NopKind nop_at(const ElfFile& file, uint64_t pc) {
-  const Bytes code = file.bytes_at(pc);
+  const Bytes code = file.bytes_at(pc, 16);
   switch (file.header().e_machine) {
     case EM_X86_64:
       if (is_nop5(code) || (starts_with(code, {0x90}) && is_nop5(code.subspan(1)))) return NopKind::kNop5;
@@ -200,8 +200,7 @@ class Lint {
 
   std::string code_text(uint64_t pc) const {
     std::string text;
-    for (uint8_t byte : file_.bytes_at(pc).first(std::min<size_t>(file_.bytes_at(pc).size(), 5)))
-      text += fmt::format("{}{:02x}", text.empty() ? "" : " ", byte);
+    for (uint8_t byte : file_.bytes_at(pc, 5)) text += fmt::format("{}{:02x}", text.empty() ? "" : " ", byte);
     return text;
   }
 

@@ -98,7 +98,9 @@ std::vector<SdtNote> read_sdt_notes(const ElfFile& file, size_t* damaged) {
 Result<std::vector<SdtNote>> read_sdt_notes(const std::string& path) {
   auto file = ElfFile::open(path);
   if (!file) return file.error();
-  return read_sdt_notes(*file);
+  std::vector<SdtNote> notes = read_sdt_notes(*file);
+  PENNA_TRY(file->unchanged());
+  return notes;
 }
 
 }  // namespace penna

@@ -217,6 +217,7 @@ Result<std::unique_ptr<Signatures>> Signatures::open(const ElfFile& module, cons
   result->alt_ = find_alt_file(*dwarf, search, &missing);
   result->units_ = DwarfUnits::open(*dwarf, result->alt_ ? &*result->alt_ : nullptr, module.code_ranges());
   if (result->units_ == nullptr) {
+    PENNA_TRY(dwarf->unchanged());
     return Error{fmt::format("the debug information of {} is damaged: build or install it again", dwarf->path())};
   }
   for (const ElfFile* file : {&module, dwarf}) {
@@ -224,6 +225,9 @@ Result<std::unique_ptr<Signatures>> Signatures::open(const ElfFile& module, cons
       if (const ElfSection* section = file->section_of_type(type)) result->add_symbols(*file, *section);
     }
   }
+  PENNA_TRY(module.unchanged());
+  PENNA_TRY(dwarf->unchanged());
+  if (result->alt_) PENNA_TRY(result->alt_->unchanged());
   std::sort(result->called_by_others_.begin(), result->called_by_others_.end());
   std::sort(result->clones_.begin(), result->clones_.end());
   return result;

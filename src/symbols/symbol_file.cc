@@ -67,12 +67,14 @@ Result<std::unique_ptr<SymbolFile>> SymbolFile::open(const ModuleFile& module, c
     BuildId id = file->build_id();
     result->main_ = std::move(*file);
     result->load(path, id, true);
+    PENNA_TRY(result->unchanged());
     return result;
   }
   auto debug = find_debug_file(path, module.build_id, nullptr, options.search);
   if (!debug) return file.error();
   result->debug_ = std::move(debug);
   result->load(path, module.build_id, false);
+  PENNA_TRY(result->unchanged());
   return result;
 }
 
@@ -94,6 +96,12 @@ void SymbolFile::load(const std::string& path, const BuildId& build_id, bool sea
   if (main_ && !symbols) mini_ = unpack_minidebug(*main_);
   load_symbols();
   set_status(path, !main_);
+}
+
+Result<> SymbolFile::unchanged() const {
+  for (const std::optional<ElfFile>* file : {&main_, &debug_, &alt_})
+    if (*file) PENNA_TRY((*file)->unchanged());
+  return ok();
 }
 
 void SymbolFile::load_symbols() {
@@ -130,6 +138,8 @@ void SymbolFile::set_status(const std::string& path, bool alone) {
   } else {
     status_.advice = fmt::format("{} has no symbols: install its -dbgsym package or pass --debug-dir", name);
   }
+  if (main_ && main_->is_cut())
+    status_.advice = fmt::format("{} ends before its section headers: it is being written, or damaged", main_->path());
   if (alone && status_.advice.empty()) {
     status_.advice = fmt::format("{} is gone or was rebuilt: its names come from {}", name, status_.debug_file);
   }
@@ -142,6 +152,12 @@ void SymbolFile::open_dwarf() {
   std::string missing;
   if (searched_) alt_ = find_alt_file(*file, options_.search, &missing);
   auto units = DwarfUnits::open(*file, alt_ ? &*alt_ : nullptr, shape().code_ranges());
+  // libdw has read all that it will need: from here on, the files may do as they like.
+  if (const Result<> same = unchanged(); !same) {
+    status_.level = SymbolLevel::kSymbols;
+    status_.advice = same.error().text + "; its names come from the symbol table";
+    return;
+  }
   if (units == nullptr) {
     status_.level = SymbolLevel::kSymbols;
     status_.advice = fmt::format("the DWARF of {} is damaged: its names come from the symbol table", file->path());

@@ -106,6 +106,7 @@ class SymbolFile {
   explicit SymbolFile(const SymbolOptions& options) : options_(options) {}
   void load(const std::string& path, const BuildId& build_id, bool search);
   void load_symbols();
+  Result<> unchanged() const;
   void set_status(const std::string& path, bool alone);
   void open_dwarf();
   const ElfFile& shape() const { return main_ ? *main_ : *debug_; }  // the file whose sections count

@@ -31,7 +31,7 @@ uint64_t load_signed(std::span<const uint8_t> bytes, size_t at) {
 UnwindTable::UnwindTable(const ElfFile& file) : file_(file) {
   for (const GElf_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_GNU_EH_FRAME) continue;
-    const auto bytes = file.bytes_at(segment.p_vaddr);
+    const auto bytes = file.bytes_at(segment.p_vaddr, segment.p_filesz);
     if (bytes.size() < kTableHeaderBytes || bytes[0] != 1 || (bytes[1] & 0x0f) != 0x0b || bytes[2] != kUnsigned4 ||
         bytes[3] != kRelativeToHeader4)
       return;
@@ -57,7 +57,7 @@ std::optional<AddressRange> UnwindTable::function_at(uint64_t address) const {
   const uint64_t begin = begin_of(low - 1);
   // Length, offset of the common part, where the function begins (relative to this word, as all linkers write it), its length.
   const uint64_t description = header_ + load_signed(table_, (low - 1) * kTableEntryBytes + 4);
-  const auto bytes = file_.bytes_at(description);
+  const auto bytes = file_.bytes_at(description, 16);
   if (bytes.size() < 16 || description + 8 + load_signed(bytes, 8) != begin) return std::nullopt;
   const AddressRange range{begin, begin + load(bytes, 12)};
   return range.contains(address) ? std::optional(range) : std::nullopt;

@@ -114,7 +114,7 @@ void expect_sound(const ElfFile& file, const CallSites& found) {
       return site.place >= range.begin && site.place < range.end;
     });
     EXPECT_TRUE(inside) << std::hex << site.place;
-    const auto bytes = file.bytes_at(site.place);
+    const auto bytes = file.bytes_at(site.place, 11);
     const size_t size = site.kind == CallSiteKind::kSled ? 11 : 5;
     ASSERT_GE(bytes.size(), size);
     EXPECT_EQ(std::memcmp(bytes.data(), site.before.data(), size), 0);

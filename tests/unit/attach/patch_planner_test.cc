@@ -210,7 +210,7 @@ TEST(PatchPlanner, AJumpWhoseDistanceIsThereAlready) {
     if (std::string(file->string(symbols->link, symbol.st_name)) == "plain") start = symbol.st_value;
   ASSERT_NE(start, 0u);
   int32_t distance;
-  std::memcpy(&distance, file->bytes_at(start).data() + 1, sizeof distance);
+  std::memcpy(&distance, file->bytes_at(start, 5).data() + 1, sizeof distance);
   penna_patch_question question = question_about(library);
   question.function = start + kBias;
   question.near = question.function + 5 + static_cast<uint64_t>(int64_t{distance}) - 16 - sizeof(penna_stub);

@@ -89,7 +89,7 @@ TEST(ProcessModules, OfThisProcess) {
     if (module.path.find("cli_test") == std::string::npos) continue;
     // This very function, in the file and in memory.
     const auto here = reinterpret_cast<uint64_t>(&parse_maps_line);
-    const auto in_file = module.file.bytes_at(here - module.bias);
+    const auto in_file = module.file.bytes_at(here - module.bias, 16);
     std::array<uint8_t, 16> in_memory{};
     ASSERT_GE(in_file.size(), in_memory.size());
     ASSERT_TRUE(ProcessMemory(static_cast<uint32_t>(::getpid())).read(here, in_memory));

@@ -70,7 +70,7 @@ TEST(UnwindTable, ThatIsDamagedGivesNoWrongAnswer) {
   const ElfSection* header = intact->section(".eh_frame_hdr");
   ASSERT_NE(header, nullptr);
   const uint64_t start = test::address_of(path, "_ZN6shapes4overEd");
-  const size_t at = static_cast<size_t>(intact->raw(*header).data() - intact->bytes_at(0).data());
+  const size_t at = static_cast<size_t>(intact->raw(*header).data() - intact->bytes_at(0, 1).data());
   for (size_t i = 0; i < header->size; i += 5) {
     std::vector<uint8_t> bytes = whole;
     bytes[at + i] ^= 0x95;
