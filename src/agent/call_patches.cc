@@ -107,20 +107,17 @@ void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked
 
 // ---- Answers ----------------------------------------------------------------------------------------------------------
 
-bool open_near(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
-  if (near.bytes == 0) return true;
-  const auto at = static_cast<long>(question.near);
-  if (sys_failed(sys(SYS_mprotect, at, static_cast<long>(page_up(near.bytes)), PROT_READ | PROT_WRITE))) return false;
-  __builtin_memcpy(reinterpret_cast<void*>(question.near), plan.code + near.offset, near.bytes);
+bool fill_near(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
+  if (!open_near({question.near, question.near_bytes}, near.bytes)) return false;
+  if (near.bytes != 0) __builtin_memcpy(reinterpret_cast<void*>(question.near), plan.code + near.offset, near.bytes);
   return true;
 }
 
 // From here on near memory is code, and what is left of it is given back.
-bool close_near(const penna_patch_question& question, const penna_near& near) {
-  const bool executable =
-      near.bytes == 0 || !sys_failed(sys(SYS_mprotect, static_cast<long>(question.near),
-                                         static_cast<long>(page_up(near.bytes)), PROT_READ | PROT_EXEC));
-  return keep_near(question.start, {question.near, question.near_bytes}, near.bytes) && executable;
+bool use_near(const penna_patch_question& question, const penna_near& near) {
+  const NearRoom room{question.near, question.near_bytes};
+  const bool executable = close_near(room, near.bytes);
+  return keep_near(question.start, room, near.bytes) && executable;
 }
 
 void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone,
@@ -128,14 +125,14 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
   const auto is_code = [](const penna_patch& patch) { return patch.kind == PENNA_PATCH_CODE; };
-  if (!open_near(question, plan, near)) {
+  if (!fill_near(question, plan, near)) {
     for (const penna_patch* patch = first; patch != end; ++patch) count_patch(false);
-    close_near(question, {});
+    use_near(question, {});
     return;
   }
   for (const penna_patch* patch = first; patch != end; ++patch)
     if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), opened);
-  if (!close_near(question, near)) return;
+  if (!use_near(question, near)) return;
 
   if (first != end) mark_written(question.start);
   CodeWriter writer(question, alone);
@@ -159,19 +156,18 @@ void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& sc
     if (sound)
       patch_module(questions.list[i], plan, plan.nears[i], alone, scope_of(i));
     else
-      close_near(questions.list[i], {});
+      use_near(questions.list[i], {});
   }
 }
 
-// One stub, where there may be others in use: their pages stay executable meanwhile.
+// One stub, where there may be others in use: into memory that is code already.
 bool write_stub(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
-  const uint64_t first = page_down(question.near), bytes = page_up(question.near + near.bytes) - first;
-  const auto protect = [=](long protection) {
-    return !sys_failed(sys(SYS_mprotect, static_cast<long>(first), static_cast<long>(bytes), protection));
-  };
-  if (near.bytes == 0 || !protect(PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
-  __builtin_memcpy(reinterpret_cast<void*>(question.near), plan.code + near.offset, near.bytes);
-  return protect(PROT_READ | PROT_EXEC);
+  penna_patcher patcher{board(), 0, 0};
+  const penna_elf_range code{question.near, question.near + near.bytes, PENNA_PROT_READ | PENNA_PROT_EXEC};
+  const bool done = near.bytes != 0 && penna_write_code(&patcher, &code, question.near, plan.code + near.offset,
+                                                        static_cast<unsigned>(near.bytes)) != 0;
+  penna_finish_patching(&patcher);
+  return done;
 }
 
 // A plan without a patch is no failure: the recorder says why, or there is nothing to be done.
@@ -214,15 +210,12 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
     if (patch != nullptr) used = questions.list[i].near + plan.nears[i].bytes - all.start;
   }
   if (!fit) used = 0;
-  const auto protect = [&](long protection) {
-    return !sys_failed(sys(SYS_mprotect, static_cast<long>(all.start), static_cast<long>(all.bytes), protection));
-  };
-  if (used != 0 && !protect(PROT_READ | PROT_WRITE)) used = 0;
+  if (used != 0 && !open_near(all, all.bytes)) used = 0;
   for (uint32_t i = 0; used != 0 && i < questions.count; ++i)
     if (only_patch(plan, questions, i) != nullptr)
       __builtin_memcpy(reinterpret_cast<void*>(questions.list[i].near), plan.code + plan.nears[i].offset,
                        plan.nears[i].bytes);
-  if (used != 0 && !protect(PROT_READ | PROT_EXEC)) used = 0;
+  if (used != 0 && !close_near(all, all.bytes)) used = 0;
   if (!keep_near(questions.list[0].start, all, used) || used == 0)
     return fit ? EnterInstead::kNone : EnterInstead::kNotUnderThreads;
 
@@ -263,8 +256,8 @@ EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& questi
   const penna_patch* const end = first + near.patches;
   bool fit = true;
   for (const penna_patch* patch = first; patch != end; ++patch) fit &= alone || CodeWriter::fits_line(*patch);
-  bool sound = fit && first != end && open_near(question, plan, near);
-  sound = close_near(question, sound ? near : penna_near{}) && sound;
+  bool sound = fit && first != end && fill_near(question, plan, near);
+  sound = use_near(question, sound ? near : penna_near{}) && sound;
   if (!fit) return EnterInstead::kNotUnderThreads;
   if (first == end) return EnterInstead::kNone;
   mark_written(question.start);
@@ -424,7 +417,7 @@ void enter_locks_of(const NewModules& modules, const bool (&chosen)[NewModules::
         not_now[asked[i]] =
             enter_locks_as(plan, questions.list[i], plan.nears[i], entrance) == EnterInstead::kNotUnderThreads;
       else
-        close_near(questions.list[i], {});
+        use_near(questions.list[i], {});
     }
   });
 }

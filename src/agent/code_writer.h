@@ -2,7 +2,8 @@
 // CodeWriter: writes what the recorder has planned (penna/patch_plan.h) over the code of a module.
 //
 // Why in two parts: other threads may run that code. What lies behind the head of a patch is nobody's way as long as the head is as it
-// was, so it is written first; the head then changes by one store that no processor sees half of.
+// was, so it is written first; the head then changes by one store that no processor sees half of. Through another view of the
+// page, as detail/patch.h says: it is never writable where it is executable.
 // Invariant: nothing is written where the bytes are not those that were planned upon, nor outside the module's code.
 #pragma once
 
@@ -27,7 +28,7 @@ class CodeWriter {
  public:
   // `alone`: there is no other thread.
   CodeWriter(const penna_patch_question& question, bool alone)
-      : lock_(BoardLock::kASecond), elf_(elf_of_module(question.start)), patcher_{board(), 0}, alone_(alone) {}
+      : lock_(BoardLock::kASecond), elf_(elf_of_module(question.start)), patcher_{board(), 0, 0}, alone_(alone) {}
   ~CodeWriter() { finish(); }
   CodeWriter(const CodeWriter&) = delete;
   CodeWriter& operator=(const CodeWriter&) = delete;
@@ -45,24 +46,13 @@ class CodeWriter {
     return holds_bytes(patch.address, patch.before, patch.head) &&
            holds_bytes(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
-  // What nobody runs as long as the head is as it was. False: it could not be made writable.
+  // What nobody runs as long as the head is as it was. False: the system does not allow it.
   bool write_tail(const penna_patch& patch) {
-    for (unsigned i = patch.head; i < patch.bytes; ++i) {
-      const uintptr_t at = patch.address + i;
-      if (!make_writable(at)) return false;
-      *reinterpret_cast<volatile uint8_t*>(at) = patch.after[i];
-    }
-    if (patch.head < patch.bytes) patcher_.dirty = 1;
-    return true;
+    return patch.bytes == patch.head ||
+           write(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
   bool write_head(const penna_patch& patch) {
-    if (!make_writable(patch.address) || !make_writable(patch.address + patch.head - 1)) return false;
-    if (alone_)
-      __builtin_memcpy(reinterpret_cast<void*>(patch.address), patch.after, patch.head);
-    else if (!swap(patch))
-      return false;
-    patcher_.dirty = 1;
-    return true;
+    return alone_ ? write(patch.address, patch.after, patch.head) : write_whole(patch);
   }
   void finish() {
     if (lock_) penna_finish_patching(&patcher_);
@@ -71,24 +61,20 @@ class CodeWriter {
   static bool fits_line(const penna_patch& patch) { return patch.address % kCacheLine + patch.head <= kCacheLine; }
 
  private:
-  // The window's check is for PENNA_SLOT_BYTES bytes; code never ends so close behind a place that this matters.
-  bool make_writable(uintptr_t at) {
+  bool write(uintptr_t at, const uint8_t* bytes, unsigned count) {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
-    return penna_open_window(patcher_.board, &code, at) != 0;
+    return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));
   }
   // By one store, under running threads (techniques: measured at every offset). Eight bytes that hold the head and do not leave its
   // line.
-  static bool swap(const penna_patch& patch) {
+  bool write_whole(const penna_patch& patch) {
     if (!fits_line(patch)) return false;
     const uintptr_t line = patch.address & ~uintptr_t{kCacheLine - 1};
     const uintptr_t at = patch.address < line + kCacheLine - 8 ? patch.address : line + kCacheLine - 8;
-    auto* word = reinterpret_cast<uint64_t*>(at);
-    uint64_t seen, changed;
-    __builtin_memcpy(&seen, word, 8);
-    changed = seen;
-    __builtin_memcpy(reinterpret_cast<uint8_t*>(&changed) + (patch.address - at), patch.after, patch.head);
-    asm volatile("lock cmpxchgq %2, %1" : "+a"(seen), "+m"(*word) : "r"(changed) : "memory", "cc");
-    return true;
+    uint8_t word[8];
+    __builtin_memcpy(word, reinterpret_cast<const void*>(at), sizeof word);
+    __builtin_memcpy(word + (patch.address - at), patch.after, patch.head);
+    return write(at, word, sizeof word);
   }
 
   BoardLock lock_;  // not longer than it writes: constructors wait for it under the dynamic linker's lock

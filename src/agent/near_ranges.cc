@@ -2,6 +2,7 @@
 // See near_ranges.h.
 #include "agent/near_ranges.h"
 
+#include <linux/memfd.h>
 #include <sys/mman.h>
 
 #include "agent/pages.h"
@@ -13,6 +14,7 @@ namespace penna::agent {
 namespace {
 
 constexpr uint64_t kPoolBytes = 64 << 10;  // of functions of one module
+constexpr int kIsCode = PROT_READ | PROT_EXEC;
 
 struct NearRange {
   uintptr_t start;
@@ -31,8 +33,8 @@ void unmap(NearRoom room) {
   if (room.bytes != 0) sys(SYS_munmap, static_cast<long>(room.start), static_cast<long>(room.bytes));
 }
 
-bool map_at(uintptr_t start, uint64_t bytes) {
-  const long got = sys(SYS_mmap, static_cast<long>(start), static_cast<long>(bytes), PROT_NONE,
+bool map_at(uintptr_t start, uint64_t bytes, int protection) {
+  const long got = sys(SYS_mmap, static_cast<long>(start), static_cast<long>(bytes), protection,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == static_cast<long>(start)) return true;
   if (!sys_failed(got)) sys(SYS_munmap, got, static_cast<long>(bytes));  // before Linux 4.17 a hint only
@@ -93,29 +95,29 @@ NearRoom punned_room(uintptr_t place) {
   constexpr uint64_t kInFront = 16 + sizeof(penna_stub);
   const uintptr_t start = place + 5 + static_cast<uintptr_t>(intptr_t{distance}) - kInFront;
   const uintptr_t first = page_down(start), end = page_up(start + kNearStubBytes);
-  if (start < (uintptr_t{1} << 16) || end >= (uintptr_t{1} << 47) || !map_at(first, end - first)) return {};
+  if (start < (uintptr_t{1} << 16) || end >= (uintptr_t{1} << 47) || !map_at(first, end - first, kIsCode)) return {};
   return {start, kNearStubBytes};
 }
 
 }  // namespace
 
 // The first that is free below, else far above, where the heap of a program does not grow to.
-NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes) {
+NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes, int protection) {
   constexpr uint64_t kReach = uint64_t{1} << 30, kStep = 1 << 20, kHeapRoom = 256 << 20;
   const uint64_t first = page_down(start);
   if (end - start + bytes > kReach / 2) return {};
   // Where the last one was, in all likelihood: there most of what lies between is in use, and most rooms are given back at once.
   static uintptr_t last;
   const uintptr_t seen = __atomic_load_n(&last, __ATOMIC_RELAXED);
-  if (seen != 0 && seen + bytes + kPageBytes <= first && first - seen < kReach && map_at(seen, bytes))
+  if (seen != 0 && seen + bytes + kPageBytes <= first && first - seen < kReach && map_at(seen, bytes, protection))
     return {seen, bytes};
   for (uint64_t below = bytes + kPageBytes; below < kReach && below + kStep < first; below += kStep)
-    if (map_at(first - below, bytes)) {
+    if (map_at(first - below, bytes, protection)) {
       __atomic_store_n(&last, first - below, __ATOMIC_RELAXED);
       return {first - below, bytes};
     }
   for (uint64_t above = kHeapRoom; above + (end - start) + bytes < kReach; above += kStep)
-    if (map_at(page_up(end) + above, bytes)) return {page_up(end) + above, bytes};
+    if (map_at(page_up(end) + above, bytes, protection)) return {page_up(end) + above, bytes};
   return {};
 }
 
@@ -123,7 +125,7 @@ NearRoom reserve_near_function(uintptr_t start, uintptr_t end, uintptr_t place, 
   if (!alone) return punned_room(place);
   const NearRange* pool = pool_of(start);
   if (pool == nullptr) {
-    const NearRoom pages = reserve_near(start, end, kPoolBytes);
+    const NearRoom pages = reserve_near(start, end, kPoolBytes, kIsCode);
     if (pages.bytes == 0) return {};
     if (!add_range(start, {pages.start, 0}, pages, true, true)) {
       unmap(pages);
@@ -144,6 +146,23 @@ void keep_near_function(uintptr_t module_start, NearRoom room, uint64_t bytes) {
   const uintptr_t first = page_down(room.start);
   const NearRoom pages{first, page_up(room.start + room.bytes) - first};
   if (bytes == 0 || !add_range(module_start, {room.start, bytes}, pages, false, true)) unmap(pages);
+}
+
+bool open_near(NearRoom room, uint64_t bytes) {
+  return bytes == 0 || !sys_failed(sys(SYS_mprotect, static_cast<long>(room.start), static_cast<long>(page_up(bytes)),
+                                       PROT_READ | PROT_WRITE));
+}
+
+// A process may have forbidden itself that what was writable becomes executable (PR_SET_MDWE, SELinux): then the same bytes, of a file.
+bool close_near(NearRoom room, uint64_t bytes) {
+  const auto start = static_cast<long>(room.start), length = static_cast<long>(page_up(bytes));
+  if (length == 0 || !sys_failed(sys(SYS_mprotect, start, length, kIsCode))) return true;
+  const long file = sys(SYS_memfd_create, reinterpret_cast<long>("penna-near"), MFD_CLOEXEC);
+  if (sys_failed(file)) return false;
+  const bool done = sys(SYS_pwrite64, file, start, length, 0) == length &&
+                    sys(SYS_mmap, start, length, kIsCode, MAP_PRIVATE | MAP_FIXED, file, 0) == start;
+  sys(SYS_close, file);
+  return done;
 }
 
 bool keep_near(uintptr_t module_start, NearRoom room, uint64_t bytes) {

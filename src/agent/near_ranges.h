@@ -19,7 +19,7 @@ struct NearRoom {
 };
 
 // For all stubs of a module, within 2 GiB of all of [start, end).
-NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes);
+NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes, int protection = 0 /* PROT_NONE */);
 
 // For the stub of a function whose jump is to be written to `place`, in the module [start, end). While other threads run
 // (`alone` is false) they may be within the first instructions. So a jump of five bytes is written whose last four are what stands
@@ -28,6 +28,10 @@ NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes);
 NearRoom reserve_near_function(uintptr_t start, uintptr_t end, uintptr_t place, bool alone);
 // What of it was used; of none, it is given back. `bytes` are there for whoever executes them.
 void keep_near_function(uintptr_t module_start, NearRoom room, uint64_t bytes);
+
+// The first `bytes` of a room become memory that can be written to, as long as nothing of it is used; then code. Never both at once.
+bool open_near(NearRoom room, uint64_t bytes);
+bool close_near(NearRoom room, uint64_t bytes);
 
 // `bytes` of the room are a module's stubs now; the rest is given back. False: the table is full.
 bool keep_near(uintptr_t module_start, NearRoom room, uint64_t bytes);

@@ -3,7 +3,6 @@
 #include "agent/points.h"
 
 #include <cpuid.h>
-#include <sys/single_threaded.h>
 
 #include "agent/call_filters.h"
 #include "agent/modules.h"
@@ -72,12 +71,10 @@ void tell_all_again() {
 
 // ---- Switching ------------------------------------------------------------------------------------------------------
 
-Running who_runs() { return __libc_single_threaded != 0 ? Running::kNo : Running::kMaybe; }
-
 // One request, for all modules, these and later ones. False when there is no room to remember it.
 bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, penna_change_counts* counts) {
   if (!penna_add_wish(&board()->wishes, pattern, kinds, wish)) return false;
-  Switcher switcher(who_runs());
+  Switcher switcher;
   penna_request request{pattern, kinds, ++board()->stamp, wish};
   for (SiteModule& module : site_modules()) switcher.change(module, request, counts);
   return true;
@@ -95,7 +92,7 @@ void take_patterns(const penna_config& config) {
 }
 
 void settle_all() {
-  Switcher switcher(who_runs());
+  Switcher switcher;
   for (SiteModule& module : site_modules()) switcher.settle(module);
 }
 
@@ -147,7 +144,7 @@ void start_points(const penna_config& config, bool forked) {
   prepare();
   BoardLock lock(BoardLock::kWait);
   {
-    Switcher switcher(who_runs());
+    Switcher switcher;
     find_site_modules(switcher);
   }
   penna_change_counts ignored{};
@@ -217,7 +214,7 @@ PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   if (armed() == 0) after_fork_or_start();
   if (code_refused()) return;
   BoardLock lock(BoardLock::kWait);
-  Switcher switcher(Running::kNo);
+  Switcher switcher;
   add_site_module(note, switcher);
 }
 

@@ -21,7 +21,7 @@ enum class Outcome { kChanged, kWas, kRefused };
 
 class CallSilencer {
  public:
-  CallSilencer() : patcher_{board(), 0} {}
+  CallSilencer() : patcher_{board(), 0, 0} {}
   ~CallSilencer() { penna_finish_patching(&patcher_); }
   CallSilencer(const CallSilencer&) = delete;
   CallSilencer& operator=(const CallSilencer&) = delete;
@@ -49,10 +49,7 @@ class CallSilencer {
     return penna_elf_code_at(&elf, resume);
   }
   Outcome write(const penna_elf_range& code, uintptr_t at, uint8_t byte) {
-    if (penna_open_window(patcher_.board, &code, at) == 0) return Outcome::kRefused;
-    __atomic_store_n(reinterpret_cast<uint8_t*>(at), byte, __ATOMIC_RELEASE);
-    patcher_.dirty = 1;
-    return Outcome::kChanged;
+    return penna_write_code(&patcher_, &code, at, &byte, 1) != 0 ? Outcome::kChanged : Outcome::kRefused;
   }
 
   penna_patcher patcher_;

@@ -132,20 +132,9 @@ void forget_site_module(const penna_point_module* note) {
 
 // ---- Switching ------------------------------------------------------------------------------------------------------
 
-Switcher::Switcher(Running running) : penna_switcher{may_arm, write_slot}, patcher_{board(), 0}, running_(running) {}
+Switcher::Switcher() : penna_switcher{may_arm, write_slot}, patcher_{board(), 0, 0} {}
 
-Switcher::~Switcher() {
-  penna_finish_patching(&patcher_);
-  if (memory_file_ >= 0) sys(SYS_close, memory_file_);
-}
-
-// Where pages may not be made writable. The kernel's copy may be torn: only when nobody runs this.
-bool Switcher::write_quietly(uintptr_t slot, const unsigned char* from, const unsigned char* to) {
-  if (running_ != Running::kNo || !penna_slot_holds(slot, from)) return false;
-  if (memory_file_ < 0) memory_file_ = sys(SYS_open, reinterpret_cast<long>("/proc/self/mem"), O_RDWR | O_CLOEXEC);
-  return memory_file_ >= 0 && sys(SYS_pwrite64, memory_file_, reinterpret_cast<long>(to), PENNA_SLOT_BYTES,
-                                  static_cast<long>(slot)) == PENNA_SLOT_BYTES;
-}
+Switcher::~Switcher() { penna_finish_patching(&patcher_); }
 
 int Switcher::may_arm(penna_switcher* self, const penna_site_table*, const penna_point_site* site) {
   return site->kind == PENNA_SITE_TRIGGER || prepare_to_record(*static_cast<Switcher*>(self)->module_, *site);
@@ -156,8 +145,7 @@ int Switcher::write_slot(penna_switcher* self, const penna_site_table*, uintptr_
   auto& switcher = *static_cast<Switcher*>(self);
   penna_elf_range code = penna_elf_code_at(&switcher.module_->elf, slot);
   static const unsigned char kOff[] = PENNA_DISABLED_SLOT;
-  bool done =
-      penna_patch_slot(&switcher.patcher_, &code, slot, from, to) != 0 || switcher.write_quietly(slot, from, to);
+  const bool done = penna_patch_slot(&switcher.patcher_, &code, slot, from, to) != 0;
   if (!done)
     count(&penna_counters::sites_refused, 1);
   else if (__builtin_memcmp(to, kOff, sizeof kOff) != 0)

@@ -50,16 +50,10 @@ class SiteModules {
 // Those in use: unused entries among them have no sites.
 inline SiteModules site_modules() { return {}; }
 
-// Can a thread be inside the sites that are switched?
-enum class Running {
-  kMaybe,
-  kNo  // the process has one thread, or their module is being loaded
-};
-
 // Switches sites: penna_switcher of detail/site_table.h, for one batch.
 class Switcher : private penna_switcher {
  public:
-  explicit Switcher(Running running);
+  Switcher();
   ~Switcher();
   Switcher(const Switcher&) = delete;
   Switcher& operator=(const Switcher&) = delete;
@@ -72,10 +66,7 @@ class Switcher : private penna_switcher {
   static int may_arm(penna_switcher* self, const penna_site_table* table, const penna_point_site* site);
   static int write_slot(penna_switcher* self, const penna_site_table* table, uintptr_t slot, const unsigned char* from,
                         const unsigned char* to);
-  bool write_quietly(uintptr_t slot, const unsigned char* from, const unsigned char* to);
   penna_patcher patcher_;
-  Running running_;
-  long memory_file_ = -1;
   const SiteModule* module_ = nullptr;
 };
 

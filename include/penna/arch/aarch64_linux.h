@@ -9,12 +9,18 @@
 #include "penna/arch/point.h"
 
 #define PENNA_ARCH_HAS_LINUX 1
+#define PENNA_ARCH_KERNEL_WRITES_WORDS \
+  0 /* 4 bytes by one store, but emulators do not see them change: qemu-user runs on what it translated */
 
 enum {
+  PENNA_SYS_openat = 56,
+  PENNA_SYS_close = 57,
+  PENNA_SYS_pwrite64 = 68,
   PENNA_SYS_mmap = 222,
   PENNA_SYS_mprotect = 226,
   PENNA_SYS_sched_yield = 124,
   PENNA_SYS_getpid = 172,
+  PENNA_SYS_memfd_create = 279,
   PENNA_SYS_membarrier = 283
 };
 

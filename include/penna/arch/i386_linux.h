@@ -9,12 +9,17 @@
 #include "penna/arch/x86_swap.h"
 
 #define PENNA_ARCH_HAS_LINUX 1
+#define PENNA_ARCH_KERNEL_WRITES_WORDS 0 /* a kernel of 32 bits makes two stores of eight bytes */
 
 enum {
+  PENNA_SYS_close = 6,
   PENNA_SYS_mmap = 192, /* mmap2 */
   PENNA_SYS_mprotect = 125,
   PENNA_SYS_sched_yield = 158,
   PENNA_SYS_getpid = 20,
+  PENNA_SYS_pwrite64 = 181, /* the offset's upper half comes behind the lower */
+  PENNA_SYS_openat = 295,
+  PENNA_SYS_memfd_create = 356,
   PENNA_SYS_membarrier = 375
 };
 

@@ -12,12 +12,17 @@
 #include "penna/arch/x86_swap.h"
 
 #define PENNA_ARCH_HAS_LINUX 1
+#define PENNA_ARCH_KERNEL_WRITES_WORDS 1 /* 8 bytes of an aligned word by one store: arch/x86/lib/memcpy_64.S */
 
 enum {
+  PENNA_SYS_close = 3,
   PENNA_SYS_mmap = 9,
   PENNA_SYS_mprotect = 10,
+  PENNA_SYS_pwrite64 = 18,
   PENNA_SYS_sched_yield = 24,
   PENNA_SYS_getpid = 39,
+  PENNA_SYS_openat = 257,
+  PENNA_SYS_memfd_create = 319,
   PENNA_SYS_membarrier = 324
 };
 

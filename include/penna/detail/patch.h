@@ -2,18 +2,18 @@
  *
  * patch.h: writes slots into code that other threads may be running.
  *
- * How: pages are made writable in windows of up to PENNA_WINDOW_BYTES, so that neighbours share the system calls: writable
- * and executable at once, because other threads may be in them. Each slot is swapped by one store (arch/linux.h); when the
- * window is closed the protection is put back, and at the end membarrier(SYNC_CORE) makes every core forget what it had
- * fetched. A forked child that finds a window of its parent's open closes it.
- * Invariant: at rest no page is both writable and executable that was not so before; only slots change.
+ * How: through another view of the page, so that it is never writable where it is executable, and never was: /proc/self/mem, which
+ * the kernel lets a process write to as a debugger would. The aligned word that holds a slot is written whole, by one system call, for
+ * which the kernel makes one store (docs/decisions/0024). Where that file cannot be had, the page is replaced at once by one with the
+ * same bytes but these, from a memfd. At the end membarrier(SYNC_CORE) makes every core forget what it had fetched.
+ * Invariant: no page becomes writable that is executable; only slots change.
  */
 #ifndef PENNA_DETAIL_PATCH_H
 #define PENNA_DETAIL_PATCH_H
 
 #include "penna/detail/elf_module.h"
 
-enum { PENNA_WINDOW_BYTES = 256 << 10, PENNA_PAGE_BYTES = 4096 };
+enum { PENNA_PAGE_BYTES = 4096 };
 enum { PENNA_PROT_READ = 1, PENNA_PROT_WRITE = 2, PENNA_PROT_EXEC = 4 };
 enum {
   PENNA_MEMBARRIER_SYNC_CORE = 32,          /* MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE */
@@ -22,13 +22,10 @@ enum {
 };
 
 struct penna_patcher {
-  struct penna_switchboard* board; /* where the open window is noted */
+  struct penna_switchboard* board;
   int dirty;
+  int memory; /* the descriptor of /proc/self/mem + 1; 0: not asked for yet, -1: there is none */
 };
-
-static inline long penna_mprotect(uintptr_t at, uintptr_t bytes, int protection) {
-  return penna_arch_syscall(PENNA_SYS_mprotect, (long)at, (long)bytes, protection, 0, 0, 0);
-}
 
 /* Asks the kernel, once and early, for the right to use the barrier: later it is slow. */
 static inline void penna_prepare_patching(void) {
@@ -43,49 +40,84 @@ static inline void penna_synchronise_cores(void) {
   penna_arch_syscall(PENNA_SYS_membarrier, PENNA_MEMBARRIER_SYNC_CORE, 0, 0, 0, 0, 0);
 }
 
-static inline void penna_close_window(struct penna_switchboard* board) {
-  if (board->window_bytes == 0) return;
-  penna_mprotect((uintptr_t)board->window_at, (uintptr_t)board->window_bytes, (int)board->window_protection);
-  board->window_bytes = 0;
+/* ---- Views -------------------------------------------------------------------------------------------------------- */
+
+static inline int penna_write_memory_file(struct penna_patcher* patcher, uintptr_t at, const unsigned char* bytes,
+                                          unsigned count) {
+  enum { PENNA_AT_FDCWD = -100, PENNA_O_RDWR_CLOEXEC = 02000002 };
+  if (patcher->memory == 0) {
+    const long file =
+        penna_arch_syscall(PENNA_SYS_openat, PENNA_AT_FDCWD, (long)"/proc/self/mem", PENNA_O_RDWR_CLOEXEC, 0, 0, 0);
+    patcher->memory = file < 0 ? -1 : (int)file + 1;
+  }
+  if (patcher->memory < 0) return 0;
+  return penna_arch_syscall(PENNA_SYS_pwrite64, patcher->memory - 1, (long)bytes, (long)count, (long)at, 0, 0) ==
+         (long)count;
 }
 
-/* Makes the slot's bytes writable. 0 when the system does not allow it. */
-static inline int penna_open_window(struct penna_switchboard* board, const struct penna_elf_range* code,
-                                    uintptr_t slot) {
-  const uintptr_t page = ~(uintptr_t)(PENNA_PAGE_BYTES - 1), window = ~(uintptr_t)(PENNA_WINDOW_BYTES - 1);
-  const uintptr_t code_at = code->start & page, code_end = (code->end + PENNA_PAGE_BYTES - 1) & page;
-  uintptr_t at = slot & window, end = (slot & window) + PENNA_WINDOW_BYTES;
-  if (board->window_bytes != 0 && slot >= board->window_at &&
-      slot + PENNA_SLOT_BYTES <= board->window_at + board->window_bytes)
-    return 1;
-  penna_close_window(board);
+/* Within one page. Whoever executes there meets the old page or the new one: they are exchanged under the lock of the memory map. */
+static inline int penna_replace_page(const struct penna_elf_range* code, uintptr_t at, const unsigned char* bytes,
+                                     unsigned count) {
+  enum { PENNA_MFD_CLOEXEC = 1, PENNA_MAP_PRIVATE_FIXED = 0x12 };
+  const uintptr_t page = at & ~(uintptr_t)(PENNA_PAGE_BYTES - 1);
+  const long file = penna_arch_syscall(PENNA_SYS_memfd_create, (long)"penna-code", PENNA_MFD_CLOEXEC, 0, 0, 0, 0);
+  long done;
+  if (file < 0) return 0;
+  done =
+      penna_arch_syscall(PENNA_SYS_pwrite64, file, (long)page, PENNA_PAGE_BYTES, 0, 0, 0) == PENNA_PAGE_BYTES &&
+      penna_arch_syscall(PENNA_SYS_pwrite64, file, (long)bytes, (long)count, (long)(at - page), 0, 0) == (long)count &&
+      penna_arch_syscall(PENNA_SYS_mmap, (long)page, PENNA_PAGE_BYTES, code->protection, PENNA_MAP_PRIVATE_FIXED, file,
+                         0) == (long)page;
+  penna_arch_syscall(PENNA_SYS_close, file, 0, 0, 0, 0, 0);
+  return (int)done;
+}
+
+/* Writes to code that is not writable, or was all along. One that lies within an aligned word is seen by running threads whole. False
+ * when the system does not allow it: then nothing has changed, or where it crosses a page, only what lies in the first. */
+static inline int penna_write_code(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t at,
+                                   const unsigned char* bytes, unsigned count) {
   if (code->start == code->end) return 0;
-  if (code->protection & PENNA_PROT_WRITE) return 1;
-  if (at < code_at) at = code_at;
-  if (end > code_end) end = code_end;
-  /* Noted first: whoever dies in between leaves no page writable behind. */
-  board->window_at = at;
-  board->window_protection = (uint32_t)code->protection;
-  board->window_bytes = end - at;
-  if (penna_mprotect(at, end - at, PENNA_PROT_READ | PENNA_PROT_WRITE | PENNA_PROT_EXEC) == 0) return 1;
-  penna_close_window(board);
-  return 0;
+  if (!PENNA_ARCH_KERNEL_WRITES_WORDS || !penna_write_memory_file(patcher, at, bytes, count)) {
+    const unsigned first = PENNA_PAGE_BYTES - (unsigned)(at & (PENNA_PAGE_BYTES - 1)),
+                   here = count < first ? count : first;
+    if (!penna_replace_page(code, at, bytes, here)) return 0;
+    if (here < count && !penna_replace_page(code, at + here, bytes + here, count - here)) return 0;
+  }
+  patcher->dirty = 1;
+  return 1;
 }
 
 /* penna_switcher's `write`. 0, and nothing has changed, when something else is there (a debugger's breakpoint), the slot
  * straddles two words, or the system forbids it. */
 static inline int penna_patch_slot(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t slot,
                                    const unsigned char* from, const unsigned char* to) {
+  enum { PENNA_WORD_BYTES = PENNA_SLOT_BYTES > 4 ? 8 : 4 };
+  const uintptr_t word = slot & ~(uintptr_t)(PENNA_WORD_BYTES - 1);
+  unsigned char bytes[PENNA_WORD_BYTES];
   if (!penna_arch_slot_fits(slot) || !penna_slot_holds(slot, from)) return 0;
-  if (!penna_open_window(patcher->board, code, slot) || !penna_arch_swap_slot(slot, from, to)) return 0;
-  patcher->dirty = 1;
-  return 1;
+  if (code->protection & PENNA_PROT_WRITE) {
+    if (!penna_arch_swap_slot(slot, from, to)) return 0;
+    patcher->dirty = 1;
+    return 1;
+  }
+  __builtin_memcpy(bytes, (const void*)word, sizeof bytes);
+  __builtin_memcpy(bytes + (slot - word), to, PENNA_SLOT_BYTES);
+  return penna_write_code(patcher, code, word, bytes, sizeof bytes) && penna_slot_holds(slot, to);
 }
 
 static inline void penna_finish_patching(struct penna_patcher* patcher) {
-  penna_close_window(patcher->board);
+  if (patcher->memory > 0) penna_arch_syscall(PENNA_SYS_close, patcher->memory - 1, 0, 0, 0, 0, 0);
+  patcher->memory = 0;
   if (patcher->dirty) penna_synchronise_cores();
   patcher->dirty = 0;
+}
+
+/* Of a holder of the lock that was built when code was made writable in windows. */
+static inline void penna_close_window(struct penna_switchboard* board) {
+  if (board->window_bytes == 0) return;
+  penna_arch_syscall(PENNA_SYS_mprotect, (long)board->window_at, (long)board->window_bytes,
+                     (long)board->window_protection, 0, 0, 0);
+  board->window_bytes = 0;
 }
 
 /* ---- The lock -------------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ TEST(CallFilters, AnotherProcessorsNumbersAreKilledByMostOfThem) {
 TEST(CallFilters, TheMachineComputesAsTheKernelDoes) {
   EXPECT_EQ(refused_by({kLoadNumber, jump(BPF_JGE, SYS_memfd_create, 0, 2), jump(BPF_JGT, SYS_memfd_create, 1, 0),
                         kKill, kAllow}),
-            kRefusesStart);
+            uint32_t{kRefusesStart | kRefusesProgram | kRefusesCode});
   const Code computed = {kLoadNumber,
                          BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 5),
                          BPF_STMT(BPF_ST, 3),
