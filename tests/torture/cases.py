@@ -172,6 +172,11 @@ CASES |= {
     'passing': program('passing', kinds=BY_CALLS),
     'freed_late': program('freed_late', '{bin}/plugin.so', silent=('locks', 'points')),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),
+    # How the hook is called: around it, r10 is on the stack.
+    **{f'nested{way}': program(f'nested{way}', silent=('points',) if 'large' in way else ())
+       for way in ('', '_fentry', '_large', '_large_pic', '_nops', '_pg')},
+    'nested_goto': program('nested_fentry', 'goto', balanced=False),
+    'nested_values': program('nested_fentry', kinds=BY_CALLS, options=('--auto-args', *STACKS)),
     'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),
     # The stack of every call of the program's own functions, from where their frames are just being made.
     **{f'stacks_{name}': program(name, *more, kinds=('calls',), options=STACKS)
@@ -219,7 +224,7 @@ CASES |= {
 IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static', 'terminate', 'coroutines',
             'coroutine_throws', 'jumps', 'own_setjmp', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'fork_threads',
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
-            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep',
+            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep', 'nested',
             'stacks_exceptions', 'stacks_jumps', 'stacks_coroutines', 'stacks_signals', 'stacks_cancel', 'stacks_fork_threads',
             'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back', 'own_locks')
 # With everything that the library has for jumping and forking entered, too, some of it is never left: mode plain tells nothing.
