@@ -201,10 +201,13 @@
 
 /* Called first of all in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage table. */
 FUNCTION __fentry__
+        .cfi_startproc
+        endbr64
+        cmpq    $0, penna_libc_fentry(%rip)
+        jne     penna_count_fentry              /* gprof's counts first: gprof_x86_64.S */
         .hidden penna_call_enter
         .globl  penna_call_enter
 penna_call_enter:
-        .cfi_startproc
         endbr64
         testl   $CALLS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jz      .Lenter_unarmed
@@ -306,6 +309,11 @@ FUNCTION mcount
 _mcount:
         .cfi_startproc
         endbr64
+        cmpq    $0, penna_libc_mcount(%rip)
+        jne     penna_count_mcount
+        .hidden penna_call_mcount
+        .globl  penna_call_mcount
+penna_call_mcount:
         testl   $CALLS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jz      .Lmcount_unarmed
         KEEP

@@ -189,6 +189,8 @@ void forget_near_memory(uintptr_t module_start) {
 
 uintptr_t function_of_stub(uintptr_t resume) { return range_of(resume) != nullptr ? function_before(resume) : 0; }
 
+bool is_near_memory(uintptr_t address) { return range_of(address) != nullptr; }
+
 uintptr_t function_of_pointer_stub(uintptr_t resume) {
   if (__atomic_load_n(&pointer_count, __ATOMIC_ACQUIRE) == 0) return 0;  // pairs with add_range()
   const NearRange* range = range_of(resume);

@@ -41,7 +41,8 @@ void forget_near_memory(uintptr_t module_start);
 
 // The function whose stub's hook call ends at `resume`; 0: there is no such stub. Async-signal-safe.
 uintptr_t function_of_stub(uintptr_t resume);
-// The same, of stubs by keep_near_function() only.
+bool is_near_memory(uintptr_t address);
+// The same as function_of_stub(), of stubs by keep_near_function() only.
 uintptr_t function_of_pointer_stub(uintptr_t resume);
 
 }  // namespace penna::agent

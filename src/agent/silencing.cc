@@ -2,6 +2,7 @@
 // See silencing.h.
 #include "agent/silencing.h"
 
+#include "agent/gprof.h"
 #include "agent/near_ranges.h"
 #include "agent/pages.h"
 #include "agent/return_trampolines.h"
@@ -31,6 +32,7 @@ class CallSilencer {
     const penna_elf_range code = code_at(resume);
     if (code.start == code.end || resume - kCallThroughBytes < code.start) return Outcome::kRefused;
     const auto* before = reinterpret_cast<const uint8_t*>(resume);
+    if (counts_for_gprof() && !is_ours(resume)) return Outcome::kRefused;  // its own counts would stop
     if (before[-5] == kCallThrough[1] && before[-6] == kCallThrough[0])
       return write(code, resume - kCallThroughBytes, kCompare);
     if (before[-5] == kCall) return write(code, resume - kCallBytes, kTest);
@@ -39,6 +41,12 @@ class CallSilencer {
   }
 
  private:
+  // Written by us, or by the compiler?
+  static bool is_ours(uintptr_t resume) {
+    int32_t distance;
+    __builtin_memcpy(&distance, reinterpret_cast<const uint8_t*>(resume) - sizeof distance, sizeof distance);
+    return function_of_stub(resume) != 0 || is_near_memory(resume + static_cast<uintptr_t>(intptr_t{distance}));
+  }
   // A module's, or a page of stubs, which is nothing else.
   static penna_elf_range code_at(uintptr_t resume) {
     if (function_of_stub(resume) != 0) {

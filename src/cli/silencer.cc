@@ -69,8 +69,9 @@ std::string Silencer::summary() const {
   if (silenced_ == 0 && refused_ == 0) return text + "all calls were recorded";
   if (silenced_ != 0) text += fmt::format("calls of {} are not recorded from some time on", several(first_, silenced_));
   if (refused_ != 0)
-    text += fmt::format("{}{} could not be silenced: -finstrument-functions leaves no way", silenced_ != 0 ? "; " : "",
-                        several(first_refused_, refused_));
+    text += fmt::format(
+        "{}{} could not be silenced: -finstrument-functions, and -pg in a program that counts for gprof, leave no way",
+        silenced_ != 0 ? "; " : "", several(first_refused_, refused_));
   return text;
 }
 

@@ -57,20 +57,23 @@ silenced() {
 }
 
 gcc -O2 -fpatchable-function-entry=5 busy.c -o patchable -pthread
-gcc -O2 -pg -mfentry busy.c -o fentry -pthread
+gcc -O2 -pg -mfentry -c busy.c && gcc busy.o -o fentry -pthread  # linked without -pg: it does not count for gprof
 gcc -O2 -pg -mfentry -mnop-mcount -fno-pie -no-pie busy.c -o nops -pthread
-gcc -O2 -pg busy.c -o pg -pthread
-clang-14 -O2 -fxray-instrument -fxray-instruction-threshold=1 busy.c -o xray -pthread
+gcc -O2 -pg -c busy.c && gcc busy.o -o pg -pthread
+clang -O2 -fxray-instrument -fxray-instruction-threshold=1 busy.c -o xray -pthread
 gcc -O2 busy.c -o plain -pthread
 for program in patchable fentry nops pg xray; do silenced $program; done
 silenced plain -F big -F tiny -F recursive
 
 # ---- what cannot be silenced is said ---------------------------------------------------------------------------------------------
 gcc -O2 -finstrument-functions busy.c -o hooks -pthread
-run penna record -k calls --max-overhead 10 -o hooks.penna -- ./hooks 20000
-expect_eq 0 "$status" "exit status"
-expect_match "$err" '^penna: --max-overhead 10%: tiny \[hooks\] could not be silenced: -finstrument-functions leaves no way$'
-expect_eq 2000000 "$(calls_of tiny hooks.penna)" "calls of tiny, all recorded"
+gcc -O2 -pg -mfentry busy.c -o counted -pthread
+for program in hooks counted; do
+  run penna record -k calls --max-overhead 10 -o $program.penna -- ./$program 20000
+  expect_eq 0 "$status" "exit status"
+  expect_match "$err" "^penna: --max-overhead 10%: tiny \\[$program\\] could not be silenced: -finstrument-functions, and -pg in a program that counts for gprof, leave no way$"
+  expect_eq 2000000 "$(calls_of tiny $program.penna)" "calls of tiny, all recorded"
+done
 
 # ---- nothing to do --------------------------------------------------------------------------------------------------------------
 run penna record -k calls --max-overhead 10 -o short.penna -- ./patchable 1
