@@ -104,7 +104,7 @@ struct Window {
 }  // namespace
 
 DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
-    : file_(file), unwind_table_(file), functions_(std::move(functions)) {}
+    : file_(file), unwind_table_(file), walked_(file), functions_(std::move(functions)) {}
 
 // The first that begins behind the address.
 DetourFinder::Functions::const_iterator DetourFinder::first_behind(uint64_t address) const {
@@ -177,6 +177,7 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   static const Decoder decoder;
   if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
+  if (const char* reason = walked_.refusal(function.start)) return {{}, reason};
   std::span<const uint8_t> code =
       file_.bytes_at(function.start, std::min<uint64_t>(function.end - function.start, kLargestFunction + 1));
   const size_t size = std::min<uint64_t>(function.end - function.start, code.size());

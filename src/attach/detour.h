@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attach/near_memory.h"
+#include "attach/walked_code.h"
 #include "symbols/elf_file.h"
 #include "symbols/unwind_table.h"
 
@@ -60,6 +61,7 @@ class DetourFinder {
   void refuse_branched_into(std::vector<DetourOffer*> doubtful) const;
   const ElfFile& file_;
   UnwindTable unwind_table_;
+  WalkedCode walked_;
   Functions functions_;
   mutable FunctionRange last_gap_;
   mutable bool last_gap_is_code_ = false;

@@ -17,6 +17,7 @@
 #include "attach/import_sites.h"
 #include "attach/near_memory.h"
 #include "attach/plan_parts.h"
+#include "attach/walked_code.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
@@ -158,6 +159,7 @@ const char* why_not_entered(const ElfFile& file, std::string_view name) {
   if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of how exceptions find their way";
   if (is_in(kStarts)) return "is not called as functions are";
   if (is_in(kUsed)) return "is used to record calls";
+  if (const char* reason = why_walked(name)) return reason;
   return may_be_wrapped(name) ? nullptr : "returns twice, or looks at its caller";
 }
 
