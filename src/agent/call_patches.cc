@@ -121,7 +121,7 @@ bool use_near(const penna_patch_question& question, const penna_near& near) {
 }
 
 void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone,
-                  void* opened) {
+                  const BindingScope& scope) {
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
   const auto is_code = [](const penna_patch& patch) { return patch.kind == PENNA_PATCH_CODE; };
@@ -131,7 +131,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     return;
   }
   for (const penna_patch* patch = first; patch != end; ++patch)
-    if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), opened);
+    if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), scope);
   if (!use_near(question, near)) return;
 
   if (first != end) mark_written(question.start);
@@ -154,7 +154,7 @@ void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& sc
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
     if (sound)
-      patch_module(questions.list[i], plan, plan.nears[i], alone, scope_of(i));
+      patch_module(questions.list[i], plan, plan.nears[i], alone, {questions.list[i].start, scope_of(i)});
     else
       use_near(questions.list[i], {});
   }

@@ -3,14 +3,13 @@
 // the first call only; and of data.
 #include "agent/deep_binding.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
 #include "agent/dynamic_symbols.h"
 #include "agent/imports.h"
 #include "agent/loader.h"
-#include "agent/real.h"
+#include "agent/scopes.h"
 
 namespace penna::agent {
 namespace {
@@ -51,15 +50,10 @@ bool is_pointer(const ElfW(Rela) & relocation) {
   return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
 }
 
-// One that the dynamic linker has not filled yet: would it have led past ours to `theirs`, or to ours?
-bool would_lead_to(uintptr_t theirs, uintptr_t mine, void* handle, const char* name) {
-  return reinterpret_cast<uintptr_t>(real.dlsym(handle, name)) == theirs &&
-         reinterpret_cast<uintptr_t>(real.dlsym(RTLD_DEFAULT, name)) == mine;
-}
-
 void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) {
   const DynamicSymbols ours(*our_map());
   const Bindings bindings(map);
+  const BindingScope scope(module.start, handle);
   if (bindings.symbols == nullptr || bindings.names == nullptr) return;
   const auto lead = [&](const ElfW(Rela) & relocation) {
     const ElfW(Sym)& symbol = bindings.symbols[ELF64_R_SYM(relocation.r_info)];
@@ -69,9 +63,9 @@ void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) 
     if (mine == 0 || !module.holds(pointer)) return;
     const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
     if (now == mine) return;
-    const uintptr_t theirs = reinterpret_cast<uintptr_t>(real.dlsym(RTLD_NEXT, name));  // next to us
+    const uintptr_t theirs = reinterpret_cast<uintptr_t>(next_definition(name));
     const bool is_filled = !module.holds(now);
-    if (theirs != 0 && (is_filled ? now == theirs : would_lead_to(theirs, mine, handle, name)))
+    if (theirs != 0 && theirs == (is_filled ? now : scope.find(name, nullptr).address))
       write_pointer(module.start, pointer, mine);
   };
   for (const ElfW(Rela) & relocation : bindings.data) lead(relocation);

@@ -10,6 +10,7 @@
 #include "agent/modules.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
+#include "agent/scopes.h"
 
 namespace penna::agent {
 namespace {
@@ -40,11 +41,11 @@ void enter(void* found, uintptr_t caller) {
 
 // What a caller who asks for RTLD_DEFAULT or RTLD_NEXT will be given, as far as one who is not the caller can tell.
 void* foresee(void* handle, const char* name, const char* version, uintptr_t caller) {
-  void* found = version != nullptr ? real.dlvsym(handle, name, version) : real.dlsym(handle, name);
   const link_map* map = map_of(caller);
-  if (handle != RTLD_NEXT || map == nullptr || map_of(reinterpret_cast<uintptr_t>(found)) != map) return found;
-  const DynamicSymbols::Found next = first_definition(name, map);  // behind the caller, who has one of its own
-  return next.is_resolver ? nullptr : reinterpret_cast<void*>(next.address);
+  if (map == nullptr) return nullptr;
+  const auto found = handle == RTLD_NEXT ? find_next(*map, name, version)
+                                         : BindingScope(caller, const_cast<link_map*>(map)).find_default(name, version);
+  return reinterpret_cast<void*>(resolved(found));
 }
 
 bool depends_on_caller(void* handle) { return handle == RTLD_DEFAULT || handle == RTLD_NEXT; }

@@ -4,7 +4,6 @@
 // Why here and not by leaving them in `environ`: see environment.h. system() and popen() start their shell inside libc,
 // so for them the command becomes: our variables, then `exec sh -c` of the same command under the same name.
 // Invariant: only the stack of the caller is used: these run in vfork children and in signal handlers.
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/call_filters.h"
+#include "agent/dynamic_symbols.h"
 #include "agent/environment.h"
 #include "agent/hooks/limits.h"
 #include "agent/lifecycle.h"
@@ -181,7 +181,7 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
 #ifdef __x86_64__
 // Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too (symbol_versions_x86_64.map).
 static decltype(real.posix_spawn) old_spawn(const char* name) {
-  void* found = real.dlvsym != nullptr ? real.dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5") : nullptr;
+  void* found = next_definition(name, "GLIBC_2.2.5");
   return found != nullptr ? reinterpret_cast<decltype(real.posix_spawn)>(found) : real.posix_spawn;
 }
 __asm__(".symver penna_old_posix_spawn,posix_spawn@GLIBC_2.2.5,remove");

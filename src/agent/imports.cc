@@ -2,13 +2,10 @@
 // See imports.h.
 #include "agent/imports.h"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include "agent/dynamic_symbols.h"
-#include "agent/loader.h"
 #include "agent/pages.h"
-#include "agent/real.h"
 #include "agent/sites.h"
 #include "agent/sys.h"
 
@@ -16,32 +13,6 @@ namespace penna::agent {
 namespace {
 
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
-
-bool comes_first(const link_map* one, const link_map* other) {
-  const link_map* first = nullptr;
-  for_each_module([&](const link_map& map) {
-    if (&map == one || &map == other) first = &map;
-    return first == nullptr;
-  });
-  return first == one && one != other;
-}
-
-// The version that is asked for, or in front of it a function without a version: most of ours, say, which dlvsym passes over as the
-// dynamic linker does not.
-uintptr_t look_up_in(void* scope, const char* name, const char* version) {
-  const auto any = reinterpret_cast<uintptr_t>(real.dlsym(scope, name));
-  const auto asked = version == nullptr ? 0 : reinterpret_cast<uintptr_t>(real.dlvsym(scope, name, version));
-  if (asked == 0 || asked == any) return any;
-  const link_map* map = map_of(any);
-  const bool fits = map != nullptr && !DynamicSymbols(*map).find(name).has_version;
-  return fits && comes_first(map, map_of(asked)) ? any : asked;
-}
-
-// What the dynamic linker would find at the first call: in the global scope, or in that of what was opened.
-uintptr_t look_up(void* opened, const char* name, const char* version) {
-  const uintptr_t found = look_up_in(RTLD_DEFAULT, name, version);
-  return found != 0 || opened == nullptr ? found : look_up_in(opened, name, version);
-}
 
 // A program that is not position independent has an address of its own for a function that it imports: an entry of its linkage
 // table, which would lead back to the stub. Then the function itself; 0 where that is for its resolver to say.
@@ -73,13 +44,13 @@ penna_stub* stub_of(const penna_patch& patch, const penna_patch_question& questi
 }  // namespace
 
 void prepare_import(const penna_patch& patch, const penna_patch_question& question, const char* name,
-                    const char* version, void* opened) {
+                    const char* version, const BindingScope& scope) {
   const uintptr_t* pointer = patch.kind == PENNA_PATCH_IMPORT ? pointer_of(patch, question) : nullptr;
   penna_stub* stub = stub_of(patch, question);
   if (stub == nullptr || name == nullptr) return;
   // Not looked up yet: it still leads back into the module's own linkage table.
   const bool unresolved = pointer == nullptr || *pointer == 0 || lies_in(*pointer, question.start, question.end);
-  const uintptr_t target = behind_linkage_table(unresolved ? look_up(opened, name, version) : *pointer, name);
+  const uintptr_t target = unresolved ? resolved(scope.find(name, version)) : behind_linkage_table(*pointer, name);
   if (target == 0) return;
   stub->function = function_behind(target, name);
   stub->target = target;

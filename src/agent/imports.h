@@ -6,14 +6,15 @@
 
 #include <stdint.h>
 
+#include "agent/scopes.h"
 #include "penna/patch_plan.h"
 
 namespace penna::agent {
 
 // Fills the penna_stub of an import, in near memory that is still writable. `version`: null when the module asks for none.
-// `opened`: what dlopen gave when the module came; null: it was there from the start.
+// `scope`: the module's.
 void prepare_import(const penna_patch& patch, const penna_patch_question& question, const char* name,
-                    const char* version, void* opened);
+                    const char* version, const BindingScope& scope);
 
 // Lets the pointer lead to the stub. False: the import was not found, or the pointer may not be written.
 bool switch_import(const penna_patch& patch, const penna_patch_question& question);

@@ -43,6 +43,13 @@ class OpenedScope {
  public:
   explicit OpenedScope(void* opened);  // a handle by dlopen, or null: none
   bool holds(const ModuleFacts& module) const;
+  // Calls visit(const link_map&) for them, breadth first, until it returns false. While they stay.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    dl_find_object found;
+    for (uint32_t i = 0; i < count_; ++i)
+      if (_dl_find_object(reinterpret_cast<void*>(dynamic_[i]), &found) == 0 && !visit(*found.dlfo_link_map)) return;
+  }
 
  private:
   static constexpr uint32_t kMost = 256;

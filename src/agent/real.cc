@@ -2,10 +2,10 @@
 // See real.h.
 #include "agent/real.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/scopes.h"
 #include "agent/text.h"
 
 extern "C" char** environ;
@@ -21,15 +21,11 @@ namespace {
 enum Progress : uint32_t { kNotYet, kAtWork, kDone };
 uint32_t progress;
 
-// glibc before 2.36 gives dlsym callers the oldest version of the condition variables, which has another layout.
+// The condition variables of glibc's oldest version have another layout. Of clockwait, which came later, there is one only.
 void* find(const char* name) {
-  if (real.dlvsym == nullptr) return reinterpret_cast<void*>(first_definition(name).address);
-  // Of clockwait, which came later, there is one only; asking for what is not there would make an error text, by malloc.
   if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
-    if (void* versioned = real.dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) return versioned;
-  // Nor is libgcc's there in most programs of C.
-  if (text_begins(name, "_Unwind_", 8) && first_definition(name).address == 0) return nullptr;
-  return real.dlsym(RTLD_NEXT, name);
+    if (void* versioned = next_definition(name, "GLIBC_2.3.2")) return versioned;
+  return next_definition(name);
 }
 
 struct EarlyBlock {
@@ -47,6 +43,7 @@ bool resolve_real_functions() {
   uint32_t seen = kNotYet;
   if (!__atomic_compare_exchange_n(&progress, &seen, kAtWork, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
     return seen == kDone;
+  note_linked_modules();
 #define PENNA_REAL(name, result, arguments) real.name = reinterpret_cast<result(*) arguments>(find(#name));
 #include "agent/real.inc"
 #undef PENNA_REAL

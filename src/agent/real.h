@@ -39,8 +39,8 @@ __attribute__((always_inline)) inline bool only_others_recorded(penna_event_clas
   return (bits & class_bit(event_class)) == 0 && bits != 0 && real_is_known;
 }
 
-// Looks all of them up, once. False while another caller (or an outer frame of this one) is at it: dlsym may allocate,
-// and what it asks for meanwhile comes from early_alloc(). Uses dlsym: not for signal handlers before start-up.
+// Looks all of them up, once, where the dynamic linker looks, and without it: dlsym may allocate, and the program's own malloc may be at
+// work just now. False while another caller (or an outer frame of this one) is at it: what is asked for meanwhile comes from early_alloc().
 bool resolve_real_functions();
 
 // What the program itself defines, in front of ours: what libc's own calls of it reach. Null: nothing.

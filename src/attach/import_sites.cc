@@ -89,8 +89,9 @@ class DynamicNames {
       : file_(file), symbols_(symbols), data_(file.data(symbols)) {
     if (const ElfSection* section = file.section_of_type(SHT_GNU_versym)) versions_ = file.data(*section);
     if (const ElfSection* section = file.section_of_type(SHT_GNU_verneed)) read_needed(*section);
+    if (const ElfSection* section = file.section_of_type(SHT_GNU_verdef)) read_defined(*section);
   }
-  // Empty: no such symbol, no function, or one that the file itself defines.
+  // Empty: no such symbol, or no function.
   std::string name(uint64_t index) const {
     GElf_Sym symbol;
     if (data_ == nullptr || index == 0 || index > INT32_MAX ||
@@ -104,8 +105,8 @@ class DynamicNames {
   std::string version(uint64_t index) const {
     GElf_Versym number;
     if (versions_ == nullptr || gelf_getversym(versions_, static_cast<int>(index), &number) == nullptr) return {};
-    const auto found = needed_.find(number & 0x7fff);
-    return found == needed_.end() ? std::string() : found->second;
+    const auto found = names_.find(number & 0x7fff);
+    return found == names_.end() ? std::string() : found->second;
   }
 
  private:
@@ -118,7 +119,7 @@ class DynamicNames {
       int aux_at = at + static_cast<int>(need.vn_aux);
       GElf_Vernaux aux;
       for (int i = 0; i < need.vn_cnt && gelf_getvernaux(data, aux_at, &aux) != nullptr; ++i) {
-        if (const char* text = file_.string(section.link, aux.vna_name)) needed_[aux.vna_other] = text;
+        if (const char* text = file_.string(section.link, aux.vna_name)) names_[aux.vna_other & 0x7fff] = text;
         aux_at += static_cast<int>(aux.vna_next);
       }
       if (need.vn_next == 0) break;
@@ -126,11 +127,27 @@ class DynamicNames {
     }
   }
 
+  // What the file calls of its own may be in one of several versions, too.
+  void read_defined(const ElfSection& section) {
+    Elf_Data* data = file_.data(section);
+    GElf_Verdef version;
+    GElf_Verdaux aux;
+    constexpr int kMostVersions = 4096;
+    int at = 0;
+    for (int i = 0; data != nullptr && i < kMostVersions && gelf_getverdef(data, at, &version) != nullptr; ++i) {
+      const bool is_name = (version.vd_flags & VER_FLG_BASE) == 0;
+      if (is_name && gelf_getverdaux(data, at + static_cast<int>(version.vd_aux), &aux) != nullptr)
+        if (const char* text = file_.string(section.link, aux.vda_name)) names_[version.vd_ndx & 0x7fff] = text;
+      if (version.vd_next == 0) break;
+      at += static_cast<int>(version.vd_next);
+    }
+  }
+
   const ElfFile& file_;
   const ElfSection& symbols_;
   Elf_Data* data_;
   Elf_Data* versions_ = nullptr;
-  std::map<uint16_t, std::string> needed_;
+  std::map<uint16_t, std::string> names_;
 };
 
 }  // namespace

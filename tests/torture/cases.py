@@ -246,7 +246,7 @@ class Way:
 WAYS = {f'mode.{mode}': Way(mode) for mode in ('pg', 'fentry', 'fentry_nops', 'patchable', 'patchable_cet', 'patchable_clang', 'xray',
                                                'pg_clang', 'hooks_clang')} | {
     'mode.plain': Way('plain', ('calls',), ('-F*',), ('dlopen_loop',)),
-    'libcalls': Way('plain', ('calls',), ('--libcalls',)),
+    'libcalls': Way('plain', BY_CALLS, ('--libcalls',)),
     # Functions silenced while they run, in programs that take some time.
     'silenced': Way('patchable', ('calls',), ('--max-overhead=1%',)),
     # Arguments and results copied of every function that can be asked, at its beginning and behind its prologue.

@@ -2,9 +2,9 @@
 // What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines and hooks.
 //
 // Invariant: the frames are those of the untraced program, in their order; ours are left out.
-#include <dlfcn.h>
 #include <stdint.h>
 
+#include "agent/dynamic_symbols.h"
 #include "agent/own_code.h"
 #include "agent/real.h"
 #include "agent/unwinder.h"
@@ -52,7 +52,7 @@ PENNA_EXPORT int backtrace(void** frames, int size) {
 PENNA_EXPORT int _Unwind_Backtrace(OnFrame on_frame, void* argument) {
   // The unwinder may have come with a dlopen since the start.
   auto walk = real._Unwind_Backtrace;
-  if (walk == nullptr) walk = reinterpret_cast<decltype(walk)>(real.dlsym(RTLD_NEXT, "_Unwind_Backtrace"));
+  if (walk == nullptr) walk = reinterpret_cast<decltype(walk)>(next_definition("_Unwind_Backtrace"));
   Unwinder unwinder;
   if (walk == nullptr) return kEndOfStack;
   if (!find_unwinder(reinterpret_cast<uintptr_t>(walk), &unwinder)) return walk(on_frame, argument);

@@ -16,6 +16,7 @@
 #include "agent/opening.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"
+#include "agent/scopes.h"
 #include "agent/state.h"
 
 namespace penna::agent {
@@ -56,17 +57,21 @@ void look_at_what_came(const Opening& opening, void* handle) {
 void* open_and_look(const char* name, int mode) {
   const auto opening = Opening::begin();
   const DlopenScope scope;
+  const auto change = ScopeChange::begin(mode);
   void* handle = real.dlopen(name, mode);
+  if (handle != nullptr) change.end(handle);
   if (handle != nullptr) look_at_what_came(opening, handle);
   return handle;
 }
 
 // One that the dynamic linker must be asked for by its caller: the last, and whose it is.
 Opening unseen;
+ScopeChange unseen_change;
 const Thread* unseen_by;
 
-void* open_unseen() {
+void* open_unseen(int mode) {
   unseen = Opening::begin();
+  unseen_change = ScopeChange::begin(mode);
   __atomic_store_n(&unseen_by, &thread, __ATOMIC_RELAXED);
   return reinterpret_cast<void*>(real.dlopen);
 }
@@ -76,6 +81,7 @@ void* open_unseen() {
 void see_opened_module() {
   if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
   __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
+  unseen_change.end(nullptr);
   look_at_what_came(unseen, nullptr);
 }
 
@@ -85,7 +91,7 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
   expect_code_changes();
   if ((mode & RTLD_DEEPBIND) != 0) expect_deep_binding();
   if (real.dlopen == nullptr) resolve_real_functions();
-  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_look) : open_unseen();
+  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_look) : open_unseen(mode);
 }
 
 }  // namespace penna::agent

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// See scopes.h. The linker's list has the linked modules in their order at its beginning; which of the others are global, or bound in
+// themselves first, it does not show: that is remembered here, when they are opened. Tables change while modules are held.
+#include "agent/scopes.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+
+namespace penna::agent {
+namespace {
+
+const link_map* last_linked;
+
+// Modules by what tells one from another that came to its place later.
+class Modules {
+ public:
+  bool hold(const link_map& map) const {
+    for (uint32_t i = 0; i < count_; ++i)
+      if (is(i, map)) return true;
+    return false;
+  }
+  // One too many is as if nobody had said so.
+  void add(const link_map& map) {
+    if (hold(map)) return;
+    if (count_ == kMost) drop_gone();
+    if (count_ < kMost) entries_[count_++] = {&map, map.l_ld, map.l_addr};
+  }
+  // Calls visit(const link_map&) in the order of add() for those that are there still, until it returns false.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    bool more = true;
+    for (uint32_t i = 0; more && i < count_; ++i)
+      if (is_there(i)) more = visit(*entries_[i].map);
+  }
+
+ private:
+  static constexpr uint32_t kMost = 1024;
+  struct Entry {
+    const link_map* map;
+    const ElfW(Dyn) * dynamic;
+    uintptr_t bias;
+  };
+  bool is(uint32_t i, const link_map& map) const {
+    return entries_[i].map == &map && entries_[i].dynamic == map.l_ld && entries_[i].bias == map.l_addr;
+  }
+  bool is_there(uint32_t i) const {
+    bool found = false;
+    walk_modules([&](const link_map& map) { return !(found = is(i, map)); }, last_linked);
+    return found;
+  }
+  void drop_gone() {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count_; ++i)
+      if (is_there(i)) entries_[kept++] = entries_[i];
+    count_ = kept;
+  }
+
+  Entry entries_[kMost];
+  uint32_t count_;
+};
+Modules opened_global, opened_deep;
+
+// Calls visit(const link_map&) for the global scope, until it returns false. While modules are held.
+template <typename Visit>
+void walk_global(Visit&& visit) {
+  bool more = true;
+  walk_modules([&](const link_map& map) {
+    if (!is_kernels(map)) more = visit(map);
+    return more && &map != last_linked;
+  });
+  if (more) opened_global.for_each(visit);
+}
+
+bool is_symbolic(const link_map& map) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_SYMBOLIC || (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_SYMBOLIC) != 0))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+void note_linked_modules() {
+  if (last_linked != nullptr) return;
+  const link_map* last = nullptr;
+  for_each_module([&](const link_map& map) { return last = &map, true; });
+  last_linked = last;
+}
+
+ScopeChange ScopeChange::begin(int mode) {
+  ScopeChange change;
+  change.mode_ = mode & (RTLD_GLOBAL | RTLD_DEEPBIND);
+  if (change.mode_ != 0) for_each_module([&](const link_map& map) { return change.last_ = &map, true; });
+  return change;
+}
+
+void ScopeChange::end(void* opened) const {
+  if (mode_ == 0) return;
+  const OpenedScope scope(opened);
+  hold_modules([&] {
+    if ((mode_ & RTLD_GLOBAL) != 0)
+      scope.for_each([](const link_map& map) {
+        bool linked = false;
+        walk_modules([&](const link_map& other) { return !(linked = &other == &map) && &other != last_linked; });
+        if (!linked) opened_global.add(map);
+        return true;
+      });
+    bool is_new = false;
+    walk_modules([&](const link_map& map) {
+      if (is_new && opened == nullptr && (mode_ & RTLD_GLOBAL) != 0) opened_global.add(map);
+      if (is_new && (mode_ & RTLD_DEEPBIND) != 0) opened_deep.add(map);
+      is_new |= &map == last_;
+      return true;
+    });
+  });
+}
+
+BindingScope::BindingScope(uintptr_t module_start, void* opened) : importer_(map_of(module_start)), opened_(opened) {
+  if (importer_ == nullptr) return;
+  symbolic_ = is_symbolic(*importer_);
+  hold_modules([this] { deep_ = opened_deep.hold(*importer_); });
+}
+
+template <typename Look>
+DynamicSymbols::Found BindingScope::look(Look&& look_in) const {
+  DynamicSymbols::Found found;
+  const auto visit = [&](const link_map& map) {
+    found = look_in(DynamicSymbols(map));
+    return found.address == 0;
+  };
+  hold_modules([&] {
+    if (symbolic_ && importer_ != nullptr && !visit(*importer_)) return;
+    if (deep_) opened_.for_each(visit);
+    if (found.address == 0) walk_global(visit);
+    if (found.address == 0 && !deep_) opened_.for_each(visit);
+  });
+  return found;
+}
+
+DynamicSymbols::Found BindingScope::find(const char* name, const char* version) const {
+  return look([=](const DynamicSymbols& symbols) { return symbols.find_for_call(name, version); });
+}
+
+DynamicSymbols::Found BindingScope::find_default(const char* name, const char* version) const {
+  return look([=](const DynamicSymbols& symbols) { return symbols.find_for_dlsym(name, version); });
+}
+
+DynamicSymbols::Found find_next(const link_map& caller, const char* name, const char* version) {
+  DynamicSymbols::Found found;
+  bool is_behind = false, any = false;
+  const auto visit = [&](const link_map& map) {
+    if (is_behind) found = DynamicSymbols(map).find_for_dlsym(name, version);
+    any |= is_behind |= &map == &caller;
+    return found.address == 0;
+  };
+  hold_modules([&] {
+    walk_global(visit);
+    if (any) return;
+    is_behind = true;  // it has a scope of its own, whose members came behind it
+    walk_modules([&](const link_map& map) { return visit(map); }, &caller);
+  });
+  return found;
+}
+
+}  // namespace penna::agent
