@@ -44,6 +44,7 @@ def shell(script, **fields):
 STACKS = ('-F', '*', '--module', 'torture*/*', '-T', '*@stack')
 OWN_LOCKS = ('--lock-functions', 'own_lock=own_unlock,try=own_trylock', '--lock-functions', 'big_lock=big_unlock',
              '--lock-functions', 'leaving_lock=leaving_unlock', '--lock-functions', 'looking_lock=looking_unlock')
+ALLOCATORS = ('mimalloc', 'tcmalloc', 'tcmalloc_minimal')
 CASES = {}
 
 # --- How a program ends.
@@ -148,6 +149,9 @@ CASES |= {
     'atomic_waits': program('atomic_waits', silent=('points',)),
     'constructors': program('constructors'),
     'own_malloc': program('own_malloc'),
+    **{f'{way}_malloc': program(f'{way}_malloc', timeout=30) for way in ('spinning', 'locked', 'asking')},
+    'threads_jemalloc': program('threads_jemalloc'),
+    **{f'threads_{name}': program('threads', more_env={'LD_PRELOAD': f'lib{name}.so'}) for name in ALLOCATORS},
     'small_stack': program('small_stack'),
 
     # --- Ways into functions and out of them.
@@ -226,7 +230,8 @@ IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
             'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep', 'nested',
             'stacks_exceptions', 'stacks_jumps', 'stacks_coroutines', 'stacks_signals', 'stacks_cancel', 'stacks_fork_threads',
-            'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back', 'own_locks')
+            'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back', 'own_locks',
+            'spinning_malloc', 'locked_malloc', 'asking_malloc', 'threads_jemalloc', *(f'threads_{name}' for name in ALLOCATORS))
 # With everything that the library has for jumping and forking entered, too, some of it is never left: mode plain tells nothing.
 # clang's hooks are not called when an exception leaves a function.
 UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',

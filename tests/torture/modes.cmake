@@ -10,9 +10,9 @@ set(mode_programs exceptions.cc terminate.cc coroutines.cc coroutine_throws.cc t
 set(mode_flags -O2 -g -D_GNU_SOURCE -Wno-unused-result -Wno-infinite-recursion -I${CMAKE_SOURCE_DIR}/include)
 
 # penna_torture_build(mode compiler source name COMPILE options... LINK options...): one file, compiled and linked.
-# OBJECT other: only linked, from what was compiled for the program `other` of the mode.
+# OBJECT other: only linked, from what was compiled for the program `other` of the mode. LIBRARY other: linked with that library of it.
 function(penna_torture_build mode compiler source name)
-  cmake_parse_arguments(ARG "" "OBJECT" "COMPILE;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "OBJECT;LIBRARY" "COMPILE;LINK" ${ARGN})
   set(language)
   if(source MATCHES "\\.cc$")
     string(REPLACE "gcc" "g" compiler ${compiler})
@@ -32,8 +32,12 @@ function(penna_torture_build mode compiler source name)
               -c ${from} -o ${object}
       COMMENT "Building torture-${mode}/${name}.o" VERBATIM)
   endif()
-  add_custom_command(OUTPUT ${to} DEPENDS ${object}
-    COMMAND ${compiler} ${ARG_COMPILE} ${object} -o ${to} ${ARG_LINK} -lpthread -ldl
+  set(library)
+  if(ARG_LIBRARY)
+    set(library ${folder}/${ARG_LIBRARY})
+  endif()
+  add_custom_command(OUTPUT ${to} DEPENDS ${object} ${library}
+    COMMAND ${compiler} ${ARG_COMPILE} ${object} ${library} -o ${to} ${ARG_LINK} -lpthread -ldl
     COMMENT "Linking torture-${mode}/${name}" VERBATIM)
   set_property(GLOBAL APPEND PROPERTY PENNA_TORTURE_MODE_FILES ${to})
 endfunction()
@@ -53,10 +57,16 @@ function(penna_torture_mode mode compiler)
   # With an unwinder of its own that shows none of its functions, and with another one than gcc's.
   penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_static OBJECT exceptions COMPILE ${options} LINK -static-libgcc -static-libstdc++)
   penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm OBJECT exceptions COMPILE ${options} LINK ${PENNA_LINK_LLVM_UNWIND})
+  penna_torture_build(${mode} ${compiler} threads.c threads_jemalloc OBJECT threads COMPILE ${options} LINK -Wl,-z,lazy -l:libjemalloc_pic.a -lm)
+  foreach(way IN ITEMS SPINNING LOCKED ASKING)
+    string(TOLOWER ${way}_malloc name)
+    penna_torture_build(${mode} ${compiler} spinning_malloc.c ${name} LIBRARY malloc_user.so COMPILE ${options} -fno-builtin -D${way} LINK -Wl,-z,lazy)
+  endforeach()
   if(ARG_LIBRARY)
     set(options ${ARG_LIBRARY})
   endif()
   list(APPEND options -fPIC -Wno-unused-command-line-argument)
+  penna_torture_build(${mode} ${compiler} malloc_user.c malloc_user.so COMPILE ${options} -fno-builtin LINK -shared -Wl,-z,lazy)
   penna_torture_build(${mode} ${compiler} plugin.c plugin.so COMPILE ${options} LINK -shared)
   penna_torture_build(${mode} ${compiler} thrower.cc thrower_traced.so COMPILE ${options} LINK -shared)
   penna_torture_build(${mode} ${compiler} thrower.cc thrower_plain.so COMPILE -fPIC LINK -shared)
