@@ -95,9 +95,20 @@ enum penna_stack_end {
   PENNA_STACK_BAD_MEMORY = 3 /* a frame outside the thread's stack */
 };
 
+/* Why an event was lost, where it was not for want of a chunk. */
+enum penna_loss {
+  PENNA_LOSS_PAIRS = 0, /* a call: no trampoline was left for its pair of caller and function */
+  PENNA_LOSS_SHAPE = 1, /* a call: the code around the hook tells not where its function's return address lies */
+  PENNA_LOSS_UNWOUND =
+      2,                /* the end of a call that an exception left: the unwinder does not show which frame it is at */
+  PENNA_LOSS_POOLS = 3, /* of an allocation: in one pool too many */
+  PENNA_LOSS_SAMPLED = 4, /* of an allocation: more sampled blocks live than can be remembered */
+  PENNA_LOSS_COUNT = 5
+};
+
 /* Counters that the target adds to, and nobody else. All relaxed: they are sums, and order nothing. */
 struct penna_counters {
-  uint64_t lost[PENNA_CLASS_COUNT]; /* events for which there was no room */
+  uint64_t lost[PENNA_CLASS_COUNT]; /* events that could not be recorded: for want of a chunk, but for those below */
   uint64_t blocked_ticks;           /* time that threads waited for room */
   uint64_t threads;                 /* thread serials given so far */
   uint64_t stacks_truncated[4];     /* walks that ended so, by penna_stack_end */
@@ -112,9 +123,10 @@ struct penna_counters {
   uint64_t clock_forbidden;         /* 1: by the process to itself (strict seccomp, PR_SET_TSC): no more is recorded */
   uint64_t calls_forbidden;         /* 1: by its filters, system calls that recording needs: no more is recorded */
   uint64_t unfollowed;              /* programs and processes that were left alone: its filters would have ended them */
-  uint64_t reserved[1];
+  uint64_t lost_for[PENNA_LOSS_COUNT]; /* of `lost`, by penna_loss */
+  uint64_t reserved[2];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 176, "penna_counters is 176 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 224, "penna_counters is 224 bytes");
 
 /* What the recorder asks of a running process, and the answer. The recorder fills it, lets a thread execute the code at
  * penna_channel.control_entry (collect/control.h), and reads the answer; one request at a time.
@@ -187,7 +199,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_ch
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, freed_generation) == 192, "penna_channel.freed_generation");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, backlog) == 256, "penna_channel.backlog");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, counters) == 320, "penna_channel.counters");
-PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 512, "penna_channel.control");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 576, "penna_channel.control");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
 /* One page made by the recorder and mapped by every process of the recording.

@@ -113,13 +113,13 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   const Chain chain = frame == 0 ? chain_of(resume) : Chain::kNone;
   if (frame == 0 && passes(registers->caller, resume)) return 0;
   const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
-  if ((frame != 0 && at.slot == nullptr) || chain == Chain::kUnclear) return lose(PENNA_CALLS), 0;
+  if ((frame != 0 && at.slot == nullptr) || chain == Chain::kUnclear) return lose_call(PENNA_LOSS_SHAPE), 0;
   const uintptr_t* const place = at.slot != nullptr ? at.slot : &registers->caller + (chain == Chain::kKept);
   uintptr_t caller = *place;
   const uintptr_t jumper = caller;
   caller = end_jumpers(caller);
   const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
-  if (link == nullptr) return lose(PENNA_CALLS), 0;
+  if (link == nullptr) return lose_call(PENNA_LOSS_PAIRS), 0;
   if (jumper != caller && at.slot == nullptr && chain == Chain::kNone) add_follower(jumper, *link);
   write_call(link->function, PENNA_TAG_ENTRY);
   if ((link->way & kAsks) != 0) {
@@ -167,7 +167,7 @@ __attribute__((visibility("hidden"), used)) int penna_return_personality(int, in
   if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
   const uintptr_t pc = shown ? unwinder.get_ip(context) : hidden->ip;
   if (!is_trampoline(pc)) {
-    if (recording(PENNA_CALLS)) lose(PENNA_CALLS);
+    if (recording(PENNA_CALLS)) lose_for(PENNA_LOSS_UNWOUND, PENNA_CALLS, 1);
     return kContinueUnwind;
   }
   const ReturnLink& link = link_of_trampoline(pc);

@@ -149,13 +149,21 @@ void write_notes(bool new_thread) {
   if (sum != 0) write_record(PENNA_KIND_LOST, lost, kNoClass, now);
 }
 
+void count_lost(penna_event_class event_class, uint32_t events) {
+  thread.lost_class[event_class] += events;
+  thread.discarded += events;
+  __atomic_fetch_add(&process.channel->counters.lost[event_class], events, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 void lose(penna_event_class event_class) {
-  if (event_class == kNoClass) return;
-  ++thread.lost_class[event_class];
-  ++thread.discarded;
-  __atomic_fetch_add(&process.channel->counters.lost[event_class], 1, __ATOMIC_RELAXED);
+  if (event_class != kNoClass) count_lost(event_class, 1);
+}
+
+void lose_for(penna_loss why, penna_event_class event_class, uint32_t events) {
+  count_lost(event_class, events);
+  __atomic_fetch_add(&process.channel->counters.lost_for[why], events, __ATOMIC_RELAXED);
 }
 
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class) {

@@ -105,7 +105,7 @@ __attribute__((noinline, cold)) bool add_sample(const void* block) {
       return true;
     }
   }
-  lose(PENNA_ALLOC);
+  lose_for(PENNA_LOSS_SAMPLED, PENNA_ALLOC, 1);
   return false;
 }
 

@@ -20,8 +20,12 @@ inline constexpr auto kNoClass = static_cast<penna_event_class>(PENNA_CLASS_COUN
 // when there is no room (counted as lost). Async-signal-safe; may wait (PENNA_ON_FULL_BLOCK).
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class);
 
-// Counts an event that cannot be recorded.
+// Counts an event for which there is no chunk.
 void lose(penna_event_class event_class);
+// Counts `events` that cannot be recorded for another reason.
+void lose_for(penna_loss why, penna_event_class event_class, uint32_t events);
+// A call: its entry and its exit.
+inline void lose_call(penna_loss why) { lose_for(why, PENNA_CALLS, 2); }
 
 // Hands over this thread's chunk before it is full: at the exit of a thread.
 void close_chunk();

@@ -203,9 +203,10 @@ int cmd_record(const RecordOptions& options) {
   if (!closed) say(closed.error().text);
   if (!options.quiet && !without_locks.empty()) say(without_locks);
   if (!options.quiet)
-    print_closing_lines({path, start, end, options.conditions, filter_text(options.filter), unmet, refused,
-                         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot},
-                        collector, unrecorded);
+    print_closing_lines(
+        {path, start, end, options.conditions, filter_text(options.filter), unmet, refused,
+         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
+        collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   return end_like(status);
 }

@@ -7,6 +7,7 @@
 
 #include "base/say.h"
 #include "cli/cmd_list.h"
+#include "model/losses.h"
 #include "model/summary.h"
 #include "report/info.h"
 #include "report/units.h"
@@ -80,8 +81,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                     static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
   if (on_disk_lost != 0)
     say("some events could not be written to the file: make room on its disk, or record elsewhere with -o");
-  else if (lost_sum != 0)
-    say("events were lost because the pool was full: use --on-full=block, or a larger --pool");
+  for (const std::string& text : loss_texts({totals.lost, totals.lost_for, times.waits})) say("lost: " + text);
   if (totals.left_off != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));

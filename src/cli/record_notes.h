@@ -22,6 +22,7 @@ struct RecordingTimes {
   std::string overhead;                 // what --max-overhead did; empty: not asked for
   // With -T FUNC@snapshot, those of them that no function met.
   std::optional<std::vector<std::string>> snapshots = {};
+  bool waits = true;  // --on-full=block
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

@@ -237,6 +237,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   ProcessDrain& drain = *drains_[index];
   drain.finish(writer_, gone, how, code, ticks);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);
+  for (int i = 0; i < PENNA_LOSS_COUNT; ++i) totals_.lost_for[i] = add_counts(totals_.lost_for[i], drain.lost_for()[i]);
   if (drain.number() == 0) {
     totals_.start_cost_ticks = drain.start_cost_ticks();
     record_cost_ticks_ = drain.record_cost_ticks();

@@ -26,6 +26,7 @@ namespace penna {
 // Sums over all processes, for the last lines of a recording.
 struct CollectorTotals {
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
+  std::array<uint64_t, PENNA_LOSS_COUNT> lost_for{};  // of `lost`
   uint64_t processes = 0, threads_blocked_ticks = 0, torn = 0, raw_bytes = 0;
   uint64_t start_cost_ticks = 0;  // of the first process
   uint64_t points_left_out = 0;   // they did not meet a condition

@@ -62,6 +62,7 @@ class ProcessDrain {
 
   const StoreCounts& counts() const { return sink_->counts(); }
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
+  const std::array<uint64_t, PENNA_LOSS_COUNT>& lost_for() const { return lost_for_; }  // of them
   const ChunkFilter* filter() const { return filter_.get(); }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t left_behind() const { return left_behind_; }     // chunks that finish() had no time for
@@ -111,6 +112,7 @@ class ProcessDrain {
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};
+  std::array<uint64_t, PENNA_LOSS_COUNT> lost_for_{};
   uint64_t max_backlog_ = 0;
 };
 

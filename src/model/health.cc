@@ -63,6 +63,8 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
   report.lost = summary.lost;
   report.sample_bytes = SampleScale(recording).mean();
   const std::vector<std::string>& options = recording.session().options;
+  report.losses.events = summary.lost;
+  report.losses.waits = std::find(options.begin(), options.end(), "on-full=drop") == options.end();
   report.imported = std::find(options.begin(), options.end(), kImportedFromStream) != options.end();
   for (const RecordedThread& thread : recording.threads()) add_health(report, thread.health);
   for (const RecordedProcess& process : recording.processes()) {
@@ -76,6 +78,7 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       const penna_counters& counters = process.end->counters;
       blocked = std::max(blocked, counters.blocked_ticks);
       report.in_handler = add_counts(report.in_handler, counters.in_handler);
+      report.losses.add(counters);
       for (size_t i = 1; i < report.truncated_stacks.size(); ++i)
         report.truncated_stacks[i] = add_counts(report.truncated_stacks[i], counters.stacks_truncated[i]);
       report.unstored_stacks = add_counts(report.unstored_stacks, counters.stack_tree_full);
@@ -231,15 +234,13 @@ void say_file(const HealthReport& report, Sentences& say) {
 }
 
 void say_lost(const HealthReport& report, Sentences& say) {
-  const std::string lost = events_text(report.lost);
-  const std::string inside =
-      report.in_handler == 0
-          ? ""
-          : fmt::format(" ({} of them in signal handlers that interrupted the recording itself)", report.in_handler);
-  say.error(!is_none(report.lost),
-            report.imported
-                ? fmt::format("Lost: {}. A larger ring where they are recorded holds more.", lost)
-                : fmt::format("Lost: {}{}. Record with --on-full=block, or with fewer kinds of events.", lost, inside));
+  say.error(report.imported && !is_none(report.lost),
+            fmt::format("Lost: {}. A larger ring where they are recorded holds more.", events_text(report.lost)));
+  if (!report.imported)
+    for (const std::string& text : loss_texts(report.losses)) say.error(true, fmt::format("Lost: {}.", text));
+  say.note(report.in_handler != 0,
+           fmt::format("{} of what was lost came in signal handlers that interrupted the recording itself.",
+                       plural_text(report.in_handler, "event", "events")));
   say.warning(report.torn != 0,
               fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
                           plural_text(report.torn, "record was", "records were")));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/losses.h"
 #include "model/names.h"
 #include "model/summary.h"
 
@@ -49,6 +50,7 @@ struct HealthReport {
   uint64_t missing_chunks = 0, unreadable_chunks = 0;
   // The target.
   EventCounts lost{};
+  Losses losses;            // the same, with their causes
   bool imported = false;    // of a stream: there was no recorder
   uint64_t in_handler = 0;  // of them: because they came while the agent itself was at work
   uint64_t torn = 0, holes = 0, damaged_chunks = 0, abandoned_chunks = 0, unknown_records = 0;

@@ -33,7 +33,13 @@ void add_target(const HealthReport& health, const Recording& recording, Counters
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     counters.add(
         fmt::format("lost {}", class_name(i)).c_str(), health.lost[i],
-        i == PENNA_CALLS ? "entries and exits without room in the target" : "no room for the event in the target");
+        i == PENNA_CALLS ? "entries and exits that could not be recorded" : "events that could not be recorded");
+  const auto& causes = health.losses.for_want;
+  counters.add("lost for pairs", causes[PENNA_LOSS_PAIRS], "of them: no trampoline for caller and function");
+  counters.add("lost for shape", causes[PENNA_LOSS_SHAPE], "of them: where the function returns to is not known");
+  counters.add("lost for unwinders", causes[PENNA_LOSS_UNWOUND], "of them: exits by exceptions, not shown");
+  counters.add("lost for pools", causes[PENNA_LOSS_POOLS], "of them: in more pools than can be told apart");
+  counters.add("lost for samples", causes[PENNA_LOSS_SAMPLED], "of them: more sampled blocks than can be remembered");
   counters.add("lost in handler", health.in_handler, "came while the agent itself was at work");
   counters.add("blocked ns", static_cast<uint64_t>(ticks_to_ns(recording, health.blocked_ticks)),
                "threads waited for room");

@@ -76,7 +76,7 @@ uint32_t pool_id(const char* from) {
   const Name name(from);
   Pool* pool = find_or_make(name);
   if (pool == nullptr) {
-    lose(PENNA_ALLOC);
+    lose_for(PENNA_LOSS_POOLS, PENNA_ALLOC, 1);
     return 0;
   }
   if (__atomic_load_n(&pool->told_to, __ATOMIC_RELAXED) != process.channel) {

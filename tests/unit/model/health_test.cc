@@ -145,7 +145,12 @@ TEST(Health, TellsWhatTheTargetLost) {
   build.health(process, health);
   ProcessEnd end;
   end.number = process;
-  end.counters.lost[0] = 10;  // three more than the thread could tell
+  end.counters.lost[0] = 110;  // more than the thread could tell
+  end.counters.lost_for[PENNA_LOSS_PAIRS] = 40;
+  end.counters.lost_for[PENNA_LOSS_SHAPE] = 50;
+  end.counters.lost_for[PENNA_LOSS_UNWOUND] = 10;
+  end.counters.lost_for[PENNA_LOSS_POOLS] = 2;
+  end.counters.lost_for[PENNA_LOSS_SAMPLED] = 2;
   end.counters.lost[1] = 4;
   end.counters.in_handler = 1;
   end.counters.blocked_ticks = 2'500'000;
@@ -162,8 +167,14 @@ TEST(Health, TellsWhatTheTargetLost) {
   build.end(end);
   Recording recording = build.open();
   const HealthReport report = examine_only(recording);
-  EXPECT_THAT(report.lost, ElementsAre(10, 4, 0, 0));
-  EXPECT_THAT(report.sentences, says("Lost: 5 calls, 4 allocation events (1 of them in signal handlers"));
+  EXPECT_THAT(report.lost, ElementsAre(110, 4, 0, 0));
+  EXPECT_THAT(report.sentences, says("Lost: 5 calls, as threads held all of the pool's memory"));
+  EXPECT_THAT(report.sentences, says("Lost: 20 calls, as more pairs of caller and function were met than"));
+  EXPECT_THAT(report.sentences, says("Lost: 25 calls, as the code of their functions does not tell where"));
+  EXPECT_THAT(report.sentences, says("Lost: 5 calls, whose ends were not seen: an exception left them"));
+  EXPECT_THAT(report.sentences, says("Lost: 2 allocation events, as they were in more pools of memory"));
+  EXPECT_THAT(report.sentences, says("Lost: 2 allocation events, as more sampled blocks were live"));
+  EXPECT_THAT(report.sentences, says("1 event of what was lost came in signal handlers"));
   EXPECT_THAT(report.sentences, says("2 records were reserved and never written"));
   EXPECT_THAT(report.sentences, says("1 record is of a kind that this penna does not know"));
   EXPECT_THAT(report.sentences, says("waited 2.500 ms"));

@@ -443,10 +443,15 @@ TEST_F(Reports, Health) {
             R"(3 calls, 4 allocation events, 8 lock events, 1 point recorded; nothing lost.
 
 COUNTER                    VALUE  MEANING
-lost calls                     0  entries and exits without room in the target
-lost alloc                     0  no room for the event in the target
-lost locks                     0  no room for the event in the target
-lost points                    0  no room for the event in the target
+lost calls                     0  entries and exits that could not be recorded
+lost alloc                     0  events that could not be recorded
+lost locks                     0  events that could not be recorded
+lost points                    0  events that could not be recorded
+lost for pairs                 0  of them: no trampoline for caller and function
+lost for shape                 0  of them: where the function returns to is not known
+lost for unwinders             0  of them: exits by exceptions, not shown
+lost for pools                 0  of them: in more pools than can be told apart
+lost for samples               0  of them: more sampled blocks than can be remembered
 lost in handler                0  came while the agent itself was at work
 blocked ns                     0  threads waited for room
 stacks too deep                0  outer frames left out at the depth limit
