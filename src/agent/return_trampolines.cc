@@ -6,11 +6,22 @@ namespace penna::agent {
 namespace {
 
 constexpr uint32_t kMostUsed = kTrampolines / 8 * 7;  // so that searches end soon
+constexpr uint32_t kProbes = kMaxProbes - 1;          // from one home
 uint32_t used;
 
 // Where the search begins: near for pairs of neighbouring callers. calls_x86_64.S does the same.
 uint32_t home_of(uintptr_t caller, uintptr_t resume) {
   return static_cast<uint32_t>((caller >> 1) + (resume >> 4)) & (kTrampolines - 1);
+}
+
+// Neighbouring functions that neighbours call fill the room around their homes. Then there are others, anywhere in the table: calls of
+// such a pair are found here each time, more slowly.
+constexpr uint32_t kHomes = 16;
+uint32_t nth_home(uintptr_t caller, uintptr_t resume, uint32_t nth) {
+  if (nth == 0) return home_of(caller, resume);
+  constexpr uint64_t kMix = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
+  const uint64_t mixed = ((caller * kMix ^ resume) + nth) * kMix;
+  return static_cast<uint32_t>(mixed >> 32) & (kTrampolines - 1);
 }
 
 uintptr_t trampoline_of(uint32_t number) {
@@ -24,11 +35,10 @@ bool take(ReturnLink& link) {
 
 // The link of a pair: a known one, or one that is claimed for it and has still to be filled (`is_new`). Null: no room.
 ReturnLink* find_or_claim(uintptr_t caller, uintptr_t resume, bool* is_new) {
-  const uint32_t home = home_of(caller, resume);
   *is_new = false;
-  // The last one stays unused: there every search ends.
-  for (uint32_t number = home; number < home + kMaxProbes - 1; ++number) {
-    ReturnLink& link = penna_return_links[number];
+  // The last one of the table stays unused: there every search ends.
+  for (uint32_t probe = 0; probe < kHomes * kProbes; ++probe) {
+    ReturnLink& link = penna_return_links[nth_home(caller, resume, probe / kProbes) + probe % kProbes];
     const uintptr_t seen = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with the release in publish()
     if (seen == caller && link.resume == resume) return &link;
     if (seen != 0) continue;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # More pairs of caller and function than there are return trampolines: what has none is lost, counted and said with its cause, and
-# nothing else happens.
+# nothing else happens. And pairs that lie close together: none is lost while there are trampolines.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >many.c <<'PROGRAM'
 #include <stdio.h>
@@ -38,3 +38,25 @@ done
 for counter in 'stray exits' 'unwound calls'; do
   expect_eq 0 "$(health many.penna "$counter")" "$counter"
 done
+
+# Each of 100 functions is called from each of 100 places, and all of them are neighbours.
+cat >close.c <<'PROGRAM'
+#include <stdio.h>
+volatile long calls;
+#define TEN(m, x) m(x##0) m(x##1) m(x##2) m(x##3) m(x##4) m(x##5) m(x##6) m(x##7) m(x##8) m(x##9)
+#define HUNDRED(m) TEN(m, 1) TEN(m, 2) TEN(m, 3) TEN(m, 4) TEN(m, 5) TEN(m, 6) TEN(m, 7) TEN(m, 8) TEN(m, 9) TEN(m, 10)
+#define LEAF(x) __attribute__((noipa)) void leaf_##x(void) { calls = calls + 1; }
+#define NAME(x) leaf_##x,
+#define PLACE(x) for (int i = 0; i < 100; ++i) { leaves[i](); __asm__ volatile(""); }
+HUNDRED(LEAF)
+void (*volatile leaves[])(void) = {HUNDRED(NAME)};
+int main(void) {
+  HUNDRED(PLACE)
+  printf("%ld\n", calls);
+}
+PROGRAM
+build_c close -O2 -pg -mfentry -no-pie
+run penna record -k calls -o close.penna -- ./close
+expect_eq "0 10000" "$status $out" "what the program does"
+expect_contains "$err" '; 0 lost'
+expect_contains "$err" '10,001 calls'

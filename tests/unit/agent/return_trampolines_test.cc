@@ -84,6 +84,16 @@ TEST_F(ReturnLinks, ThreadsAgreeOrHaveLinksOfTheirOwn) {
     }
 }
 
+TEST_F(ReturnLinks, PairsThatBeginAtOnePlaceAllHaveALink) {
+  constexpr uintptr_t kPairs = 1000;
+  std::set<const ReturnLink*> seen;
+  const auto nth = [](uintptr_t i) { return link(0x3000000 - i * 32, 0x4000006 + i * 256); };
+  for (uintptr_t i = 0; i < kPairs; ++i) {
+    ASSERT_NE(nth(i), nullptr) << i;
+    EXPECT_TRUE(seen.insert(nth(i)).second) << i;
+  }
+}
+
 TEST_F(ReturnLinks, AFullTableGivesNoneAndKeepsWhatItHas) {
   std::set<const ReturnLink*> seen;
   size_t refused = 0;
@@ -94,7 +104,7 @@ TEST_F(ReturnLinks, AFullTableGivesNoneAndKeepsWhatItHas) {
     else
       EXPECT_TRUE(seen.insert(found).second);
   }
-  EXPECT_GT(seen.size(), kRoom - 20000u);
+  EXPECT_GT(seen.size(), kRoom - 6000u);  // what the tests before this one took
   EXPECT_LE(seen.size(), kRoom);
   EXPECT_EQ(refused, kTrampolines * 2 - seen.size());
   EXPECT_EQ(link(0x99999, 0x99999), nullptr);
