@@ -8,7 +8,7 @@
  * away or died.
  *
  *   0        +-----------------------------+
- *            | penna_channel               |  identity, geometry, counters                       one page
+ *            | penna_channel, penna_starts |  identity, geometry, counters; what it starts       one page
  *   free_at  +-----------------------------+
  *            | u64 bitmap[chunks / 64]     |  bit set = chunk is free
  *   full_at  +-----------------------------+
@@ -202,6 +202,54 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, counters) == 320, "penna_chan
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 576, "penna_channel.control");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
+/* What a process starts, told when it does: from PENNA_STARTS_AT of the first page. The target takes place `written` if that is less than
+ * PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready` (release); the collector copies it, and then adds to `read`. */
+enum penna_start_why {
+  PENNA_START_EXPECTED = 0, /* it has the agent preloaded, and will meet the recorder */
+  PENNA_START_FAILED = 1,   /* what was told of this pid last has not been started */
+  /* It is not recorded: */
+  PENNA_START_STATIC = 2,     /* nothing can be preloaded */
+  PENNA_START_BITS = 3,       /* it is of 32 bits */
+  PENNA_START_MACHINE = 4,    /* it is for another processor */
+  PENNA_START_MUSL = 5,       /* its libc is musl */
+  PENNA_START_LOADER = 6,     /* its dynamic linker is neither glibc's nor musl's */
+  PENNA_START_PRIVILEGED = 7, /* it begins with rights that its starter has not: the dynamic linker preloads nothing */
+  PENNA_START_NO_AGENT = 8,   /* the agent's file is not there: behind another root, in a sandbox */
+  PENNA_START_FORBIDDEN = 9,  /* its user may not read the agent's file */
+  PENNA_START_NO_ROOM = 10,   /* its limits leave no room for a channel */
+  PENNA_START_VALGRIND = 11,  /* it would run the agent as a part of the program that it looks at */
+  PENNA_START_TOO_MUCH = 12,  /* its environment is larger than what is copied on a stack */
+  PENNA_START_SECCOMP = 13,   /* it has a filter of system calls that recording needs */
+  PENNA_START_WHYS = 14
+};
+enum { PENNA_STARTS = 12, PENNA_STARTS_AT = 1024, PENNA_START_PATH = 232 };
+struct penna_start {
+  uint64_t ticks; /* before it was started */
+  uint32_t pid;   /* 0: not known */
+  uint32_t ready;
+  uint16_t why;        /* penna_start_why */
+  uint16_t path_bytes; /* of the end of its path, if that is longer than PENNA_START_PATH */
+  char path[PENNA_START_PATH];
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_start) == 256, "penna_start is 256 bytes");
+struct penna_starts {
+  struct penna_start places[PENNA_STARTS];
+};
+/* Before them. */
+enum { PENNA_START_COUNTS_AT = 960 };
+struct penna_start_counts {
+  uint32_t written; /* target */
+  uint32_t read;    /* collector */
+  uint32_t untold;  /* target: there was no room */
+  uint32_t unmet;   /* forked children of it: they had no way to the recorder */
+  uint32_t reserved[12];
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_start_counts) == 64, "penna_start_counts is 64 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= PENNA_START_COUNTS_AT,
+                    "penna_channel leaves room for what is started");
+PENNA_STATIC_ASSERT(PENNA_STARTS_AT + sizeof(struct penna_starts) == 4096, "penna_starts ends with the page");
+
 /* One page made by the recorder and mapped by every process of the recording.
  * `bell`: a futex on which the collector sleeps; a thread that gives a chunk away adds one, and wakes it when
  * `collector_sleeps` is set. `expected`: processes and programs that were started and have not met the recorder yet; targets
@@ -229,6 +277,7 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_life) == 64, "penna_life is 64 bytes");
  * looks at the process and sends one byte; both close.
  */
 #define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"
+#define PENNA_SOCKET_MET 'p' /* its first letter in /proc/PID/environ, once the recorder has been met */
 
 enum penna_on_full {
   PENNA_ON_FULL_BLOCK = 0,

@@ -51,6 +51,8 @@ void wait_for_room(uint32_t generation) {
   __atomic_fetch_sub(&process.channel->free_waiters, 1, __ATOMIC_RELAXED);
 }
 
+}  // namespace
+
 // The collector sleeps only after it has said so and looked at the bell once more.
 void ring_doorbell() {
   penna_doorbell* doorbell = process.doorbell;
@@ -58,6 +60,8 @@ void ring_doorbell() {
   if (__atomic_load_n(&doorbell->collector_sleeps, __ATOMIC_SEQ_CST) != 0)
     sys(SYS_futex, reinterpret_cast<long>(&doorbell->bell), FUTEX_WAKE, 1);
 }
+
+namespace {
 
 // Somebody waited for a chunk in vain, and none has been given back since: by generation, with bit 32 set. Then nobody waits again, for
 // the program would stand still.

@@ -29,6 +29,12 @@ void remove_entry(char** entry) {
   for (; *entry != nullptr; ++entry) entry[0] = entry[1];
 }
 
+char* shown_socket;  // where the kernel shows it to others
+
+void wipe(char* text) {
+  for (; *text != '\0'; ++text) *text = '\0';
+}
+
 // LD_PRELOAD=AGENT[:REST] becomes LD_PRELOAD=REST, or nothing.
 void strip_preload() {
   char** entry = find_entry(environ, kPreload, sizeof kPreload - 1);
@@ -40,10 +46,12 @@ void strip_preload() {
   __builtin_memcpy(library_path, value, first);
   library_path[first] = '\0';
   if (value[first] == '\0') {
+    wipe(*entry);
     remove_entry(entry);
   } else {
     size_t rest = text_length(value + first + 1);
     __builtin_memmove(value, value + first + 1, rest + 1);
+    wipe(value + rest + 1);
   }
 }
 
@@ -55,9 +63,15 @@ bool take_from_environment() {
   char** entry = find_entry(environ, kSocket, sizeof kSocket - 1);
   if (entry == nullptr) return false;
   if (!set_recorder_socket(*entry + sizeof kSocket - 1)) return false;
+  shown_socket = *entry;
   remove_entry(entry);
   strip_preload();
   return true;
+}
+
+void wipe_environment() {
+  if (shown_socket != nullptr) *shown_socket = PENNA_SOCKET_MET;
+  shown_socket = nullptr;
 }
 
 const char* recorder_socket() { return socket_path[0] != '\0' ? socket_path : nullptr; }

@@ -13,6 +13,10 @@ namespace penna::agent {
 // Takes our variables out of `environ`, once; false when there are none, or before libc knows its environment.
 bool take_from_environment();
 
+// The recorder has been met, or will not be: until then, what the kernel shows of our variables tells a recorder who looks at the end that
+// somebody is on the way to it. The path stays, for `penna ctl`: only the name of the variable changes.
+void wipe_environment();
+
 // The path of the recorder's socket; null when this program is not being recorded.
 const char* recorder_socket();
 

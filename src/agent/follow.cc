@@ -18,8 +18,10 @@
 #include "agent/mapped_memory.h"
 #include "agent/programs.h"
 #include "agent/real.h"
+#include "agent/starts.h"
 #include "agent/sys.h"
 #include "agent/text.h"
+#include "penna/clock.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -33,36 +35,89 @@ bool following() {
   return recorder_socket() != nullptr && agent_path()[0] != '\0';
 }
 
-// Behind another root, or for another user, the dynamic linker may not find the agent, and would complain. It is asked after its path as
-// the new program will ask: now. Where it cannot be found, the recorder waits for a program that does not come, and says so.
-bool agent_is_in_reach() {
-  if (!sys_failed(sys(SYS_access, reinterpret_cast<long>(agent_path()), R_OK))) return true;
-  expect_process(1);
-  return false;
-}
+// What is going to be started, told to the recorder before an exec, which does not come back when it works. What did not start is
+// taken back.
+class ExecTold {
+ public:
+  explicit ExecTold(const ProgramToStart& program) : told_(program.is_there) {
+    if (!told_) return;
+    tell_start(own_pid(), program.why, program.path, penna_now());
+    if (program.why == PENNA_START_EXPECTED) expect_process(1);
+  }
+  void failed(const ProgramToStart& program) const {
+    if (!told_) return;
+    tell_start(own_pid(), PENNA_START_FAILED, program.path, penna_now());
+    if (program.why == PENNA_START_SECCOMP) count_unfollowed(-1);
+    if (program.why == PENNA_START_EXPECTED) expect_process(-1);
+  }
+
+ private:
+  bool told_;
+};
+
+// The same of a child, whose number is known when it has been started.
+class SpawnTold {
+ public:
+  explicit SpawnTold(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
+    if (program.why == PENNA_START_EXPECTED) expect_process(1);
+  }
+  void failed(const ProgramToStart& program) const {
+    if (program.why == PENNA_START_EXPECTED) expect_process(-1);
+  }
+  void worked(const ProgramToStart& program) const {
+    tell_start(static_cast<uint32_t>(*pid_), program.why, program.path, began_);
+  }
+
+ private:
+  uint64_t began_;
+  const pid_t* pid_;
+};
 
 // Calls start(environment) with our variables added to `from`; it gives 0 or does not come back when it works. The new
 // environment lies on the stack: an exec never comes back when it works, and a spawn has copied it when it does.
-// `fits`: may the program have the agent preloaded?
-template <typename Start, typename Fits>
-int with_our_environment(char* const* from, Start start, Fits fits) {
+// look(&program): what it starts. told(program): tells the recorder.
+template <typename Start, typename Look, typename Told>
+int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
   if (!following()) return start(from);
+  ProgramToStart program;
+  program.path = name != nullptr ? name : "";
   if (program_refused()) {
-    count_unfollowed();
-    return start(from);
+    program.why = PENNA_START_SECCOMP;
+  } else {
+    look(&program);
+    look_for_agent(agent_path(), &program);
   }
-  if (!agent_is_in_reach()) return start(from);
-  if (!fits()) {
-    expect_process(1);  // the recorder waits for it, too
-    return start(from);
+  const ExecEnvironment size = exec_environment_size(from);
+  if (program.takes_variables() && (size.pointers > 16384 || size.bytes > 65536))
+    program.why = PENNA_START_TOO_MUCH;  // rather not followed than out of stack
+  auto told = tell(program);
+  int error;
+  if (program.takes_variables()) {
+    auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
+    auto* text = static_cast<char*>(__builtin_alloca(size.bytes));
+    error = start(make_exec_environment(from, pointers, text));
+  } else {
+    error = start(from);
   }
-  ExecEnvironment size = exec_environment_size(from);
-  if (size.pointers > 16384 || size.bytes > 65536) return start(from);  // rather not followed than out of stack
-  auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
-  auto* text = static_cast<char*>(__builtin_alloca(size.bytes));
-  expect_process(1);
-  int error = start(make_exec_environment(from, pointers, text));
-  if (error != 0) expect_process(-1);
+  if (error != 0) told.failed(program);
+  if constexpr (requires { told.worked(program); })
+    if (error == 0) told.worked(program);
+  return error;
+}
+
+template <typename Start, typename Look>
+int exec_with_ours(const char* name, char* const* from, Start start, Look look) {
+  return with_our_environment(name, from, start, look, [](const ProgramToStart& program) { return ExecTold(program); });
+}
+
+// spawn(pid, environment)
+template <typename Spawn, typename Look>
+int spawn_with_ours(pid_t* pid, const char* name, char* const* from, Spawn spawn, Look look) {
+  pid_t child = 0;
+  const int error = with_our_environment(
+      name, from, [&](char* const* e) { return spawn(&child, e); }, look,
+      [&](const ProgramToStart& program) { return SpawnTold(program, &child); });
+  if (error == 0 && pid != nullptr) *pid = child;
   return error;
 }
 
@@ -79,15 +134,21 @@ char* append_quoted(char* to, const char* text) {
   return to;
 }
 
+constexpr char kShell[] = "/bin/sh";
+
 // LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays "sh".
 template <typename Start>
 auto with_our_command(const char* command, Start start) {
   if (command == nullptr || !following()) return start(command);
-  if (program_refused()) {
-    count_unfollowed();
+  ProgramToStart shell;
+  if (program_refused())
+    shell.why = PENNA_START_SECCOMP;
+  else
+    look_for_agent(agent_path(), &shell);
+  if (!shell.takes_variables()) {
+    tell_start(0, shell.why, kShell, penna_now());
     return start(command);
   }
-  if (!agent_is_in_reach()) return start(command);
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
@@ -125,24 +186,27 @@ using namespace penna::agent;
 
 PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
   const LimitsAsAsked limits;
-  return with_our_environment(
-      envp, [=](char* const* e) { return real.execve(path, argv, e); }, [=] { return takes_agent(path); });
+  return exec_with_ours(
+      path, envp, [=](char* const* e) { return real.execve(path, argv, e); },
+      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
 }
 
 PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
 
 PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
   const LimitsAsAsked limits;
-  return with_our_environment(
-      envp, [=](char* const* e) { return real.execvpe(file, argv, e); }, [=] { return takes_agent_by_name(file); });
+  return exec_with_ours(
+      file, envp, [=](char* const* e) { return real.execvpe(file, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
 }
 
 PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
 
 PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
   const LimitsAsAsked limits;
-  return with_our_environment(
-      envp, [=](char* const* e) { return real.fexecve(fd, argv, e); }, [=] { return takes_agent_by_descriptor(fd); });
+  return exec_with_ours(
+      "", envp, [=](char* const* e) { return real.fexecve(fd, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_descriptor(fd, envp, program); });
 }
 
 PENNA_EXPORT int execl(const char* path, const char* first, ...) {
@@ -166,16 +230,18 @@ PENNA_EXPORT int execle(const char* path, const char* first, ...) {
 
 PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
-  return with_our_environment(
-      envp, [=](char* const* e) { return real.posix_spawn(pid, path, actions, attributes, argv, e); },
-      [=] { return takes_agent(path); });
+  return spawn_with_ours(
+      pid, path, envp,
+      [=](pid_t* p, char* const* e) { return real.posix_spawn(p, path, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
 }
 
 PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
-  return with_our_environment(
-      envp, [=](char* const* e) { return real.posix_spawnp(pid, file, actions, attributes, argv, e); },
-      [=] { return takes_agent_by_name(file); });
+  return spawn_with_ours(
+      pid, file, envp,
+      [=](pid_t* p, char* const* e) { return real.posix_spawnp(p, file, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
 }
 
 #ifdef __x86_64__
@@ -187,16 +253,18 @@ static decltype(real.posix_spawn) old_spawn(const char* name) {
 __asm__(".symver penna_old_posix_spawn,posix_spawn@GLIBC_2.2.5,remove");
 PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                        const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
-  return with_our_environment(
-      envp, [=](char* const* e) { return old_spawn("posix_spawn")(pid, path, actions, attributes, argv, e); },
-      [=] { return takes_agent(path); });
+  return spawn_with_ours(
+      pid, path, envp,
+      [=](pid_t* p, char* const* e) { return old_spawn("posix_spawn")(p, path, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
 }
 __asm__(".symver penna_old_posix_spawnp,posix_spawnp@GLIBC_2.2.5,remove");
 PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                                         const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
-  return with_our_environment(
-      envp, [=](char* const* e) { return old_spawn("posix_spawnp")(pid, file, actions, attributes, argv, e); },
-      [=] { return takes_agent_by_name(file); });
+  return spawn_with_ours(
+      pid, file, envp,
+      [=](pid_t* p, char* const* e) { return old_spawn("posix_spawnp")(p, file, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
 }
 #endif
 

@@ -56,10 +56,32 @@ void forget_parent() {
   thread.random = 0;  // or the child would draw what its parent draws
   for (uint32_t& count : thread.lost_class) count = 0;
   forget_last_stack();
-  auto* channel = reinterpret_cast<uint8_t*>(last_meeting.channel);
-  sys(SYS_munmap, reinterpret_cast<long>(channel), static_cast<long>(last_meeting.channel_bytes));
-  sys(SYS_munmap, reinterpret_cast<long>(last_meeting.doorbell), 4096);
-  sys(SYS_munmap, reinterpret_cast<long>(last_meeting.life), 4096);
+}
+
+// What the parent has mapped. The doorbell is unmapped after the meeting: until then, it tells a recorder who looks at the end that
+// somebody is on the way to it.
+struct OfParent {
+  penna_channel* channel;
+  uint64_t channel_bytes;
+  penna_doorbell* doorbell;
+  const penna_life* life;
+} of_parent;
+
+void unmap_parents_channel() {
+  if (of_parent.channel == nullptr) return;
+  sys(SYS_munmap, reinterpret_cast<long>(of_parent.channel), static_cast<long>(of_parent.channel_bytes));
+  of_parent.channel = nullptr;
+}
+
+void leave_parent(bool met) {
+  if (!met && of_parent.channel != nullptr) {
+    auto* const page = reinterpret_cast<uint8_t*>(of_parent.channel);
+    __atomic_fetch_add(&reinterpret_cast<penna_start_counts*>(page + PENNA_START_COUNTS_AT)->unmet, 1,
+                       __ATOMIC_RELAXED);
+  }
+  unmap_parents_channel();
+  sys(SYS_munmap, reinterpret_cast<long>(of_parent.doorbell), 4096);
+  sys(SYS_munmap, reinterpret_cast<long>(of_parent.life), 4096);
 }
 
 // MADV_WIPEONFORK must be set before the first fork; without it (before Linux 4.14) a child would corrupt its parent.
@@ -95,8 +117,12 @@ bool start() {
     return false;
   Rendezvous& meeting = last_meeting;
   const uint32_t forked_from = meeting.pid;
+  of_parent = {meeting.channel, meeting.channel_bytes, meeting.doorbell, meeting.life};
   meeting = {};
-  if (!meet_recorder(recorder_socket(), forked_from, &meeting)) return false;
+  const bool met = meet_recorder(recorder_socket(), forked_from, unmap_parents_channel, &meeting);
+  if (forked) leave_parent(met);
+  wipe_environment();
+  if (!met) return false;
 
   process.channel = meeting.channel;
   process.doorbell = meeting.doorbell;
@@ -180,8 +206,9 @@ void leave_system_calls() {
   process.channel->counters.calls_forbidden = 1;
 }
 
-void count_unfollowed() {
-  if (process.channel != nullptr) __atomic_fetch_add(&process.channel->counters.unfollowed, 1, __ATOMIC_RELAXED);
+void count_unfollowed(int count) {
+  if (process.channel != nullptr)
+    __atomic_fetch_add(&process.channel->counters.unfollowed, static_cast<uint64_t>(count), __ATOMIC_RELAXED);
 }
 
 bool enter_thread() {

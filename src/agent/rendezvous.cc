@@ -223,11 +223,12 @@ uint8_t* make_channel(const penna_channel& plan, long fd) {
 
 }  // namespace
 
-bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* result) {
+bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_room)(), Rendezvous* result) {
   Descriptor socket(connect_to(socket_path));
   if (!socket) return false;
   SharedPages pages;
   if (!receive_config(socket.fd, &result->config, &pages)) return false;
+  make_room();
   long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, pages.fds[0], 0);
   if (sys_failed(doorbell)) return false;
   long life = sys(SYS_mmap, 0, 4096, PROT_READ, MAP_SHARED, pages.fds[1], 0);
@@ -261,6 +262,13 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, Rendezvous* re
   sys(SYS_munmap, doorbell, 4096);
   sys(SYS_munmap, life, 4096);
   return false;
+}
+
+bool room_for_channel() {
+  penna_config least{};
+  least.chunk_count = 64;
+  least.max_nodes = 1024;
+  return Room::now().holds(plan_channel(least).total_bytes);
 }
 
 long ask_recorder(const char* socket_path, long questions) {

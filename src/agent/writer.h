@@ -30,6 +30,9 @@ inline void lose_call(penna_loss why) { lose_for(why, PENNA_CALLS, 2); }
 // Hands over this thread's chunk before it is full: at the exit of a thread.
 void close_chunk();
 
+// Wakes the collector if it sleeps.
+void ring_doorbell();
+
 inline uint8_t* chunk_address(uint32_t chunk) {
   return process.chunks + (static_cast<size_t>(chunk) << PENNA_CHUNK_BITS);
 }

@@ -27,10 +27,14 @@ namespace {
 std::string socket_of(int pid) {
   const auto text = read_file(fmt::format("/proc/{}/environ", pid), 4 << 20);
   if (!text) return "";
-  const std::string name = PENNA_SOCKET_VARIABLE "=";
+  constexpr std::string_view name = PENNA_SOCKET_VARIABLE "=";
   for (size_t at = 0; at < text->size();) {
     const size_t end = std::min(text->find('\0', at), text->size());
-    if (text->compare(at, name.size(), name) == 0) return text->substr(at + name.size(), end - at - name.size());
+    std::string_view entry(*text);
+    entry = entry.substr(at, end - at);
+    const bool begins_so = entry.starts_with(name[0]) || entry.starts_with(PENNA_SOCKET_MET);
+    if (begins_so && entry.substr(1).starts_with(name.substr(1)))
+      return text->substr(at + name.size(), end - at - name.size());
     at = end + 1;
   }
   return "";

@@ -25,6 +25,7 @@
 #include "cli/record_notes.h"
 #include "cli/signals.h"
 #include "cli/silencer.h"
+#include "collect/arrivals.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/doorbell.h"
@@ -67,26 +68,29 @@ void use_more_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// How long a process that was started may take until it meets us, when nobody else is left.
-constexpr int kPatienceMs = 500;
+// How often it is looked whether a process may still meet us, when nobody else is left.
+constexpr int kLookMs = 50;
 
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
 // Returns the program's wait status, and whether a signal has told us.
 std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell,
-                            const Signals& signals, const Launch& program, bool quiet) {
+                            const Signals& signals, const Launch& program, const std::string& socket_path, bool quiet) {
   int status = 0;
   bool running = true, told = false;
   for (;;) {
     const bool alone = !running && server.living() == 0;
-    if (alone && doorbell.expected() == 0) return {status, false};
+    std::vector<Fd> arrivals;
+    if (alone && doorbell.expected() != 0)
+      arrivals = find_arrivals(socket_path, doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
+    if (alone && arrivals.empty()) return {status, false};
     pollfd fds[] = {{server.fd(), POLLIN, 0},
                     {signals.fd(), POLLIN, 0},
                     {running ? program.pidfd() : -1, POLLIN, 0},
                     {control.fd(), POLLIN, 0},
-                    {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0}};
-    int ready = ::poll(fds, std::size(fds), alone ? kPatienceMs : running || told ? -1 : 1000);
-    if (ready == 0 && alone) return {status, false};
-    if (ready == 0 && !told) {
+                    {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0},
+                    {alone ? arrivals.front().get() : -1, POLLIN, 0}};
+    int ready = ::poll(fds, std::size(fds), alone ? kLookMs : running || told ? -1 : 1000);
+    if (ready == 0 && !told && !alone) {
       told = true;
       if (!quiet)
         say(fmt::format(
@@ -184,12 +188,9 @@ int cmd_record(const RecordOptions& options) {
     return trouble.exit_code;
   }
   const auto [status, hurried] =
-      follow(**server, *control, silencer->get(), *doorbell, signals, *program, options.quiet);
+      follow(**server, *control, silencer->get(), *doorbell, signals, *program, *socket_path, options.quiet);
   std::string unrecorded;
-  if (!(*server)->has_met(static_cast<uint32_t>(program->pid())))
-    unrecorded = why_unrecorded(options.command[0]);
-  else if (uint32_t strangers = doorbell->expected(); strangers != 0)
-    unrecorded = say_unrecorded(strangers);
+  if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) unrecorded = why_unrecorded(options.command[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/say.h"
 #include "cli/cmd_list.h"
 #include "model/losses.h"
@@ -48,6 +50,19 @@ std::string what_snapshots_did(const std::vector<std::string>& unmet, const Coll
   return text;
 }
 
+// One each as long as they are few.
+std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
+  constexpr size_t kFew = 2;
+  const uint64_t count = totals.unrecorded.size() + totals.unrecorded_untold;
+  std::vector<std::string> lines;
+  if (totals.forks_unmet != 0) lines.push_back(unmet_sentence(totals.forks_unmet));
+  if (count > kFew || totals.unrecorded_untold != 0)
+    lines.push_back(unrecorded_summary(totals.unrecorded, totals.unrecorded_untold) + "; see: penna info");
+  else
+    for (const UnrecordedProgram& program : totals.unrecorded) lines.push_back(unrecorded_sentence(program));
+  return lines;
+}
+
 }  // namespace
 
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
@@ -85,12 +100,15 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (totals.left_off != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));
-  if (totals.unfollowed != 0)
+  const auto told = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
+                                  [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });
+  const uint64_t forked = totals.unfollowed - std::min<uint64_t>(totals.unfollowed, static_cast<uint64_t>(told));
+  if (forked != 0)
     say(fmt::format("{} not recorded: an inherited filter of system calls (seccomp) forbids what recording needs",
-                    plural_text(static_cast<int64_t>(totals.unfollowed), "program or forked process was",
-                                "programs and forked processes were")));
+                    plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
   for (const std::string& limit : totals.limits) say(limit);
   if (!unrecorded.empty()) say(unrecorded);
+  for (const std::string& line : lines_of_unrecorded(totals)) say(line);
   say(fmt::format("next: penna report {}", times.path));
 }
 
@@ -120,14 +138,6 @@ std::string why_unrecorded(const std::string& command) {
         command);
   return fmt::format(
       "nothing was recorded of {}: it ended before it met the recorder, or its limits (ulimit) leave no room", command);
-}
-
-std::string say_unrecorded(uint32_t count) {
-  return fmt::format(
-      "{} that it started {} not recorded: static, setuid, 32-bit or of another libc, without a way to the recorder "
-      "(another root or "
-      "/tmp, a sandbox), or with limits (ulimit) that leave no room",
-      count == 1 ? std::string("a program") : fmt::format("{} programs", count), count == 1 ? "was" : "were");
 }
 
 }  // namespace penna

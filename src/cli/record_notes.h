@@ -34,7 +34,4 @@ bool takes_agent(const std::string& command);
 
 std::string why_unrecorded(const std::string& command);
 
-// That `count` of the programs that it started did not meet the recorder, as a sentence.
-std::string say_unrecorded(uint32_t count);
-
 }  // namespace penna

@@ -166,6 +166,25 @@ uint32_t ChannelMap::free_chunks() const {
   return count;
 }
 
+bool ChannelMap::next_start(bool gone, penna_start* start) {
+  const auto* places = reinterpret_cast<const penna_starts*>(at(PENNA_STARTS_AT))->places;
+  for (;;) {
+    const penna_start& place = places[starts_read_ % PENNA_STARTS];
+    // Acquire: pairs with the release in tell_start().
+    const bool ready = __atomic_load_n(&place.ready, __ATOMIC_ACQUIRE) == starts_read_ + 1;
+    const uint32_t ahead = __atomic_load_n(&start_counts()->written, __ATOMIC_RELAXED) - starts_read_;
+    if (!ready && (!gone || ahead == 0 || ahead > PENNA_STARTS)) return false;
+    if (ready) std::memcpy(start, &place, sizeof *start);
+    ++starts_read_;
+    __atomic_store_n(&start_counts()->read, starts_read_, __ATOMIC_RELEASE);  // pairs with the acquire in take_place()
+    if (ready) return true;
+  }
+}
+
+uint32_t ChannelMap::starts_untold() const { return __atomic_load_n(&start_counts()->untold, __ATOMIC_RELAXED); }
+
+uint32_t ChannelMap::forks_unmet() const { return __atomic_load_n(&start_counts()->unmet, __ATOMIC_RELAXED); }
+
 uint32_t ChannelMap::node_count() const {
   // Acquire: nodes below it were taken before; each is published by its own pc_generation.
   return std::min(__atomic_load_n(&shared()->node_count, __ATOMIC_ACQUIRE), geometry_.max_nodes);

@@ -44,6 +44,12 @@ class ChannelMap {
   bool is_free(uint32_t chunk) const;
   uint32_t free_chunks() const;
 
+  // The next thing that the target has told of what it starts: untrusted but for the size of its path. `gone`: it does not write any more,
+  // and what it had begun to tell is passed over.
+  bool next_start(bool gone, penna_start* start);
+  uint32_t starts_untold() const;
+  uint32_t forks_unmet() const;
+
   // Number of stack nodes handed out so far, at most max_nodes.
   uint32_t node_count() const;
   // A copy of a node; pc_generation == 0 when it is not there (yet).
@@ -52,11 +58,13 @@ class ChannelMap {
  private:
   uint8_t* at(uint64_t offset) const { return memory_.data() + offset; }
   uint8_t* chunk_data(uint32_t chunk) const;
+  penna_start_counts* start_counts() const { return reinterpret_cast<penna_start_counts*>(at(PENNA_START_COUNTS_AT)); }
   penna_channel* shared() const { return reinterpret_cast<penna_channel*>(memory_.data()); }
 
   Mapping memory_;
   penna_channel geometry_{};
   uint32_t ring_slots_ = 0;
+  uint32_t starts_read_ = 0;
 };
 
 }  // namespace penna

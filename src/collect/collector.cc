@@ -166,9 +166,21 @@ void Collector::run() {
   health_.calls_left_out = totals_.calls_left_out;
   health_.events_left_out = totals_.events_left_out;
   health_.cpu_ns = thread_cpu_ns();
+  note_unrecorded();
   note_limits();
   (void)writer_.write_collector(health_);
   outcome_ = writer_.finish();
+}
+
+void Collector::note_unrecorded() {
+  totals_.unrecorded = programs_.unrecorded();
+  totals_.unrecorded_untold = programs_.untold();
+  totals_.forks_unmet = programs_.unmet();
+  for (size_t i = 0; i < totals_.unrecorded.size() && health_.notes.size() < kMostNotes - 1; ++i)
+    health_.notes.push_back(unrecorded_sentence(totals_.unrecorded[i]));
+  if (health_.notes.size() >= kMostNotes - 1 || totals_.unrecorded_untold != 0)
+    health_.notes.push_back(unrecorded_summary(totals_.unrecorded, totals_.unrecorded_untold));
+  if (totals_.forks_unmet != 0) health_.notes.push_back(unmet_sentence(totals_.forks_unmet));
 }
 
 void Collector::note_limits() {
@@ -205,7 +217,9 @@ void Collector::apply(News& news) {
       if (onlooker_ != nullptr) onlooker_->began(news.process);
       news.drain->set_onlooker(onlooker_);
       news.drain->set_flight_recorder(flight_.get());
+      news.drain->set_started_programs(&programs_);
       news.drain->set_patience(&patience_);
+      if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
       drains_.push_back(std::move(news.drain));
       break;
     case News::kEnd:

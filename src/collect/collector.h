@@ -19,6 +19,7 @@
 #include "collect/clocks.h"
 #include "collect/doorbell.h"
 #include "collect/process_drain.h"
+#include "collect/started_programs.h"
 #include "recording/writer.h"
 
 namespace penna {
@@ -34,6 +35,9 @@ struct CollectorTotals {
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
   uint64_t unfollowed = 0;                    // programs and processes whose inherited filters would have ended them
+  std::vector<UnrecordedProgram> unrecorded;  // of the programs that recorded ones have started
+  uint64_t unrecorded_untold = 0;             // and those of which no more is known
+  uint64_t forks_unmet = 0;                   // forked processes that had no way to the recorder
   uint64_t left_behind = 0;                   // chunks, as the recorder was told to stop
   std::vector<std::string> limits;            // of its budget that were reached
   uint64_t snapshots = 0;
@@ -96,6 +100,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
+  void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();
   void write_clock_sometimes();
@@ -116,6 +121,7 @@ class Collector {
   bool stopping_ = false;
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
+  StartedPrograms programs_;
   CollectorHealth health_;
   ClockTriplet began_ = read_clocks();
   Patience patience_;

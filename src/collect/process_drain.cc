@@ -37,6 +37,7 @@ void ProcessDrain::set_onlooker(Onlooker* onlooker) {
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   size_t taken = 0;
+  hear_of_starts(false);
   take_unfinished(writer);
   uint32_t chunk_untrusted;
   while (taken < limit && !is_over() && channel_.next_full_chunk(&chunk_untrusted)) {
@@ -58,6 +59,21 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   max_backlog_ = std::max<uint64_t>(max_backlog_, taken);
   if (taken != 0) write_new_stacks(writer);
   return taken;
+}
+
+// A process that numbers itself in another way than we do, numbers its children so, too.
+void ProcessDrain::hear_of_starts(bool gone) {
+  if (programs_ == nullptr) return;
+  penna_start start;
+  for (uint32_t i = 0; i < PENNA_STARTS && channel_.next_start(gone, &start); ++i) {
+    const uint32_t own = channel_.geometry().pid;
+    if (start.pid == own)
+      programs_->told(start, pid_);
+    else if (own == pid_)
+      programs_->told(start, start.pid);
+    else if (start.why != PENNA_START_EXPECTED && start.why != PENNA_START_FAILED)
+      programs_->told(start, 0);
+  }
 }
 
 // Chunks that waited for a record to be finished: they are older than what is in the ring. Some will never be: a handler came in the
@@ -240,6 +256,8 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
 }
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
+  hear_of_starts(gone);
+  if (programs_ != nullptr) programs_->add_others(channel_.starts_untold(), channel_.forks_unmet());
   // A living target may go on for ever; what was full at this moment is at most each chunk once.
   drain(writer, channel_.geometry().chunk_count);
   for (const Unfinished& one : unfinished_)

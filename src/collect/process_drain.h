@@ -19,6 +19,7 @@
 #include "collect/chunk_sink.h"
 #include "collect/flight_recorder.h"
 #include "collect/onlooker.h"
+#include "collect/started_programs.h"
 #include "recording/records.h"
 #include "recording/types.h"
 #include "recording/writer.h"
@@ -35,6 +36,9 @@ class ProcessDrain {
   void set_onlooker(Onlooker* onlooker);
   // Chunks go there. Before the first chunk; may be null.
   void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
+
+  // What the process starts is told there. May be null.
+  void set_started_programs(StartedPrograms* programs) { programs_ = programs; }
 
   // From when on nothing more is taken. May be null.
   void set_patience(const Patience* patience) { patience_ = patience; }
@@ -82,6 +86,7 @@ class ProcessDrain {
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary);
   bool must_wait(const ChunkSummary& summary);
   void learn_from_all_chunks();
+  void hear_of_starts(bool gone);
   void write_missing_stacks(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
   void write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes);
@@ -106,6 +111,7 @@ class ProcessDrain {
   std::unique_ptr<ChunkFilter> filter_;
   Onlooker* onlooker_ = nullptr;
   FlightRecorder* flight_ = nullptr;
+  StartedPrograms* programs_ = nullptr;
   const Patience* patience_ = nullptr;
   uint64_t left_behind_ = 0;
   std::optional<FreshRecords> fresh_;  // for the onlooker

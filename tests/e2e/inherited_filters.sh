@@ -28,9 +28,13 @@ for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
     run penna record -f -k alloc -o filtered.penna -- ./filtered $by "$(number socket)" $how
     expect_eq "$alone" "$status $out" "$how, $by"
     expect_match "$err" '20,00[0-9] allocation events'
-    expect_contains "$err" '1 program or forked process was not recorded: an inherited filter of system calls (seccomp)'
+    if [ $how = exec ]; then
+      expect_match "$err" '\./filtered \(pid [0-9]+\) was not recorded: it has a filter of system calls \(seccomp\)'
+    else
+      expect_contains "$err" '1 forked process was not recorded: an inherited filter of system calls (seccomp)'
+    fi
     run penna info filtered.penna
-    expect_contains "$out" '1 program or forked process was not recorded'
+    expect_match "$out" 'was not recorded: it has a filter|1 program or forked process was not recorded'
     run penna check filtered.penna --max-peak 1G
     expect_eq 1 "$status" 'a limit, of what was recorded in part'
   done

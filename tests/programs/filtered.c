@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   if (argc != 5) return 1;
   work(NULL);
   if (forbid(argv[1], argv[2], atoi(argv[3])) != 0) return 2;
+  execl("/none/filtered", argv[0], "again", (char*)NULL);  // as shells look for it
   if (strcmp(argv[4], "exec") == 0) return execl(argv[0], argv[0], "again", (char*)NULL);
   if (strcmp(argv[4], "fork") == 0) return printf("%x\n", (unsigned)in_child()) < 0;
   work(NULL);

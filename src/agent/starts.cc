@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// See starts.h.
+#include "agent/starts.h"
+
+#include "agent/call_filters.h"
+#include "agent/lifecycle.h"
+#include "agent/state.h"
+#include "agent/sys.h"
+#include "agent/text.h"
+#include "agent/writer.h"
+
+namespace penna::agent {
+namespace {
+
+uint8_t* page() { return reinterpret_cast<uint8_t*>(process.channel); }
+
+// The number of a place that nobody else fills; false: there is none.
+bool take_place(penna_start_counts* counts, uint32_t* number) {
+  uint32_t next = __atomic_load_n(&counts->written, __ATOMIC_RELAXED);
+  do {
+    // Acquire: pairs with the collector's release of `read`, after it has copied what was in the place.
+    if (next - __atomic_load_n(&counts->read, __ATOMIC_ACQUIRE) >= PENNA_STARTS) {
+      __atomic_fetch_add(&counts->untold, 1, __ATOMIC_RELAXED);
+      return false;
+    }
+  } while (!__atomic_compare_exchange_n(&counts->written, &next, next + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  *number = next;
+  return true;
+}
+
+}  // namespace
+
+void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
+  if (process.channel == nullptr) return;
+  if (why == PENNA_START_SECCOMP) count_unfollowed(1);
+  uint32_t number;
+  if (!take_place(reinterpret_cast<penna_start_counts*>(page() + PENNA_START_COUNTS_AT), &number)) return;
+  penna_start& place = reinterpret_cast<penna_starts*>(page() + PENNA_STARTS_AT)->places[number % PENNA_STARTS];
+  const size_t length = text_length(path);
+  const size_t kept = length < PENNA_START_PATH ? length : size_t{PENNA_START_PATH};
+  place.ticks = ticks;
+  place.pid = pid;
+  place.why = static_cast<uint16_t>(why);
+  place.path_bytes = static_cast<uint16_t>(kept);
+  __builtin_memcpy(place.path, path + (length - kept), kept);
+  __atomic_store_n(&place.ready, number + 1, __ATOMIC_RELEASE);  // pairs with ChannelMap::next_start()
+  if ((call_refusals & kRefusesRecording) == 0) ring_doorbell();
+}
+
+uint32_t own_pid() { return program_refused() ? process.channel->pid : static_cast<uint32_t>(sys(SYS_getpid)); }
+
+}  // namespace penna::agent

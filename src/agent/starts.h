@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Tells the recorder what this process starts (penna_starts in penna/channel.h): who is not recorded, and why, is known here alone.
+//
+// Invariant: async-signal-safe, also in the child of a vfork; no system call where the process has forbidden itself some.
+#pragma once
+
+#include <stdint.h>
+
+#include "penna/channel.h"
+
+namespace penna::agent {
+
+// `pid`: 0 where it is not known. `ticks`: from before it was started. What is left alone for a filter of system calls is counted, too.
+void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks);
+
+// This process, as the kernel numbers it: in the child of a vfork another one than channel->pid.
+uint32_t own_pid();
+
+}  // namespace penna::agent

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// See arrivals.h.
+#include "collect/arrivals.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "penna/channel.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kMostText = 4 << 20;
+
+std::string text_of(uint32_t pid, const char* file) {
+  auto text = read_file(fmt::format("/proc/{}/{}", pid, file), kMostText);
+  return text ? std::move(*text) : std::string{};
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// Among words that end in zeros.
+bool has_word(std::string_view words, std::string_view word) {
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == '\0') && (end == words.size() || words[end] == '\0')) return true;
+  }
+  return false;
+}
+
+// A program whose dynamic linker has not come as far as the agent. Where libc is mapped and the agent is not, it was passed over.
+bool is_starting(uint32_t pid, const std::string& variable) {
+  if (!has_word(text_of(pid, "environ"), variable)) return false;
+  const std::string maps = text_of(pid, "maps");
+  return contains(maps, "/ld-linux") && (contains(maps, "libpenna-agent.so") || !contains(maps, "/libc.so"));
+}
+
+bool has_mapped(uint32_t pid, ino_t doorbell) {
+  const std::string maps = text_of(pid, "maps");
+  const std::string inode = fmt::format(" {} ", doorbell);
+  for (size_t at = maps.find("/memfd:penna-doorbell"); at != std::string::npos;
+       at = maps.find("/memfd:penna-doorbell", at + 1)) {
+    const size_t begin = maps.rfind('\n', at) + 1;
+    if (contains(std::string_view(maps).substr(begin, at - begin), inode)) return true;
+  }
+  return false;
+}
+
+// A forked child: until it has met, it has what its parent had. With a filter it may never meet.
+bool is_forked(uint32_t pid, ino_t doorbell) {
+  return has_mapped(pid, doorbell) && !contains(text_of(pid, "status"), "\nSeccomp:\t2");
+}
+
+}  // namespace
+
+std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
+                              const std::function<bool(uint32_t pid)>& is_known) {
+  std::vector<Fd> found;
+  struct stat page {};
+  const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc"), ::closedir);
+  if (all == nullptr || ::fstat(doorbell, &page) != 0) return found;
+  const std::string variable = fmt::format("{}={}", PENNA_SOCKET_VARIABLE, socket_path);
+  while (const dirent* entry = ::readdir(all.get())) {
+    const std::string_view name(entry->d_name);
+    uint32_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc() || end != name.data() + name.size()) continue;
+    if (pid == static_cast<uint32_t>(::getpid()) || is_known(pid)) continue;
+    Fd process(static_cast<int>(
+        ::syscall(SYS_pidfd_open, pid, 0)));  // before the look: it is of whom is looked at, or of nobody
+    if (!process || !(is_starting(pid, variable) || is_forked(pid, page.st_ino))) continue;
+    ::fcntl(process.get(), F_SETFD, FD_CLOEXEC);
+    found.push_back(std::move(process));
+  }
+  return found;
+}
+
+bool shares_doorbell(uint32_t pid, int doorbell) {
+  struct stat page {};
+  return ::fstat(doorbell, &page) == 0 && has_mapped(pid, page.st_ino);
+}
+
+}  // namespace penna

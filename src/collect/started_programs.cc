@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// See started_programs.h.
+#include "collect/started_programs.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace penna {
+namespace {
+
+constexpr size_t kMost = 1 << 16;  // starts, and meetings
+
+struct Why {
+  const char *one, *many;  // "it is ...": of one program; a word before "programs"
+};
+constexpr std::array<Why, PENNA_START_WHYS> kWhys{{
+    {"it ended before it met the recorder, or had no way to it (a sandbox)", "that never met the recorder"},
+    {"it did not start", "that did not start"},
+    {"it is statically linked, so no agent can be preloaded", "statically linked"},
+    {"it is a 32-bit program, and the agent is for x86-64", "32-bit"},
+    {"it is for another processor than x86-64", "for another processor"},
+    {"its libc is musl, and the agent is for glibc", "with musl as libc"},
+    {"its dynamic linker is not glibc's, which would preload the agent", "with another dynamic linker"},
+    {"it is setuid or setgid, has capabilities or another real than effective user, so nothing can be preloaded",
+     "setuid or with other privileges"},
+    {"the agent's file is not there for it (another root, a sandbox)", "behind another root or in a sandbox"},
+    {"its user may not read the agent's file", "whose user may not read the agent's file"},
+    {"its limits (ulimit) leave no room for recording", "whose limits (ulimit) leave no room"},
+    {"it is a tool of valgrind, which would run the agent as a part of what it looks at", "tools of valgrind"},
+    {"its environment is too large to be copied", "with too large an environment"},
+    {"it has a filter of system calls (seccomp) that forbids what recording needs", "with a filter (seccomp)"},
+}};
+
+const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
+
+}  // namespace
+
+void StartedPrograms::told(const penna_start& start, uint32_t pid) {
+  if (start.why == PENNA_START_FAILED) {
+    const auto found = starts_.find(pid);
+    if (found == starts_.end()) return;
+    found->second.pop_back();
+    if (found->second.empty()) starts_.erase(found);
+    --count_;
+    return;
+  }
+  if (auto early = early_meetings_.find(pid); early != early_meetings_.end()) {
+    auto met = std::find_if(early->second.begin(), early->second.end(), [&](uint64_t t) { return t >= start.ticks; });
+    if (met != early->second.end()) {
+      early->second.erase(met);
+      if (early->second.empty()) early_meetings_.erase(early);
+      --early_count_;
+      return;
+    }
+  }
+  if (count_ == kMost) {
+    ++untold_;
+    return;
+  }
+  ++count_;
+  const size_t bytes = std::min<size_t>(start.path_bytes, sizeof start.path);
+  starts_[pid].push_back({start.ticks, {std::string(start.path, bytes), pid, start.why}});
+}
+
+void StartedPrograms::met(uint32_t pid, uint64_t ticks) {
+  if (auto found = starts_.find(pid); found != starts_.end()) {
+    std::vector<Start>& starts = found->second;
+    auto last = std::find_if(starts.rbegin(), starts.rend(), [&](const Start& start) { return start.ticks <= ticks; });
+    if (last != starts.rend()) {
+      starts.erase(std::next(last).base());
+      --count_;
+      if (starts.empty()) starts_.erase(found);
+      return;
+    }
+  }
+  if (early_count_ == kMost) return;
+  ++early_count_;
+  early_meetings_[pid].push_back(ticks);
+}
+
+std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
+  std::vector<const Start*> all;
+  for (const auto& [pid, starts] : starts_)
+    for (const Start& start : starts) all.push_back(&start);
+  std::stable_sort(all.begin(), all.end(), [](const Start* a, const Start* b) { return a->ticks < b->ticks; });
+  std::vector<UnrecordedProgram> programs;
+  programs.reserve(all.size());
+  for (const Start* start : all) programs.push_back(start->program);
+  return programs;
+}
+
+std::string unrecorded_sentence(const UnrecordedProgram& program) {
+  const std::string who = program.path.empty() ? "a program" : program.path;
+  return fmt::format("{}{} was not recorded: {}", who,
+                     program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
+}
+
+std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t untold) {
+  std::array<size_t, PENNA_START_WHYS> counts{};
+  for (const UnrecordedProgram& program : programs) ++counts[program.why < counts.size() ? program.why : 0];
+  std::vector<std::string> parts;
+  for (uint32_t why = 0; why < counts.size(); ++why)
+    if (counts[why] != 0) parts.push_back(fmt::format("{} {}", counts[why], why_of(why).many));
+  if (untold != 0) parts.push_back(fmt::format("{} of which nothing else is known", untold));
+  return fmt::format("{} programs that were started were not recorded: {}", programs.size() + untold,
+                     fmt::join(parts, ", "));
+}
+
+std::string unmet_sentence(uint64_t forked) {
+  return fmt::format("{} forked process{} not recorded: without a way to the recorder (another root, a sandbox)",
+                     forked, forked == 1 ? " was" : "es were");
+}
+
+}  // namespace penna

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "collect/started_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace penna {
+namespace {
+
+penna_start start(uint64_t ticks, penna_start_why why, const std::string& path) {
+  penna_start told{};
+  told.ticks = ticks;
+  told.why = static_cast<uint16_t>(why);
+  told.path_bytes = static_cast<uint16_t>(path.size());
+  std::memcpy(told.path, path.data(), path.size());
+  return told;
+}
+
+std::string all(const StartedPrograms& programs) {
+  std::string text;
+  for (const UnrecordedProgram& one : programs.unrecorded()) text += unrecorded_sentence(one) + "\n";
+  return text;
+}
+
+TEST(StartedPrograms, WhoMeetsIsRecordedInWhateverOrderIsHeardOfIt) {
+  StartedPrograms programs;
+  programs.told(start(10, PENNA_START_EXPECTED, "/a"), 5);
+  programs.met(5, 20);
+  programs.met(6, 21);
+  programs.told(start(11, PENNA_START_EXPECTED, "/b"), 6);
+  EXPECT_EQ(all(programs), "");
+}
+
+TEST(StartedPrograms, AMeetingIsOfTheLastStartBeforeIt) {
+  StartedPrograms programs;
+  programs.met(5, 20);
+  programs.told(start(30, PENNA_START_STATIC, "/still"), 5);
+  EXPECT_EQ(all(programs), "/still (pid 5) was not recorded: it is statically linked, so no agent can be preloaded\n");
+  programs.told(start(40, PENNA_START_EXPECTED, "/again"), 5);
+  programs.met(5, 50);
+  EXPECT_EQ(programs.unrecorded().size(), 1U);
+  EXPECT_EQ(programs.unrecorded()[0].path, "/still");
+}
+
+TEST(StartedPrograms, WhatDidNotStartIsNothing) {
+  StartedPrograms programs;
+  programs.told(start(1, PENNA_START_FAILED, "/never"), 5);
+  programs.told(start(2, PENNA_START_MUSL, "/never"), 5);
+  programs.told(start(3, PENNA_START_FAILED, "/never"), 5);
+  EXPECT_EQ(all(programs), "");
+}
+
+TEST(StartedPrograms, TheyAreToldInTheirOrder) {
+  StartedPrograms programs;
+  programs.told(start(9, PENNA_START_BITS, "/late"), 3);
+  programs.told(start(4, PENNA_START_MUSL, "/early"), 8);
+  EXPECT_EQ(programs.unrecorded()[0].path, "/early");
+  EXPECT_EQ(unrecorded_summary(programs.unrecorded(), 2),
+            "4 programs that were started were not recorded: 1 32-bit, 1 with musl as libc, 2 of which nothing else is "
+            "known");
+}
+
+TEST(StartedPrograms, UntrustedStartsAreBounded) {
+  StartedPrograms programs;
+  penna_start hostile = start(1, PENNA_START_EXPECTED, "");
+  hostile.why = 999;
+  hostile.path_bytes = 65535;
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    programs.told(hostile, i);
+    programs.met(i + 1'000'000, 5);
+  }
+  EXPECT_EQ(programs.unrecorded().size(), 65'536U);
+  EXPECT_EQ(programs.untold(), 100'000U - 65'536U);
+  EXPECT_NE(unrecorded_sentence(programs.unrecorded()[0]).find("was not recorded: it ended before"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penna
