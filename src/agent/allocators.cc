@@ -2,6 +2,7 @@
 // See allocators.h.
 #include "agent/allocators.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>
@@ -12,6 +13,7 @@
 #include "agent/modules.h"
 #include "agent/pages.h"
 #include "agent/real.h"
+#include "agent/stacks.h"
 #include "agent/state.h"
 #include "agent/text.h"
 #include "unwind/program_headers.h"
@@ -47,16 +49,28 @@ bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module
   return has_zeroed_pages(module);
 }
 
-// Of the program everything, whether it shows it or not: the recorder knows its symbols. Of a library that was linked, and stands behind
-// ours, what is not replaced: its malloc is what ours calls; but where one place is both, operator delete and free, all is entered. Of
+// The runtime of a sanitizer may have to be (penna/detail/preload.h).
+bool stands_before_us(const link_map& map) {
+  const link_map* const ours = our_map();
+  for (const link_map* other = &map; other != nullptr; other = other->l_next)
+    if (other == ours) return true;
+  return false;
+}
+
+constexpr char kInstallHooks[] = "__sanitizer_install_malloc_and_free_hooks";
+bool sanitizer_tells;
+
+// Of the program everything, whether it shows it or not: the recorder knows its symbols. The same of a library that stands before ours, and
+// of which the program gets its malloc. Of a library that was linked, and stands behind ours, what is not replaced: its malloc is what ours calls; but where one place is both, operator delete and free, all is entered. Of
 // one that was opened, all, for nothing of ours calls its malloc.
 Part part_to_enter(const link_map& map, const ModuleFacts& module) {
+  if (sanitizer_tells && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
   if (&map == _r_debug.r_map) return Part::kAll;
   if (is_system_part(map, module)) return Part::kNothing;
   const DynamicSymbols symbols(map);
   const bool shows_one = symbols.find("malloc").address != 0;
   if (!shows_one) return may_hide_allocator(symbols, module) ? Part::kAll : Part::kNothing;
-  if (!module.stays) return Part::kAll;
+  if (!module.stays || stands_before_us(map)) return Part::kAll;
   if (symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0) return Part::kNothing;
   return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;
 }
@@ -127,11 +141,28 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
+// A sanitizer's allocator calls us itself, when it has looked who called it: nothing of ours is in its reports, and what is its own
+// library's shall not be in ours. A forked child has it of its parent.
+void listen_to_sanitizer(bool allocations) {
+  const DynamicSymbols::Found install = first_definition(kInstallHooks);
+  dl_find_object runtime;
+  if (install.address == 0 || _dl_find_object(reinterpret_cast<void*>(install.address), &runtime) != 0) return;
+  if (runtime.dlfo_link_map != _r_debug.r_map)
+    leave_out_of_stacks(reinterpret_cast<uintptr_t>(runtime.dlfo_map_start),
+                        reinterpret_cast<uintptr_t>(runtime.dlfo_map_end));
+  if (sanitizer_tells || !allocations) return;
+  using Told = void (*)(const volatile void*, size_t);
+  using ToldFree = void (*)(const volatile void*);
+  sanitizer_tells =
+      reinterpret_cast<int (*)(Told, ToldFree)>(install.address)(sanitizer_allocated, sanitizer_frees) != 0;
+}
+
 }  // namespace
 
 bool start_allocators(const penna_config& config, bool forked) {
   const bool wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
   thread.in_allocator = 0;
+  if (!forked) listen_to_sanitizer((config.classes & class_bit(PENNA_ALLOC)) != 0);
   layered = (config.classes & class_bit(PENNA_ALLOC)) != 0 && behind_a_layer();
   if (layered) note_entered(true);
   if (wanted && forked) note_entered(any_entered());

@@ -6,6 +6,7 @@
 
 #include "agent/text.h"
 #include "penna/channel.h"
+#include "penna/detail/preload.h"
 
 extern "C" char** environ;
 
@@ -35,11 +36,13 @@ void wipe(char* text) {
   for (; *text != '\0'; ++text) *text = '\0';
 }
 
-// LD_PRELOAD=AGENT[:REST] becomes LD_PRELOAD=REST, or nothing.
+// LD_PRELOAD=[RUNTIME:]AGENT[:REST] becomes LD_PRELOAD=REST, or nothing.
 void strip_preload() {
   char** entry = find_entry(environ, kPreload, sizeof kPreload - 1);
   if (entry == nullptr) return;
-  char* value = *entry + sizeof kPreload - 1;
+  char* const begin = *entry + sizeof kPreload - 1;
+  const size_t runtime = penna_first_runtime(begin);
+  char* value = begin[runtime] == '\0' ? begin : begin + runtime + (runtime != 0);
   size_t first = 0;
   while (value[first] != '\0' && value[first] != ':' && value[first] != ' ') ++first;
   if (first == 0 || first >= sizeof library_path) return;
@@ -50,8 +53,8 @@ void strip_preload() {
     remove_entry(entry);
   } else {
     size_t rest = text_length(value + first + 1);
-    __builtin_memmove(value, value + first + 1, rest + 1);
-    wipe(value + rest + 1);
+    __builtin_memmove(begin, value + first + 1, rest + 1);
+    wipe(begin + rest + 1);
   }
 }
 
@@ -85,16 +88,39 @@ bool set_recorder_socket(const char* path) {
 
 const char* agent_path() { return library_path; }
 
-ExecEnvironment exec_environment_size(char* const* from) {
-  ExecEnvironment size{3, sizeof kPreload + sizeof kSocket + text_length(socket_path) + text_length(library_path) + 2};
+namespace {
+// What is loaded before the agent: `runtime`, or what the user preloads if that must come first.
+const char* runtime_before_agent(const char* preloaded, const char* runtime, size_t* length) {
+  *length = text_length(runtime);
+  if (*length != 0) return runtime;
+  *length = penna_first_runtime(preloaded);
+  return preloaded;
+}
+}  // namespace
+
+char* append_preload(char* to, const char* preloaded, const char* runtime) {
+  size_t length;
+  const char* const before = runtime_before_agent(preloaded, runtime, &length);
+  if (length != 0) {
+    __builtin_memcpy(to, before, length);
+    to += length;
+    *to++ = ':';
+  }
+  to = text_append(to, library_path);
+  return *preloaded != '\0' ? text_append(text_append(to, ":"), preloaded) : to;
+}
+
+ExecEnvironment exec_environment_size(char* const* from, const char* runtime) {
+  ExecEnvironment size{3, sizeof kPreload + sizeof kSocket + text_length(socket_path) + text_length(library_path) +
+                              text_length(runtime) + 4};
   for (; from != nullptr && *from != nullptr; ++from) {
     ++size.pointers;
-    if (text_begins(*from, kPreload, sizeof kPreload - 1)) size.bytes += text_length(*from);
+    if (text_begins(*from, kPreload, sizeof kPreload - 1)) size.bytes += 2 * text_length(*from);
   }
   return size;
 }
 
-char** make_exec_environment(char* const* from, char** pointers, char* text) {
+char** make_exec_environment(char* const* from, const char* runtime, char** pointers, char* text) {
   const char* preloaded = nullptr;
   size_t count = 0;
   for (; from != nullptr && *from != nullptr; ++from) {
@@ -105,12 +131,7 @@ char** make_exec_environment(char* const* from, char** pointers, char* text) {
       pointers[count++] = *from;
   }
   pointers[count++] = text;
-  text = text_append(text, kPreload);
-  text = text_append(text, library_path);
-  if (preloaded != nullptr && *preloaded != '\0') {
-    text = text_append(text, ":");
-    text = text_append(text, preloaded);
-  }
+  text = append_preload(text_append(text, kPreload), preloaded != nullptr ? preloaded : "", runtime);
   *text++ = '\0';
   pointers[count++] = text;
   text = text_append(text, kSocket);

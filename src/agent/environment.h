@@ -26,13 +26,16 @@ bool set_recorder_socket(const char* path);
 // The path by which this agent was preloaded; empty when it was not.
 const char* agent_path();
 
+// Appends what LD_PRELOAD shall be for a program that needs `runtime` first, or nothing (empty), where it was `preloaded`.
+char* append_preload(char* to, const char* preloaded, const char* runtime);
+
 // An environment for a new program: `from` with our variables, built in place of the caller's stack or any other storage.
-// sizes() says how much is needed: `pointers` entries and `bytes` characters.
+// sizes() says how much is needed: `pointers` entries and `bytes` characters. `runtime`: as above.
 struct ExecEnvironment {
   size_t pointers = 0;
   size_t bytes = 0;
 };
-ExecEnvironment exec_environment_size(char* const* from);
-char** make_exec_environment(char* const* from, char** pointers, char* text);
+ExecEnvironment exec_environment_size(char* const* from, const char* runtime);
+char** make_exec_environment(char* const* from, const char* runtime, char** pointers, char* text);
 
 }  // namespace penna::agent

@@ -87,7 +87,7 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
     look(&program);
     look_for_agent(agent_path(), &program);
   }
-  const ExecEnvironment size = exec_environment_size(from);
+  const ExecEnvironment size = exec_environment_size(from, program.runtime);
   if (program.takes_variables() && (size.pointers > 16384 || size.bytes > 65536))
     program.why = PENNA_START_TOO_MUCH;  // rather not followed than out of stack
   auto told = tell(program);
@@ -95,7 +95,7 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   if (program.takes_variables()) {
     auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
     auto* text = static_cast<char*>(__builtin_alloca(size.bytes));
-    error = start(make_exec_environment(from, pointers, text));
+    error = start(make_exec_environment(from, program.runtime, pointers, text));
   } else {
     error = start(from);
   }
@@ -152,14 +152,14 @@ auto with_our_command(const char* command, Start start) {
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
-  size_t quoted =
-      4 * (text_length(command) + text_length(preloaded) + text_length(agent_path()) + text_length(recorder_socket()));
-  const MappedMemory memory(quoted + 128, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  size_t quoted = 4 * (text_length(command) + 2 * text_length(preloaded) + text_length(agent_path()) +
+                       text_length(recorder_socket()));
+  const MappedMemory memory(2 * (quoted + 128), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
   if (memory.at() == nullptr) return start(command);
   auto* const line = reinterpret_cast<char*>(memory.at());
-  char* to = text_append(line, "LD_PRELOAD=");
-  to = append_quoted(to, agent_path());
-  if (*preloaded != '\0') to = append_quoted(text_append(to, ":"), preloaded);
+  auto* const plain = reinterpret_cast<char*>(memory.at() + memory.bytes() / 2);
+  *append_preload(plain, preloaded, "") = '\0';
+  char* to = append_quoted(text_append(line, "LD_PRELOAD="), plain);
   to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
   to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
   *text_append(to, " sh") = '\0';

@@ -15,6 +15,7 @@
 #include "agent/rendezvous.h"
 #include "agent/sys.h"
 #include "agent/text.h"
+#include "penna/detail/preload.h"
 
 extern "C" char** environ;
 
@@ -109,6 +110,26 @@ class Dynamic {
   uint64_t at_ = 0, bytes_ = 0;
 };
 
+// A library that it needs before all others, by the name by which it does: the dynamic linker finds it by that, whoever asks.
+void find_runtime(long fd, const Head& head, ProgramToStart* program) {
+  const Dynamic dynamic(fd, head);
+  uint64_t names = 0;
+  dynamic.each_entry([&](int64_t tag, uint64_t value) {
+    if (tag == DT_STRTAB) names = dynamic.in_file(value);
+    return names == 0;
+  });
+  if (names == 0) return;
+  dynamic.each_entry([&](int64_t tag, uint64_t value) {
+    if (tag != DT_NEEDED) return true;
+    char name[sizeof program->runtime] = {};
+    read_at(fd, name, sizeof name - 1, names + value);
+    const size_t length = text_length(name);
+    if (penna_first_runtime(name) != length || length == 0) return true;
+    __builtin_memcpy(program->runtime, name, length + 1);
+    return false;
+  });
+}
+
 // glibc's dynamic linkers are ld-linux-x86-64.so.2, wherever they lie; one that is started itself is a program like those that it loads.
 penna_start_why why_not_linked(long fd, const Head& head, const char* path, char* const* environment) {
   const char* loader = nullptr;
@@ -176,6 +197,7 @@ void look_at_opened(long fd, const char* path, char* const* environment, bool fo
       program->why = why_not_linked(fd, head, path, environment);
     if (program->why != PENNA_START_EXPECTED) return;
     if (begins_privileged(fd)) program->why = PENNA_START_PRIVILEGED;
+    find_runtime(fd, head, program);
     return;
   }
   if (!follow_script || !head.begins("#!", 2)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program that is about to be started: can the agent be preloaded into it? Where it cannot, the dynamic
+// A program that is about to be started: can the agent be preloaded into it, and what must come before? Where it cannot, the dynamic
 // linker would complain, among what the program prints, or not start it at all, or leave the agent out; why is told to the recorder.
 //
 // Left out: what is behind more than one "#!" line.
@@ -17,6 +17,7 @@ struct ProgramToStart {
   penna_start_why why = PENNA_START_EXPECTED;
   bool is_there = true;       // false: no program will be started
   const char* path = "";      // where it lies; of a descriptor what /proc calls it
+  char runtime[128] = {};     // what is to be loaded before the agent; empty: nothing
   char path_found[512] = {};  // room for `path`
 
   // Our variables may be in its environment: it has the agent preloaded, or its children may.

@@ -136,9 +136,13 @@ uint32_t make_node(const Key& key) {
   return id;
 }
 
+uintptr_t left_out_begin, left_out_bytes;
+
+bool is_left_out(uintptr_t pc) { return is_own_code(pc) || pc - left_out_begin < left_out_bytes; }
+
 __attribute__((noinline)) uint32_t search_or_add(Key key) {
   constexpr uint32_t kTries = 96;
-  if (is_own_code(key.pc_generation & ((uint64_t{1} << 48) - 1)) && key.parent != 0) return key.parent;
+  if (is_left_out(key.pc_generation & ((uint64_t{1} << 48) - 1)) && key.parent != 0) return key.parent;
   const uint64_t hash = key.hash();
   uint32_t mine = 0;
   for (uint32_t nth = 0; nth < kTries; ++nth) {
@@ -205,6 +209,11 @@ uint32_t current_stack(const unwind::Registers& caller) {
   unwind::WalkResult result = unwind::walk(walker, caller, thread.state->memory, hooks);
   if (__builtin_expect(result.end != unwind::End::complete, 0)) count_truncated(result.end);
   return result.node < kMarkers ? result.node : 0;
+}
+
+void leave_out_of_stacks(uintptr_t begin, uintptr_t end) {
+  left_out_begin = begin;
+  left_out_bytes = end - begin;
 }
 
 void forget_last_stack() {

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "penna/channel.h"
+#include "penna/detail/preload.h"
 
 namespace penna {
 namespace {
@@ -25,10 +26,14 @@ ssize_t read_retrying(int fd, void* to, size_t bytes) {
 }
 
 // Only returns when the exec failed.
-void become(const std::vector<std::string>& command, const std::string& agent, const std::string& socket_path) {
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  std::string preload = preloaded != nullptr && *preloaded != '\0' ? agent + ":" + preloaded : agent;
-  if (!agent.empty()) {
+void become(const std::vector<std::string>& command, std::string preload, const std::string& socket_path) {
+  if (!preload.empty()) {
+    const char* preloaded = std::getenv("LD_PRELOAD");
+    if (preloaded != nullptr && *preloaded != '\0') {
+      const size_t runtime = penna_first_runtime(preload.c_str()) == 0 ? penna_first_runtime(preloaded) : 0;
+      if (runtime != 0) preload.insert(0, std::string(preloaded, runtime) + ":");
+      preload.append(":").append(preloaded);
+    }
     ::setenv("LD_PRELOAD", preload.c_str(), 1);
     ::setenv(PENNA_SOCKET_VARIABLE, socket_path.c_str(), 1);
   }
@@ -41,7 +46,7 @@ void become(const std::vector<std::string>& command, const std::string& agent, c
 
 }  // namespace
 
-Result<Launch> Launch::prepare(const std::vector<std::string>& command, const std::string& agent,
+Result<Launch> Launch::prepare(const std::vector<std::string>& command, const std::string& preload,
                                const std::string& socket_path, const sigset_t& signals) {
   int go[2], result[2];
   if (::pipe2(go, O_CLOEXEC) != 0) return Error{fmt::format("cannot make a pipe: {}", errno_text(errno))};
@@ -56,7 +61,7 @@ Result<Launch> Launch::prepare(const std::vector<std::string>& command, const st
     char start;
     if (read_retrying(go_reading.get(), &start, 1) != 1) ::_exit(125);  // the recorder gave up, or died
     ::sigprocmask(SIG_SETMASK, &signals, nullptr);
-    become(command, agent, socket_path);
+    become(command, preload, socket_path);
     int cause = errno;
     (void)!::write(result_writing.get(), &cause, sizeof cause);
     ::_exit(127);

@@ -147,7 +147,7 @@ int cmd_record(const RecordOptions& options) {
   auto socket_path = directory.create();
   if (!socket_path) return fail(socket_path.error().text);
   auto program =
-      Launch::prepare(options.command, takes_agent(options.command[0]) ? *agent : "", *socket_path, signals.before());
+      Launch::prepare(options.command, preload_for(options.command[0], *agent), *socket_path, signals.before());
   if (!program) return fail(program.error().text);
   use_more_descriptors();
   auto writer = create_recording(options, program->pid());

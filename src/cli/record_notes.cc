@@ -11,6 +11,7 @@
 #include "cli/cmd_list.h"
 #include "model/losses.h"
 #include "model/summary.h"
+#include "penna/detail/preload.h"
 #include "report/info.h"
 #include "report/units.h"
 #include "symbols/elf_facts.h"
@@ -112,10 +113,13 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("next: penna report {}", times.path));
 }
 
-bool takes_agent(const std::string& command) {
+std::string preload_for(const std::string& command, const std::string& agent) {
   const auto facts = read_elf_facts(file_of(command));
-  if (!facts || !facts->is_elf) return true;
-  return facts->bits == 64 && facts->machine_name == "x86-64" && !is_of_musl(*facts);
+  if (!facts || !facts->is_elf) return agent;
+  if (facts->bits != 64 || facts->machine_name != "x86-64" || is_of_musl(*facts)) return {};
+  for (const std::string& library : facts->needed)
+    if (penna_first_runtime(library.c_str()) == library.size() && !library.empty()) return library + ":" + agent;
+  return agent;
 }
 
 std::string why_unrecorded(const std::string& command) {

@@ -181,6 +181,13 @@ EnteredFunctions entered_functions(uint32_t set, bool all) {
   return functions;
 }
 
+void sanitizer_allocated(const volatile void* block, size_t size) {
+  if (recording(PENNA_ALLOC)) told(const_cast<void*>(block), size, PENNA_FAMILY_MALLOC);
+}
+void sanitizer_frees(const volatile void* block) {
+  if (block != nullptr && recording(PENNA_ALLOC)) tell_free(const_cast<void*>(block), PENNA_FAMILY_MALLOC);
+}
+
 // An exception leaves an operator new (penna_call_inside). It lies in a block that was allocated inside, and will be freed outside. Itanium
 // C++ ABI, exception handling, 2.5.2.
 extern "C" __attribute__((visibility("hidden"), used)) int penna_inside_personality(int, int actions, uint64_t,

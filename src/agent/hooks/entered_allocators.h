@@ -23,4 +23,8 @@ struct EnteredFunctions {
 // `all`: also those in front of which ours stand.
 EnteredFunctions entered_functions(uint32_t set, bool all);
 
+// What an allocator calls that tells others what it does (a sanitizer's): behind each allocation, and before each free.
+void sanitizer_allocated(const volatile void* block, size_t size);
+void sanitizer_frees(const volatile void* block);
+
 }  // namespace penna::agent

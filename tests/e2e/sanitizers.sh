@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs built with the sanitizers of gcc and clang, whose runtimes are a part of the program or a library: they print, report and end as
+# without us, also when another program starts them; and their allocations and locks are recorded.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+need clang libclang-rt-14-dev
+cp "$PENNA_SOURCE/tests/programs/sanitized.c" .
+runtimes=$(dirname "$(clang-14 -print-file-name=libclang_rt.asan-x86_64.so)")
+build() { # NAME COMPILER OPTION...
+  local name=$1
+  shift
+  "$@" -O1 -g -fno-omit-frame-pointer -w -D_GNU_SOURCE sanitized.c -o "$name" -pthread || fail "$name does not compile"
+}
+for kind in address thread leak undefined; do
+  build gcc_$kind gcc -fsanitize=$kind
+  build clang_$kind clang-14 -fsanitize=$kind
+done
+build clang_memory clang-14 -fsanitize=memory
+build gcc_address_static gcc -fsanitize=address -static-libasan
+build gcc_thread_static gcc -fsanitize=thread -static-libtsan
+build gcc_undefined_static gcc -fsanitize=undefined -static-libubsan
+for kind in address undefined; do
+  build clang_${kind}_shared clang-14 -fsanitize=$kind -shared-libsan "-Wl,-rpath,$runtimes"
+done
+build gcc_both gcc -fsanitize=address,undefined
+build plain gcc
+# libhwasan asks for a kernel and a processor that tag addresses.
+
+export UBSAN_OPTIONS=print_stacktrace=1
+# What differs from run to run: addresses, ids, what lies beside a block, and of a race who came first. gcc's runtime as a part of
+# the program shows none of its hooks: its allocator is entered, and frames of ours are in its reports.
+plainly() {
+  if [[ $program == gcc_*_static ]] || grep -q 'ThreadSanitizer: data race' "$1"; then
+    grep 'SUMMARY:' "$1" || true
+    return
+  fi
+  sed -E '/^penna: /d; /^(=>|  )0x[0-9a-f]+:/d; s/0x[0-9a-f]+/ADDR/g; s/==[0-9]+==/==N==/
+          s/pid=[0-9]+|tid=[0-9]+/ID/g; s/^ *#[0-9]+ /#N /; s/\+ADDR//' "$1"
+}
+# same PROGRAM WORD...: it does the same with us.
+same() {
+  run "$@"
+  local alone="$status $out $(plainly err.txt)"
+  run penna record -f -o sanitized.penna -- "$@"
+  expect_eq "$alone" "$status $out $(plainly err.txt)" "$*"
+}
+
+for program in gcc_* clang_*; do
+  [ -x "$program" ] || continue
+  faults='work leak arithmetic'
+  case $program in
+    *address* | *both*) faults+=' use_after_free overflow double_free' ;;
+    *thread*) faults+=' race use_after_free' ;;
+    *memory*) faults+=' uninitialised' ;;
+  esac
+  for fault in $faults; do same ./$program $fault; done
+  run penna record -f -o sanitized.penna -- ./$program work
+  expect_match "$err" '[1-9],?[0-9]+ allocation events, [2-5],[0-9]{3} lock events'
+  [ $program = gcc_leak ] || expect_missing "$err" 'was not recorded'
+  case $program in clang_*_shared | gcc_*) frames=1 ;; *) frames=12 ;; esac  # what is the runtime's own library is no frame
+  run penna report sanitized.penna alloc --frames $frames
+  expect_match "$out" ' work \(sanitized.c:'
+done
+
+# However they are started, and by whomever.
+for program in gcc_address gcc_thread gcc_leak clang_address clang_address_shared gcc_both; do
+  for how in exec exec_env spawn spawn_env; do
+    same ./plain $how ./$program
+    same ./gcc_address $how ./$program
+  done
+  for how in system popen shell; do
+    same ./plain $how "./$program use_after_free 2>&1 | grep -c ERROR; exit 3"
+    same ./$program $how "./plain; exit 3"
+  done
+done
+# The runtime is the user's wish.
+same env LD_PRELOAD=libasan.so.8 ASAN_OPTIONS=detect_leaks=0 ./plain
+same env LD_PRELOAD=libasan.so.8 ASAN_OPTIONS=detect_leaks=0 ./plain system './gcc_address'
+same env "LD_PRELOAD=libasan.so.8:libpthread.so.0" ASAN_OPTIONS=detect_leaks=0 ./plain spawn ./plain
