@@ -272,7 +272,8 @@ struct penna_life {
 PENNA_STATIC_ASSERT(sizeof(struct penna_life) == 64, "penna_life is 64 bytes");
 
 /* ---- Rendezvous ----------------------------------------------------------------------------------------------------
- * A Unix stream socket, named in the environment by PENNA_SOCKET. The target connects; the recorder sends penna_config with the descriptors of the doorbell and of the life; the target
+ * A Unix stream socket, named in the environment by PENNA_SOCKET, and of the same name in the abstract namespace for who cannot reach
+ * that. The target connects; the recorder sends penna_config with the descriptors of the doorbell and of the life; the target
  * answers penna_hello with the descriptor of its channel; the recorder
  * looks at the process and sends one byte; both close.
  */

@@ -39,17 +39,35 @@ union Control {
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
 };
 
-long connect_to(const char* path) {
+// By its path, or, where that cannot be reached (for another user, behind another root), by the same name without a place in the file
+// system.
+long connect_by(long fd, const char* path, bool by_path) {
   sockaddr_un address{};
-  if (text_length(path) >= sizeof address.sun_path) return -1;
+  address.sun_family = AF_UNIX;
+  *text_append(address.sun_path + (by_path ? 0 : 1), path) = '\0';
+  const size_t bytes = by_path ? sizeof address : offsetof(sockaddr_un, sun_path) + 1 + text_length(path);
+  return sys(SYS_connect, fd, reinterpret_cast<long>(&address), static_cast<long>(bytes));
+}
+
+// Who answers may tell us what code to change: it must be of our own user, or of root. Once the recorder has ended, anybody may take its
+// name.
+bool may_be_trusted(long fd) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (sys_failed(sys(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, reinterpret_cast<long>(&peer),
+                     reinterpret_cast<long>(&bytes))))
+    return false;
+  return peer.uid == 0 || peer.uid == static_cast<uint32_t>(sys(SYS_geteuid));
+}
+
+long connect_to(const char* path) {
+  if (text_length(path) + 2 > sizeof sockaddr_un::sun_path) return -1;
   long fd = sys(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  address.sun_family = AF_UNIX;
-  *text_append(address.sun_path, path) = '\0';
   timeval patience{2, 0};
   sys(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
   sys(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
-  if (sys(SYS_connect, fd, reinterpret_cast<long>(&address), sizeof address) == 0) return fd;
+  if ((connect_by(fd, path, true) == 0 || connect_by(fd, path, false) == 0) && may_be_trusted(fd)) return fd;
   sys(SYS_close, fd);
   return -1;
 }

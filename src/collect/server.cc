@@ -14,12 +14,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "base/file.h"
+#include "collect/arrivals.h"
 #include "collect/budget.h"
 #include "collect/exit_status.h"
 #include "penna/clock.h"
@@ -35,6 +38,19 @@ union Control {
   cmsghdr header;
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
 };
+union ControlWithSender {
+  cmsghdr header;
+  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
+};
+
+// 0: there is none, or it cannot be told.
+uint32_t parent_of(uint32_t pid) {
+  const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const size_t name_end = line ? line->rfind(')') : std::string::npos;
+  unsigned parent = 0;
+  if (name_end == std::string::npos || std::sscanf(line->c_str() + name_end + 1, " %*c %u", &parent) != 1) return 0;
+  return parent;
+}
 
 // The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the room
 // behind it reads as empty words.
@@ -60,9 +76,10 @@ std::string executable_of(uint32_t pid) {
 }
 
 // The hello of a peer and the one descriptor that came with it; an empty Fd when it is not one. None that came is left open.
-Fd receive_hello(int socket, penna_hello* hello) {
+// `from`: who has sent it, if the socket asks for that (SO_PASSCRED).
+Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
   iovec part{hello, sizeof *hello};
-  Control control{};
+  ControlWithSender control{};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -71,6 +88,12 @@ Fd receive_hello(int socket, penna_hello* hello) {
   ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   std::vector<Fd> came;
   for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
+    if (part_of->cmsg_level == SOL_SOCKET && part_of->cmsg_type == SCM_CREDENTIALS &&
+        part_of->cmsg_len >= CMSG_LEN(sizeof(ucred))) {
+      ucred sender;
+      std::memcpy(&sender, CMSG_DATA(part_of), sizeof sender);
+      *from = static_cast<uint32_t>(sender.pid);
+    }
     if (part_of->cmsg_level != SOL_SOCKET || part_of->cmsg_type != SCM_RIGHTS) continue;
     for (size_t at = CMSG_LEN(0); at + sizeof(int) <= part_of->cmsg_len; at += sizeof(int)) {
       int fd;
@@ -133,7 +156,23 @@ Result<> Server::bind_to(const std::string& path) {
     return Error{fmt::format("cannot listen at {}: {}", path, errno_text(errno))};
   watch(listener_.get());
   watch(timer_.get());
+  listen_without_a_place(path);
   return ok();
+}
+
+// For processes that cannot reach the path. Where somebody has the name already, those are not recorded.
+void Server::listen_without_a_place(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() + 2 > sizeof address.sun_path) return;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, path.data(), path.size());
+  nameless_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
+  if (nameless_ && ::bind(nameless_.get(), reinterpret_cast<const sockaddr*>(&address), bytes) == 0 &&
+      ::listen(nameless_.get(), SOMAXCONN) == 0)
+    watch(nameless_.get());
+  else
+    nameless_.reset();
 }
 
 void Server::watch(int fd) {
@@ -151,6 +190,8 @@ void Server::work() {
     int fd = events[i].data.fd;
     if (fd == listener_.get())
       accept_peers(listener_);
+    else if (nameless_ && fd == nameless_.get())
+      accept_peers(nameless_);
     else if (fd == timer_.get())
       let_the_silent_go();
     else if (peers_.count(fd) != 0)
@@ -168,7 +209,7 @@ bool Server::is_full() const {
 void Server::pause(bool paused) {
   if (paused == paused_) return;
   paused_ = paused;
-  for (const Fd* listener : {&listener_}) {
+  for (const Fd* listener : {&listener_, &nameless_}) {
     if (!*listener) continue;
     if (paused)
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener->get(), nullptr);
@@ -208,6 +249,25 @@ void Server::make_room_for(uint32_t pid) {
   if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
 }
 
+// Is it a program that a recorded one has started, or a recorded one that has become another? Its parents, or what it was forked of, tell.
+bool Server::is_part_of_it(uint32_t pid) const {
+  constexpr int kMostParents = 64;
+  const auto self = static_cast<uint32_t>(::getpid());
+  uint32_t one = pid;
+  for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
+    if (one == self || living_.count(one) != 0) return true;
+  return shares_doorbell(pid, doorbell_.fd());
+}
+
+// Of who has changed its user, the kernel shall tell who sends the answer, too: who connected may be gone, and another process have its
+// number. So it may not have spoken before it was looked at.
+static bool speaks_first_or_cannot_be_told(int socket) {
+  const int on = 1;
+  char byte;
+  return ::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+         ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+}
+
 void Server::accept_peers(const Fd& listener) {
   for (int turn = 0; turn < 64; ++turn) {
     if (is_full()) {
@@ -223,12 +283,15 @@ void Server::accept_peers(const Fd& listener) {
     ucred peer{};
     socklen_t size = sizeof peer;
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
-    if (peer.uid != ::geteuid() && ::geteuid() != 0) continue;
+    const bool of_other_user = peer.uid != ::geteuid();
+    if (of_other_user &&
+        (!is_part_of_it(static_cast<uint32_t>(peer.pid)) || speaks_first_or_cannot_be_told(socket.get())))
+      continue;
     if (!send_config(socket)) continue;
     if (peer.pid != 0) make_room_for(static_cast<uint32_t>(peer.pid));  // 0: it is in a namespace beside ours
     int fd = socket.get();
     watch(fd);
-    peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid), monotonic_ms()};
+    peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid), monotonic_ms(), of_other_user};
     tick(true);
   }
 }
@@ -242,8 +305,9 @@ void Server::hear(int fd) {
   Peer peer = std::move(peers_[fd]);
   peers_.erase(fd);
   penna_hello hello{};
-  Fd memory = receive_hello(fd, &hello);
-  if (!memory) return;
+  uint32_t sender = 0;
+  Fd memory = receive_hello(fd, &hello, &sender);
+  if (!memory || (peer.of_other_user && sender != peer.pid)) return;
   if (hello.after_exec == PENNA_HELLO_ASKS)
     answer(peer, memory);
   else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Server: where traced processes meet the recorder ("Rendezvous" in penna/channel.h), and who of them still lives.
 //
-// Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered.
+// Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered, and of others those that
+// are part of the recording: a program may change its user. Who they are is asked of the kernel, not of them.
 // What is held of them stays within the budget (budget.h).
 #pragma once
 
@@ -55,6 +56,7 @@ class Server {
     Fd socket;
     uint32_t pid = 0;
     uint64_t since_ms = 0;
+    bool of_other_user = false;
   };
   struct Living {
     uint32_t number = 0;
@@ -64,6 +66,7 @@ class Server {
 
   Server(const penna_config& config, Doorbell& doorbell, Collector& collector);
   Result<> bind_to(const std::string& path);
+  void listen_without_a_place(const std::string& path);
   void watch(int fd);
   void accept_peers(const Fd& listener);
   void make_room_for(uint32_t pid);
@@ -71,6 +74,7 @@ class Server {
   void pause(bool paused);
   bool is_full() const;
   void tick(bool wanted);
+  bool is_part_of_it(uint32_t pid) const;
   bool send_config(const Fd& socket) const;
   void hear(int fd);
   void admit(const Peer& peer, const penna_hello& hello, Fd memory);
@@ -82,6 +86,7 @@ class Server {
   Collector& collector_;
   Planner planner_;
   Fd epoll_, listener_, timer_;
+  Fd nameless_;                          // the same name, without a place in the file system
   bool paused_ = false, ticks_ = false;  // nobody is accepted; the timer runs
   uint64_t too_many_ = 0;                // processes that were refused
   std::map<int, Peer> peers_;            // by descriptor
