@@ -146,7 +146,7 @@ Result<> serve(uint32_t descriptor) {
     (void)!::write(told.get(), text.data(), text.size());
     told = Fd();
   };
-  const Signals signals;
+  const Signals signals(ending_signals());
   RecordSettings settings;
   settings.classes = 1u << PENNA_CALLS;
   SocketDirectory directory;
@@ -169,7 +169,7 @@ Result<> serve(uint32_t descriptor) {
 }
 
 Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
-  const Signals signals;
+  const Signals signals(ending_signals());
   RecordSettings settings;
   settings.classes = 1u << PENNA_CALLS;
   Doorbell doorbell = PENNA_TRY(Doorbell::create());

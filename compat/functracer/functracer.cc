@@ -28,7 +28,7 @@
 #include "cli/arguments.h"
 #include "cli/end_like.h"
 #include "cli/record_options.h"
-#include "cli/signals.h"
+#include "cli/signal_relay.h"
 #include "collect/server.h"
 #include "toggle.h"
 #include "traced.h"
@@ -175,18 +175,14 @@ class Follower {
       : options_(options), recording_(std::move(recording)), socket_(socket), traced_(options.start) {}
 
   // Until the child that records has ended; gives its wait status.
-  int follow(pid_t child, const Signals& signals) {
+  int follow(pid_t child, SignalRelay& signals) {
     const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     int status = 0;
     for (bool running = true; running;) {
       pollfd fds[] = {{socket_.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
       ::poll(fds, 3, patience());
       hear();
-      for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
-        const int number = static_cast<int>(signal.ssi_signo);
-        // The terminal sends to all; the child hands on to the program what was meant for it.
-        if (number != SIGPIPE && number != SIGXFSZ && signal.ssi_code != SI_KERNEL) ::kill(child, number);
-      }
+      signals.hand_on(child);  // which hands it on to the program
       running = ::waitpid(child, &status, WNOHANG) == 0;
       while (running && !waiting_.empty() && waiting_.front().due <= Clock::now()) write_first();
     }
@@ -255,7 +251,7 @@ Result<int> run(const FunctracerOptions& options) {
   const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
   if (options.free_stacks && !options.style.rtrace)
     (void)fail_with("-A: what is not freed has no backtraces of frees: -o DIR writes all that happened");
-  const Signals signals;
+  SignalRelay signals = PENNA_TRY(SignalRelay::start());
   const pid_t child = ::fork();
   if (child < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
   if (child == 0) {

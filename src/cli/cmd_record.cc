@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -23,7 +22,7 @@
 #include "cli/control_server.h"
 #include "cli/end_like.h"
 #include "cli/record_notes.h"
-#include "cli/signals.h"
+#include "cli/signal_relay.h"
 #include "cli/silencer.h"
 #include "collect/arrivals.h"
 #include "collect/clocks.h"
@@ -74,7 +73,7 @@ constexpr int kLookMs = 50;
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
 // Returns the program's wait status, and whether a signal has told us.
 std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell,
-                            const Signals& signals, const Launch& program, const std::string& socket_path, bool quiet) {
+                            SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
   int status = 0;
   bool running = true, told = false;
   for (;;) {
@@ -100,18 +99,16 @@ std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* si
     server.work();
     if ((fds[3].revents & POLLIN) != 0) control.work();
     if (silencer != nullptr && (fds[4].revents & POLLIN) != 0) silencer->work();
-    for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next()) {
-      int number = static_cast<int>(signal.ssi_signo);
-      if (number == SIGPIPE || number == SIGXFSZ) continue;
-      if (!running) return {status, true};
-      // What the terminal sends, it sends to the program too; what comes from a process was meant for the program.
-      if (signal.ssi_code != SI_KERNEL) ::kill(program.pid(), number);
-    }
+    if (running)
+      signals.hand_on(program.pid());
+    else if (signals.told_to_end())
+      return {status, true};
     if (running && (fds[2].revents & POLLIN) != 0) {
       server.work();  // looks at how it ended, before the wait below takes that away
       while (::waitpid(program.pid(), &status, 0) < 0 && errno == EINTR) {
       }
       running = false;
+      signals.hang_up();
     }
   }
 }
@@ -139,15 +136,16 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 int cmd_record(const RecordOptions& options) {
   auto agent = find_agent();
   if (!agent) return fail(agent.error().text);
+  auto signals = SignalRelay::start();
+  if (!signals) return fail(signals.error().text);
   auto doorbell = Doorbell::create();
   if (!doorbell) return fail(doorbell.error().text);
 
-  Signals signals;
   SocketDirectory directory;
   auto socket_path = directory.create();
   if (!socket_path) return fail(socket_path.error().text);
   auto program =
-      Launch::prepare(options.command, preload_for(options.command[0], *agent), *socket_path, signals.before());
+      Launch::prepare(options.command, preload_for(options.command[0], *agent), *socket_path, signals->before());
   if (!program) return fail(program.error().text);
   use_more_descriptors();
   auto writer = create_recording(options, program->pid());
@@ -188,7 +186,7 @@ int cmd_record(const RecordOptions& options) {
     return trouble.exit_code;
   }
   const auto [status, hurried] =
-      follow(**server, *control, silencer->get(), *doorbell, signals, *program, *socket_path, options.quiet);
+      follow(**server, *control, silencer->get(), *doorbell, *signals, *program, *socket_path, options.quiet);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) unrecorded = why_unrecorded(options.command[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false);
@@ -209,6 +207,7 @@ int cmd_record(const RecordOptions& options) {
          *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
         collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
+  signals->end();
   return end_like(status);
 }
 

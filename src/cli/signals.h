@@ -14,12 +14,17 @@
 
 namespace penna {
 
+// Those that ask a recorder to end, or tell it of a write that failed.
+inline sigset_t ending_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaddset(&set, signal);
+  return set;
+}
+
 class Signals {
  public:
-  Signals() {
-    sigset_t ours;
-    ::sigemptyset(&ours);
-    for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaddset(&ours, signal);
+  explicit Signals(const sigset_t& ours) {
     ::sigprocmask(SIG_BLOCK, &ours, &before_);
     fd_ = Fd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   }

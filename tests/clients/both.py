@@ -4,6 +4,7 @@
 while it is there and none else, and in the end the code is as it was in the file."""
 import csv
 import io
+import pathlib
 import random
 import sys
 
@@ -31,7 +32,7 @@ class Scene:
 
     def start(self):
         self.live = Live(*self.command)
-        self.pid = int(run('pgrep', '-P', self.live.process.pid))
+        self.pid = int(run('pgrep', '-P', self.live.process.pid, '-x', pathlib.Path(self.command[-1]).name[:15]))
 
     def state(self):
         site, = places(PENNA, self.pid)['hit']['sites']

@@ -125,7 +125,7 @@ start() {  # start CMD...: it has said "ready"; $pid is that of ./waits, also wh
   "$@" <in >said &
   exec 3>in 4<said
   read -r _ <&4
-  pid=$(pgrep -P $! || echo $!)
+  pid=$(pgrep -x -P $! waits || echo $!)
 }
 stop() { echo >&3; exec 3>&- 4<&-; wait $!; }
 start ./waits

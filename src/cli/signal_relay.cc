@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// See signal_relay.h.
+#include "cli/signal_relay.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace penna {
+namespace {
+
+// All but those by which the kernel tells a thread of its own faults, stops us for want of the terminal, or counts our time.
+sigset_t relayed_signals() {
+  sigset_t set;
+  ::sigfillset(&set);
+  for (int signal :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGVTALRM, SIGPROF, SIGXCPU})
+    ::sigdelset(&set, signal);
+  return set;
+}
+
+Fd open_terminal() { return Fd(::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)); }
+
+void send(pid_t program, const signalfd_siginfo& info) {
+  const int number = static_cast<int>(info.ssi_signo);
+  if (info.ssi_code == SI_QUEUE) {
+    sigval value{};
+    value.sival_ptr = reinterpret_cast<void*>(info.ssi_ptr);
+    ::sigqueue(program, number, value);
+  } else {
+    ::kill(program, number);
+  }
+}
+
+void stop() {
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);  // stops here
+  ::sigprocmask(SIG_BLOCK, &one, nullptr);
+}
+
+// Our parent shall see the job stop when the program does, which may have work to do before, or not stop at all.
+void stop_with(pid_t program) {
+  siginfo_t state{};
+  // Left as it is: a stop by ptrace(2) belongs to somebody else.
+  if (::waitid(P_PID, static_cast<id_t>(program), &state, WSTOPPED | WNOHANG | WNOWAIT) != 0) return;
+  if (state.si_pid == program && state.si_code == CLD_STOPPED && state.si_status == SIGTSTP) stop();
+}
+
+bool ends_recorder(int signal) {
+  return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
+}
+
+}  // namespace
+
+Result<SignalRelay> SignalRelay::start() {
+  const bool leads_terminal = ::getsid(0) == ::getpid() && open_terminal();
+  GroupWitness witness = PENNA_TRY(GroupWitness::start());
+  return SignalRelay(Signals(relayed_signals()), std::move(witness), leads_terminal);
+}
+
+// The witness is asked after, so that it knows of all that is here.
+std::vector<SignalRelay::Come> SignalRelay::take() {
+  std::vector<Come> come;
+  for (auto info = signals_.next(); info.ssi_signo != 0; info = signals_.next()) {
+    const bool from_own_write =
+        info.ssi_pid == static_cast<uint32_t>(::getpid()) && (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ);
+    if (!from_own_write) come.push_back({info, false});
+  }
+  if (come.empty()) return come;
+  witness_.ask();
+  for (Come& one : come) one.to_group = witness_.saw(static_cast<int>(one.info.ssi_signo));
+  return come;
+}
+
+void SignalRelay::hand_on(pid_t program) {
+  for (const Come& come : take()) {
+    if (come.info.ssi_signo == SIGCHLD)
+      stop_with(program);
+    else if (!come.to_group)
+      send(program, come.info);
+  }
+}
+
+bool SignalRelay::told_to_end() {
+  bool told = false;
+  for (const Come& come : take()) {
+    if (come.info.ssi_signo == SIGTSTP) stop();
+    told |= ends_recorder(static_cast<int>(come.info.ssi_signo));
+  }
+  return told;
+}
+
+void SignalRelay::hang_up() {
+  if (!leads_terminal_) return;
+  const Fd terminal = open_terminal();
+  const pid_t group = terminal ? ::tcgetpgrp(terminal.get()) : ::getpgrp();
+  if (group <= 0) return;
+  ::kill(-group, SIGHUP);
+  if (!terminal) ::kill(-group, SIGCONT);  // it has hung up before
+  (void)take();                            // ours
+}
+
+}  // namespace penna
