@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Programs of others, as one table; programs_of_others.py does with each what its fields say.
+
+A script is bash's, run in an empty directory that is also its HOME. What differs from run to run by itself is taken out by
+`normal`: (regular expression, replacement) pairs over stdout and stderr. To add a program: a row.
+"""
+import dataclasses
+
+
+@dataclasses.dataclass
+class Program:
+    packages: str           # of Debian
+    script: str             # what is run and compared
+    prepare: str = ''       # run before, never recorded
+    functions: tuple = ()   # what -F is given: a few functions of it
+    normal: tuple = ()
+    files: tuple = ()       # compared too
+    user: bool = False      # as nobody: it refuses root
+    timeout: int = 240      # for it alone; so long recorded is a hang
+
+
+LARGE_C = '''python3 - <<'PY'
+with open('large.cc', 'w') as out:
+    out.write('#include <map>\\n#include <string>\\n#include <vector>\\n#include <iostream>\\n')
+    for i in range(100):
+        out.write(f'struct T{i} {{ std::map<int, std::string> m; int f(int x) {{ m[x] = std::to_string(x * {i}); return m.size(); }} }};\\n')
+    out.write('int main() { int sum = 0;\\n' + ''.join(f'sum += T{i}().f({i});\\n' for i in range(100)))
+    out.write('std::cout << sum << std::endl; }\\n')
+PY
+'''
+PROGRAMS = {}
+
+# --- Compilers, linkers, and what manages sources.
+PROGRAMS |= {
+    'gcc': Program('g++ python3', 'g++ -O1 -c large.cc -o large.o', LARGE_C, ('cpp_*', 'parse_*'), files=('large.o',)),
+    'clang': Program('clang python3', 'clang++ -O0 -c large.cc -o large.o && clang++ large.o -o large && ./large', LARGE_C,
+                     ('*SourceManager*', '*Lexer*'), files=('large.o', 'large')),
+    'mold': Program('mold g++ python3', 'g++ -B/usr/libexec/mold -Wl,--threads large.o -o large && ./large; mold --version',
+                    LARGE_C + 'g++ -O1 -g -c large.cc -o large.o', ('*InputSection*', '*ObjectFile*'), files=('large',)),
+    'git': Program('git', '''export GIT_AUTHOR_DATE='2001-01-01T00:00:00Z' GIT_COMMITTER_DATE='2001-01-01T00:00:00Z'
+        git init -q -b main . && git config user.name a && git config user.email a@b
+        for i in 1 2 3; do seq $((i * 1000)) >numbers; git add numbers; git commit -qm "number $i"; done
+        git log --stat --format=%H; git gc -q; git fsck; git blame numbers | tail -2; git checkout -q missing''',
+                   functions=('cmd_*', 'xmalloc*')),
+    'rustc': Program('rustc', '''/usr/bin/rustc -C debuginfo=0 hello.rs -o hello && ./hello
+        /usr/bin/rustc -O large.rs -o large && ./large; /usr/bin/rustc broken.rs; echo $?''',
+                     '''echo 'fn main() { println!("hello"); }' >hello.rs; echo 'fn main() { let x: u8 = 300 }' >broken.rs
+        { for i in $(seq 200); do echo "fn f$i(v: &mut Vec<String>) { v.push(format!(\\"{}\\", $i * v.len())); }"; done
+          echo 'fn main() { let mut v = Vec::new();'; for i in $(seq 200); do echo "f$i(&mut v);"; done
+          echo 'let t: Vec<_> = (0..4).map(|i| std::thread::spawn(move || i * 2)).collect();'
+          echo 'for t in t { v.push(t.join().unwrap().to_string()); } println!("{}", v.join(" ").len()); }'; } >large.rs''',
+                     ('*parse*expr*', 'LLVM*'), files=('hello',)),
+    'go': Program('golang-go', '''export GOCACHE=$HOME/cache GOPATH=$HOME/go GOFLAGS=-mod=mod GO111MODULE=auto
+        go version && go build -o hello hello.go && ./hello && go vet hello.go''',
+                  '''cat >hello.go <<'GO'
+package main
+import ("fmt"; "sync"; "os"; "os/exec"; "strings"; "runtime")
+func work(n int) int { if n < 2 { return n }; return work(n-1) + work(n-2) }
+func main() {
+	var wait sync.WaitGroup
+	results := make([]int, 8)
+	for i := range results { wait.Add(1); go func(i int) { defer wait.Done(); results[i] = work(20 + i); runtime.GC() }(i) }
+	wait.Wait()
+	out, err := exec.Command("echo", "child").Output()
+	fmt.Println(results, strings.TrimSpace(string(out)), err, len(os.Args))
+	defer func() { fmt.Println("recovered:", recover()) }()
+	var none *int
+	fmt.Println(*none)
+}
+GO''', ('main.*',), timeout=600),
+}
+
+# --- Interpreters and virtual machines.
+PROGRAMS |= {
+    'python3': Program('python3', '''python3 -c '
+import threading, json, subprocess, hashlib, multiprocessing, sys
+t = [threading.Thread(target=lambda: sum(range(100000))) for _ in range(8)]
+[x.start() for x in t]; [x.join() for x in t]
+print(len(json.dumps([{"a": i} for i in range(20000)])), subprocess.run(["echo", "child"], capture_output=True).stdout)
+def square(x): return x * x
+print(multiprocessing.get_context("fork").Pool(3).map(square, range(10)), hashlib.sha256(b"x" * 99999).hexdigest())
+print(1 / 0)' ''', functions=('PyObject_Call*', '_PyEval_EvalFrameDefault')),
+    'node': Program('nodejs', 'node work.js; node -e "process.exit(3)"; echo $?; node -e "null.x" 2>&1 | grep -c TypeError',
+                    '''cat >work.js <<'JS'
+const { Worker, isMainThread, parentPort, workerData } = require('worker_threads');
+const crypto = require('crypto'), fs = require('fs'), zlib = require('zlib'), { execSync } = require('child_process');
+if (isMainThread) {
+  const results = []; let left = 4;
+  for (let i = 0; i < 4; i++) new Worker(__filename, { workerData: i }).on('message', m => {
+    results.push(m);
+    if (--left === 0) {
+      console.log(results.sort().join(' '), zlib.gzipSync(Buffer.alloc(100000)).length, execSync('echo child').toString());
+      crypto.pbkdf2('a', 'b', 10000, 32, 'sha256', (e, key) => console.log(key.toString('hex')));
+    }
+  });
+} else { let s = 0; for (let i = 0; i < 3e6; i++) s += i % (workerData + 2); parentPort.postMessage(`${workerData}:${s}`); }
+JS''', functions=('*uv_run*', 'uv__*')),
+    'java': Program('openjdk-17-jdk-headless', '''javac Work.java && java -Xmx200m Work; echo $?; java -Xmx200m Work throw; echo $?''',
+                    '''cat >Work.java <<'JAVA'
+import java.util.*;
+import java.util.concurrent.*;
+public class Work {
+  static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+  public static void main(String[] args) throws Exception {
+    if (args.length > 0) { String s = null; System.out.println(s.length()); }
+    ExecutorService pool = Executors.newFixedThreadPool(4);
+    List<Future<Integer>> all = new ArrayList<>();
+    for (int i = 0; i < 16; i++) { final int n = 15 + i % 8; all.add(pool.submit(() -> fib(n))); }
+    long sum = 0; for (Future<Integer> f : all) sum += f.get();
+    pool.shutdown();
+    Map<String, byte[]> m = new HashMap<>();
+    for (int i = 0; i < 20000; i++) m.put("k" + i % 500, new byte[2000]);
+    System.gc();
+    System.out.println(sum + " " + m.size());
+    Process p = new ProcessBuilder("echo", "child").inheritIO().start(); System.out.println(p.waitFor());
+    System.exit(4);
+  }
+}
+JAVA''', ('JNI_*', 'JVM_*'), timeout=400),
+    'perl': Program('perl', '''perl -e 'my %h; $h{$_ % 97} .= $_ for 1..50000; print length(join "", map { $h{$_} } sort keys %h), "\\n";
+        print `echo child`; $SIG{ALRM} = sub { print "alarm\\n" }; alarm 1; sleep 3; if (my $p = fork) { waitpid $p, 0; print $? >> 8, "\\n" } else { exit 5 } die "end\\n"' ''',
+                    functions=('Perl_sv_*',)),
+    'ruby': Program('ruby', '''ruby -e 't = 4.times.map { |i| Thread.new { (1..20000).map { |x| x.to_s * i }.size } }; p t.map(&:value), `echo child`
+        f = Fiber.new { 3.times { |i| Fiber.yield i } }; p f.resume, f.resume; GC.start; p fork { exit 3 } ? Process.wait2[1].exitstatus : 0; raise "end"' ''',
+                    functions=('rb_str_*',)),
+    'php': Program('php-cli', '''php -r 'for ($i = 0; $i < 50000; $i++) $a[] = md5($i); sort($a); echo $a[7], "\\n", shell_exec("echo child"); preg_match("/(a+)+b/", str_repeat("a", 30)); exit(3);' ''',
+                   functions=('zend_hash_*',)),
+    'lua': Program('lua5.4', '''lua5.4 -e 'local t = {} for i = 1, 1e5 do t[i] = tostring(i) end print(#table.concat(t)) local c = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end) print(c(), c()) print(pcall(error, "x")) error("end")' ''',
+                   functions=('lua*',)),
+    'tclsh': Program('tcl', '''echo 'set s 0; for {set i 0} {$i < 100000} {incr i} {incr s $i}; puts $s; puts [exec echo child]; error end' | tclsh''', functions=('Tcl_*',)),
+    'guile': Program('guile-3.0', '''guile --no-auto-compile -c '(display (apply + (iota 10000))) (newline) (gc) (display (call/cc (lambda (k) (for-each k (list 1 2))))) (exit 3)' ''', functions=('scm_c*',)),
+    'sbcl': Program('sbcl', '''sbcl --noinform --non-interactive --eval '(progn (defun f (n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2))))) (print (f 22)) (dotimes (i 50) (make-array 200000)) (gc :full t)
+        (print (mapcar #'"'"'sb-thread:join-thread (loop for i below 4 collect (let ((i i)) (sb-thread:make-thread (lambda () (dotimes (j 20) (make-array 100000)) (f (+ 15 i)))))))) (handler-case (car 1) (error () (print :caught))) (terpri) (sb-ext:exit :code 3))' ''', functions=('os_*', 'gc_*')),
+    'ocaml': Program('ocaml-nox', '''cat >t.ml <<'ML'
+let rec f n = if n < 2 then n else f (n - 1) + f (n - 2)
+let () = Printf.printf "%d %d\\n" (f 25) (List.length (List.init 100000 string_of_int)); Gc.full_major ();
+  (try raise Not_found with Not_found -> print_endline "caught"); failwith "end"
+ML
+        ocamlfind ocamlopt -version >/dev/null 2>&1; ocamlopt -g t.ml -o t && ./t; echo $?; ocaml t.ml''', functions=('caml_*',)),
+    'ghc': Program('ghc', '''ghc -O0 -threaded T.hs -o t && ./t +RTS -N2; echo $?''',
+                   '''cat >T.hs <<'HS'
+import Control.Concurrent
+import Control.Exception
+main = do
+  vs <- mapM (\\i -> do { v <- newEmptyMVar; _ <- forkIO (putMVar v $! sum [1 .. i * 10000 :: Integer]); return v }) [1 .. 8]
+  rs <- mapM takeMVar vs
+  print (sum rs)
+  r <- try (evaluate (1 `div` (0 :: Int))) :: IO (Either ArithException Int)
+  print r
+  error "end"
+HS''', functions=('hs_*', 'rts*'), timeout=400),
+    'erlang': Program('erlang-base', '''erl -noshell -eval 'S = self(), [spawn(fun() -> S ! lists:sum(lists:seq(1, N * 1000)) end) || N <- lists:seq(1, 50)], io:format("~p~n", [lists:sum([receive X -> X end || _ <- lists:seq(1, 50)])]), io:format("~s", [os:cmd("echo child")]), halt(3).' ''', functions=('erts_*',)),
+    'R': Program('r-base-core', '''Rscript -e 'x <- sapply(1:2000, function(i) sum(sqrt(1:i))); cat(sum(x), "\\n"); print(summary(lm(dist ~ speed, cars))$r.squared); tryCatch(stop("a"), error = function(e) cat("caught\\n")); stop("end")' ''', functions=('Rf_*',)),
+    'octave': Program('octave-cli octave', '''octave-cli --no-gui --norc --eval 'a = magic(40); disp(rank(a)); disp(sum(a(:))); try, error("x"); catch e, disp(e.message); end; exit(3)' ''', functions=('*octave_value*',)),
+}
+
+# --- Servers, each with a client.
+PROGRAMS |= {
+    'sqlite3': Program('sqlite3', '''sqlite3 t.db "create table t (a integer primary key, b text); with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000)
+        insert into t select x, hex(x * x) from c; create index i on t (b); select count(*), sum(length(b)) from t; select * from nowhere;" ''', functions=('sqlite3_*',), files=('t.db',)),
+    'redis': Program('redis-server redis-tools', '''redis-server --port 0 --unixsocket $PWD/s --daemonize no --save '' >log 2>&1 & server=$!
+        for i in $(seq 200); do redis-cli -s s ping >/dev/null 2>&1 && break; sleep 0.1; done
+        for i in $(seq 50); do redis-cli -s s set k$i $i; done | sort | uniq -c; redis-cli -s s eval 'return #redis.call("keys", "*")' 0
+        redis-cli -s s bgsave; redis-cli -s s shutdown nosave; wait $server; echo $?''', functions=('lookupKey*', 'dictFind')),
+    'nginx': Program('nginx curl', '''mkdir www logs && seq 10000 >www/f
+        printf 'daemon off; worker_processes 2; pid %s/pid; error_log logs/e; events {} http { access_log logs/a; client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s; server { listen unix:%s/web; location / { root %s/www; gzip on; gzip_types *; } location /m { stub_status; } } }' $PWD $PWD $PWD >conf
+        /usr/sbin/nginx -p $PWD -c $PWD/conf -e logs/e & server=$!
+        for i in $(seq 200); do curl -s --unix-socket web http://a/f >/dev/null && break; sleep 0.1; done
+        for i in 1 2 3; do curl -s --compressed --unix-socket web http://a/f | sha256sum; curl -s -o /dev/null -w '%{http_code}\\n' --unix-socket web http://a/none; done
+        kill -HUP $server; sleep 1; curl -s --unix-socket web http://a/f | wc -c; kill -QUIT $server; wait $server; echo $?; grep -c . logs/a''', functions=('ngx_http_*',), user=True),
+    'postgres': Program('postgresql', '''B=$(ls -d /usr/lib/postgresql/*/bin | tail -1); export LC_ALL=C
+        $B/initdb -D d -A trust -U me >initdb.log 2>&1; echo initdb $?
+        $B/postgres -D d -k $PWD -c listen_addresses= >log 2>&1 & server=$!
+        for i in $(seq 300); do $B/psql -h $PWD -U me -d postgres -c 'select 1' >/dev/null 2>&1 && break; sleep 0.1; done
+        $B/psql -h $PWD -U me -d postgres -c 'create table t as select x, md5(x::text) m from generate_series(1, 30000) x' -c 'select count(*), max(m) from t where x % 3 = 0' -c 'select a.x from t a join t b on a.m = b.m order by 1 limit 3' -c 'select 1 / 0'
+        for i in 1 2 3 4; do $B/psql -h $PWD -U me -d postgres -At -c "select sum(x) from t where x < $i * 100" >out.$i & clients="$clients $!"; done; wait $clients; cat out.*
+        kill -INT $server; wait $server; echo $?; grep -cE 'PANIC|FATAL|crash' log''', functions=('Exec*', 'palloc'), user=True, timeout=400),
+    'mariadb': Program('mariadb-server mariadb-client', '''mariadb-install-db --datadir=$PWD/d --auth-root-authentication-method=normal --skip-test-db >install.log 2>&1; echo install $?
+        /usr/sbin/mariadbd --no-defaults --datadir=$PWD/d --socket=$PWD/s --skip-networking --pid-file=$PWD/pid >log 2>&1 & server=$!
+        for i in $(seq 600); do mariadb --no-defaults -S s -u root -e 'select 1' >/dev/null 2>&1 && break; sleep 0.1; done
+        mariadb --no-defaults -S s -u root -e 'create database b; create table b.t engine=innodb as select seq x, md5(seq) m from seq_1_to_20000; select count(*), max(m) from b.t where x % 3 = 0; select nowhere'
+        for i in 1 2 3 4; do mariadb --no-defaults -S s -u root -e "select sum(x) from b.t where x < $i * 100" >out.$i & clients="$clients $!"; done; wait $clients; cat out.*
+        mariadb-admin --no-defaults -S s -u root shutdown; wait $server; echo $?; grep -ciE 'got signal|assert' log''', functions=('*mysql_parse*', 'my_*'), user=True, timeout=400),
+}
+
+# --- Large programs with windows, without them.
+PROGRAMS |= {
+    'soffice': Program('libreoffice-writer-nogui', 'soffice --headless --convert-to pdf f.txt; echo $?; ls *.pdf', 'seq 500 >f.txt', ('rtl_*', 'osl_*')),
+    'chromium': Program('chromium', '''chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
+        --user-data-dir=$PWD/profile --dump-dom file://$PWD/p.html 2>errors; echo $?; chromium --version''',
+                        '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc', 'g_*'), timeout=300),
+    'firefox': Program('firefox-esr', '''firefox-esr --headless --no-remote --profile $PWD/profile --screenshot $PWD/shot.png file://$PWD/p.html >log 2>&1; echo $?; test -s shot.png && echo shot; firefox-esr --version''',
+                       '''mkdir profile; echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('NS_*', 'JS_*'), timeout=300),
+    'emacs': Program('emacs-nox', '''emacs -Q --batch --eval '(progn (dotimes (i 20000) (insert (format "%d " i))) (message "%d %s" (buffer-size) (shell-command-to-string "echo child")) (garbage-collect) (kill-emacs 3))' ''', functions=('F*',)),
+    'vim': Program('vim', '''seq 5000 >f; vim -N -u NONE -i NONE -es -c '%s/1/one/g' -c 'w! g' -c 'r !echo child' -c 'cq 3' f; echo $?; sha256sum g''', functions=('do_*',)),
+    'gdb': Program('gdb g++', '''gdb -nx -q -batch -ex 'break f' -ex run -ex bt -ex 'print n' -ex finish -ex 'python print(1 + 1)' ./t''', '''echo 'int f(int n) { return n + 1; } int main() { return f(41); }' >t.c; gcc -g t.c -o t''',
+                   ('*breakpoint*',), normal=((r'process [0-9]+', 'process N'), (r'Thread 0x\w+ \(LWP \d+\)', 'Thread'))),
+    'convert': Program('imagemagick', '''convert -size 300x200 gradient:red-blue -blur 0x3 -resize 50% -rotate 20 a.png && identify -format '%wx%h %#\\n' a.png; convert none.png b.png; echo $?''', functions=('*Pixel*',)),
+    'ffmpeg': Program('ffmpeg', '''ffmpeg -v error -f lavfi -i testsrc=d=1:s=160x120:r=10 -threads 4 -c:v mpeg4 -flags +bitexact -fflags +bitexact a.avi; echo $?; ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv a.avi; ffmpeg -v error -i a.avi -f md5 -''', functions=('av_*',)),
+}
+
+# --- Small tools.
+PROGRAMS |= {
+    'curl': Program('curl', 'curl -s file:///etc/hostname >/dev/null; echo $?; curl -sS http://127.0.0.1:9/; echo $?; curl -V | head -1', functions=('Curl_*', 'curl_*')),
+    'openssl': Program('openssl', '''openssl genrsa 1024 2>/dev/null | openssl rsa -noout -check; seq 1000 | openssl enc -aes-256-cbc -k a -pbkdf2 -nosalt | sha256sum; openssl speed -seconds 1 sha256 2>/dev/null | wc -l; openssl nothing 2>&1 | wc -l''', functions=('EVP_*',)),
+    'ssh-keygen': Program('openssh-client', '''ssh-keygen -q -t ed25519 -N '' -f k && ssh-keygen -y -f k | cut -c1-20; eval $(ssh-agent) >/dev/null; ssh-add -q k; ssh-add -l | wc -l; ssh-agent -k >/dev/null; ssh -o BatchMode=yes -p 9 127.0.0.1 2>&1''', functions=('ssh*',)),
+    'tmux': Program('tmux', '''tmux -L t -f /dev/null new-session -d -x 80 -y 24 'echo inside; sleep 100' && sleep 1; tmux -L t capture-pane -p | head -1; tmux -L t kill-server; echo $?''', functions=('cmd_*',)),
+    'busybox': Program('busybox-static', '''busybox sh -c 'seq 1000 | busybox sort -rn | busybox head -3; busybox echo a | busybox md5sum; exit 3' '''),
+    'qemu-user': Program('qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross', '''qemu-aarch64 ./t; echo $?''', '''printf '#include <stdio.h>\\n#include <pthread.h>\\nvoid* f(void* a) { return a; } int main() { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); puts("there"); return 3; }' >t.c; aarch64-linux-gnu-gcc -static t.c -o t -pthread''', functions=('cpu_*',)),
+    'apt': Program('apt', '''apt-cache policy bash | head -2; apt-cache search --names-only '^bash$'; apt-config dump | wc -l; apt-get -s install bash 2>/dev/null | tail -1''', functions=('*pkgCache*',)),
+    'dpkg': Program('dpkg-dev', '''dpkg -l bash | tail -1; mkdir -p p/DEBIAN; printf 'Package: a\\nVersion: 1\\nArchitecture: all\\nMaintainer: a <a@b>\\nDescription: a\\n' >p/DEBIAN/control; dpkg-deb -b p a.deb; dpkg-deb -c a.deb | wc -l; dpkg -I a.deb | grep Package; dpkg -V bash''', functions=('*',)),
+    'man': Program('man-db', '''printf '.TH A 1\\n.SH NAME\\na - b\\n' >a.1; man -P cat ./a.1 | head -5; man nothing-of-that-name; echo $?''', functions=('man*',)),
+    'systemd': Program('systemd', '''systemd-escape 'a b/c'; systemd-path user | wc -l; systemd-id128 --app-specific=aa5ec5a5f07d4fd8ac4d0a5a4d6c1f2a machine-id | wc -c; systemd-tmpfiles --version | head -1; systemd-analyze calendar 'Mon 2030-01-01' | head -2''', functions=('*',)),
+    'make': Program('make', '''printf 'all: a b c\\n%%: ; @sh -c "echo $@"; sleep 0.1\\nb: a\\nc: b\\n\\tfalse\\n' >Makefile; make -j4; echo $?''', functions=('*',)),
+    'tar': Program('tar xz-utils zstd bzip2', '''seq 50000 >f; for z in -z -J -j --zstd; do tar --mtime=@0 --owner=0 --group=0 $z -cf t f && tar $z -xOf t | sha256sum; done; tar xf nothing; echo $?''', functions=('*',)),
+    'bash': Program('bash', '''bash -c 'for i in $(seq 200); do (exit $((i % 3))) || : ; done; coproc cat; echo a >&${COPROC[1]}; read x <&${COPROC[0]}; echo $x; trap "echo term" TERM; kill $$; diff <(seq 3) <(seq 4); exit 3' ''', functions=('*',)),
+    'strace': Program('strace', '''strace -f -o log sh -c 'echo a | cat'; echo $?; grep -c exited log''', functions=('*',)),
+    'valgrind': Program('valgrind', '''valgrind -q ls -d .; echo $?''', functions=('*',)),
+}
