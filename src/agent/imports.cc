@@ -15,11 +15,11 @@ namespace {
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
 
 // A program that is not position independent has an address of its own for a function that it imports: an entry of its linkage
-// table, which would lead back to the stub. Then the function itself; 0 where that is for its resolver to say.
-uintptr_t behind_linkage_table(uintptr_t target, const char* name) {
+// table, which would lead back to the stub. Then what that entry leads to, which may be ours; 0 where that is for its resolver to say.
+uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* version) {
   const link_map* map = map_of(target);
   if (map == nullptr || map->l_name[0] != '\0' || DynamicSymbols(*map).find(name).address != 0) return target;
-  const DynamicSymbols::Found found = first_definition(name);
+  const DynamicSymbols::Found found = BindingScope(target, nullptr).find(name, version);
   return found.is_resolver ? 0 : found.address;
 }
 
@@ -50,7 +50,8 @@ void prepare_import(const penna_patch& patch, const penna_patch_question& questi
   if (stub == nullptr || name == nullptr) return;
   // Not looked up yet: it still leads back into the module's own linkage table.
   const bool unresolved = pointer == nullptr || *pointer == 0 || lies_in(*pointer, question.start, question.end);
-  const uintptr_t target = unresolved ? resolved(scope.find(name, version)) : behind_linkage_table(*pointer, name);
+  const uintptr_t target =
+      unresolved ? resolved(scope.find(name, version)) : behind_linkage_table(*pointer, name, version);
   if (target == 0) return;
   stub->function = function_behind(target, name);
   stub->target = target;

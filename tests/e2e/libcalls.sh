@@ -132,6 +132,48 @@ gcc -O1 -Wl,-z,lazy memory.c -o memory
 penna record -q -k calls,alloc --libcalls -o memory.penna -- ./memory
 expect_match "$(penna report alloc memory.penna)" '^7 allocations of 70 B'
 
+# Also where a program at a fixed address has taken theirs, and what libraries call is an entry of its linkage table.
+cat >keeper.c <<'PROGRAM'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+void keep(void) {
+  for (int i = 0; i < 100; i++) {
+    pthread_mutex_lock(&mutex);
+    void* volatile block = malloc(10);
+    free(block);
+    pthread_mutex_unlock(&mutex);
+  }
+}
+PROGRAM
+cat >taken.c <<'PROGRAM'
+#include <pthread.h>
+#include <stdlib.h>
+void keep(void);
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+int main(void) {
+  void* (*volatile take)(size_t) = malloc;
+  void (*volatile drop)(void*) = free;
+  int (*volatile lock)(pthread_mutex_t*) = pthread_mutex_lock;
+  for (int i = 0; i < 100; i++) {
+    void* volatile block = malloc(10);
+    drop(block);
+    block = take(10);
+    free(block);
+    lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  keep();
+}
+PROGRAM
+for way in '-Wl,-z,lazy' '-Wl,-z,now' '-fno-plt'; do
+  gcc -O1 -shared -fPIC -fno-plt keeper.c -o libkeeper.so
+  gcc -O1 $way -fno-pie -no-pie taken.c -o taken -L. -lkeeper -Wl,-rpath,"$PWD"
+  penna record -q -k calls,alloc,locks --libcalls -o taken.penna -f -- ./taken
+  expect_match "$(penna report alloc taken.penna)" '^300 allocations of 3.00 kB in all, .* 0 B in 0 blocks live at the end'
+  expect_eq 200 "$(penna export csv taken.penna | grep -c ',lock,')" "locks ($way)"
+done
+
 # Debian's own: the same output, and what they call is there.
 ls -l /etc >plain.txt
 penna record -q -k calls --libcalls -o ls.penna -- ls -l /etc >traced.txt
