@@ -91,6 +91,17 @@ bool passes(uintptr_t caller, uintptr_t resume) {
   return true;
 }
 
+// From the first trampoline on, functions with the other kind of hook (hooks/calls.cc) look whether they were entered already.
+void look_for_second_hooks() {
+  if ((armed() & kCallsAtOnce) != 0) __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
+}
+
+// The same hook again is another call: a function that ends in a jump to its own beginning.
+bool is_told_twice(uintptr_t caller, uintptr_t resume) {
+  return is_trampoline(caller) && link_of_trampoline(caller).resume != resume &&
+         is_entered_already(find_function(resume), caller);
+}
+
 // A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's trampoline.
 uintptr_t end_jumpers(uintptr_t caller) {
   while (is_trampoline(caller)) {
@@ -109,6 +120,7 @@ extern "C" {
 // else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes on as it is.
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS)) return 0;
+  look_for_second_hooks();
   const uintptr_t resume = registers->resume;
   const Chain chain = frame == 0 ? chain_of(resume) : Chain::kNone;
   if (frame == 0 && passes(registers->caller, resume)) return 0;
@@ -116,6 +128,10 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   if ((frame != 0 && at.slot == nullptr) || chain == Chain::kUnclear) return lose_call(PENNA_LOSS_SHAPE), 0;
   const uintptr_t* const place = at.slot != nullptr ? at.slot : &registers->caller + (chain == Chain::kKept);
   uintptr_t caller = *place;
+  if (is_told_twice(caller, resume)) {
+    if (at.slot == nullptr && chain == Chain::kNone) pass_pair(caller, resume);
+    return 0;
+  }
   const uintptr_t jumper = caller;
   caller = end_jumpers(caller);
   const ReturnLink* link = return_link(caller, resume, at.flags, function_of);

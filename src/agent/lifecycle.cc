@@ -19,6 +19,7 @@
 #include "agent/points.h"
 #include "agent/real.h"
 #include "agent/rendezvous.h"
+#include "agent/return_trampolines.h"
 #include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/writer.h"
@@ -155,7 +156,8 @@ bool start() {
   if ((meeting.config.classes & class_bit(PENNA_LOCKS)) != 0)
     meeting.channel->record_cost_ticks = measure_record_cost();
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
-  bool at_once = (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers();
+  bool at_once =
+      (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers() && !any_return_links();
   const bool lock_options =
       lock_functions_entered() || process.min_wait != 0 || process.long_hold != 0 || process.lock_sample > 1;
   // Release: from here on other threads use all of the above.

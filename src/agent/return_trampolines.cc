@@ -91,8 +91,10 @@ void pass_pair(uintptr_t caller, uintptr_t resume) {
   if (link != nullptr && (is_new || is_stale(*link))) publish(*link, caller, 0, kFollows);
 }
 
+bool any_return_links() { return __atomic_load_n(&used, __ATOMIC_RELAXED) != 0; }
+
 void mark_return_links_stale(uintptr_t start, uintptr_t end) {
-  if (__atomic_load_n(&used, __ATOMIC_RELAXED) == 0) return;  // leaves the table's memory alone
+  if (!any_return_links()) return;  // leaves the table's memory alone
   for (ReturnLink& link : penna_return_links) {
     const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);
     if (caller == 0 || caller == kTaken) continue;

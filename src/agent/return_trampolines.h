@@ -56,6 +56,12 @@ inline ReturnLink& link_of_trampoline(uintptr_t pc) {
 // The return address that the compiler wrote, whatever stands there now.
 inline uintptr_t real_caller(uintptr_t pc) { return is_trampoline(pc) ? link_of_trampoline(pc).caller : pc; }
 
+// A function that was prepared in two ways, or is entered by a stub and has a hook of its own, tells of each call twice: by then, what it
+// returns to is a trampoline of its own.
+inline bool is_entered_already(uintptr_t function, uintptr_t caller) {
+  return is_trampoline(caller) && link_of_trampoline(caller).function == function;
+}
+
 // What is known of a function when its link is made: its first instruction, and flags for the way.
 struct LinkedFunction {
   uintptr_t function, flags;
@@ -73,6 +79,9 @@ void add_follower(uintptr_t jumper, const ReturnLink& link);
 
 // Calls of this pair are not to be recorded: the way out of its link is none (kFollows, and no trampoline).
 void pass_pair(uintptr_t caller, uintptr_t resume);
+
+// Is there a pair, of this process or of one that it was forked from?
+bool any_return_links();
 
 // Code in [start, end) has been unmapped, or more is known of it.
 void mark_return_links_stale(uintptr_t start, uintptr_t end);

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "model/chunk_feed.h"
-#include "model/sifted_chunks.h"
 #include "recording/point_selection.h"
 #include "recording/reader.h"
+#include "recording/sifted_chunks.h"
 
 namespace penna {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Filters in front of the analyses: what a recording's rules leave, thread by thread and merged, however far ahead they look.
-#include "model/sifted_chunks.h"
+#include "recording/sifted_chunks.h"
 
 #include <gtest/gtest.h>
 

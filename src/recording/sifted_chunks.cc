@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See sifted_chunks.h.
-#include "model/sifted_chunks.h"
+#include "recording/sifted_chunks.h"
 
 #include <utility>
 
