@@ -70,9 +70,11 @@ FoundBlocks Recording::State::find_blocks() {
   uint64_t index_at = in_place ? in_place->index_at : 0;
   if (index_at == 0 && (trailer = read_trailer(file, file.size()))) index_at = trailer->index_at;
   finished = in_place ? in_place->finished == 1 : trailer.has_value();
+  const bool cut = in_place && file.size() < in_place->end;
   if (index_at != 0) {
     if (auto found = blocks_by_index(file, layout::kBlocksAt, index_at)) {
       damage.bytes = found->bytes_skipped;
+      damage.cut = cut;
       return std::move(*found);
     }
     damage.index = true;
@@ -80,7 +82,7 @@ FoundBlocks Recording::State::find_blocks() {
   FoundBlocks found = blocks_by_walk(file, layout::kBlocksAt);
   damage.blocks = found.blocks_missing;
   damage.bytes = found.bytes_skipped;
-  damage.cut = found.cut;
+  damage.cut = cut || found.cut;
   return found;
 }
 

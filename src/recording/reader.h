@@ -74,7 +74,7 @@ struct Damage {
   uint64_t blocks = 0;          // recognisable blocks that were skipped: bad checksum, impossible contents
   uint64_t bytes = 0;           // that belong to no valid block
   uint64_t unknown_blocks = 0;  // of types that this version does not know: not damage
-  bool cut = false;             // the file ends within a block
+  bool cut = false;             // the file ends within a block, or before its end
   bool header = false;          // the file header's or in-place area's checksum is wrong
   bool index = false;           // there should be an index and it cannot be used
   bool any() const { return blocks != 0 || bytes != 0 || cut || header || index; }

@@ -74,8 +74,22 @@ std::string lost_text(const Recording& recording, const Summary& summary) {
     std::copy(std::begin(failures->lost), std::end(failures->lost), unwritten.begin());
   const bool any_unwritten = std::any_of(unwritten.begin(), unwritten.end(), [](uint64_t count) { return count != 0; });
   std::string text = summary.total_lost() != 0 || !any_unwritten ? events_text(summary.lost) : "";
-  if (!any_unwritten) return text;
-  return text + (text.empty() ? "" : "; and ") + events_text(unwritten) + ", for which there was no room in the file";
+  if (any_unwritten)
+    text += (text.empty() ? "" : "; and ") + events_text(unwritten) + ", for which there was no room in the file";
+  const bool is_whole = recording.is_finished() && !recording.damage().any();
+  return is_whole ? text : text + ", as far as the file tells";
+}
+
+std::string state_text(const Recording& recording) {
+  const auto in_place = recording.write_failures();
+  const Damage& damage = recording.damage();
+  if (damage.cut && in_place && in_place->end > recording.file_bytes())
+    return fmt::format("cut off: {} of its {} bytes are there", recording.file_bytes(), in_place->end);
+  if (damage.cut) return "cut off";
+  if (!recording.is_finished())
+    return has_write_errors(recording) ? "unfinished: its end could not be written"
+                                       : "unfinished: the recorder did not get to its end";
+  return damage.any() ? "damaged" : "complete";
 }
 
 Table facts(const Recording& recording, const Summary& summary) {
@@ -96,9 +110,7 @@ Table facts(const Recording& recording, const Summary& summary) {
                                            static_cast<double>(recording.file_bytes()) / static_cast<double>(events))));
   facts.add("lost", lost_text(recording, summary));
   facts.add("left out", left_out_text(recording.collector()));
-  facts.add("state", recording.is_finished()       ? "complete"
-                     : has_write_errors(recording) ? "unfinished: its end could not be written"
-                                                   : "unfinished: the recorder did not get to its end");
+  facts.add("state", state_text(recording));
   facts.add("host", session.host);
   facts.add("kernel", session.kernel);
   facts.add("processor", session.cpu_count == 0 ? session.cpu : fmt::format("{} x {}", session.cpu_count, session.cpu));

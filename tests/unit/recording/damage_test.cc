@@ -61,6 +61,7 @@ TEST(Damage, CutAtEveryByte) {
     EXPECT_GE(chunks, chunks_before);
     chunks_before = chunks;
     EXPECT_TRUE(recording->damage().index) << size;
+    EXPECT_TRUE(recording->damage().cut) << size;
     uint64_t bad = 0;
     read_all(*recording, &bad);
     EXPECT_EQ(bad, 0u) << size;

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A recording that is not whole says so where it would say that it is, for people and for programs: cut at its end, anywhere between, and
+# between two blocks.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >small.c <<'C'
+__attribute__((noipa)) void leaf(void) {}
+int main(void) { leaf(); }
+C
+build_c small -finstrument-functions
+penna record -q -k calls -o whole.penna -- ./small
+run penna info whole.penna
+expect_match "$out" '^state +complete$'
+expect_match "$out" '^lost +nothing$'
+
+size=$(stat -c %s whole.penna)
+sizes=$(seq 256 $((size / 40)) $((size - 1)); seq $((size - 33)) $((size - 1)))
+/usr/bin/python3 - >blocks.txt <<'PYTHON'
+import struct
+data = open('whole.penna', 'rb').read()
+magic, at = data[256:264], 256
+while at < len(data) and data[at:at + 8] == magic:
+    print(at)
+    at += 48 + struct.unpack_from('<H', data, at + 10)[0] + struct.unpack_from('<I', data, at + 20)[0]
+print(at)
+PYTHON
+[ "$(wc -l <blocks.txt)" -gt 5 ] || fail "its blocks were not found"
+for cut in $sizes $(<blocks.txt); do
+  head -c "$cut" whole.penna >cut.penna
+  run penna info cut.penna
+  expect_match "$out" "^state +cut off: $cut of its $size bytes are there$"
+  expect_match "$out" '^lost +.*as far as the file tells$'
+done
+run penna info cut.penna --format json
+expect_contains "$out" "cut off: $cut of its $size bytes are there"
+expect_missing "$out" '"complete"'
