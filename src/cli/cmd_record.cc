@@ -71,7 +71,7 @@ void use_more_descriptors() {
 constexpr int kLookMs = 50;
 
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
-// Returns the program's wait status, and whether a signal has told us.
+// Returns the program's wait status, and whether a signal has told us; of a program that has outlived it, as if it had ended by that.
 std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell,
                             SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
   int status = 0;
@@ -88,8 +88,11 @@ std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* si
                     {control.fd(), POLLIN, 0},
                     {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0},
                     {alone ? arrivals.front().get() : -1, POLLIN, 0}};
-    int ready = ::poll(fds, std::size(fds), alone ? kLookMs : running || told ? -1 : 1000);
-    if (ready == 0 && !told && !alone) {
+    int ready = ::poll(fds, std::size(fds),
+                       alone || (running && signals.insists()) ? kLookMs
+                       : running || told                       ? -1
+                                                               : 1000);
+    if (ready == 0 && !running && !told && !alone) {
       told = true;
       if (!quiet)
         say(fmt::format(
@@ -109,6 +112,11 @@ std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* si
       }
       running = false;
       signals.hang_up();
+    }
+    if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
+      if (!quiet)
+        say("the command has outlived the signals that were to end it: it goes on, and is not recorded any more");
+      return {outlived, true};
     }
   }
 }

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/budget.h"
+
 namespace penna {
 namespace {
 
@@ -77,11 +79,22 @@ std::vector<SignalRelay::Come> SignalRelay::take() {
 
 void SignalRelay::hand_on(pid_t program) {
   for (const Come& come : take()) {
-    if (come.info.ssi_signo == SIGCHLD)
+    const int number = static_cast<int>(come.info.ssi_signo);
+    if (number == SIGCHLD)
       stop_with(program);
     else if (!come.to_group)
       send(program, come.info);
+    if (told_once_ && !insists() && (number == SIGTERM || (number == SIGINT && !come.to_group))) {
+      insists_ = number;
+      insists_since_ms_ = monotonic_ms();
+    }
+    told_once_ |= number == SIGTERM;
   }
+}
+
+int SignalRelay::outlived() const {
+  constexpr uint64_t kHeedMs = 500;
+  return insists() && monotonic_ms() - insists_since_ms_ >= kHeedMs ? insists_ : 0;
 }
 
 bool SignalRelay::told_to_end() {

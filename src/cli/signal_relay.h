@@ -26,6 +26,10 @@ class SignalRelay {
 
   // Hands on to `program`, our child, what has come.
   void hand_on(pid_t program);
+  // Whether somebody insists on an end: SIGTERM has come again, or SIGINT to us alone after it. (Any other signal may come again and again
+  // to a program that lives on it.) By which, if the program has had half a second to heed it, too; else 0.
+  bool insists() const { return insists_ != 0; }
+  int outlived() const;
   // After the program has ended: whether a signal asks the recorder to end, too.
   bool told_to_end();
   // Does for the program that has ended what its end would have done had it been started without us: that of a leader hangs
@@ -45,7 +49,10 @@ class SignalRelay {
 
   Signals signals_;
   GroupWitness witness_;
-  bool leads_terminal_;  // when we were started
+  bool leads_terminal_;     // when we were started
+  bool told_once_ = false;  // to end, by SIGTERM
+  int insists_ = 0;
+  uint64_t insists_since_ms_ = 0;
 };
 
 }  // namespace penna
