@@ -220,7 +220,8 @@ enum penna_start_why {
   PENNA_START_VALGRIND = 11,  /* it would run the agent as a part of the program that it looks at */
   PENNA_START_TOO_MUCH = 12,  /* its environment is larger than what is copied on a stack */
   PENNA_START_SECCOMP = 13,   /* it has a filter of system calls that recording needs */
-  PENNA_START_WHYS = 14
+  PENNA_START_UNREACHED = 14, /* it is no program, but a forked child, and had no way to the recorder */
+  PENNA_START_WHYS = 15
 };
 enum { PENNA_STARTS = 12, PENNA_STARTS_AT = 1024, PENNA_START_PATH = 232 };
 struct penna_start {
@@ -242,8 +243,7 @@ struct penna_start_counts {
   uint32_t written; /* target */
   uint32_t read;    /* collector */
   uint32_t untold;  /* target: there was no room */
-  uint32_t unmet;   /* forked children of it: they had no way to the recorder */
-  uint32_t reserved[12];
+  uint32_t reserved[13];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_start_counts) == 64, "penna_start_counts is 64 bytes");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= PENNA_START_COUNTS_AT,

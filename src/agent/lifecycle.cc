@@ -21,6 +21,7 @@
 #include "agent/rendezvous.h"
 #include "agent/return_trampolines.h"
 #include "agent/stacks.h"
+#include "agent/starts.h"
 #include "agent/sys.h"
 #include "agent/writer.h"
 #include "penna/detail/join.h"
@@ -75,11 +76,7 @@ void unmap_parents_channel() {
 }
 
 void leave_parent(bool met) {
-  if (!met && of_parent.channel != nullptr) {
-    auto* const page = reinterpret_cast<uint8_t*>(of_parent.channel);
-    __atomic_fetch_add(&reinterpret_cast<penna_start_counts*>(page + PENNA_START_COUNTS_AT)->unmet, 1,
-                       __ATOMIC_RELAXED);
-  }
+  if (!met && of_parent.channel != nullptr) tell_unreached(of_parent.channel);
   unmap_parents_channel();
   sys(SYS_munmap, reinterpret_cast<long>(of_parent.doorbell), 4096);
   sys(SYS_munmap, reinterpret_cast<long>(of_parent.life), 4096);

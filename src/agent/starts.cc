@@ -8,11 +8,10 @@
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/writer.h"
+#include "penna/clock.h"
 
 namespace penna::agent {
 namespace {
-
-uint8_t* page() { return reinterpret_cast<uint8_t*>(process.channel); }
 
 // The number of a place that nobody else fills; false: there is none.
 bool take_place(penna_start_counts* counts, uint32_t* number) {
@@ -28,14 +27,11 @@ bool take_place(penna_start_counts* counts, uint32_t* number) {
   return true;
 }
 
-}  // namespace
-
-void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
-  if (process.channel == nullptr) return;
-  if (why == PENNA_START_SECCOMP) count_unfollowed(1);
+void put(penna_channel* channel, uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
+  auto* const page = reinterpret_cast<uint8_t*>(channel);
   uint32_t number;
-  if (!take_place(reinterpret_cast<penna_start_counts*>(page() + PENNA_START_COUNTS_AT), &number)) return;
-  penna_start& place = reinterpret_cast<penna_starts*>(page() + PENNA_STARTS_AT)->places[number % PENNA_STARTS];
+  if (!take_place(reinterpret_cast<penna_start_counts*>(page + PENNA_START_COUNTS_AT), &number)) return;
+  penna_start& place = reinterpret_cast<penna_starts*>(page + PENNA_STARTS_AT)->places[number % PENNA_STARTS];
   const size_t length = text_length(path);
   const size_t kept = length < PENNA_START_PATH ? length : size_t{PENNA_START_PATH};
   place.ticks = ticks;
@@ -44,7 +40,21 @@ void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ti
   place.path_bytes = static_cast<uint16_t>(kept);
   __builtin_memcpy(place.path, path + (length - kept), kept);
   __atomic_store_n(&place.ready, number + 1, __ATOMIC_RELEASE);  // pairs with ChannelMap::next_start()
+}
+
+}  // namespace
+
+void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
+  if (process.channel == nullptr) return;
+  if (why == PENNA_START_SECCOMP) count_unfollowed(1);
+  put(process.channel, pid, why, path, ticks);
   if ((call_refusals & kRefusesRecording) == 0) ring_doorbell();
+}
+
+// In a namespace of processes that begins with it, it has another number than its parent knows.
+void tell_unreached(penna_channel* of_parent) {
+  const bool is_first = sys(SYS_getppid) == 0;
+  put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), PENNA_START_UNREACHED, "", penna_now());
 }
 
 uint32_t own_pid() { return program_refused() ? process.channel->pid : static_cast<uint32_t>(sys(SYS_getpid)); }

@@ -54,9 +54,8 @@ std::string what_snapshots_did(const std::vector<std::string>& unmet, const Coll
 // One each as long as they are few.
 std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
   constexpr size_t kFew = 2;
-  const uint64_t count = totals.unrecorded.size() + totals.unrecorded_untold;
+  const uint64_t count = add_counts(totals.unrecorded.size(), totals.unrecorded_untold);
   std::vector<std::string> lines;
-  if (totals.forks_unmet != 0) lines.push_back(unmet_sentence(totals.forks_unmet));
   if (count > kFew || totals.unrecorded_untold != 0)
     lines.push_back(unrecorded_summary(totals.unrecorded, totals.unrecorded_untold) + "; see: penna info");
   else

@@ -181,9 +181,11 @@ bool ChannelMap::next_start(bool gone, penna_start* start) {
   }
 }
 
-uint32_t ChannelMap::starts_untold() const { return __atomic_load_n(&start_counts()->untold, __ATOMIC_RELAXED); }
-
-uint32_t ChannelMap::forks_unmet() const { return __atomic_load_n(&start_counts()->unmet, __ATOMIC_RELAXED); }
+// One that has counted below zero, or lies, is at the limit of what is counted.
+uint64_t ChannelMap::starts_untold() const {
+  const uint32_t told = __atomic_load_n(&start_counts()->untold, __ATOMIC_RELAXED);
+  return told <= INT32_MAX ? told : kMostCounted;
+}
 
 uint32_t ChannelMap::node_count() const {
   // Acquire: nodes below it were taken before; each is published by its own pc_generation.

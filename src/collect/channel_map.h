@@ -47,8 +47,7 @@ class ChannelMap {
   // The next thing that the target has told of what it starts: untrusted but for the size of its path. `gone`: it does not write any more,
   // and what it had begun to tell is passed over.
   bool next_start(bool gone, penna_start* start);
-  uint32_t starts_untold() const;
-  uint32_t forks_unmet() const;
+  uint64_t starts_untold() const;  // bounded
 
   // Number of stack nodes handed out so far, at most max_nodes.
   uint32_t node_count() const;

@@ -175,12 +175,10 @@ void Collector::run() {
 void Collector::note_unrecorded() {
   totals_.unrecorded = programs_.unrecorded();
   totals_.unrecorded_untold = programs_.untold();
-  totals_.forks_unmet = programs_.unmet();
   for (size_t i = 0; i < totals_.unrecorded.size() && health_.notes.size() < kMostNotes - 1; ++i)
     health_.notes.push_back(unrecorded_sentence(totals_.unrecorded[i]));
   if (health_.notes.size() >= kMostNotes - 1 || totals_.unrecorded_untold != 0)
     health_.notes.push_back(unrecorded_summary(totals_.unrecorded, totals_.unrecorded_untold));
-  if (totals_.forks_unmet != 0) health_.notes.push_back(unmet_sentence(totals_.forks_unmet));
 }
 
 void Collector::note_limits() {

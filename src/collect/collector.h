@@ -35,9 +35,8 @@ struct CollectorTotals {
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
   uint64_t unfollowed = 0;                    // programs and processes whose inherited filters would have ended them
-  std::vector<UnrecordedProgram> unrecorded;  // of the programs that recorded ones have started
+  std::vector<UnrecordedProgram> unrecorded;  // of the programs that recorded ones have started, and of their forked children
   uint64_t unrecorded_untold = 0;             // and those of which no more is known
-  uint64_t forks_unmet = 0;                   // forked processes that had no way to the recorder
   uint64_t left_behind = 0;                   // chunks, as the recorder was told to stop
   std::vector<std::string> limits;            // of its budget that were reached
   uint64_t snapshots = 0;

@@ -257,7 +257,7 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
   hear_of_starts(gone);
-  if (programs_ != nullptr) programs_->add_others(channel_.starts_untold(), channel_.forks_unmet());
+  if (programs_ != nullptr) programs_->add_untold(channel_.starts_untold());
   // A living target may go on for ever; what was full at this moment is at most each chunk once.
   drain(writer, channel_.geometry().chunk_count);
   for (const Unfinished& one : unfinished_)

@@ -32,6 +32,7 @@ constexpr std::array<Why, PENNA_START_WHYS> kWhys{{
     {"it is a tool of valgrind, which would run the agent as a part of what it looks at", "tools of valgrind"},
     {"its environment is too large to be copied", "with too large an environment"},
     {"it has a filter of system calls (seccomp) that forbids what recording needs", "with a filter (seccomp)"},
+    {"it is forked, and had no way to the recorder (another root, a sandbox)", "forked without a way to the recorder"},
 }};
 
 const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
@@ -39,6 +40,13 @@ const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
 }  // namespace
 
 void StartedPrograms::told(const penna_start& start, uint32_t pid) {
+  if (start.why == PENNA_START_UNREACHED) {
+    if (forked_.size() < kMost)
+      forked_.push_back({"", pid, start.why});
+    else
+      add_untold(1);
+    return;
+  }
   if (start.why == PENNA_START_FAILED) {
     const auto found = starts_.find(pid);
     if (found == starts_.end()) return;
@@ -57,7 +65,7 @@ void StartedPrograms::told(const penna_start& start, uint32_t pid) {
     }
   }
   if (count_ == kMost) {
-    ++untold_;
+    add_untold(1);
     return;
   }
   ++count_;
@@ -87,13 +95,16 @@ std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
     for (const Start& start : starts) all.push_back(&start);
   std::stable_sort(all.begin(), all.end(), [](const Start* a, const Start* b) { return a->ticks < b->ticks; });
   std::vector<UnrecordedProgram> programs;
-  programs.reserve(all.size());
+  programs.reserve(all.size() + forked_.size());
   for (const Start* start : all) programs.push_back(start->program);
+  programs.insert(programs.end(), forked_.begin(), forked_.end());
   return programs;
 }
 
 std::string unrecorded_sentence(const UnrecordedProgram& program) {
-  const std::string who = program.path.empty() ? "a program" : program.path;
+  const std::string who = !program.path.empty()                  ? program.path
+                          : program.why == PENNA_START_UNREACHED ? "a process"
+                                                                 : "a program";
   return fmt::format("{}{} was not recorded: {}", who,
                      program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
 }
@@ -104,14 +115,11 @@ std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, u
   std::vector<std::string> parts;
   for (uint32_t why = 0; why < counts.size(); ++why)
     if (counts[why] != 0) parts.push_back(fmt::format("{} {}", counts[why], why_of(why).many));
-  if (untold != 0) parts.push_back(fmt::format("{} of which nothing else is known", untold));
-  return fmt::format("{} programs that were started were not recorded: {}", programs.size() + untold,
-                     fmt::join(parts, ", "));
-}
-
-std::string unmet_sentence(uint64_t forked) {
-  return fmt::format("{} forked process{} not recorded: without a way to the recorder (another root, a sandbox)",
-                     forked, forked == 1 ? " was" : "es were");
+  if (untold != 0)
+    parts.push_back(count_text(static_cast<int64_t>(bounded_count(untold))) + " of which nothing else is known");
+  return fmt::format(
+      "{} programs{} were not recorded: {}", count_text(static_cast<int64_t>(add_counts(programs.size(), untold))),
+      counts[PENNA_START_UNREACHED] != 0 ? " and processes" : " that were started", fmt::join(parts, ", "));
 }
 
 }  // namespace penna

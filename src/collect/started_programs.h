@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// StartedPrograms: of the programs that recorded processes have started, which were not recorded, and why.
+// StartedPrograms: of the programs that recorded processes have started, which were not recorded, and why; and which of their forked
+// children.
 //
 // Why: only who starts a program knows that there was one, and only the recorder knows whom it has met. So starts are told
 // (penna_starts in penna/channel.h), and each meeting takes the last start of its process away.
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/count_text.h"
 #include "penna/channel.h"
 
 namespace penna {
@@ -27,13 +29,12 @@ class StartedPrograms {
   void told(const penna_start& start, uint32_t pid);
   // The program that this process is has met the recorder, and was there at `ticks`.
   void met(uint32_t pid, uint64_t ticks);
-  // Programs of which there was no room to tell, and forked processes that had no way to the recorder.
-  void add_others(uint64_t untold, uint64_t unmet) { untold_ += untold, unmet_ += unmet; }
+  // Those of which there was no room to tell.
+  void add_untold(uint64_t untold) { untold_ = add_counts(untold_, untold); }
 
-  // In the order in which they were started.
+  // In the order in which they were started; then forked children.
   std::vector<UnrecordedProgram> unrecorded() const;
   uint64_t untold() const { return untold_; }
-  uint64_t unmet() const { return unmet_; }
 
  private:
   struct Start {
@@ -42,14 +43,14 @@ class StartedPrograms {
   };
   std::map<uint32_t, std::vector<Start>> starts_;             // by pid
   std::map<uint32_t, std::vector<uint64_t>> early_meetings_;  // whose starts have not been told yet
+  std::vector<UnrecordedProgram> forked_;                     // they start nothing: no meeting is theirs
   size_t count_ = 0, early_count_ = 0;
-  uint64_t untold_ = 0, unmet_ = 0;
+  uint64_t untold_ = 0;
 };
 
 // "/bin/busybox (pid 7) was not recorded: it is statically linked".
 std::string unrecorded_sentence(const UnrecordedProgram& program);
 // "12 programs were not recorded: 7 as they are static, ...".
 std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t untold);
-std::string unmet_sentence(uint64_t forked);
 
 }  // namespace penna

@@ -61,6 +61,29 @@ TEST(StartedPrograms, TheyAreToldInTheirOrder) {
             "known");
 }
 
+TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
+  StartedPrograms programs;
+  programs.told(start(5, PENNA_START_UNREACHED, ""), 7);
+  programs.met(7, 9);  // the program that it has become
+  EXPECT_EQ(
+      all(programs),
+      "a process (pid 7) was not recorded: it is forked, and had no way to the recorder (another root, a sandbox)\n");
+  EXPECT_EQ(
+      unrecorded_summary(programs.unrecorded(), 1),
+      "2 programs and processes were not recorded: 1 forked without a way to the recorder, 1 of which nothing else "
+      "is known");
+}
+
+TEST(StartedPrograms, WhatIsNotKnownIsCountedUpToALimit) {
+  StartedPrograms programs;
+  programs.add_untold(kMostCounted);
+  programs.add_untold(kMostCounted);
+  EXPECT_EQ(
+      unrecorded_summary({}, programs.untold()),
+      "at least 9,007,199,254,740,992 programs that were started were not recorded: at least 9,007,199,254,740,992 "
+      "of which nothing else is known");
+}
+
 TEST(StartedPrograms, UntrustedStartsAreBounded) {
   StartedPrograms programs;
   penna_start hostile = start(1, PENNA_START_EXPECTED, "");
