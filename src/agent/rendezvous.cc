@@ -2,6 +2,7 @@
 // See rendezvous.h, and "Rendezvous" in penna/channel.h.
 #include "agent/rendezvous.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
@@ -39,6 +40,15 @@ union Control {
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
 };
 
+// A signal may interrupt the wait, and be handled: it then begins anew, but not without an end.
+template <typename Call>
+long uninterrupted(Call&& call) {
+  constexpr int kTries = 1000;
+  long got = -EINTR;
+  for (int i = 0; i < kTries && got == -EINTR; ++i) got = call();
+  return got;
+}
+
 // By its path, or, where that cannot be reached (for another user, behind another root), by the same name without a place in the file
 // system.
 long connect_by(long fd, const char* path, bool by_path) {
@@ -46,7 +56,8 @@ long connect_by(long fd, const char* path, bool by_path) {
   address.sun_family = AF_UNIX;
   *text_append(address.sun_path + (by_path ? 0 : 1), path) = '\0';
   const size_t bytes = by_path ? sizeof address : offsetof(sockaddr_un, sun_path) + 1 + text_length(path);
-  return sys(SYS_connect, fd, reinterpret_cast<long>(&address), static_cast<long>(bytes));
+  return uninterrupted(
+      [&] { return sys(SYS_connect, fd, reinterpret_cast<long>(&address), static_cast<long>(bytes)); });
 }
 
 // Who answers may tell us what code to change: it must be of our own user, or of root. Once the recorder has ended, anybody may take its
@@ -64,7 +75,7 @@ long connect_to(const char* path) {
   if (text_length(path) + 2 > sizeof sockaddr_un::sun_path) return -1;
   long fd = sys(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  timeval patience{2, 0};
+  timeval patience{PENNA_ANSWER_SECONDS, 0};
   sys(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
   sys(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
   if ((connect_by(fd, path, true) == 0 || connect_by(fd, path, false) == 0) && may_be_trusted(fd)) return fd;
@@ -81,7 +92,8 @@ bool receive_with_descriptors(long socket, void* to, long bytes, int* fds, int c
   message.msg_iovlen = 1;
   message.msg_control = &control;
   message.msg_controllen = sizeof control;
-  long got = sys(SYS_recvmsg, socket, reinterpret_cast<long>(&message), MSG_CMSG_CLOEXEC | MSG_WAITALL);
+  long got = uninterrupted(
+      [&] { return sys(SYS_recvmsg, socket, reinterpret_cast<long>(&message), MSG_CMSG_CLOEXEC | MSG_WAITALL); });
   if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return false;
   const int came = static_cast<int>((control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int));
   const int* descriptors = reinterpret_cast<const int*>(CMSG_DATA(&control.header));
@@ -131,7 +143,7 @@ bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
 // The recorder looks at who we are, while we still are it, and then says so.
 bool wait_until_admitted(long socket) {
   char admitted = 0;
-  return sys(SYS_recvfrom, socket, reinterpret_cast<long>(&admitted), 1, 0, 0, 0) == 1;
+  return uninterrupted([&] { return sys(SYS_recvfrom, socket, reinterpret_cast<long>(&admitted), 1, 0, 0, 0); }) == 1;
 }
 
 // Where everything lies; see the drawing in penna/channel.h. Two hash slots a node keep the probes short.
@@ -297,8 +309,6 @@ long ask_recorder(const char* socket_path, long questions) {
   const bool met = receive_config(socket.fd, &config, &pages);
   penna_hello hello{
       PENNA_CHANNEL_MAGIC, PENNA_ABI_VERSION, static_cast<uint32_t>(sys(SYS_getpid)), 0, PENNA_HELLO_ASKS, 0};
-  timeval patience{10, 0};
-  sys(SYS_setsockopt, socket.fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
   if (!met || !send_hello(socket.fd, hello, questions)) return -1;
   char answered = 0;
   int answer = -1;

@@ -18,7 +18,7 @@ struct Rendezvous {
 };
 
 // Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls only;
-// waits at most two seconds for an answer. `forked_from`: the process that met it and was forked, which may be gone by now;
+// waits at most PENNA_ANSWER_SECONDS for an answer. `forked_from`: the process that met it and was forked, which may be gone by now;
 // 0: this is a new program. `make_room` is called once the recorder has answered, before memory is mapped.
 bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_room)(), Rendezvous* result);
 
@@ -26,7 +26,7 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_ro
 bool room_for_channel();
 
 // Asks the recorder at `socket_path` with the memory `questions` (penna/patch_plan.h). Gives the answer's descriptor, or -1.
-// Waits up to ten seconds: files of any size are read for it.
+// Waits as long: files of any size are read for it.
 long ask_recorder(const char* socket_path, long questions);
 
 }  // namespace penna::agent

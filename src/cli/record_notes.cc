@@ -140,7 +140,9 @@ std::string why_unrecorded(const std::string& command) {
         "user whose rights it takes",
         command);
   return fmt::format(
-      "nothing was recorded of {}: it ended before it met the recorder, or its limits (ulimit) leave no room", command);
+      "nothing was recorded of {}: it ended, or gave up waiting, before it met the recorder, or its limits (ulimit) "
+      "leave no room",
+      command);
 }
 
 }  // namespace penna

@@ -114,6 +114,14 @@ void Collector::end(uint32_t number, EndKind how, int code) {
   tell(std::move(news));
 }
 
+void Collector::left_unanswered(uint32_t pid, bool is_recorded) {
+  News news{};
+  news.kind = News::kLeft;
+  news.number = pid;
+  news.refused = !is_recorded;
+  tell(std::move(news));
+}
+
 void Collector::note(std::string sentence, bool refused) {
   News news{};
   news.kind = News::kNote;
@@ -229,6 +237,7 @@ void Collector::apply(News& news) {
         break;
       }
       break;
+    case News::kLeft: programs_.left_unanswered(news.number, !news.refused); break;
     case News::kNote:
       health_.refused_channels += news.refused ? 1 : 0;
       if (health_.notes.size() < kMostNotes) health_.notes.push_back(std::move(news.sentence));

@@ -34,11 +34,12 @@ struct CollectorTotals {
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
-  uint64_t unfollowed = 0;                    // programs and processes whose inherited filters would have ended them
-  std::vector<UnrecordedProgram> unrecorded;  // of the programs that recorded ones have started, and of their forked children
-  uint64_t unrecorded_untold = 0;             // and those of which no more is known
-  uint64_t left_behind = 0;                   // chunks, as the recorder was told to stop
-  std::vector<std::string> limits;            // of its budget that were reached
+  uint64_t unfollowed = 0;  // programs and processes whose inherited filters would have ended them
+  std::vector<UnrecordedProgram>
+      unrecorded;                   // of the programs that recorded ones have started, and of their forked children
+  uint64_t unrecorded_untold = 0;   // and those of which no more is known
+  uint64_t left_behind = 0;         // chunks, as the recorder was told to stop
+  std::vector<std::string> limits;  // of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
 };
@@ -66,6 +67,8 @@ class Collector {
   void add(Process process, ChannelMap channel);
   // A process is gone, or became another program.
   void end(uint32_t number, EndKind how, int code);
+  // A process was gone, or had given up, before it was answered. One that is recorded: as the program that it became, if there is one.
+  void left_unanswered(uint32_t pid, bool is_recorded);
   // How many processes had to be refused, and other sentences for the recording's health.
   void note(std::string sentence, bool refused);
   // Drains everything, ends processes that are still there as kStopped, and closes the recording. The error is that of
@@ -81,7 +84,7 @@ class Collector {
 
  private:
   struct News {
-    enum Kind { kAdd, kEnd, kNote } kind;
+    enum Kind { kAdd, kEnd, kLeft, kNote } kind;
     Process process;
     std::unique_ptr<ProcessDrain> drain;
     uint32_t number = 0;

@@ -287,13 +287,25 @@ void Server::accept_peers(const Fd& listener) {
     if (of_other_user &&
         (!is_part_of_it(static_cast<uint32_t>(peer.pid)) || speaks_first_or_cannot_be_told(socket.get())))
       continue;
-    if (!send_config(socket)) continue;
+    if (!send_config(socket)) {
+      if (errno == EPIPE || errno == ECONNRESET) left_unanswered(static_cast<uint32_t>(peer.pid));
+      continue;
+    }
     if (peer.pid != 0) make_room_for(static_cast<uint32_t>(peer.pid));  // 0: it is in a namespace beside ours
     int fd = socket.get();
     watch(fd);
     peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid), monotonic_ms(), of_other_user};
     tick(true);
   }
+}
+
+// One that is recorded may only have asked something, or have become a program that wanted to meet us.
+void Server::left_unanswered(uint32_t pid) { collector_.left_unanswered(pid, living_.count(pid) != 0); }
+
+// Who has given up goes on without us, whatever we would say now.
+static bool has_hung_up(const Fd& socket) {
+  char byte;
+  return ::recv(socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 bool Server::send_config(const Fd& socket) const {
@@ -334,6 +346,7 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
+  if (has_hung_up(peer.socket)) return left_unanswered(peer.pid);
   if (living_.size() >= Budget::kChannels && living_.count(peer.pid) == 0) {
     if (++too_many_ == 1)
       collector_.note(

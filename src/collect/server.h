@@ -75,6 +75,7 @@ class Server {
   bool is_full() const;
   void tick(bool wanted);
   bool is_part_of_it(uint32_t pid) const;
+  void left_unanswered(uint32_t pid);
   bool send_config(const Fd& socket) const;
   void hear(int fd);
   void admit(const Peer& peer, const penna_hello& hello, Fd memory);

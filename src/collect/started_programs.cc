@@ -16,7 +16,8 @@ constexpr size_t kMost = 1 << 16;  // starts, and meetings
 struct Why {
   const char *one, *many;  // "it is ...": of one program; a word before "programs"
 };
-constexpr std::array<Why, PENNA_START_WHYS> kWhys{{
+static_assert(PENNA_ANSWER_SECONDS == 10);
+constexpr std::array<Why, PENNA_START_WHYS + 1> kWhys{{
     {"it ended before it met the recorder, or had no way to it (a sandbox)", "that never met the recorder"},
     {"it did not start", "that did not start"},
     {"it is statically linked, so no agent can be preloaded", "statically linked"},
@@ -33,6 +34,8 @@ constexpr std::array<Why, PENNA_START_WHYS> kWhys{{
     {"its environment is too large to be copied", "with too large an environment"},
     {"it has a filter of system calls (seccomp) that forbids what recording needs", "with a filter (seccomp)"},
     {"it is forked, and had no way to the recorder (another root, a sandbox)", "forked without a way to the recorder"},
+    {"it ended, or had waited for 10 s, before the recorder answered, which was stopped or had no time to",
+     "that the recorder answered too late"},
 }};
 
 const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
@@ -70,7 +73,8 @@ void StartedPrograms::told(const penna_start& start, uint32_t pid) {
   }
   ++count_;
   const size_t bytes = std::min<size_t>(start.path_bytes, sizeof start.path);
-  starts_[pid].push_back({start.ticks, {std::string(start.path, bytes), pid, start.why}});
+  const uint32_t why = start.why < PENNA_START_WHYS ? start.why : uint32_t{PENNA_START_EXPECTED};
+  starts_[pid].push_back({start.ticks, {std::string(start.path, bytes), pid, why}});
 }
 
 void StartedPrograms::met(uint32_t pid, uint64_t ticks) {
@@ -89,6 +93,13 @@ void StartedPrograms::met(uint32_t pid, uint64_t ticks) {
   early_meetings_[pid].push_back(ticks);
 }
 
+void StartedPrograms::left_unanswered(uint32_t pid, bool is_recorded) {
+  if (unanswered_.size() < kMost)
+    unanswered_.emplace(pid, is_recorded);
+  else
+    add_untold(1);
+}
+
 std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
   std::vector<const Start*> all;
   for (const auto& [pid, starts] : starts_)
@@ -98,19 +109,25 @@ std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
   programs.reserve(all.size() + forked_.size());
   for (const Start* start : all) programs.push_back(start->program);
   programs.insert(programs.end(), forked_.begin(), forked_.end());
+  std::map<uint32_t, bool> left = unanswered_;
+  for (UnrecordedProgram& program : programs)
+    if ((program.why == PENNA_START_EXPECTED || program.why == PENNA_START_UNREACHED) && left.erase(program.pid) != 0)
+      program.why = kUnanswered;
+  for (const auto& [pid, is_recorded] : left)
+    if (!is_recorded) programs.push_back({"", pid, kUnanswered});  // it has become another program, or was forked
   return programs;
 }
 
 std::string unrecorded_sentence(const UnrecordedProgram& program) {
-  const std::string who = !program.path.empty()                  ? program.path
-                          : program.why == PENNA_START_UNREACHED ? "a process"
-                                                                 : "a program";
+  const std::string who = !program.path.empty()                                                ? program.path
+                          : program.why == PENNA_START_UNREACHED || program.why == kUnanswered ? "a process"
+                                                                                               : "a program";
   return fmt::format("{}{} was not recorded: {}", who,
                      program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
 }
 
 std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t untold) {
-  std::array<size_t, PENNA_START_WHYS> counts{};
+  std::array<size_t, kWhys.size()> counts{};
   for (const UnrecordedProgram& program : programs) ++counts[program.why < counts.size() ? program.why : 0];
   std::vector<std::string> parts;
   for (uint32_t why = 0; why < counts.size(); ++why)

@@ -17,10 +17,11 @@
 
 namespace penna {
 
+constexpr uint32_t kUnanswered = PENNA_START_WHYS;
 struct UnrecordedProgram {
   std::string path;
   uint32_t pid = 0;  // 0: not known
-  uint32_t why = 0;  // penna_start_why
+  uint32_t why = 0;  // penna_start_why, or kUnanswered
 };
 
 class StartedPrograms {
@@ -29,6 +30,8 @@ class StartedPrograms {
   void told(const penna_start& start, uint32_t pid);
   // The program that this process is has met the recorder, and was there at `ticks`.
   void met(uint32_t pid, uint64_t ticks);
+  // This process had gone or given up before the recorder answered it. `is_recorded`: unless it was to become a program, it is.
+  void left_unanswered(uint32_t pid, bool is_recorded);
   // Those of which there was no room to tell.
   void add_untold(uint64_t untold) { untold_ = add_counts(untold_, untold); }
 
@@ -44,6 +47,7 @@ class StartedPrograms {
   std::map<uint32_t, std::vector<Start>> starts_;             // by pid
   std::map<uint32_t, std::vector<uint64_t>> early_meetings_;  // whose starts have not been told yet
   std::vector<UnrecordedProgram> forked_;                     // they start nothing: no meeting is theirs
+  std::map<uint32_t, bool> unanswered_;                       // and whether they are recorded
   size_t count_ = 0, early_count_ = 0;
   uint64_t untold_ = 0;
 };

@@ -66,7 +66,7 @@ for name in names:
     s.settimeout(20)
     s.connect('\0' + name[1:])
     try: print('got', len(s.recv(4096)))
-    except ConnectionResetError: print('got 0')
+    except (ConnectionResetError, TimeoutError): print('got 0')  # of another test's recorder, which may be stopped
 print('asked', len(names) > 0)
 open(sys.argv[1], 'w').write('done')
 P

@@ -74,6 +74,20 @@ TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
       "is known");
 }
 
+TEST(StartedPrograms, WhoGaveUpIsToldAsWhatItWasToBecome) {
+  StartedPrograms programs;
+  programs.told(start(5, PENNA_START_EXPECTED, "/late"), 7);
+  programs.left_unanswered(7, true);
+  programs.left_unanswered(8, true);   // it had asked something
+  programs.left_unanswered(9, false);  // a forked child
+  EXPECT_EQ(
+      all(programs),
+      "/late (pid 7) was not recorded: it ended, or had waited for 10 s, before the recorder answered, which was "
+      "stopped or had no time to\n"
+      "a process (pid 9) was not recorded: it ended, or had waited for 10 s, before the recorder answered, which was "
+      "stopped or had no time to\n");
+}
+
 TEST(StartedPrograms, WhatIsNotKnownIsCountedUpToALimit) {
   StartedPrograms programs;
   programs.add_untold(kMostCounted);
