@@ -2,10 +2,13 @@
 // What all hooks of allocation functions write, whichever way they are reached.
 //
 // Why the order of stamps: a block is told alive after the real allocation and dead before the real free, so that on
-// one clock no other thread's use of the same address can come in between (design: "stacks").
+// one clock no other thread's use of the same address can come in between (design: "stacks"). rdtsc alone may be executed ahead of the loads
+// by which this thread has the address: of a block that another thread has allocated or freed.
 // Invariant: the usual way (every block is recorded, frees without stacks, no allocator is entered) costs one test of a byte that lies
 // beside Process::armed; all else is out of line.
 #pragma once
+
+#include <sys/single_threaded.h>
 
 #include "agent/sampling.h"
 #include "agent/stacks.h"
@@ -30,9 +33,13 @@ bool write_chosen_free(void* block, penna_alloc_family family, const unwind::Hoo
 inline bool only_samples() { return process.alloc_options == kSampled; }
 inline bool has_alloc_options() { return __builtin_expect(process.alloc_options != 0, 0); }
 
-// Later than the block was told alive by another thread: its address has come from there.
+// What is stamped from here on is later than what another thread has stamped before it let go of an address that this one has now.
+__attribute__((always_inline)) inline void await_address() {
+  if (__builtin_expect(__libc_single_threaded == 0, 1)) penna_arch_await_loads();
+}
+
 __attribute__((always_inline)) inline uint64_t free_time() {
-  penna_arch_await_loads();
+  await_address();
   return penna_now();
 }
 

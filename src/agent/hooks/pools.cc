@@ -97,6 +97,7 @@ PENNA_EXPORT void penna_agent_pool_alloc(const char* name, const void* block, si
   if (block == nullptr || !recording(PENNA_ALLOC)) return;
   const uint32_t pool = pool_id(name);
   if (pool == 0) return;
+  await_address();
   const uint32_t stack = current_stack(penna::unwind::caller_registers());
   write_record(PENNA_KIND_POOL_ALLOC, penna_pool_alloc{reinterpret_cast<uintptr_t>(block), size, stack, pool},
                PENNA_ALLOC, penna_now());
@@ -109,5 +110,5 @@ PENNA_EXPORT void penna_agent_pool_free(const char* name, const void* block) {
   const uint32_t stack =
       (process.alloc_options & kFreeStacks) != 0 ? current_stack(penna::unwind::caller_registers()) : 0;
   write_record(PENNA_KIND_POOL_FREE, penna_pool_free{reinterpret_cast<uintptr_t>(block), stack, pool}, PENNA_ALLOC,
-               penna_now());
+               free_time());
 }
