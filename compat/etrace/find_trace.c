@@ -8,7 +8,8 @@
  *
  * The hooks are those of libpenna-agent.so. This library is its filter (DT_AUXILIARY): the dynamic linker puts the agent in
  * front of it wherever symbols are looked up, and so in front of libc, whichever way this library came in.
- * Invariant: nothing here changes what the program does; no file is made, and none replaced that is not ours.
+ * Invariant: nothing here changes what the program does; no file is made, and none replaced that is not ours. What is judged is held by a
+ * descriptor: a name may be exchanged by whoever owns the directory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,9 +42,9 @@ void __cyg_profile_func_exit(void* function, void* caller) { (void)function, (vo
 
 /* ---- Live ---------------------------------------------------------------------------------------------------------- */
 
-static void join(void) {
+static void join(int link) {
   char path[MAX_SOCKET_NAME];
-  const ssize_t length = readlink(TRACE, path, sizeof path - 1);
+  const ssize_t length = readlinkat(link, "", path, sizeof path - 1);
   if (length <= 0 || path[0] != '/' || (size_t)length >= sizeof path - 1) return;
   path[length] = '\0';
   (void)penna_agent_join(path); /* refused: nobody waits there any more */
@@ -96,9 +97,11 @@ static int is_instrumented(struct dl_phdr_info* object, size_t size, void* unuse
 static int may_be_replaced(void) {
   static const char magic[8] = {(char)0xab, 'P', 'e', 'n', 'n', 'a', '\r', '\n'}; /* docs/format.md */
   char start[sizeof magic];
-  const int fd = open(TRACE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat found;
+  const int fd = open(TRACE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return 0;
-  const ssize_t got = read(fd, start, sizeof start);
+  const int is_own = fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
+  const ssize_t got = is_own ? read(fd, start, sizeof start) : -1;
   const int ours = got == 0 || (got == sizeof start && memcmp(start, magic, sizeof magic) == 0);
   int is_free = 0;
   for (int tries = 0; ours && !(is_free = flock(fd, LOCK_EX | LOCK_NB) == 0) && tries < 20; tries++) usleep(5000);
@@ -177,9 +180,10 @@ static void record(void) {
 __attribute__((constructor)) static void look_for_trace(void) {
   const int error = errno;
   struct stat found;
-  if (getauxval(AT_SECURE) == 0 && lstat(TRACE, &found) == 0 && found.st_uid == geteuid()) {
-    if (S_ISLNK(found.st_mode)) join();
-    if (S_ISREG(found.st_mode)) record();
-  }
+  const int trace = getauxval(AT_SECURE) == 0 ? open(TRACE, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+  const int is_own = trace >= 0 && fstat(trace, &found) == 0 && found.st_uid == geteuid();
+  if (is_own && S_ISLNK(found.st_mode)) join(trace);
+  if (trace >= 0) close(trace);
+  if (is_own && S_ISREG(found.st_mode)) record();
   errno = error;
 }

@@ -2,6 +2,7 @@
 // See trace_link.h.
 #include "trace_link.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,13 +14,18 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/output_file.h"
 
 namespace penna {
 namespace {
 
+// Of a link of this user: looked at by a descriptor, so that it is read of the link that was judged.
 std::string target_of_link() {
+  const Fd link(::open(kTrace, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
   char path[4096];
-  const ssize_t got = ::readlink(kTrace, path, sizeof path);
+  if (!link || ::fstat(link.get(), &status) != 0 || !S_ISLNK(status.st_mode) || status.st_uid != ::geteuid()) return {};
+  const ssize_t got = ::readlinkat(link.get(), "", path, sizeof path);
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
@@ -37,6 +43,9 @@ bool somebody_answers(const std::string& path) {
 Result<TraceState> look_at_trace() {
   struct stat status {};
   if (::lstat(kTrace, &status) != 0) return TraceState::kNothing;
+  if (left_by_another(kTrace) || (S_ISLNK(status.st_mode) && status.st_uid != ::geteuid()))
+    return Error{
+        fmt::format("TRACE belongs to another user here (uid {}): start etrace in another directory", status.st_uid)};
   if (S_ISLNK(status.st_mode)) return TraceState::kLink;
   if (S_ISREG(status.st_mode)) return status.st_size == 0 ? TraceState::kEmpty : TraceState::kRecording;
   return Error{"TRACE is neither a file nor a link: remove it, or start etrace in another directory"};

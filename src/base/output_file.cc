@@ -3,14 +3,18 @@
 // between is met as what it has become.
 #include "base/output_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/magic.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <cerrno>
 #include <climits>
+#include <memory>
+#include <utility>
 
 #include "base/file.h"
 
@@ -141,10 +145,7 @@ Result<> judge_file(const struct stat& directory, const struct stat& found, cons
   return ok();
 }
 
-}  // namespace
-
-Result<Fd> open_output(const std::string& path, const OutputFile& wish) {
-  const Place place = PENNA_TRY(Walk(path, wish.links).to_end());
+Result<Fd> open_at(const Place& place, const std::string& path, const OutputFile& wish) {
   struct stat directory {
   }, found{};
   if (::fstat(place.directory.get(), &directory) != 0) return cannot_write(path, errno);
@@ -159,6 +160,116 @@ Result<Fd> open_output(const std::string& path, const OutputFile& wish) {
   if (!file || ::fstat(file.get(), &found) != 0) return cannot_write(path, errno);
   if (!place.is_magic) PENNA_TRY(judge_file(directory, found, path));  // it may have been exchanged
   return file;
+}
+
+bool is_empty_directory(const Fd& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(
+      ::fdopendir(::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir);
+  int count = 0;
+  while (entries && count <= 2 && ::readdir(entries.get()) != nullptr) ++count;
+  return entries && count <= 2;  // "." and ".."
+}
+
+}  // namespace
+
+Result<Fd> open_output(const std::string& path, const OutputFile& wish) {
+  return open_at(PENNA_TRY(Walk(path, wish.links).to_end()), path, wish);
+}
+
+Result<Replacement> Replacement::open(const std::string& path, const OutputFile& wish) {
+  Place place = PENNA_TRY(Walk(path, wish.links).to_end());
+  Replacement made;
+  made.path_ = path;
+  made.file_ = PENNA_TRY(open_at(place, path, wish));
+  made.directory_ = std::move(place.directory);
+  made.name_ = place.name;
+  struct stat status {};
+  const bool is_kept =
+      !place.is_magic && ::fstat(made.file_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size != 0;
+  if (!is_kept || !made.begin_beside(wish)) return made;
+  // Not all may be given away, and the mode last: the kernel takes bits of it from a file that changes hands.
+  (void)!::fchown(made.file_.get(), status.st_uid, status.st_gid);
+  (void)!::fchmod(made.file_.get(), status.st_mode & 0777);
+  return made;
+}
+
+bool Replacement::begin_beside(const OutputFile& wish) {
+  constexpr size_t kMostOfName = 200;  // of NAME_MAX
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    uint64_t random = 0;
+    if (::getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+      random = static_cast<uint64_t>(::getpid()) << 8 | static_cast<uint64_t>(i);
+    const std::string name = fmt::format(".{}.{:x}", name_.substr(0, kMostOfName), random & 0xffffffff);
+    const int access = (wish.flags & O_RDWR) != 0 ? O_RDWR : O_WRONLY;
+    Fd beside(::openat(directory_.get(), name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | access, 0600));
+    if (!beside && errno != EEXIST) return false;
+    if (!beside) continue;
+    old_ = std::move(file_);
+    file_ = std::move(beside);
+    beside_ = name;
+    return true;
+  }
+  return false;
+}
+
+Result<> Replacement::put_in_place() {
+  if (beside_.empty()) return ok();
+  if (::renameat(directory_.get(), beside_.c_str(), directory_.get(), name_.c_str()) != 0)
+    return Error{fmt::format("cannot replace {}: {}", path_, errno_text(errno))};
+  beside_.clear();
+  return ok();
+}
+
+Replacement::Replacement(Replacement&& other) noexcept { *this = std::move(other); }
+
+Replacement& Replacement::operator=(Replacement&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(directory_, other.directory_);
+  std::swap(old_, other.old_);
+  std::swap(file_, other.file_);
+  std::swap(name_, other.name_);
+  std::swap(beside_, other.beside_);
+  return *this;
+}
+
+Replacement::~Replacement() {
+  if (!beside_.empty()) ::unlinkat(directory_.get(), beside_.c_str(), 0);
+}
+
+Result<Fd> open_output_directory(const std::string& path) {
+  std::string without_slash = path;
+  while (without_slash.size() > 1 && without_slash.back() == '/') without_slash.pop_back();
+  const Place place = PENNA_TRY(Walk(without_slash, OutputFile::Links::kFollow).to_end());
+  struct stat parent {
+  }, found{};
+  const char* const name = place.name.c_str();
+  if (::mkdirat(place.directory.get(), name, 0777) != 0 && errno != EEXIST)
+    return Error{fmt::format("cannot make directory {}: {}", path, errno_text(errno))};
+  Fd directory(
+      ::openat(place.directory.get(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place.is_magic ? 0 : O_NOFOLLOW)));
+  if (!directory || ::fstat(place.directory.get(), &parent) != 0 || ::fstat(directory.get(), &found) != 0)
+    return Error{fmt::format("cannot make directory {}: {}", path, errno_text(errno))};
+  if (!place.is_magic) PENNA_TRY(judge_file(parent, found, path));
+  if (!is_empty_directory(directory))
+    return Error{fmt::format("{} is there already and not empty: choose another directory", path)};
+  return directory;
+}
+
+Result<Fd> open_new_in(const Fd& directory, const std::string& name, const std::string& path_of_directory) {
+  Fd file(::openat(directory.get(), name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file) return file;
+  return cannot_write(path_of_directory + "/" + name, errno);
+}
+
+std::optional<unsigned> left_by_another(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  struct stat directory {
+  }, found{};
+  if (::stat(folder.c_str(), &directory) != 0 || ::lstat(path.c_str(), &found) != 0 || !is_strange(directory, found))
+    return std::nullopt;
+  return found.st_uid;
 }
 
 Result<> empty_file(const Fd& file, const std::string& path) {

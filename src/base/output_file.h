@@ -7,6 +7,7 @@
 // known to be ours to empty.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
@@ -25,6 +26,36 @@ struct OutputFile {
 // Opens the file for writing (O_RDWR among the flags: for both). It is emptied only by empty_file().
 Result<Fd> open_output(const std::string& path, const OutputFile& wish);
 Result<> empty_file(const Fd& file, const std::string& path);
+
+// A file that takes the place of one that others may read just now: it is written beside, and keeps its owner and mode; who holds the old
+// one open keeps it whole. Where there is nothing to keep, or no place beside it, it is the file of this name.
+class Replacement {
+ public:
+  static Result<Replacement> open(const std::string& path, const OutputFile& wish);
+  Replacement() = default;
+  Replacement(Replacement&& other) noexcept;
+  Replacement& operator=(Replacement&& other) noexcept;
+  ~Replacement();  // without put_in_place(), the old one stays
+
+  const Fd& old() const { return old_; }  // as it was opened; empty: it is file()
+  Fd& file() { return file_; }
+  bool is_beside() const { return !beside_.empty(); }
+  Result<> put_in_place();
+
+ private:
+  bool begin_beside(const OutputFile& wish);
+  std::string path_;
+  Fd directory_, old_, file_;
+  std::string name_, beside_;  // in the directory; empty: not beside, or in place
+};
+
+// An empty directory, made when there is none: not one that another user left in a directory of all. Files are made in what is given, so
+// that none of the names on the way counts any more.
+Result<Fd> open_output_directory(const std::string& path);
+Result<Fd> open_new_in(const Fd& directory, const std::string& name, const std::string& path_of_directory);
+
+// Whose is this name, when another user has left it in a directory of all? Neither followed nor read by who takes orders from it.
+std::optional<unsigned> left_by_another(const std::string& path);
 
 // Removes a regular file of this user; leaves everything else.
 void remove_own_file(const std::string& path);

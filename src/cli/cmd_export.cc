@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/count_text.h"
 #include "base/say.h"
@@ -47,9 +46,8 @@ bool write_folded(ExportWork& work, const TextSink& sink) {
 
 // Writers into a directory or into files of their own give an exit status.
 int write_ctf(ExportWork& work) {
-  const std::string& directory = work.options.output;
-  Result<Output> stream = Output::create_new(directory + "/events");
-  Result<Output> metadata = Output::create_new(directory + "/metadata");
+  Result<Output> stream = Output::create_new_in(work.directory, "events", work.options.output);
+  Result<Output> metadata = Output::create_new_in(work.directory, "metadata", work.options.output);
   if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
   std::string text;
   export_ctf(
@@ -60,10 +58,9 @@ int write_ctf(ExportWork& work) {
 }
 
 int write_uftrace(ExportWork& work) {
-  const std::string& directory = work.options.output;
   int status = 0;
   const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
-    Result<Output> file = Output::create_new(directory + "/" + name);
+    Result<Output> file = Output::create_new_in(work.directory, name, work.options.output);
     if (!file) {
       status = fail(file.error().text);
       return false;
@@ -137,15 +134,11 @@ Result<Output> open_output(const ExportOptions& options, const std::string& reco
 }
 
 // An empty directory, made when there is none.
-Result<> make_directory(const std::string& path, const char* format) {
+Result<Fd> make_directory(const std::string& path, const char* format) {
   if (path.empty() || path == "-")
     return Error{fmt::format(
         "{0} is a directory: name one that is empty or not there yet, as in 'penna export {0} REC DIR'", format)};
-  std::error_code error;
-  std::filesystem::create_directory(path, error);
-  if (error) return Error{fmt::format("cannot make directory {}: {}", path, error.message())};
-  if (std::filesystem::is_empty(path, error)) return ok();
-  return Error{fmt::format("{} is there already and not empty: choose another directory", path)};
+  return open_output_directory(path);
 }
 
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
@@ -263,8 +256,8 @@ int cmd_export(const ExportOptions& options) {
   const bool is_directory = format.into == ExportFormat::Into::kDirectory;
   Result<Output> output = is_file ? open_output(options, recording->path()) : Output();
   if (!output) return fail(output.error().text);
-  if (const Result<> made = is_directory ? make_directory(options.output, format.name) : ok(); !made)
-    return fail(made.error().text);
+  Result<Fd> directory = is_directory ? make_directory(options.output, format.name) : Fd();
+  if (!directory) return fail(directory.error().text);
 
   const Summary summary = summarize(*recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
@@ -284,7 +277,7 @@ int cmd_export(const ExportOptions& options) {
   {
     Progress progress("exporting", summary.total_events() * (format.passes), "events",
                       !options.input.no_progress && (!is_file || !is_terminal(output->fd())));
-    ExportWork work{chosen, *recording, names, analyses, progress};
+    ExportWork work{chosen, *recording, names, analyses, progress, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
   if (status != 0) return status;

@@ -4,6 +4,7 @@
 // Invariant: what a format leaves out (other processes, what it cannot express) is said in a sentence.
 #pragma once
 
+#include "base/fd.h"
 #include "cli/analyses.h"
 #include "cli/cmd_export.h"
 #include "cli/progress.h"
@@ -19,6 +20,7 @@ struct ExportWork {
   Names& names;
   Analyses& analyses;
   Progress& progress;
+  const Fd& directory;  // into which is written what takes one
 };
 
 // Writers into a file, compressed when its name ends in .gz or .zst; pprof always is.

@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/output_file.h"
 #include "cli/arguments.h"
 
 namespace penna {
@@ -23,7 +22,8 @@ Output Output::standard_error() {
 
 Result<Output> Output::create(const std::string& path) {
   Output output;
-  output.file_ = PENNA_TRY(open_output(path, {}));
+  output.replacement_ = PENNA_TRY(Replacement::open(path, {}));
+  output.file_ = std::move(output.replacement_.file());
   PENNA_TRY(empty_file(output.file_, path));
   output.path_ = path;
   return output;
@@ -33,6 +33,14 @@ Result<Output> Output::create_new(const std::string& path) {
   Output output;
   output.file_ = PENNA_TRY(open_output(path, {.must_be_new = true}));
   output.path_ = path;
+  return output;
+}
+
+Result<Output> Output::create_new_in(const Fd& directory, const std::string& name,
+                                     const std::string& path_of_directory) {
+  Output output;
+  output.file_ = PENNA_TRY(open_new_in(directory, name, path_of_directory));
+  output.path_ = path_of_directory + "/" + name;
   return output;
 }
 
@@ -70,9 +78,9 @@ Result<> Output::finish() {
   flush();
   // Some file systems report a full disk only here.
   if (file_ && ::close(file_.release()) != 0 && error_ == 0 && errno != EINTR) error_ = errno;
-  if (error_ == 0) return ok();
-  return Error{fmt::format("cannot write {}: {}; what is there is incomplete",
-                           path_.empty() ? "to standard output" : path_, errno_text(error_))};
+  if (error_ == 0) return replacement_.put_in_place();
+  return Error{fmt::format("cannot write {}: {}; {}", path_.empty() ? "to standard output" : path_, errno_text(error_),
+                           replacement_.is_beside() ? "what was there is as it was" : "what is there is incomplete")};
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

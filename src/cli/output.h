@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "base/output_file.h"
 #include "base/result.h"
 
 namespace penna {
@@ -19,10 +20,12 @@ class Output {
   // Standard output.
   Output() = default;
   static Output standard_error();
-  // A file, which is emptied when it exists. The error says why it cannot be written.
+  // A file. One that is there is replaced by finish(): who reads it keeps it whole. The error says why it cannot be written.
   static Result<Output> create(const std::string& path);
   // A file that must not be there, nor a link of this name: where we choose the name, others may foresee it.
   static Result<Output> create_new(const std::string& path);
+  static Result<Output> create_new_in(const Fd& directory, const std::string& name,
+                                      const std::string& path_of_directory);
   Output(Output&&) = default;
   Output& operator=(Output&&) = default;
 
@@ -42,7 +45,8 @@ class Output {
 
   int standard_ = 1;  // where to, without a file
   Fd file_;
-  std::string path_;  // of the file
+  Replacement replacement_;  // of which that is the file
+  std::string path_;         // of the file
   std::string buffer_;
   int error_ = 0;         // errno of the first failure
   bool stopped_ = false;  // failed, or nobody reads

@@ -64,21 +64,26 @@ layout::FileHeader new_file_header() {
 // Opens an empty regular file for us alone.
 Result<Fd> open_new(const std::string& path, bool overwrite) {
   // O_NONBLOCK: opening a FIFO by mistake must not hang.
-  Fd fd = PENNA_TRY(open_output(path, {.links = OutputFile::Links::kRefuse,
-                                       .must_be_new = !overwrite,
-                                       .when_there = "choose another name with -o, or pass --force to replace it",
-                                       .flags = O_RDWR | O_NONBLOCK,
-                                       .mode = 0600}));
+  Replacement file =
+      PENNA_TRY(Replacement::open(path, {.links = OutputFile::Links::kRefuse,
+                                         .must_be_new = !overwrite,
+                                         .when_there = "choose another name with -o, or pass --force to replace it",
+                                         .flags = O_RDWR | O_NONBLOCK,
+                                         .mode = 0600}));
+  Fd& fd = file.file();
+  const Fd& there = file.is_beside() ? file.old() : fd;
   struct stat status {};
-  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+  if (::fstat(there.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return Error{fmt::format("{} is not a regular file, and a recording has to be one: choose another with -o", path)};
   // Told by the reader, too: who holds the lock is still recording.
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  if (::flock(there.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
+  if (file.is_beside()) (void)!::flock(fd.get(), LOCK_EX | LOCK_NB);
   PENNA_TRY(empty_file(fd, path));
   if ((status.st_mode & 077) != 0 && ::fchmod(fd.get(), 0600) != 0)
     return Error{fmt::format("cannot make {} private: {}", path, errno_text(errno))};
-  return fd;
+  PENNA_TRY(file.put_in_place());
+  return std::move(fd);
 }
 
 }  // namespace

@@ -88,6 +88,26 @@ expect_eq 0 "$status" "export libleaks beside a link"
 expect_eq "$before" "$(state private/file)" "our file, behind a name of libleaks"
 [ -f all/leaks.1.map ] || fail "export libleaks did not choose the next name"
 
+# ---- Directories of exports: not another user's, nor behind his link
+nobody mkdir -m 777 all/theirs_too
+nobody ln -s "$work/private" all/to_private
+for format in ctf uftrace; do
+  refused "$format into another user's directory" "all/theirs_too belongs to another user (uid 65534), in a directory where everybody may leave files" \
+    penna export $format r.penna all/theirs_too
+  refused "$format behind another user's link" "all/to_private leads over a link that another user (uid 65534) has left there" \
+    penna export $format r.penna all/to_private
+  refused "$format behind another user's link" "all/to_private/new leads over a link that another user (uid 65534) has left there" \
+    penna export $format r.penna all/to_private/new
+done
+expect_eq "" "$(ls all/theirs_too)" "what was written into another user's directory"
+mkdir own_directory
+ln -s own_directory to_own_directory
+for directory in new_directory all/mine to_own_directory/; do
+  run penna export ctf r.penna $directory
+  expect_eq "0 events metadata" "$status $(ls $directory | xargs)" "export into $directory"
+done
+rm -r all/mine
+
 # ---- What has always worked: our own files, links to them for exports, descriptors, pipes; recordings are for us alone
 penna export csv r.penna >want.csv
 echo old >old.csv
