@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/mapped_memory.h"
 
 namespace penna {
 namespace {
@@ -141,18 +142,6 @@ class Saved {
   uint64_t mask_ = 0;
 };
 
-// Of a stopped process: no other can have it mapped who was not given it.
-bool has_mapped(pid_t pid, ino_t channel) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
-  const std::string inode = fmt::format(" {} ", channel);
-  for (size_t at = maps ? maps->find("/memfd:penna-channel") : std::string::npos; at != std::string::npos;
-       at = maps->find("/memfd:penna-channel", at + 1)) {
-    const size_t begin = maps->rfind('\n', at) + 1;
-    if (maps->find(inode, begin) < at) return true;
-  }
-  return false;
-}
-
 uint64_t instruction_pointer(pid_t thread) {
   user_regs_struct registers{};
   iovec view{&registers, sizeof registers};
@@ -195,7 +184,8 @@ Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
                              errno_text(errno))};
   // From here on the end of our own thread lets go of it, wherever we are.
   if (!stop_it(pid, thread)) return Error{fmt::format("process {} ended or did not stop", pid)};
-  if (code.channel != 0 && !has_mapped(pid, code.channel)) {
+  // It is stopped; and no other can have the channel mapped who was not given it.
+  if (code.channel != 0 && !has_mapped(static_cast<uint32_t>(pid), "penna-channel", code.channel)) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} has become another program", pid)};
   }

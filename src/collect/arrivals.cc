@@ -15,12 +15,14 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/mapped_memory.h"
 #include "penna/channel.h"
 
 namespace penna {
 namespace {
 
 constexpr size_t kMostText = 4 << 20;
+constexpr const char* kDoorbell = "penna-doorbell";
 
 std::string text_of(uint32_t pid, const char* file) {
   auto text = read_file(fmt::format("/proc/{}/{}", pid, file), kMostText);
@@ -45,20 +47,9 @@ bool is_starting(uint32_t pid, const std::string& variable) {
   return contains(maps, "/ld-linux") && (contains(maps, "libpenna-agent.so") || !contains(maps, "/libc.so"));
 }
 
-bool has_mapped(uint32_t pid, ino_t doorbell) {
-  const std::string maps = text_of(pid, "maps");
-  const std::string inode = fmt::format(" {} ", doorbell);
-  for (size_t at = maps.find("/memfd:penna-doorbell"); at != std::string::npos;
-       at = maps.find("/memfd:penna-doorbell", at + 1)) {
-    const size_t begin = maps.rfind('\n', at) + 1;
-    if (contains(std::string_view(maps).substr(begin, at - begin), inode)) return true;
-  }
-  return false;
-}
-
 // A forked child: until it has met, it has what its parent had. With a filter it may never meet.
 bool is_forked(uint32_t pid, ino_t doorbell) {
-  return has_mapped(pid, doorbell) && !contains(text_of(pid, "status"), "\nSeccomp:\t2");
+  return has_mapped(pid, kDoorbell, doorbell) && !contains(text_of(pid, "status"), "\nSeccomp:\t2");
 }
 
 }  // namespace
@@ -87,7 +78,7 @@ std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
 
 bool shares_doorbell(uint32_t pid, int doorbell) {
   struct stat page {};
-  return ::fstat(doorbell, &page) == 0 && has_mapped(pid, page.st_ino);
+  return ::fstat(doorbell, &page) == 0 && has_mapped(pid, kDoorbell, page.st_ino);
 }
 
 }  // namespace penna

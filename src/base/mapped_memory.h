@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Which memory of ours another process has mapped.
+//
+// Why by the number of its inode: what /proc/PID/maps calls a memfd anybody may call his own; the number nobody else has.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace penna {
+
+// `name`: as given to memfd_create(2). False also of a process that is gone, or may not be looked at.
+bool has_mapped(uint32_t pid, const char* name, ino_t inode);
+
+}  // namespace penna
