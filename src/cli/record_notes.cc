@@ -4,6 +4,9 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -112,10 +115,21 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("next: penna report {}", times.path));
 }
 
+// Nothing is preloaded into it; and what it would find of ours in its environment, it would pass on.
+static bool begins_with_other_rights(const std::string& file) {
+  struct stat status {};
+  struct statvfs system {};
+  if (::stat(file.c_str(), &status) != 0 || ::statvfs(file.c_str(), &system) != 0 || (system.f_flag & ST_NOSUID) != 0)
+    return false;
+  return ((status.st_mode & S_ISUID) != 0 && status.st_uid != ::geteuid()) ||
+         ((status.st_mode & S_ISGID) != 0 && status.st_gid != ::getegid());
+}
+
 std::string preload_for(const std::string& command, const std::string& agent) {
   const auto facts = read_elf_facts(file_of(command));
   if (!facts || !facts->is_elf) return agent;
   if (facts->bits != 64 || facts->machine_name != "x86-64" || is_of_musl(*facts)) return {};
+  if (begins_with_other_rights(file_of(command))) return {};
   for (const std::string& library : facts->needed)
     if (penna_first_runtime(library.c_str()) == library.size() && !library.empty()) return library + ":" + agent;
   return agent;
