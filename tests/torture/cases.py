@@ -45,6 +45,9 @@ STACKS = ('-F', '*', '--module', 'torture*/*', '-T', '*@stack')
 OWN_LOCKS = ('--lock-functions', 'own_lock=own_unlock,try=own_trylock', '--lock-functions', 'big_lock=big_unlock',
              '--lock-functions', 'leaving_lock=leaving_unlock', '--lock-functions', 'looking_lock=looking_unlock')
 ALLOCATORS = ('mimalloc', 'tcmalloc', 'tcmalloc_minimal')
+SANITIZED = ('gcc_address', 'gcc_address_static', 'gcc_thread', 'gcc_thread_static', 'gcc_undefined', 'gcc_undefined_static',
+             'clang_address', 'clang_address_shared', 'clang_thread', 'clang_undefined', 'clang_undefined_shared',
+             'clang_hwaddress')
 CASES = {}
 
 # --- How a program ends.
@@ -199,6 +202,11 @@ CASES |= {
     'other_user': program('show_ids', 'argument', user='nobody'),
     'static': program('show_ids_static', 'argument', silent=EACH, says='static'),
     'static_child': shell('{bin}/show_ids_static x; echo $?'),
+
+    # --- Built with the sanitizers of gcc and clang (sanitized.cmake), whose runtimes have hooks of their own.
+    **{f'sanitized_{name}': Case(['{bin}/../torture-sanitized/' + name, 'work'], silent=('calls', 'points'))
+       for name in SANITIZED},
+    'sanitized_child': shell('{bin}/../torture-sanitized/gcc_address system "{bin}/../torture-sanitized/clang_thread work"; echo $?'),
 
     # --- Real programs of Debian's.
     'real_python': Case(['/usr/bin/python3', '-c',

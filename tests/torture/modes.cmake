@@ -90,6 +90,8 @@ penna_torture_mode(hooks_clang clang -finstrument-functions-after-inlining)
 # As no compiler has prepared them: for detours.
 penna_torture_mode(plain gcc)
 
+include(sanitized.cmake)
+
 get_property(mode_files GLOBAL PROPERTY PENNA_TORTURE_MODE_FILES)
 add_custom_target(torture_modes ALL DEPENDS ${mode_files})
 add_dependencies(torture_programs torture_modes)
