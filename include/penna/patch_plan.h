@@ -20,6 +20,7 @@
 #define PENNA_PATCH_PLAN_H
 
 #include "penna/channel.h"
+#include "penna/point_abi.h"
 #include "penna/value_plan.h"
 
 enum { PENNA_HELLO_ASKS = 2, PENNA_PATCH_PATH = 1024, PENNA_PATCH_MAX_MODULES = 512 };
@@ -31,8 +32,9 @@ enum penna_plans {
   PENNA_PLANS_POINTERS =
       2, /* of each function that dlsym finds the same; then the question has one module, the plan at most one patch */
   PENNA_PLANS_ALLOCATORS =
-      4,                /* of modules that bring an allocator of their own: a question for each of its functions */
-  PENNA_PLANS_LOCKS = 8 /* of each module, when it is there, the functions of locks of its own */
+      4,                  /* of modules that bring an allocator of their own: a question for each of its functions */
+  PENNA_PLANS_LOCKS = 8,  /* of each module, when it is there, the functions of locks of its own */
+  PENNA_PLANS_PROBES = 16 /* of each module, when it is there, the probes that other headers have made (sys/sdt.h) */
 };
 
 /* Why a target cannot enter the functions that it asks about. */
@@ -47,8 +49,9 @@ struct penna_patch_question {
   uint64_t bias; /* run-time address - address in the file */
   uint64_t start, end;
   uint64_t near, near_bytes; /* 0: there is none */
-  uint64_t enter;            /* what a patched place shall call: penna_call_enter */
-  uint64_t function;         /* not 0: only about the function that begins here, which dlsym has found */
+  uint64_t enter;    /* what a patched place shall call: penna_call_enter; of a probe: penna_point_entries.reserve */
+  uint64_t values;   /* not 0: only about the module's probes (PENNA_PATCH_PROBE): penna_point_entries.values */
+  uint64_t function; /* not 0: only about the function that begins here, which dlsym has found */
   uint64_t
       instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD); with
                   no symbol, about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
@@ -62,8 +65,8 @@ struct penna_patch_question {
   uint8_t build_id[32];
   char path[PENNA_PATCH_PATH];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 176 + PENNA_PATCH_PATH, "penna_patch_question");
-PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 144, "penna_patch_question.build_id");
+PENNA_STATIC_ASSERT(sizeof(struct penna_patch_question) == 184 + PENNA_PATCH_PATH, "penna_patch_question");
+PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 152, "penna_patch_question.build_id");
 
 struct penna_patch_plan {
   uint64_t magic;
@@ -93,7 +96,9 @@ enum penna_patch_kind {
   /* As PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
   PENNA_PATCH_INSTEAD = 3,
   /* The same, with the function's number, one of those that the question gives, pushed onto the stack. */
-  PENNA_PATCH_LOCK = 4
+  PENNA_PATCH_LOCK = 4,
+  /* As PENNA_PATCH_CODE, beside the nop of a probe; `stub` is a penna_probe. */
+  PENNA_PATCH_PROBE = 5
 };
 
 /* What a function does with its lock, the object that an argument points to (penna_lock_subject). */
@@ -162,5 +167,25 @@ struct penna_stub {
 };
 enum { PENNA_STUB_CALL = 6 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_stub) == 16, "penna_stub is 16 bytes");
+
+/* A probe that another header has made, in near memory in front of the code that records it.
+ *
+ *   0    +------------------------------------------------+
+ *        | state                                          |
+ *   32   +------------------------+-----------------------+
+ *        | nop                    | semaphore             |
+ *   48   +-----------+------------+-----------------------+
+ *        | text_bytes| reserved   | text ...              |
+ *        +-----------+------------+-----------------------+  */
+struct penna_probe {
+  struct penna_point_state state; /* arg_count and types; the target fills the rest of what its code needs */
+  uint64_t nop;                   /* run-time address */
+  uint64_t semaphore;             /* of a 16-bit counter of who listens; 0: it has none */
+  uint32_t text_bytes;            /* as in a penna_site_info; the text follows */
+  uint32_t reserved;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_probe) == 56, "penna_probe is 56 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_probe, nop) == 32, "penna_probe.nop");
+PENNA_STATIC_ASSERT(offsetof(struct penna_probe, text_bytes) == 48, "penna_probe.text_bytes");
 
 #endif

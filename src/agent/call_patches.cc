@@ -3,7 +3,6 @@
 #include "agent/call_patches.h"
 
 #include <link.h>
-#include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 
@@ -11,23 +10,17 @@
 #include "agent/code_writer.h"
 #include "agent/dynamic_symbols.h"
 #include "agent/entered_functions.h"
-#include "agent/environment.h"
 #include "agent/imports.h"
 #include "agent/loader.h"
-#include "agent/mapped_memory.h"
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
 #include "agent/pages.h"
-#include "agent/patience.h"
-#include "agent/plan_memory.h"
-#include "agent/rendezvous.h"
+#include "agent/plan_request.h"
 #include "agent/sites.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "penna/patch_plan.h"
-
-extern "C" void penna_call_enter();
 
 namespace penna::agent {
 namespace {
@@ -44,56 +37,7 @@ bool count_patch(bool done) {
   return done;
 }
 
-// One thread at a time asks and has what it is told carried out, or gives up after a second. Not the board's lock: for names the
-// dynamic linker's is taken meanwhile, whose holder may wait for the board. As that one it holds the process id, for forked children.
-class PatchLock {
- public:
-  PatchLock() : self_(static_cast<uint32_t>(sys(SYS_getpid))), held_(within_a_second([this] { return take(); })) {}
-  ~PatchLock() {
-    if (held_) __atomic_store_n(&holder, 0, __ATOMIC_RELEASE);  // pairs with take()
-  }
-  PatchLock(const PatchLock&) = delete;
-  PatchLock& operator=(const PatchLock&) = delete;
-  explicit operator bool() const { return held_; }
-
- private:
-  bool take() const {
-    uint32_t seen = __atomic_load_n(&holder, __ATOMIC_RELAXED);
-    return seen != self_ &&
-           __atomic_compare_exchange_n(&holder, &seen, self_, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-  }
-  static uint32_t holder;
-  uint32_t self_;
-  bool held_;
-};
-uint32_t PatchLock::holder;
-
 // ---- Questions --------------------------------------------------------------------------------------------------------
-
-struct Questions {
-  penna_patch_question* list;
-  uint32_t count;
-};
-
-penna_patch_question question_about(const ModuleFacts& module, NearRoom near, uintptr_t function) {
-  penna_patch_question question{};
-  question.bias = module.bias;
-  question.start = module.start;
-  question.end = module.end;
-  question.near = near.start;
-  question.near_bytes = near.bytes;
-  question.enter = reinterpret_cast<uintptr_t>(&penna_call_enter);
-  question.function = function;
-  question.path_bytes = module.path_bytes;
-  question.build_id_bytes = module.build_id_bytes;
-  __builtin_memcpy(question.build_id, module.build_id, module.build_id_bytes);
-  __builtin_memcpy(question.path, module.path, module.path_bytes);
-  return question;
-}
-
-bool may_be_asked_about(const ModuleFacts& module) {
-  return module.path_bytes <= PENNA_PATCH_PATH && !module.holds(reinterpret_cast<uintptr_t>(&penna_call_enter));
-}
 
 void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked)[NewModules::kMost]) {
   for (uint32_t i = 0; i < modules.count(); ++i) {
@@ -106,19 +50,6 @@ void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked
 }
 
 // ---- Answers ----------------------------------------------------------------------------------------------------------
-
-bool fill_near(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
-  if (!open_near({question.near, question.near_bytes}, near.bytes)) return false;
-  if (near.bytes != 0) __builtin_memcpy(reinterpret_cast<void*>(question.near), plan.code + near.offset, near.bytes);
-  return true;
-}
-
-// From here on near memory is code, and what is left of it is given back.
-bool use_near(const penna_patch_question& question, const penna_near& near) {
-  const NearRoom room{question.near, question.near_bytes};
-  const bool executable = close_near(room, near.bytes);
-  return keep_near(question.start, room, near.bytes) && executable;
-}
 
 void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone,
                   const BindingScope& scope) {
@@ -269,32 +200,6 @@ EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& questi
     count_patch(sound && writer.write_tail(*patch) && writer.write_head(*patch));
   }
   return sound ? EnterInstead::kEntered : EnterInstead::kNone;
-}
-
-// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds a PatchLock.
-template <typename Fill, typename CarryOut>
-void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
-  const uint64_t bytes = most * sizeof(penna_patch_question);
-  const long file = sys(SYS_memfd_create, reinterpret_cast<long>("penna-questions"), MFD_CLOEXEC);
-  if (sys_failed(file)) return;
-  const bool sized = !sys_failed(sys(SYS_ftruncate, file, static_cast<long>(bytes)));
-  const MappedMemory memory(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sized ? file : -1);
-  Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
-  if (memory.at() != nullptr) fill(questions);
-  if (questions.count != 0) {
-    sys(SYS_ftruncate, file, static_cast<long>(questions.count * sizeof(penna_patch_question)));
-    const long answer = ask_recorder(recorder_socket(), file);
-    penna_patch_plan head{};
-    const bool there = sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) == sizeof head;
-    const MappedMemory planned(plan_bytes(head), PROT_READ, MAP_PRIVATE, there ? answer : -1);
-    const Plan plan(planned, questions.count);
-    // In front of the patches: a function's first call makes its link.
-    if (plan.head != nullptr)
-      add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
-    carry_out(plan, questions);
-    if (answer >= 0) sys(SYS_close, answer);
-  }
-  sys(SYS_close, file);
 }
 
 void patch_modules(void* opened) {

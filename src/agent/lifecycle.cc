@@ -17,6 +17,7 @@
 #include "agent/modules.h"
 #include "agent/opening.h"
 #include "agent/points.h"
+#include "agent/probes.h"
 #include "agent/real.h"
 #include "agent/rendezvous.h"
 #include "agent/return_trampolines.h"
@@ -198,6 +199,7 @@ void expect_process(int count) {
 void stop_recording() {
   __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
   stop_points();
+  stop_probes();
 }
 
 void leave_system_calls() {

@@ -13,6 +13,7 @@
 #include "agent/module_mark.h"
 #include "agent/near_ranges.h"
 #include "agent/pages.h"
+#include "agent/probes.h"
 #include "agent/real.h"
 #include "agent/return_trampolines.h"
 #include "agent/signal_block.h"
@@ -250,6 +251,7 @@ bool forget_gone() {
     forget_near_memory(modules[i].start);
     forget_allocator(modules[i].start);
     forget_lock_functions(modules[i].start);
+    forget_probes(modules[i].start);
     mark_return_links_stale(modules[i].start, modules[i].end);
     any = true;
   }

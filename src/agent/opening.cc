@@ -10,13 +10,14 @@
 #include "agent/loader.h"
 #include "agent/lock_calls.h"
 #include "agent/modules.h"
+#include "agent/probes.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 
 namespace penna::agent {
 namespace {
 
-bool allocators_wanted, locks_wanted;
+bool allocators_wanted, locks_wanted, probes_wanted;
 uint32_t opening;         // dlopens that go on, and will enter what they bring. In a forked child: none
 uint64_t threads_before;  // as counted before the first of these began
 
@@ -32,13 +33,14 @@ void enter_new(penna_unless unless) {
   visit_new_modules(ModuleVisitor::kEntering, [=](const NewModules& modules) {
     if (allocators_wanted) enter_allocators(modules, unless);
     if (locks_wanted) enter_lock_functions(modules, unless);
+    if (probes_wanted) enter_probes(modules, unless);
     return true;
   });
 }
 
 bool enters_now() {
-  const uint32_t classes =
-      (allocators_wanted ? class_bit(PENNA_ALLOC) : 0) | (locks_wanted ? class_bit(PENNA_LOCKS) : 0);
+  const uint32_t classes = (allocators_wanted ? class_bit(PENNA_ALLOC) : 0) |
+                           (locks_wanted ? class_bit(PENNA_LOCKS) : 0) | (probes_wanted ? class_bit(PENNA_POINTS) : 0);
   return (armed() & classes) != 0 && (call_refusals & kRefusesCode) == 0;
 }
 
@@ -47,8 +49,9 @@ bool enters_now() {
 void enter_functions(const penna_config& config, bool forked) {
   allocators_wanted = start_allocators(config, forked);
   locks_wanted = start_lock_functions(config);
+  probes_wanted = start_probes(config, forked);
   opening = 0;
-  if ((allocators_wanted || locks_wanted) && !forked)
+  if ((allocators_wanted || locks_wanted || probes_wanted) && !forked)
     enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 

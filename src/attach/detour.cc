@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See detour.h. The decoder is Zydis.
+// See detour.h.
 #include "attach/detour.h"
-
-#include <Zydis/Zydis.h>
 
 #include <algorithm>
 #include <array>
@@ -10,96 +8,12 @@
 #include <utility>
 
 #include "attach/call_sites.h"
+#include "attach/code_reading.h"
 
 namespace penna {
 namespace {
 
-constexpr size_t kLongestInstruction = 15;    // bytes
-constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
 constexpr const char* kEnteredBehind = "may be entered behind its first instruction by a branch from elsewhere";
-
-class Decoder {
- public:
-  Decoder() { ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
-  bool decode(std::span<const uint8_t> code, ZydisDecodedInstruction* instruction) const {
-    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder_, nullptr, code.data(), code.size(), instruction));
-  }
-
- private:
-  ZydisDecoder decoder_{};
-};
-
-bool is_call(const ZydisDecodedInstruction& one) { return one.meta.category == ZYDIS_CATEGORY_CALL; }
-bool is_branch(const ZydisDecodedInstruction& one) {
-  return one.meta.category == ZYDIS_CATEGORY_COND_BR || one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
-}
-bool is_relative_branch(const ZydisDecodedInstruction& one) {
-  return is_branch(one) && one.raw.imm[0].is_relative != 0;
-}
-uint64_t branch_target(const ZydisDecodedInstruction& one, uint64_t at) {
-  return at + one.length + static_cast<uint64_t>(one.raw.imm[0].value.s);
-}
-bool refers_to_rip(const ZydisDecodedInstruction& one) {
-  return (one.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && one.raw.modrm.mod == 0 && one.raw.modrm.rm == 5;
-}
-bool has_absolute_displacement(const ZydisDecodedInstruction& one) {  // without a base, perhaps with an index
-  return (one.attributes & ZYDIS_ATTRIB_HAS_SIB) != 0 && one.raw.modrm.mod == 0 && one.raw.sib.base == 5;
-}
-bool has_byte_only_form(const ZydisDecodedInstruction& one) {  // loop, jrcxz
-  return one.mnemonic == ZYDIS_MNEMONIC_LOOP || one.mnemonic == ZYDIS_MNEMONIC_LOOPE ||
-         one.mnemonic == ZYDIS_MNEMONIC_LOOPNE || one.mnemonic == ZYDIS_MNEMONIC_JRCXZ ||
-         one.mnemonic == ZYDIS_MNEMONIC_JECXZ || one.mnemonic == ZYDIS_MNEMONIC_JCXZ;
-}
-
-// A call of a fixed place, or through a pointer at one.
-bool is_known_call(const ZydisDecodedInstruction& one) {
-  return is_call(one) && (one.raw.imm[0].is_relative != 0 || (one.opcode == 0xff && refers_to_rip(one)));
-}
-
-// May this instruction run somewhere else? Null: yes.
-const char* why_not_moved(const ZydisDecodedInstruction& one) {
-  if (is_call(one) && !is_known_call(one)) return "calls through a register in its first instructions";
-  if (one.meta.category == ZYDIS_CATEGORY_INTERRUPT) return "has a breakpoint or a trap in its first instructions";
-  if (is_branch(one) && !is_relative_branch(one)) return "jumps through a pointer in its first instructions";
-  if (has_byte_only_form(one)) return "loops in its first instructions";
-  if (one.mnemonic == ZYDIS_MNEMONIC_XBEGIN) return "begins a transaction in its first instructions";
-  return nullptr;
-}
-
-// The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or 8-byte addresses.
-// It ends where an entry leads out of the function.
-template <typename Visit>
-void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
-  constexpr size_t kMost = 4096;
-  const std::span<const uint8_t> bytes = file.bytes_at(table, kMost * 8);
-  for (size_t i = 0; i < kMost && (i + 1) * 4 <= bytes.size(); ++i) {
-    int32_t distance;
-    std::memcpy(&distance, bytes.data() + i * 4, 4);
-    const uint64_t target = table + static_cast<uint64_t>(int64_t{distance});
-    if (target < function.start || target >= function.end) break;
-    visit(target);
-  }
-  for (size_t i = 0; i < kMost && (i + 1) * 8 <= bytes.size(); ++i) {
-    uint64_t target;
-    std::memcpy(&target, bytes.data() + i * 8, 8);
-    if (target < function.start || target >= function.end) break;
-    visit(target);
-  }
-}
-
-// Where an instruction refers to with its displacement: a table may begin there.
-std::optional<uint64_t> referred(const ZydisDecodedInstruction& one, uint64_t at) {
-  const auto displacement = static_cast<uint64_t>(one.raw.disp.value);
-  if (refers_to_rip(one)) return at + one.length + displacement;
-  if (has_absolute_displacement(one)) return displacement;
-  return {};
-}
-
-// Bytes of `code` in front of which nobody may land but at the first.
-struct Window {
-  uint64_t begin, end;
-  bool has_inside(uint64_t address) const { return address > begin && address < end; }
-};
 
 }  // namespace
 
@@ -272,6 +186,19 @@ void DetourFinder::refuse_branched_into(std::vector<DetourOffer*> doubtful) cons
   for (DetourOffer* offer : found) *offer = {{}, kEnteredBehind};
 }
 
+// The same of any bytes.
+bool DetourFinder::is_branched_into(uint64_t begin, uint64_t end) const {
+  collect_branches();
+  const Window window{begin, end};
+  const auto next = std::upper_bound(targets_.begin(), targets_.end(), begin);
+  if (next == targets_.end() || !window.has_inside(*next)) return false;
+  bool found = false;
+  for_each_seeming_branch([&](uint64_t from, uint64_t target) {
+    found = found || (window.has_inside(target) && !is_inside_instruction(from));
+  });
+  return found;
+}
+
 std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wanted) const {
   std::vector<DetourOffer> offers;
   std::vector<DetourOffer*> doubtful;
@@ -340,21 +267,23 @@ bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_
   return true;
 }
 
-constexpr size_t kLargestMoved = 16;  // of an instruction, and of the jump back
-
 // The site's code at the end of near memory, where there is room.
 bool append_moved(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  static const Decoder decoder;
-  const std::span<const uint8_t> code(site.code);
-  ZydisDecodedInstruction one;
-  for (size_t at = 0; at < code.size(); at += one.length) {
-    if (!decoder.decode(code.subspan(at), &one)) return false;
-    if (!move_instruction(one, code.subspan(at), site.place + bias + at, near)) return false;
-  }
-  return near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + code.size());
+  return append_moved_code(site.code, site.place + bias, near) &&
+         near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + site.code.size());
 }
 
 }  // namespace
+
+bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near) {
+  static const Decoder decoder;
+  ZydisDecodedInstruction one;
+  for (size_t at = 0; at < code.size(); at += one.length) {
+    if (!decoder.decode(code.subspan(at), &one)) return false;
+    if (!move_instruction(one, code.subspan(at), from + at, near)) return false;
+  }
+  return true;
+}
 
 std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
   const uint64_t moved = near->end();

@@ -36,6 +36,20 @@ struct DetourOffer {
   const char* refusal = nullptr;  // when there is none: "is shorter than a jump"
 };
 
+// A probe of another header (sys/sdt.h): a nop, on which debuggers and the kernel put their breakpoints. So it is left as it is, and
+// the jump takes the place of the instructions behind it, or of those in front of it.
+struct ProbeSite {
+  uint64_t nop = 0;
+  uint64_t place = 0;         // where the jump goes: nop + 1, or in front of the nop
+  std::vector<uint8_t> code;  // whole instructions from there; those in front end at the nop
+  bool is_behind() const { return place > nop; }
+};
+
+struct ProbeOffer {
+  std::optional<ProbeSite> site;
+  const char* refusal = nullptr;  // when there is none: "has another probe next to it"
+};
+
 // Looks at functions of one file; what all of its code says is looked at once.
 class DetourFinder {
  public:
@@ -45,6 +59,8 @@ class DetourFinder {
   std::vector<DetourOffer> find(std::span<const FunctionRange> wanted) const;
   // For the one that begins at `start`, which must be known.
   DetourOffer find_at(uint64_t start) const;
+  // For probes, by the addresses of their nops; `all`: of all probes that the file has.
+  std::vector<ProbeOffer> find_probes(std::span<const uint64_t> wanted, std::span<const uint64_t> all) const;
 
  private:
   DetourOffer look_at(const FunctionRange& function) const;
@@ -59,6 +75,7 @@ class DetourFinder {
   void collect_branches() const;
   bool is_inside_instruction(uint64_t address) const;
   void refuse_branched_into(std::vector<DetourOffer*> doubtful) const;
+  bool is_branched_into(uint64_t begin, uint64_t end) const;
   const ElfFile& file_;
   UnwindTable unwind_table_;
   WalkedCode walked_;
@@ -68,6 +85,11 @@ class DetourFinder {
   mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
   mutable bool has_targets_ = false;
 };
+
+// Appends `code`, which stands at the run-time address `from`, to near memory, where it does the same. False: what it refers to is out
+// of reach from there. There is room: kLargestMoved bytes for each of `code`.
+inline constexpr size_t kLargestMoved = 16;  // of an instruction, and of a jump
+bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near);
 
 // Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its address; nothing:
 // as below.

@@ -430,7 +430,9 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
   uint32_t locks = 0;
   for (size_t i = 0; i < questions.size(); ++i) {
     const penna_patch_question& question = questions[i];
-    if (question.instead != 0 && question.symbol[0] == '\0')
+    if (question.values != 0)
+      add_probes(&plan, question, root);
+    else if (question.instead != 0 && question.symbol[0] == '\0')
       add_locks(&plan, question, root, &locks);
     else if (question.instead != 0)
       i += add_allocator(&plan, questions.subspan(i), root) - 1;

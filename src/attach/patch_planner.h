@@ -16,9 +16,11 @@
 
 #include "attach/call_sites.h"
 #include "attach/lock_functions.h"
+#include "attach/probe_stub.h"
 #include "attach/value_planner.h"
 #include "penna/patch_plan.h"
 #include "symbols/elf_file.h"
+#include "symbols/sdt_notes.h"
 
 namespace penna {
 
@@ -31,13 +33,24 @@ struct PatchWishes {
   std::function<bool(const std::string& name, const std::string& file)> also;
   ValueWishes values;              // arguments and results; empty: none
   std::vector<OwnLock> own_locks;  // besides those that are known
+  // The probes of a file that are wanted, of those that other headers have made; empty: none.
+  std::function<std::vector<SdtNote>(const ElfFile& file)> probes;
 };
 
 // A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one; or a file with
 // all that it has (no name).
 struct RefusedFunction {
   std::string name, file, reason;
-  enum What : uint8_t { kCalls, kValues, kAllocator, kAllocatorFunction, kLock, kFile } what = kCalls;
+  enum What : uint8_t {
+    kCalls,
+    kValues,
+    kAllocator,
+    kAllocatorFunction,
+    kLock,
+    kFile,
+    kProbe,
+    kProbeArgument
+  } what = kCalls;
   std::string lock = {};  // kLock
 };
 
@@ -68,6 +81,7 @@ class PatchPlanner {
   // Those of wishes.own_locks of which no file had a function, as typed. Only of use when somebody asked about locks.
   std::vector<std::string> unmet_locks() const;
   bool was_asked_about_locks() const { return asked_about_locks_; }
+  bool wants_probes() const { return static_cast<bool>(wishes_.probes); }
 
  private:
   struct Module;
@@ -81,6 +95,8 @@ class PatchPlanner {
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
   void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* used);
+  void add_probes(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  const std::vector<PlannedProbe>& probes_of(const penna_patch_question& question, const std::string& root);
   const LockFunctions& locks_of(const penna_patch_question& question, const std::string& root);
   std::vector<PreparedBeginning> beginnings_of(const ElfFile& file, const penna_patch_question& question,
                                                const std::string& root);
@@ -98,6 +114,7 @@ class PatchPlanner {
   std::map<std::string, Allocator> allocators_;  // by path and build-id
   std::set<std::string> refused_pointers_;       // named once, whatever number of processes asks
   std::map<std::string, LockFunctions> locks_;   // by path and build-id
+  std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same
   std::vector<TimedLock> timed_locks_;
   std::set<std::string> noted_locks_;  // files of which they are
   std::set<size_t> met_locks_;         // of wishes_.own_locks

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "cli/own_locks.h"
+#include "cli/point_sites.h"
 #include "model/function_chooser.h"
 #include "model/function_pattern.h"
+#include "penna/detail/glob.h"
 #include "report/units.h"
 #include "symbols/demangle.h"
 #include "symbols/value_spec.h"
@@ -76,10 +78,33 @@ void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
   };
 }
 
+// Those that a pattern asks for by name: what other headers have put into a program is not recorded unasked, as it may be passed
+// millions of times a second. Points of penna/point.h have notes, too, and are recorded by their own sites.
+void add_probe_wishes(const RecordOptions& options, PatchWishes* wishes) {
+  const auto is_positive = [](const std::string& pattern) { return !pattern.starts_with('!'); };
+  if (std::none_of(options.point_patterns.begin(), options.point_patterns.end(), is_positive)) return;
+  wishes->probes = [patterns = options.point_patterns](const ElfFile& file) {
+    std::vector<SdtNote> notes = read_sdt_notes(file);
+    const std::vector<Site> own = notes.empty() ? std::vector<Site>{} : read_point_sites(file);
+    std::erase_if(notes, [&](const SdtNote& note) {
+      const std::string name = note.provider + ":" + note.name;
+      bool wanted = false;
+      for (const std::string& pattern : patterns)
+        if (penna_glob_matches(pattern.c_str() + pattern.starts_with('!'), name.c_str()) != 0)
+          wanted = !pattern.starts_with('!');
+      return !wanted || std::any_of(own.begin(), own.end(), [&](const Site& site) {
+        return site.provider == note.provider && site.name == note.name;
+      });
+    });
+    return notes;
+  };
+}
+
 }  // namespace
 
 PatchWishes patch_wishes(const RecordOptions& options) {
   PatchWishes wishes;
+  if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_wishes(options, &wishes);
   for (const std::string& text : options.lock_functions)
     if (auto lock = parse_own_lock(text)) wishes.own_locks.push_back(std::move(*lock));
   wishes.libcalls = options.libcalls;
@@ -100,7 +125,6 @@ PatchWishes patch_wishes(const RecordOptions& options) {
 
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
   const auto records = [&](penna_event_class what) { return (options.classes & (1u << what)) != 0; };
-  if (!records(PENNA_CALLS) && !records(PENNA_ALLOC) && !records(PENNA_LOCKS)) return;
   const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
     return planner.answer(questions, fmt::format("/proc/{}/root", pid));
   };
@@ -109,6 +133,8 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
   if (records(PENNA_CALLS) && options.libcalls) plans |= PENNA_PLANS_POINTERS;
   if (records(PENNA_ALLOC)) plans |= PENNA_PLANS_ALLOCATORS;
   if (records(PENNA_LOCKS)) plans |= PENNA_PLANS_LOCKS;
+  if (planner.wants_probes()) plans |= PENNA_PLANS_PROBES;
+  if (plans == 0) return;
   server.set_planner(answer, plans);
 }
 
@@ -152,6 +178,10 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
     if (one.what == RefusedFunction::kLock)
       return fmt::format("locks by {} in {} are not recorded: {} {}{}", one.lock, file, one.name, one.reason,
                          one.reason == kMayRun ? "; open it before threads are started" : "");
+    if (one.what == RefusedFunction::kProbe)
+      return fmt::format("probe {} [{}] is not recorded: it {} (bpftrace and perf can)", one.name, file, one.reason);
+    if (one.what == RefusedFunction::kProbeArgument)
+      return fmt::format("an argument of probe {} [{}] is not recorded: {}", one.name, file, one.reason);
     if (one.what == RefusedFunction::kFile)
       return fmt::format("functions in {} are not entered: {}", one.file, one.reason);
     return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);

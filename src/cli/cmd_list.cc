@@ -93,7 +93,8 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   Parsed<ListOptions> parsed;
   OptionParser parser(
       "Lists the points of a program, of a running process or of a recording, and what can be recorded of a program.\n"
-      "Points of a program are all its static tracepoints, also those that other headers made (SDT notes).",
+      "Points of a program are all its static tracepoints, also those that other headers made (SDT notes): probes,\n"
+      "which penna record -e NAME records.",
       "penna list");
   parser.word("BIN|PID|REC", parsed.options.target, "a program or library, a process, or a recording",
               OptionParser::Need::kRequired);

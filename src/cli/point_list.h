@@ -2,7 +2,8 @@
 // PointList: the points of a binary as penna list shows them: what our own site records say, joined with the SDT notes.
 //
 // Why both: a note has sizes and operands of arguments, a site record their names and types; gdb, perf and bpftrace stop
-// at the nop of the note, Penna patches the slot of the record. Points of other headers have notes only.
+// at the nop of the note, Penna patches the slot of the record. Probes of other headers have notes only;
+// record -e arms them beside that nop.
 // Invariant: every site and every note is in one place of one point.
 #pragma once
 
@@ -34,7 +35,7 @@ struct PointPlace {
 struct ListedPoint {
   std::string provider, name;
   std::vector<SiteArgument> arguments;  // of a site record
-  uint8_t kind = 0;                     // penna_site_kind of a site record; 0: there is none, Penna cannot record it
+  uint8_t kind = 0;                     // penna_site_kind of a site record; 0: a probe of another header
   std::string file;                     // source; empty: unknown
   uint32_t line = 0;
   std::string function;  // where no line is known

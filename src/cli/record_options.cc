@@ -107,7 +107,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
               "record arguments and results of all recorded functions that debug information tells of");
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
-               "last that matches counts; default all");
+               "last that matches counts; default all points of penna/point.h, and no probes of other headers");
   parser.texts(
       "--where", options.conditions, "CONDITION",
       "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "

@@ -69,18 +69,22 @@ def is_probed(point):
 
 
 class Live:
-    """live.c, running: pass_points(n) passes its points n times."""
+    """live.c, or foreign.c, running: passes its points as often as it is told."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
         self.pass_points(0)  # it has started
 
-    def pass_points(self, times):
-        """(semaphore is up, how often lazy evaluated its argument) behind them."""
+    def say(self, times):
+        """The words that it prints behind them."""
         self.process.stdin.write(f'{times}\n')
         self.process.stdin.flush()
-        up, evaluated = self.process.stdout.readline().split()
+        return self.process.stdout.readline().split()
+
+    def pass_points(self, times):
+        """(semaphore is up, how often lazy evaluated its argument) behind them."""
+        up, evaluated = self.say(times)
         return up != '0', int(evaluated)
 
     def end(self):

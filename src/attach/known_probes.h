@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What the arguments of published probes are: notes have their sizes only, manuals say what they mean.
+//
+// Why a table: an argument is copied as text where its program promises that it is the address of a string, and nowhere else.
+// Sources: docs.python.org/3/howto/instrumentation; docs.ruby-lang.org, dtrace_probes; php.net, features.dtrace; postgresql.org,
+// dynamic-trace.
+// Invariant: a probe is known by its provider, its name and its number of arguments, all three.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penna {
+
+struct KnownArgument {
+  std::string name;
+  bool is_text = false;
+};
+
+// Of a probe that is not known: "arg0" and so on, as gdb and bpftrace call them, and no text.
+std::vector<KnownArgument> arguments_of_probe(std::string_view provider, std::string_view name, size_t count);
+
+}  // namespace penna
