@@ -68,6 +68,45 @@ func main() {
 	fmt.Println(*none)
 }
 GO''', ('main.*',), timeout=600),
+    'cgo': Program('golang-go gcc', './hello; echo $?', '''export GOCACHE=$HOME/cache GOPATH=$HOME/go GO111MODULE=off
+cat >hello.go <<'GO'
+package main
+/*
+#include <stdlib.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <signal.h>
+extern int goback(int);
+static void* th(void* a) { return (void*)(long)goback((int)(long)a); }
+static int run(int n) { pthread_t t; void* r; pthread_create(&t, 0, th, (void*)(long)n); pthread_join(t, &r); return (int)(long)r; }
+static int cb(const void* a, const void* b) { return goback(*(int*)a) - goback(*(int*)b); }
+static int sorted(int n) { int v[64]; for (int i = 0; i < n; i++) v[i] = (i * 37) % 64; qsort(v, n, sizeof *v, cb); return v[3]; }
+*/
+import "C"
+import ("fmt"; "sync"; "os"; "os/exec"; "os/user"; "net"; "strings"; "runtime"; "runtime/debug"; "unsafe"; "time")
+//export goback
+func goback(n C.int) C.int { if n % 7 == 0 { runtime.GC() }; s := make([]byte, 100 + int(n)); return C.int(len(s)) - 100 }
+func deep(n int) int { var a [256]int; a[n % 256] = n; if n == 0 { return int(C.sorted(20)) }; return deep(n-1) + a[n % 256] - n }
+func main() {
+	debug.SetGCPercent(5)
+	var wait sync.WaitGroup
+	results := make([]int, 16)
+	for i := range results { wait.Add(1); go func(i int) { defer wait.Done()
+		for k := 0; k < 20; k++ { p := C.malloc(100); C.memset(p, 1, 100); C.free(p); results[i] += int(C.run(C.int(i + k))) + deep(2000)
+		s := C.CString("text"); _ = C.GoString(s); C.free(unsafe.Pointer(s)) } }(i) }
+	done := make(chan bool); go func() { t := time.NewTicker(time.Millisecond); for { select { case <-t.C: runtime.Gosched(); case <-done: return } } }()
+	wait.Wait(); done <- true
+	out, err := exec.Command("echo", "child").Output()
+	fmt.Println(results, strings.TrimSpace(string(out)), err, len(os.Args))
+	u, err := user.LookupId("0"); fmt.Println(u.Username, err)
+	a, err := net.LookupHost("localhost"); fmt.Println(len(a) > 0, err)
+	defer func() { fmt.Println("recovered:", recover()); os.Exit(7) }()
+	var none *int
+	fmt.Println(*none)
+}
+GO
+go build -o hello hello.go && ./hello >/dev/null; true''', ('main.*', 'sorted', '_cgo*', 'th', 'run', 'cb'), timeout=300),
 }
 
 # --- Interpreters and virtual machines.
@@ -152,6 +191,59 @@ HS''', functions=('hs_*', 'rts*'), timeout=400),
     'erlang': Program('erlang-base', '''erl -noshell -eval 'S = self(), [spawn(fun() -> S ! lists:sum(lists:seq(1, N * 1000)) end) || N <- lists:seq(1, 50)], io:format("~p~n", [lists:sum([receive X -> X end || _ <- lists:seq(1, 50)])]), io:format("~s", [os:cmd("echo child")]), halt(3).' ''', functions=('erts_*',)),
     'R': Program('r-base-core', '''Rscript -e 'x <- sapply(1:2000, function(i) sum(sqrt(1:i))); cat(sum(x), "\\n"); print(summary(lm(dist ~ speed, cars))$r.squared); tryCatch(stop("a"), error = function(e) cat("caught\\n")); stop("end")' ''', functions=('Rf_*',)),
     'octave': Program('octave-cli octave', '''octave-cli --no-gui --norc --eval 'a = magic(40); disp(rank(a)); disp(sum(a(:))); try, error("x"); catch e, disp(e.message); end; exit(3)' ''', functions=('*octave_value*',)),
+    'pypy3': Program('pypy3', '''pypy3 -c '
+import threading, subprocess, sys, json
+def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
+t = [threading.Thread(target=lambda: f(20)) for _ in range(4)]
+[x.start() for x in t]; [x.join() for x in t]
+print(f(27), len(json.dumps(list(range(1000)))), subprocess.run(["echo", "child"], capture_output=True).stdout)
+def deep(n): return deep(n + 1)
+try: deep(0)
+except RecursionError: print("deep")
+sys.exit(3)' ''', functions=('*',)),
+    'luajit': Program('luajit', '''luajit -e 'local s = 0 for i = 1, 1e7 do s = s + i % 7 end print(s) local ffi = require("ffi") ffi.cdef[[int printf(const char*, ...); void qsort(void*, size_t, size_t, int (*)(const int*, const int*));]] local a = ffi.new("int[100]") for i = 0, 99 do a[i] = (i * 37) % 100 end ffi.C.qsort(a, 100, 4, function(x, y) return x[0] - y[0] end) print(a[5], a[99]) local c = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(pcall(error, i)) end end) print(c(), c()) local function deep(n) return 1 + deep(n + 1) end print(pcall(deep, 1)) error("end")' ''', functions=('*',)),
+    'mono': Program('mono-mcs mono-runtime', 'mono Work.exe; echo $?; mono Work.exe throw 2>&1 | head -3', '''cat >Work.cs <<'CS'
+using System; using System.Threading; using System.Collections.Generic; using System.Diagnostics;
+class Work {
+  static int Fib(int n) { return n < 2 ? n : Fib(n - 1) + Fib(n - 2); }
+  static int Deep(int n) { return Deep(n + 1) + 1; }
+  static void Main(string[] args) {
+    if (args.Length > 0) { string s = null; Console.WriteLine(s.Length); }
+    var threads = new List<Thread>(); int sum = 0;
+    for (int i = 0; i < 6; i++) { int n = 15 + i; var t = new Thread(() => { Interlocked.Add(ref sum, Fib(n)); try { object o = null; o.ToString(); } catch (NullReferenceException) { Interlocked.Increment(ref sum); } }); t.Start(); threads.Add(t); }
+    foreach (var t in threads) t.Join();
+    var m = new Dictionary<string, byte[]>();
+    for (int i = 0; i < 20000; i++) m["k" + i % 500] = new byte[2000];
+    GC.Collect();
+    Console.WriteLine(sum + " " + m.Count);
+    try { throw new ArgumentException("caught"); } catch (Exception e) { Console.WriteLine(e.Message + e.StackTrace.Length); }
+    var p = Process.Start(new ProcessStartInfo("echo", "child") { UseShellExecute = false }); p.WaitForExit(); Console.WriteLine(p.ExitCode);
+    Environment.Exit(4);
+  }
+}
+CS
+mcs Work.cs''', ('mono_*',)),
+    'gevent': Program('python3-gevent python3-numpy', '''/usr/bin/python3 -c '
+import gevent, gevent.pool, numpy, ctypes, asyncio, faulthandler, signal, concurrent.futures, multiprocessing, sys
+def work(i):
+    for k in range(20): gevent.sleep(0)
+    return i * i
+p = gevent.pool.Pool(10)
+print(sum(p.map(work, range(100))))
+a = numpy.arange(90000.).reshape(300, 300); print(float((a @ a.T).trace()), numpy.linalg.eigvalsh(a + a.T)[-1].round(2))
+libc = ctypes.CDLL(None)
+C = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+v = (ctypes.c_int * 50)(*[(i * 37) % 50 for i in range(50)])
+libc.qsort(v, 50, 4, C(lambda x, y: x[0] - y[0])); print(list(v)[:5])
+async def co(i): await asyncio.sleep(0.001); return i
+async def main(): return sum(await asyncio.gather(*[co(i) for i in range(50)]))
+print(asyncio.run(main()))
+with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as e: print(list(e.map(abs, range(-3, 3))))
+def deep(n): return deep(n + 1)
+try: deep(0)
+except RecursionError: print("deep")
+sys.exit(3)
+' ''', functions=('*',)),
 }
 
 # --- Servers, each with a client.
@@ -189,6 +281,9 @@ PROGRAMS |= {
     'chromium': Program('chromium', '''chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
         --user-data-dir=$PWD/profile --dump-dom file://$PWD/p.html 2>errors; echo $?; chromium --version''',
                         '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc', 'g_*'), timeout=300),
+    'chromium-sandboxed': Program('chromium', '''chromium --headless --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
+        --user-data-dir=$PWD/profile --dump-dom file://$PWD/p.html 2>errors; echo $?; chromium --version; grep -c FATAL errors''',
+        '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc','g_*'), user=True, timeout=300),
     'firefox': Program('firefox-esr', '''firefox-esr --headless --no-remote --profile $PWD/profile --screenshot $PWD/shot.png file://$PWD/p.html >log 2>&1; echo $?; test -s shot.png && echo shot; firefox-esr --version''',
                        '''mkdir profile; echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('NS_*', 'JS_*'), timeout=300),
     'emacs': Program('emacs-nox', '''emacs -Q --batch --eval '(progn (dotimes (i 20000) (insert (format "%d " i))) (message "%d %s" (buffer-size) (shell-command-to-string "echo child")) (garbage-collect) (kill-emacs 3))' ''', functions=('F*',)),

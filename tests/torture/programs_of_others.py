@@ -3,7 +3,7 @@
 """Runs programs of others (others.py) without and under `penna record`, in each way to record them, and compares: ./run torture programs.
 
     programs_of_others.py [NAME...]      these; none: all. Installs the packages that they need
-    programs_of_others.py --way W        alloc, locks, points, functions (-F of a few), libcalls, all
+    programs_of_others.py --way W        alloc, locks, points, functions (-F of a few), every (-F of all), libcalls, all
     programs_of_others.py --list         the names
 Compared: stdout, stderr but for our lines, the exit status, files; processes that are left over; whether it ends. Besides: the
 recording can be read, what was lost is said, and when nothing was recorded a sentence says why.
@@ -26,7 +26,7 @@ from others import PROGRAMS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PENNA = pathlib.Path(os.environ.get('PENNA', ROOT / 'build/release/bin/penna')).absolute()
-WAYS = {'alloc': ['-k', 'alloc'], 'locks': ['-k', 'locks'], 'points': ['-k', 'points'], 'functions': ['-k', 'calls'],
+WAYS = {'alloc': ['-k', 'alloc'], 'locks': ['-k', 'locks'], 'points': ['-k', 'points'], 'functions': ['-k', 'calls'], 'every': ['-k', 'calls', '-F', '*'],
         'libcalls': ['-k', 'calls', '--libcalls'], 'all': ['-k', 'calls,alloc,locks,points', '--libcalls']}
 OWN_LINE = re.compile(r'^penna: .*\n?', re.MULTILINE)
 USUAL = {'PATH': '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', 'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'NO_COLOR': '1'}
