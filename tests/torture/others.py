@@ -190,7 +190,7 @@ main = do
 HS''', functions=('hs_*', 'rts*'), timeout=400),
     'erlang': Program('erlang-base', '''erl -noshell -eval 'S = self(), [spawn(fun() -> S ! lists:sum(lists:seq(1, N * 1000)) end) || N <- lists:seq(1, 50)], io:format("~p~n", [lists:sum([receive X -> X end || _ <- lists:seq(1, 50)])]), io:format("~s", [os:cmd("echo child")]), halt(3).' ''', functions=('erts_*',)),
     'R': Program('r-base-core', '''Rscript -e 'x <- sapply(1:2000, function(i) sum(sqrt(1:i))); cat(sum(x), "\\n"); print(summary(lm(dist ~ speed, cars))$r.squared); tryCatch(stop("a"), error = function(e) cat("caught\\n")); stop("end")' ''', functions=('Rf_*',)),
-    'octave': Program('octave-cli octave', '''octave-cli --no-gui --norc --eval 'a = magic(40); disp(rank(a)); disp(sum(a(:))); try, error("x"); catch e, disp(e.message); end; exit(3)' ''', functions=('*octave_value*',)),
+    'octave': Program('octave', '''octave-cli --no-gui --norc --eval 'a = magic(40); disp(rank(a)); disp(sum(a(:))); try, error("x"); catch e, disp(e.message); end; exit(3)' ''', functions=('*octave_value*',)),
     'pypy3': Program('pypy3', '''pypy3 -c '
 import threading, subprocess, sys, json
 def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
@@ -280,10 +280,12 @@ PROGRAMS |= {
     'soffice': Program('libreoffice-writer-nogui', 'soffice --headless --convert-to pdf f.txt; echo $?; ls *.pdf', 'seq 500 >f.txt', ('rtl_*', 'osl_*')),
     'chromium': Program('chromium', '''chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
         --user-data-dir=$PWD/profile --dump-dom file://$PWD/p.html 2>errors; echo $?; chromium --version''',
-                        '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc', 'g_*'), timeout=300),
+                        '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc', 'g_*'), timeout=300,
+                        normal=((r'chromium: 9: \[: \d+', 'chromium: 9: [: N'),)),  # its wrapper compares how much memory is free
     'chromium-sandboxed': Program('chromium', '''chromium --headless --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
         --user-data-dir=$PWD/profile --dump-dom file://$PWD/p.html 2>errors; echo $?; chromium --version; grep -c FATAL errors''',
-        '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc','g_*'), user=True, timeout=300),
+        '''echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('malloc', 'g_*'), user=True, timeout=300,
+                        normal=((r'chromium: 9: \[: \d+', 'chromium: 9: [: N'),)),
     'firefox': Program('firefox-esr', '''firefox-esr --headless --no-remote --profile $PWD/profile --screenshot $PWD/shot.png file://$PWD/p.html >log 2>&1; echo $?; test -s shot.png && echo shot; firefox-esr --version''',
                        '''mkdir profile; echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('NS_*', 'JS_*'), timeout=300),
     'emacs': Program('emacs-nox', '''emacs -Q --batch --eval '(progn (dotimes (i 20000) (insert (format "%d " i))) (message "%d %s" (buffer-size) (shell-command-to-string "echo child")) (garbage-collect) (kill-emacs 3))' ''', functions=('F*',)),
