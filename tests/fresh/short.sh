@@ -11,8 +11,9 @@ root=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
 part=$1 group=${2:-}
 "$root/tools/install-packages" fresh
 suite=$(this_suite)
+tidy
 lower=$(with_packages "$suite" build $group)
-layer=$(mktemp -d "$store/short.XXXXXX")
+layer=$(scratch short)
 trap 'rm -rf --one-file-system "$layer"' EXIT
 chmod 755 "$layer"
 mkdir -p "$layer/upper$root"
