@@ -113,7 +113,8 @@ enum penna_lock_role {
   PENNA_LOCK_WAKES_ALL = 8,
   PENNA_LOCK_MAKES = 9,
   PENNA_LOCK_ENDS = 10,
-  PENNA_LOCK_ROLES = 11
+  PENNA_LOCK_TAKES_WHEN_AS = 11, /* as TAKES_WHEN; the fourth argument, a bool, says whether to write or to read */
+  PENNA_LOCK_ROLES = 12
 };
 /* How it says that it has the lock; of AWAITS, that the condition holds; of WAITS_ON, that somebody woke it. */
 enum penna_lock_answer {

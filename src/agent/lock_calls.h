@@ -20,7 +20,7 @@ namespace penna::agent {
 
 // Lies in the frame of penna_enter_lock (entered_locks_x86_64.S), which knows its layout.
 struct LockCall {
-  uint64_t arguments[3];  // the first; changing them changes nothing
+  uint64_t arguments[4];  // the first; changing them changes nothing
   uint64_t result, result2;
   uint64_t number;  // of the function
   LockCall* outer;  // of this thread; on another stack, or left
@@ -31,7 +31,7 @@ struct LockCall {
   uint32_t stack;
   uint32_t state;
 };
-static_assert(sizeof(LockCall) == 96);
+static_assert(sizeof(LockCall) == 104);
 
 // A call that is this much further up the stack than who asks, or on another one, is not what he is inside of.
 inline constexpr uintptr_t kMostInside = 64 << 10;

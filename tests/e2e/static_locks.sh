@@ -40,12 +40,17 @@ PLACE void update(Meeting &) { absl::WriterMutexLock lock(&table); }
 PLACE void take(Meeting &meeting) { absl::MutexLock lock(&box); while (items == 0) { meeting.held = true; filled.Wait(&box); } }
 PLACE void give(Meeting &) { ms(50); absl::MutexLock lock(&box); items++; filled.Signal(); }
 PLACE void await(Meeting &meeting) { absl::MutexLock lock(&box); meeting.held = true; box.Await(absl::Condition(is_high, &level)); }
+PLACE void watch(Meeting &) { box.ReaderLockWhen(absl::Condition(is_high, &level)); ms(1); box.ReaderUnlock(); }
+PLACE void refill(Meeting &) { box.LockWhen(absl::Condition(is_high, &level)); ms(1); box.Unlock(); }
 PLACE void lift(Meeting &) { ms(50); absl::MutexLock lock(&box); level = 3; }
 int main() {
   both(audit, pay);
   both(look_up, update);
   both(take, give);
   both(await, lift);
+  Meeting alone;
+  watch(alone);
+  refill(alone);
   int never = 0;
   absl::MutexLock lock(&box);
   puts(box.AwaitWithTimeout(absl::Condition(is_high, &never), absl::Milliseconds(20)) ? "high" : "late");

@@ -134,13 +134,22 @@ Next try_entered(LockCall* call, const EnteredLock& function, const unwind::Hook
   return begin_call(call, kSimple, function.code);
 }
 
+bool takes_when(const EnteredLock& function) {
+  return function.role == PENNA_LOCK_TAKES_WHEN || function.role == PENNA_LOCK_TAKES_WHEN_AS;
+}
+
+uint8_t sync_of(const EnteredLock& function, const LockCall* call) {
+  if (function.role != PENNA_LOCK_TAKES_WHEN_AS) return function.sync;
+  return static_cast<uint8_t>(call->arguments[3]) != 0 ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
+}
+
 // The lock is given back, if it was held, and waited for together with a condition, which is all that is known of that.
 Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   const uint64_t lock = call->arguments[function.role == PENNA_LOCK_WAITS_ON ? 1 : 0];
-  call->lock = word_of_held(lock, function.sync);
+  call->lock = word_of_held(lock, sync_of(function, call));
   call->condition = lock_word(call->arguments[0], PENNA_SYNC_CONDITION);
   call->stack = current_stack(hook->caller());
-  if (function.role != PENNA_LOCK_TAKES_WHEN) tell_given_back(call->lock, penna_now(), hook);
+  if (!takes_when(function)) tell_given_back(call->lock, penna_now(), hook);
   call->begin = ConditionWait::begin_now(call->lock, call->condition, call->stack).begin;
   return begin_call(call, kOnCondition, function.code);
 }
@@ -224,7 +233,7 @@ bool is_being_left(const LockCall* call) {
 
 // The frame of penna_enter_lock, whose rbp is as far behind its LockCall as entered_locks_x86_64.S says.
 const unwind::HookFrame* frame_of(const LockCall* call) {
-  constexpr uintptr_t kFromFrame = 112;
+  constexpr uintptr_t kFromFrame = 120;
   return reinterpret_cast<const unwind::HookFrame*>(reinterpret_cast<uintptr_t>(call) + kFromFrame);
 }
 
@@ -245,6 +254,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(Lo
       call->begin = penna_now();
       return begin_call(call, tells_end(call->lock) ? kGivingWaited : kGiving, function.code);
     case PENNA_LOCK_TAKES_WHEN:
+    case PENNA_LOCK_TAKES_WHEN_AS:
     case PENNA_LOCK_AWAITS:
     case PENNA_LOCK_WAITS_ON: return wait_entered(call, function, hook);
     case PENNA_LOCK_WAKES_ONE: return wake_entered(call, 1, hook), begin_call(call, kSimple, function.code);

@@ -11,17 +11,17 @@
  *   rbp + 0    the caller's rbp               HookFrame (unwind/arch_x86_64.h)
  *   rbp - 8    number; then, where to jump
  *   rbp - 16   where to call
- *   rbp - 112  LockCall (lock_calls.h)
- *   rbp - 184  integer registers
- *   rbp - 440  vector registers
+ *   rbp - 120  LockCall (lock_calls.h)
+ *   rbp - 192  integer registers
+ *   rbp - 448  vector registers
  *   rbp - 512  copies of eight words of arguments; here rsp points, aligned to 16 as rbp is
  */
-#define CALL_AT      -112
-#define RESULT       (CALL_AT + 24)
-#define RESULT2      (CALL_AT + 32)
-#define NUMBER       (CALL_AT + 40)
-#define INTEGERS     -184
-#define VECTORS      -440
+#define CALL_AT      -120
+#define RESULT       (CALL_AT + 32)
+#define RESULT2      (CALL_AT + 40)
+#define NUMBER       (CALL_AT + 48)
+#define INTEGERS     -192
+#define VECTORS      -448
 #define FRAME        512
 
 .macro EACH_INTEGER what
@@ -75,6 +75,7 @@ penna_enter_lock:
         mov     %rdi, CALL_AT(%rbp)
         mov     %rsi, CALL_AT+8(%rbp)
         mov     %rdx, CALL_AT+16(%rbp)
+        mov     %rcx, CALL_AT+24(%rbp)
         mov     -8(%rbp), %rax
         mov     %rax, NUMBER(%rbp)
         lea     CALL_AT(%rbp), %rdi

@@ -66,6 +66,34 @@ TEST(LockFunctions, OfAbsl) {
   }
 }
 
+// Newer ones wait in private functions, which the compiler calls in place of those that are known to users.
+TEST(LockFunctions, OfAbslWhoseWaitsAreInline) {
+  const std::string library = build_text(
+      "g++ -O1 -fPIC -shared", "newer_absl.cc",
+      kPlace +
+          "namespace absl { inline namespace lts_20240722 { struct Condition { int* word; };\n"
+          "struct KernelTimeout { long rep; };\n"
+          "struct Mutex { int word; void Unlock(); void Dtor(); bool AwaitCommon(const Condition&, KernelTimeout); "
+          "bool LockWhenCommon(const Condition&, KernelTimeout, bool); };\n"
+          "struct CondVar { int word; bool WaitCommon(Mutex*, KernelTimeout); };\n"
+          "PLACE void Mutex::Unlock() { __atomic_store_n(&word, 0, __ATOMIC_RELEASE); word += 7; }\n"
+          "PLACE void Mutex::Dtor() { __atomic_store_n(&word, 9, __ATOMIC_RELEASE); word += 7; }\n"
+          "PLACE bool Mutex::AwaitCommon(const Condition& c, KernelTimeout t) { return word == *c.word + t.rep; }\n"
+          "PLACE bool Mutex::LockWhenCommon(const Condition& c, KernelTimeout t, bool w) { return *c.word + t.rep + w; "
+          "}\n"
+          "PLACE bool CondVar::WaitCommon(Mutex* m, KernelTimeout t) { word += m->word; return t.rep; } } }\n");
+  const LockFunctions functions = functions_of(library, true);
+  ASSERT_TRUE(functions.refused.empty()) << functions.refused[0].function << " " << functions.refused[0].reason;
+  std::map<penna_lock_role, penna_lock_answer> found;
+  for (const LockFunction& one : functions.found) found.emplace(one.role, one.answer);
+  const std::map<penna_lock_role, penna_lock_answer> wanted = {{PENNA_LOCK_GIVES, PENNA_ANSWER_NONE},
+                                                               {PENNA_LOCK_ENDS, PENNA_ANSWER_NONE},
+                                                               {PENNA_LOCK_AWAITS, PENNA_ANSWER_TRUE},
+                                                               {PENNA_LOCK_WAITS_ON, PENNA_ANSWER_FALSE},
+                                                               {PENNA_LOCK_TAKES_WHEN_AS, PENNA_ANSWER_TRUE}};
+  EXPECT_EQ(found, wanted);
+}
+
 const std::string kMutexes =
     kPlace +
     "PLACE int pthread_mutex_trylock(int* m) { return __sync_val_compare_and_swap(m, 0, 1) ? 16 : 0; }\n"
