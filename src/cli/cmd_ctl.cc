@@ -79,8 +79,12 @@ Result<std::string> ask(const std::string& path, const std::string& line) {
     return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};
   std::string answer;
   char bytes[1024];
-  for (ssize_t got; answer.size() < 65536 && (got = ::recv(socket.get(), bytes, sizeof bytes, 0)) > 0;)
+  while (answer.size() < 65536) {
+    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
+    if (got < 0 && errno == EINTR) continue;  // as where this process is one of those that are recorded, and asked
+    if (got <= 0) break;
     answer.append(bytes, static_cast<size_t>(got));
+  }
   if (answer.empty()) return Error{"the recorder gave no answer; has it ended?"};
   return answer.substr(0, answer.find('\n'));
 }
