@@ -20,10 +20,12 @@ NARROW_BOXES = re.compile(r'(?<=\])\|+|\|+(?=\[)')
 
 
 def shape(line):
-    """A line without what differs from run to run: numbers with their units ("all of it" is one), how much room they take, and boxes
-    of a flame graph that are too narrow for a name."""
-    words = NARROW_BOXES.sub('', NUMBER.sub('N', line.replace(', all of it ', ', 100 % of it '))).split()
-    return ' '.join('N' if word == '-' else word for word in words)
+    """A line without what differs from run to run: numbers with their units ("all of it" is one), whether what they count is one or
+    several, how much room they take, and boxes of a flame graph that are too narrow for a name."""
+    line = line.replace(', all of it ', ', 100 % of it ').replace('__clone3 ', 'clone3 ')  # as glibc 2.41 calls it
+    words = NARROW_BOXES.sub('', NUMBER.sub('N', line)).split()
+    return ' '.join('N' if word == '-' else word.removesuffix('s') if before == 'N' and word[-2:] != 'ss' else word
+                    for before, word in zip([''] + words, words))
 
 
 def blocks(text):

@@ -175,12 +175,13 @@ cat >quiet.c <<'PROGRAM'
 static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static int jobs;
+static volatile int is_waited_for;
 __attribute__((noipa)) void announce(void) {
   pthread_mutex_lock(&queue), jobs = 1, pthread_cond_signal(&filled), usleep(50000), pthread_mutex_unlock(&queue);
 }
 static void *take(void *nothing) {
   pthread_mutex_lock(&queue);
-  while (jobs == 0) pthread_cond_wait(&filled, &queue);
+  while (jobs == 0) is_waited_for = 1, pthread_cond_wait(&filled, &queue);
   pthread_mutex_unlock(&queue);
   return nothing;
 }
@@ -188,6 +189,7 @@ int main(void) {
   pthread_t taker;
   for (int i = 0; i < 1000; ++i) pthread_mutex_lock(&queue), pthread_mutex_unlock(&queue);
   pthread_create(&taker, 0, take, 0);
+  while (!is_waited_for) usleep(1000);
   usleep(50000);
   announce();
   pthread_join(taker, 0);
@@ -199,5 +201,5 @@ penna record -q -f -k locks -o quiet.penna -- ./quiet
 run penna report waits quiet.penna --frames 1
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +queue +take '
 expect_contains "$out" 'held by quiet (tid'
-expect_match "$out" '^ +announce \(quiet.c:7\)'
+expect_match "$out" '^ +announce \(quiet.c:8\)'
 expect_missing "$out" 'where it was taken is not known'$'\n'
