@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See walked_code.h. Where Go's code lies is said by two symbols, or by the header of the table that tracebacks read (pclntab,
-// Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module.
+// Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module: camlList__code_begin, since 5.1 camlList.code_begin.
 #include "attach/walked_code.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 void WalkedCode::read_symbols(const ElfFile& file) {
   AddressRange go;
   std::map<std::string, AddressRange, std::less<>> modules;
-  constexpr std::string_view kBegin = "__code_begin", kEnd = "__code_end";
+  constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what stands in front tells the module
   for_each_symbol(file, [&](std::string_view name, uint64_t address) {
     if (name == "runtime.text") go.begin = address;
     if (name == "runtime.etext") go.end = address;

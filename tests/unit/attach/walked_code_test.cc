@@ -4,8 +4,30 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/programs.h"
+
 namespace penna {
 namespace {
+
+// OCaml's start has no name like a module's functions: it is known by where it lies. Since OCaml 5.1 there is a point in these symbols.
+TEST(WalkedCode, OfOcamlIsKnownByWhereItLies) {
+  for (const std::string mark : {"__", "."}) {
+    const std::string path = test::build_text(
+        "gcc -shared -nostdlib -x assembler", "ocaml" + std::to_string(mark.size()) + ".s",
+        ".text\n.type caml_alloc, @function\n.globl caml_alloc\ncaml_alloc: nop\nret\n.size caml_alloc, 2\n"
+        ".globl caml_startup" +
+            mark + "code_begin\ncaml_startup" + mark +
+            "code_begin:\n"
+            ".type caml_program, @function\n.globl caml_program\ncaml_program: nop\nret\n.size caml_program, 2\n"
+            ".globl caml_startup" +
+            mark + "code_end\ncaml_startup" + mark + "code_end: nop\n");
+    auto file = ElfFile::open(path);
+    ASSERT_TRUE(file) << path;
+    const WalkedCode walked(*file);
+    EXPECT_NE(walked.refusal(test::address_of(path, "caml_program")), nullptr) << mark;
+    EXPECT_EQ(walked.refusal(test::address_of(path, "caml_alloc")), nullptr) << mark;
+  }
+}
 
 TEST(WalkedCode, IsKnownByName) {
   for (const char* name : {"camlStdlib__List__map_483", "camlMain", "Builtins_CallFunction_ReceiverIsAny",
