@@ -3,9 +3,9 @@
 # Programs built with the sanitizers of gcc and clang, whose runtimes are a part of the program or a library: they print, report and end as
 # without us, also when another program starts them; and their allocations and locks are recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-need clang libclang-rt-14-dev
+need clang libclang-rt-dev
 cp "$PENNA_SOURCE/tests/programs/sanitized.c" .
-runtimes=$(dirname "$(clang-14 -print-file-name=libclang_rt.asan-x86_64.so)")
+runtimes=$(dirname "$(clang -print-file-name=libclang_rt.asan-x86_64.so)")
 build() { # NAME COMPILER OPTION...
   local name=$1
   shift
@@ -13,14 +13,14 @@ build() { # NAME COMPILER OPTION...
 }
 for kind in address thread leak undefined; do
   build gcc_$kind gcc -fsanitize=$kind
-  build clang_$kind clang-14 -fsanitize=$kind
+  build clang_$kind clang -fsanitize=$kind
 done
-build clang_memory clang-14 -fsanitize=memory
+build clang_memory clang -fsanitize=memory
 build gcc_address_static gcc -fsanitize=address -static-libasan
 build gcc_thread_static gcc -fsanitize=thread -static-libtsan
 build gcc_undefined_static gcc -fsanitize=undefined -static-libubsan
 for kind in address undefined; do
-  build clang_${kind}_shared clang-14 -fsanitize=$kind -shared-libsan "-Wl,-rpath,$runtimes"
+  build clang_${kind}_shared clang -fsanitize=$kind -shared-libsan "-Wl,-rpath,$runtimes"
 done
 build gcc_both gcc -fsanitize=address,undefined
 build plain gcc
