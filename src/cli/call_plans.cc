@@ -192,4 +192,17 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
                      count_text(static_cast<int64_t>(refused.size() - 1)));
 }
 
+std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<std::string>& patterns,
+                                         const PatchPlanner& planner) {
+  for (const std::string& text : patterns) {
+    const FunctionPattern pattern(text);
+    const auto meant = [&](const RefusedFunction& one) {
+      return one.what == RefusedFunction::kCalls && pattern.matches(one.name);
+    };
+    if (std::any_of(planner.refused().begin(), planner.refused().end(), meant))
+      std::erase(unmet, fmt::format("-F '{}'", text));
+  }
+  return unmet;
+}
+
 }  // namespace penna

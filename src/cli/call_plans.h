@@ -26,4 +26,9 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector);
 // Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty: there are none.
 std::string note_refused(const PatchPlanner& planner, Collector& collector);
 
+// Of `unmet`, options of a filter that no recorded function met, those that mean no refused function either: of these nobody knows whether
+// they were called, and they are named as refused.
+std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<std::string>& patterns,
+                                         const PatchPlanner& planner);
+
 }  // namespace penna

@@ -204,7 +204,8 @@ int cmd_record(const RecordOptions& options) {
   const ClockTriplet end = read_clocks();
   if (live) live->finish();
 
-  const std::vector<std::string> unmet = rules.unmet ? rules.unmet() : std::vector<std::string>{};
+  const std::vector<std::string> unmet =
+      without_refused(rules.unmet ? rules.unmet() : std::vector<std::string>{}, options.filter.functions, planner);
   std::optional<std::vector<std::string>> without_snapshot;
   if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
   if (!closed) say(closed.error().text);

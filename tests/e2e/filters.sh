@@ -117,6 +117,12 @@ penna record -f -q -o some.penna -k calls -F fib -- ./calls
 [ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 4))" ] || fail "the recording is no smaller"
 run penna record -f -o some.penna -F laef -- ./calls
 expect_contains "$err" "no function that was called is meant by -F 'laef'"
+# A function that was called but cannot be entered is named as such, not as never called.
+echo '__attribute__((noinline)) void tiny(void) { __asm__(""); } int main(void) { tiny(); return 0; }' >tiny.c
+build_c tiny
+run penna record -f -o tiny.penna -k calls -F tiny -F laef -- ./tiny
+expect_match "$err" "^penna: calls of tiny \[tiny\] are not recorded: it "
+expect_match "$err" "no function that was called is meant by -F 'laef'$"
 run penna report calls all.penna -F laef
 expect_contains "$out" "the filters leave out all that were recorded"
 expect_contains "$out" "-F 'laef' met no function that was called"
