@@ -264,7 +264,7 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 64, "penna_doorbell is 64 b
 /* So long a process waits for an answer of its recorder, before it goes on unrecorded. One that has died does not answer for ever: its
  * sockets are closed. This is for one that is stopped, or does not come to it on a busy machine: hundreds of processes that are ready to
  * run have it wait for seconds. Longer would be a hang to who looks on. */
-enum { PENNA_ANSWER_SECONDS = 10 };
+enum { PENNA_ANSWER_SECONDS = 10, PENNA_PLAN_SECONDS = 600 };
 
 /* Another page made by the recorder, which targets can only read: it is sealed, so that none can make the others believe that the
  * recorder lives or has died. `recorder`: the word of a robust futex that the recorder holds while it lives, with the number of

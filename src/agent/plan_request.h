@@ -17,6 +17,7 @@
 #include "agent/patience.h"
 #include "agent/plan_memory.h"
 #include "agent/rendezvous.h"
+#include "agent/state.h"
 #include "agent/sys.h"
 #include "penna/patch_plan.h"
 
@@ -77,6 +78,8 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
     // In front of the patches: a function's first call makes its link.
     if (plan.head != nullptr)
       add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
+    else
+      __atomic_fetch_add(&process.channel->counters.functions_refused, 1, __ATOMIC_RELAXED);
     carry_out(plan, questions);
     if (answer >= 0) sys(SYS_close, answer);
   }

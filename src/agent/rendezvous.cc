@@ -309,6 +309,8 @@ long ask_recorder(const char* socket_path, long questions) {
   const bool met = receive_config(socket.fd, &config, &pages);
   penna_hello hello{
       PENNA_CHANNEL_MAGIC, PENNA_ABI_VERSION, static_cast<uint32_t>(sys(SYS_getpid)), 0, PENNA_HELLO_ASKS, 0};
+  const timeval patience{PENNA_PLAN_SECONDS, 0};
+  sys(SYS_setsockopt, socket.fd, SOL_SOCKET, SO_RCVTIMEO, reinterpret_cast<long>(&patience), sizeof patience);
   if (!met || !send_hello(socket.fd, hello, questions)) return -1;
   char answered = 0;
   int answer = -1;

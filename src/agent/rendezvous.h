@@ -26,7 +26,7 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_ro
 bool room_for_channel();
 
 // Asks the recorder at `socket_path` with the memory `questions` (penna/patch_plan.h). Gives the answer's descriptor, or -1.
-// Waits as long: files of any size are read for it.
+// Waits longer, up to PENNA_PLAN_SECONDS: files of any size are read for it.
 long ask_recorder(const char* socket_path, long questions);
 
 }  // namespace penna::agent

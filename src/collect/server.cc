@@ -227,12 +227,21 @@ void Server::tick(bool wanted) {
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
+// It may be we who have not listened, while somebody else was answered.
+static bool has_spoken(int socket) {
+  char byte;
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 void Server::let_the_silent_go() {
   uint64_t times;
   (void)!::read(timer_.get(), &times, sizeof times);
   const uint64_t now = monotonic_ms();
+  const auto is_silent = [&](const auto& peer) {
+    return now - peer.second.since_ms >= Budget::kSilentMs && !has_spoken(peer.first);
+  };
   for (auto peer = peers_.begin(); peer != peers_.end();)
-    peer = now - peer->second.since_ms >= Budget::kSilentMs ? peers_.erase(peer) : std::next(peer);
+    peer = is_silent(*peer) ? peers_.erase(peer) : std::next(peer);
   pause(is_full());
   tick(paused_ || !peers_.empty());
 }
