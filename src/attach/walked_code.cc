@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See walked_code.h. Where Go's code lies is said by two symbols, or by the header of the table that tracebacks read (pclntab,
-// Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module: camlList__code_begin, since 5.1 camlList.code_begin.
+// Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module: camlList__code_begin, since 5.1
+// camlList.code_begin. What HotSpot's generated code calls is told by how it is written: the machine's own code takes the function's address
+// (lea) and puts it into what it writes.
 #include "attach/walked_code.h"
 
 #include <algorithm>
@@ -74,13 +76,38 @@ bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
 }  // namespace
 
+namespace {
+
+// Of code that code refers to by lea: each such sequence of bytes counts, also one that lies in another instruction by chance.
+std::vector<uint64_t> taken_addresses(const ElfFile& file) {
+  constexpr size_t kBytes = 7;  // REX.W 8d ModRM distance
+  std::vector<uint64_t> taken;
+  for (const ElfSection& section : file.sections()) {
+    if (!section.executable() || section.range().end == 0) continue;
+    const std::span<const uint8_t> code = file.raw(section);
+    for (size_t at = 0; at + kBytes <= code.size(); ++at) {
+      if ((code[at] & 0xfb) != 0x48 || code[at + 1] != 0x8d || (code[at + 2] & 0xc7) != 0x05) continue;
+      const auto distance = number_at<int32_t>(code, at + 3);
+      const uint64_t target = section.address + at + kBytes + static_cast<uint64_t>(int64_t{*distance});
+      if (range_of(file.code_ranges(), target) != nullptr) taken.push_back(target);
+    }
+  }
+  std::sort(taken.begin(), taken.end());
+  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+  return taken;
+}
+
+}  // namespace
+
 void WalkedCode::read_symbols(const ElfFile& file) {
   AddressRange go;
+  bool is_hotspot = false;
   std::map<std::string, AddressRange, std::less<>> modules;
   constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what stands in front tells the module
   for_each_symbol(file, [&](std::string_view name, uint64_t address) {
     if (name == "runtime.text") go.begin = address;
     if (name == "runtime.etext") go.end = address;
+    is_hotspot |= name == "gHotSpotVMStructs";  // it is there for debuggers
     if (!name.starts_with("caml")) return;
     if (name.ends_with(kBegin)) modules[std::string(name.substr(0, name.size() - kBegin.size()))].begin = address;
     if (name.ends_with(kEnd)) modules[std::string(name.substr(0, name.size() - kEnd.size()))].end = address;
@@ -88,6 +115,7 @@ void WalkedCode::read_symbols(const ElfFile& file) {
   if (go.begin != 0 && go.begin < go.end) go_.push_back(go);
   for (const auto& [name, range] : modules)
     if (range.begin != 0 && range.begin < range.end) ocaml_.push_back(range);
+  if (is_hotspot) taken_ = taken_addresses(file);
 }
 
 WalkedCode::WalkedCode(const ElfFile& file) {
@@ -101,6 +129,7 @@ WalkedCode::WalkedCode(const ElfFile& file) {
 
 const char* WalkedCode::refusal(uint64_t start) const {
   if (const char* reason = refusal_in(go_, start, kGo)) return reason;
+  if (std::binary_search(taken_.begin(), taken_.end(), start)) return kJava;
   return refusal_in(ocaml_, start, kOcaml);
 }
 
@@ -111,7 +140,7 @@ const char* why_walked(std::string_view raw_name) {
     if (has(raw_name, part)) return kV8;
   if (raw_name.starts_with("Builtins_")) return kV8;
   if (raw_name.starts_with("_ZN2v88internal") && (has(raw_name, "Runtime_") || has(raw_name, "Builtin_"))) return kV8;
-  // HotSpot: what its interpreter, compiled code and stubs call.
+  // HotSpot: what its interpreter, compiled code and stubs call; of the library itself, WalkedCode knows the others, too.
   for (const std::string_view called : {"_ZN18InterpreterRuntime", "_ZN13SharedRuntime", "_ZN8Runtime1",
                                         "_ZN11OptoRuntime", "_ZN12JVMCIRuntime", "_ZN14Deoptimization"})
     if (raw_name.starts_with(called)) return kJava;

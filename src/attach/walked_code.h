@@ -23,6 +23,7 @@ class WalkedCode {
  private:
   void read_symbols(const ElfFile& file);
   std::vector<AddressRange> go_, ocaml_;
+  std::vector<uint64_t> taken_;  // of Java's machine: what its code takes the address of, sorted
 };
 
 // The same, by its name as it stands in the symbol table.

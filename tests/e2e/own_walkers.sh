@@ -199,3 +199,29 @@ for damage in '0xfffffff1 1 0x500000 72 0x10' '0xfffffff1 0xffffffffffffffff 0x5
     *) expect_contains "$err" 'it belongs to Go' ;;
   esac
 done
+
+# Java's machine writes code that calls functions of the machine: those whose address its own code takes. It is known by a symbol that it has
+# for debuggers.
+cat >machine.c <<'PROGRAM'
+#include <stdio.h>
+#ifdef MACHINE
+void* gHotSpotVMStructs = 0;
+#endif
+__attribute__((noipa)) int called_by_written(int n) { return n * 5 / 3 + n % 7 - 3; }
+__attribute__((noipa)) int called_by_c(int n) { return n * 7 / 3 + n % 5 - 3; }
+__attribute__((noipa)) int call(int (*function)(int)) { return function(4); }
+int main(void) { return printf("%d\n", call(called_by_written) + called_by_c(4)) != 3; }
+PROGRAM
+for machine in '' -DMACHINE; do
+  # shellcheck disable=SC2086
+  build_c machine -fPIE -pie $machine
+  run penna record -f -k calls -F 'called_by_*' -o machine.penna -- ./machine
+  expect_eq '0 17' "$status $out" "a machine"
+  calls=$(penna report calls machine.penna --format csv)
+  expect_contains "$calls" called_by_c
+  if [ -z "$machine" ]; then expect_contains "$calls" called_by_written
+  else
+    expect_missing "$calls" called_by_written
+    expect_contains "$err" "calls of called_by_written [machine] are not recorded: it is called by code of Java's machine"
+  fi
+done
