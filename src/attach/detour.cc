@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "attach/call_sites.h"
@@ -18,7 +19,9 @@ constexpr const char* kEnteredBehind = "may be entered behind its first instruct
 }  // namespace
 
 DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
-    : file_(file), unwind_table_(file), walked_(file), functions_(std::move(functions)) {}
+    : file_(file), unwind_table_(file), walked_(file), functions_(std::move(functions)) {
+  follow_jumps_of_called();
+}
 
 // The first that begins behind the address.
 DetourFinder::Functions::const_iterator DetourFinder::first_behind(uint64_t address) const {
@@ -86,6 +89,25 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
     }
   }
   return false;
+}
+
+// What goes on to another function by a jump, instead of a call, leaves it its own return address.
+void DetourFinder::follow_jumps_of_called() {
+  static const Decoder decoder;
+  std::vector<uint64_t> open = walked_.called();
+  std::set<uint64_t> seen;
+  while (!open.empty()) {
+    const FunctionRange over = function_over(open.back());
+    open.pop_back();
+    if (over.end == 0 || over.end - over.start > kLargestFunction || !seen.insert(over.start).second) continue;
+    ZydisDecodedInstruction one;
+    for (uint64_t at = over.start; at < over.end && decoder.decode(file_.bytes_at(at, kLongestInstruction), &one);
+         at += one.length) {
+      const uint64_t target = is_relative_branch(one) ? branch_target(one, at) : over.start;
+      if (target < over.start || target >= over.end) open.push_back(target);
+    }
+  }
+  walked_.set_called({seen.begin(), seen.end()});
 }
 
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {

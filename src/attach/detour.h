@@ -63,6 +63,7 @@ class DetourFinder {
   std::vector<ProbeOffer> find_probes(std::span<const uint64_t> wanted, std::span<const uint64_t> all) const;
 
  private:
+  void follow_jumps_of_called();
   DetourOffer look_at(const FunctionRange& function) const;
   using Functions = std::vector<FunctionRange>;
   Functions::const_iterator first_behind(uint64_t address) const;

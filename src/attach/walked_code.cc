@@ -115,7 +115,7 @@ void WalkedCode::read_symbols(const ElfFile& file) {
   if (go.begin != 0 && go.begin < go.end) go_.push_back(go);
   for (const auto& [name, range] : modules)
     if (range.begin != 0 && range.begin < range.end) ocaml_.push_back(range);
-  if (is_hotspot) taken_ = taken_addresses(file);
+  if (is_hotspot) called_ = taken_addresses(file);
 }
 
 WalkedCode::WalkedCode(const ElfFile& file) {
@@ -129,7 +129,7 @@ WalkedCode::WalkedCode(const ElfFile& file) {
 
 const char* WalkedCode::refusal(uint64_t start) const {
   if (const char* reason = refusal_in(go_, start, kGo)) return reason;
-  if (std::binary_search(taken_.begin(), taken_.end(), start)) return kJava;
+  if (std::binary_search(called_.begin(), called_.end(), start)) return kJava;
   return refusal_in(ocaml_, start, kOcaml);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "symbols/elf_file.h"
@@ -19,11 +20,14 @@ class WalkedCode {
   explicit WalkedCode(const ElfFile& file);
   // Why the function that begins there is not entered: "belongs to Go, …". Null: it may be.
   const char* refusal(uint64_t start) const;
+  // Where functions may begin that code of Java's machine calls; and those besides, that they go on to by a jump.
+  const std::vector<uint64_t>& called() const { return called_; }
+  void set_called(std::vector<uint64_t> sorted) { called_ = std::move(sorted); }
 
  private:
   void read_symbols(const ElfFile& file);
   std::vector<AddressRange> go_, ocaml_;
-  std::vector<uint64_t> taken_;  // of Java's machine: what its code takes the address of, sorted
+  std::vector<uint64_t> called_;  // by code that Java's machine writes: what its own code takes the address of; sorted
 };
 
 // The same, by its name as it stands in the symbol table.
