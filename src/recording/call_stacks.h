@@ -40,12 +40,14 @@ class CallStacks {
     if (running_ != 0) end_context(running);
   }
   bool take_any(std::vector<Call>& running);  // at the end; false: there is none left
-  bool has_waiting() const { return !waiting_.empty(); }
+  bool has_waiting() const { return count_ != 0; }
+  size_t bytes() const;
   // Every call of the stacks that wait.
   template <typename Visit>
   void each_waiting(Visit&& visit) {
-    for (Waiting& one : waiting_)
-      for (Call& call : one.calls) visit(call);
+    for (auto of = waiting_.begin(); of != waiting_.end(); ++of)
+      for (Waiting& one : of.value())
+        for (Call& call : one.calls) visit(call);
   }
 
  private:
@@ -54,19 +56,27 @@ class CallStacks {
     size_t depth = 0;
   };
   struct Waiting {
-    uint64_t context = 0, stack = 0;
+    uint64_t order = 0, stack = 0;  // order: of those that wait; the later is higher
     std::vector<Call> calls;
+    size_t bytes() const { return 64 + sizeof(Waiting) + calls.capacity() * sizeof(Call); }
   };
   void end_context(std::vector<Call>& running);
-  auto waiting(uint64_t context) {
-    return std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& one) { return one.context == context; });
+  void wait(uint64_t context, uint64_t stack, std::vector<Call> calls);
+  Waiting take(uint64_t context, bool newest);
+  // The oldest that waits under this name, if no call is open there; else null.
+  Waiting* empty_one(uint64_t context) {
+    const auto found = waiting_.find(context);
+    return found != waiting_.end() && found->second.front().calls.empty() ? &found.value().front() : nullptr;
   }
 
   uint64_t running_ = 0;  // number of the running stack; 0: the thread's own
   uint64_t last_stack_ = 0;
-  NumberMap<Place> places_;    // by buffer
-  NumberMap<uint64_t> links_;  // by stack: the context that goes on when it ends
-  std::vector<Waiting> waiting_;
+  NumberMap<Place> places_;                  // by buffer
+  NumberMap<uint64_t> links_;                // by stack: the context that goes on when it ends
+  NumberMap<std::vector<Waiting>> waiting_;  // by context; none is empty
+  std::vector<Waiting> last_;                // of take_any(): in order
+  size_t count_ = 0, bytes_ = 0;             // of waiting_
+  uint64_t last_order_ = 0;
 };
 
 template <typename Call>
@@ -77,37 +87,55 @@ std::optional<size_t> CallStacks<Call>::saved_depth(uint64_t buffer) const {
 }
 
 template <typename Call>
+void CallStacks<Call>::wait(uint64_t context, uint64_t stack, std::vector<Call> calls) {
+  std::vector<Waiting>& of = waiting_[context];
+  of.push_back({++last_order_, stack, std::move(calls)});
+  bytes_ += of.back().bytes();
+  ++count_;
+}
+
+// There is one.
+template <typename Call>
+typename CallStacks<Call>::Waiting CallStacks<Call>::take(uint64_t context, bool newest) {
+  const auto found = waiting_.find(context);
+  std::vector<Waiting>& of = found.value();
+  const auto one = newest ? std::prev(of.end()) : of.begin();
+  bytes_ -= one->bytes();
+  --count_;
+  Waiting taken = std::move(*one);
+  of.erase(one);
+  if (of.empty()) waiting_.erase(found);
+  return taken;
+}
+
+template <typename Call>
 void CallStacks<Call>::make(uint64_t context, uint64_t link) {
   places_.erase(context);  // getcontext had to come first
-  if (waiting_.size() >= kMaxBuffers) return;
+  if (count_ >= kMaxBuffers) return;
   const uint64_t stack = ++last_stack_;
   links_[stack] = link;
-  if (const auto old = waiting(context); old != waiting_.end() && old->calls.empty())
+  if (Waiting* old = empty_one(context))
     old->stack = stack;
   else
-    waiting_.push_back({context, stack, {}});
+    wait(context, stack, {});
 }
 
 template <typename Call>
 void CallStacks<Call>::suspend(uint64_t context, std::vector<Call>& running) {
   places_.erase(context);
-  if (const auto old = waiting(context); old != waiting_.end() && old->calls.empty()) waiting_.erase(old);
-  waiting_.push_back({context, running_, std::exchange(running, {})});
+  if (empty_one(context) != nullptr) take(context, false);
+  wait(context, running_, std::exchange(running, {}));
 }
 
 // The newest of that name: an older one was never gone back to.
 template <typename Call>
 void CallStacks<Call>::resume(uint64_t context, std::vector<Call>& running) {
-  const auto found =
-      std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& one) { return one.context == context; });
-  if (found == waiting_.rend()) return;
-  std::vector<Call> calls = std::move(found->calls);
-  const uint64_t stack = found->stack;
-  waiting_.erase(std::next(found).base());
+  if (waiting_.find(context) == waiting_.end()) return;
+  Waiting next = take(context, true);
   // What was open here is left for good, unless it was suspended; it ends with the thread.
-  if (!running.empty()) waiting_.push_back({0, running_, std::move(running)});
-  running = std::move(calls);
-  running_ = stack;
+  if (!running.empty()) wait(0, running_, std::move(running));
+  running = std::move(next.calls);
+  running_ = next.stack;
 }
 
 template <typename Call>
@@ -117,10 +145,23 @@ void CallStacks<Call>::end_context(std::vector<Call>& running) {
 }
 
 template <typename Call>
+size_t CallStacks<Call>::bytes() const {
+  return places_.bucket_count() * sizeof(std::pair<uint64_t, Place>) +
+         links_.bucket_count() * sizeof(std::pair<uint64_t, uint64_t>) +
+         waiting_.bucket_count() * sizeof(std::pair<uint64_t, std::vector<Waiting>>) + bytes_;
+}
+
+template <typename Call>
 bool CallStacks<Call>::take_any(std::vector<Call>& running) {
-  while (!waiting_.empty()) {
-    running = std::move(waiting_.back().calls);
-    waiting_.pop_back();
+  for (auto of = waiting_.begin(); of != waiting_.end(); ++of)
+    std::move(of.value().begin(), of.value().end(), std::back_inserter(last_));
+  if (!waiting_.empty())
+    std::sort(last_.begin(), last_.end(), [](const Waiting& a, const Waiting& b) { return a.order < b.order; });
+  waiting_.clear();
+  count_ = bytes_ = 0;
+  while (!last_.empty()) {
+    running = std::move(last_.back().calls);
+    last_.pop_back();
     if (!running.empty()) return true;
   }
   return false;
