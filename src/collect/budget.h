@@ -28,13 +28,24 @@ class Budget {
   static constexpr uint64_t kStopMs = 5'000;
   // States of threads, of all living processes: what the recorder knows of each of them.
   static constexpr size_t kThreads = 1 << 18;
+  // What these states have grown to together: calls that are open, functions and sites that were met.
+  static constexpr size_t kStateBytes = 512 << 20;
   // Copies of chunks that wait for an older one before they are shown.
   static constexpr size_t kWaitingBytes = 64 << 20;
   // Functions and sites of a process, by addresses and ids that its records tell.
   static constexpr size_t kFunctions = 1 << 20;
 
+  // Those of them that tests have smaller.
+  struct Limits {
+    size_t threads, state_bytes, waiting_bytes;
+  };
+  static constexpr Limits kUsual{kThreads, kStateBytes, kWaitingBytes};
+  explicit Budget(const Limits& limits = kUsual) : limits_(limits) {}
+
   size_t threads() const { return threads_; }
+  size_t state_bytes() const { return state_bytes_; }
   bool threads_reached() const { return threads_reached_; }
+  bool state_reached() const { return state_reached_; }
 
   // What one object has taken of it, until its end.
   class Share {
@@ -44,11 +55,13 @@ class Budget {
     Share(Share&& other) noexcept
         : budget_(std::move(other.budget_)),
           threads_(std::exchange(other.threads_, 0)),
+          state_bytes_(std::exchange(other.state_bytes_, 0)),
           waiting_(std::exchange(other.waiting_, 0)) {}
     Share& operator=(Share&&) = delete;
     ~Share() {
       if (!budget_) return;
       budget_->threads_ -= threads_;
+      budget_->state_bytes_ -= state_bytes_;
       budget_->waiting_ -= waiting_;
     }
 
@@ -59,8 +72,22 @@ class Budget {
       if (serial != 0 && !take_thread()) serial = 0;
       return map.try_emplace(serial).first;
     }
+    // A state that weighed `weight` has grown to `bytes`, or shrunk. False: that is too much together with all others, so that it must be
+    // thrown away; it weighs nothing then.
+    bool weigh(size_t& weight, size_t bytes) {
+      const size_t others = budget_->state_bytes_ - weight;
+      const bool fits = others + bytes <= budget_->limits_.state_bytes;
+      if (!fits) {
+        budget_->state_reached_ = true;
+        bytes = 0;
+      }
+      budget_->state_bytes_ = others + bytes;
+      state_bytes_ += bytes - weight;
+      weight = bytes;
+      return fits;
+    }
     bool take_waiting(size_t bytes) {
-      if (budget_->waiting_ + bytes > kWaitingBytes) return false;
+      if (budget_->waiting_ + bytes > budget_->limits_.waiting_bytes) return false;
       budget_->waiting_ += bytes;
       waiting_ += bytes;
       return true;
@@ -72,7 +99,7 @@ class Budget {
 
    private:
     bool take_thread() {
-      if (budget_->threads_ >= kThreads) {
+      if (budget_->threads_ >= budget_->limits_.threads) {
         budget_->threads_reached_ = true;
         return false;
       }
@@ -82,12 +109,13 @@ class Budget {
     }
 
     std::shared_ptr<Budget> budget_;
-    size_t threads_ = 0, waiting_ = 0;
+    size_t threads_ = 0, state_bytes_ = 0, waiting_ = 0;
   };
 
  private:
-  size_t threads_ = 0, waiting_ = 0;
-  bool threads_reached_ = false;
+  Limits limits_;
+  size_t threads_ = 0, state_bytes_ = 0, waiting_ = 0;
+  bool threads_reached_ = false, state_reached_ = false;
 };
 
 inline uint64_t monotonic_ms() {

@@ -29,6 +29,7 @@ void ChunkFilter::learn(std::span<const uint8_t> chunk) {
       if (module && rules_.learn(process_, *module)) ++rules_.epoch;
     }
   }
+  weigh();
 }
 
 // Whether it is looked for the first time. What is looked for in vain is told by the process, and may be anything.
@@ -66,7 +67,16 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   thread->sieve.add(chunk);
   // A chunk that is not full is the thread's last, most likely: it may have been one of very many.
   if (header.content_bits < uint64_t{PENNA_CHUNK_BYTES} * 6) thread->sieve.rest();
-  return thread->sieve.take().cut;
+  ChunkCut cut = thread->sieve.take().cut;
+  if (!share_.weigh(thread->weight, sizeof(Thread) + thread->sieve.bytes())) thread->sieve.forget();
+  return cut;
+}
+
+void ChunkFilter::weigh() {
+  constexpr size_t kNumber = 48;  // of a set
+  if (share_.weigh(weight_, nowhere_.size() * kNumber + (points_ ? points_->bytes() : 0))) return;
+  nowhere_ = {};
+  if (points_) points_->forget();
 }
 
 std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
@@ -80,6 +90,7 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
       if (is_new(id)) look_once();
     });
   look_elsewhere_ = nullptr;
+  weigh();
   const penna_chunk header = header_of(chunk);
   if (!cut.changes() && header.time_end != 0) return chunk;
   cut.apply(chunk, left_);
@@ -89,13 +100,14 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
 std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
   const penna_chunk header = header_of(chunk);
-  const std::optional<PointSelection> points = points_;
+  const auto open_spans = points_ ? points_->open_spans(header.thread_serial) : PointSelection::OpenSpans{};
   const uint64_t left_out = points_left_out_;
   std::unique_ptr<Thread>& thread = share_.state_of(threads_, header.thread_serial)->second;
   std::unique_ptr<Thread> before = thread ? std::make_unique<Thread>(*thread) : nullptr;
   const std::span<const uint8_t> left = apply(chunk, [] {});
-  points_ = points;
+  if (points_) points_->set_open_spans(header.thread_serial, open_spans);
   points_left_out_ = left_out;
+  if (thread) (void)share_.weigh(thread->weight, before ? before->weight : 0);
   thread = std::move(before);
   return left;
 }

@@ -50,10 +50,12 @@ class ChunkFilter {
   struct Thread {
     CallSieve sieve;
     uint64_t next = 0;  // sequence of its next chunk
+    size_t weight = 0;  // in the budget
   };
   FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
   bool is_new(uint64_t id_or_pc);
   void look_once();
+  void weigh();
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
 
   uint32_t process_;
@@ -63,6 +65,7 @@ class ChunkFilter {
   CallRules rules_;
   std::function<FunctionTraits(uint32_t, uint64_t, uint64_t)> ask_;  // of the rules that were given
   Budget::Share share_;
+  size_t weight_ = 0;                                              // of points_ and nowhere_
   std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;  // by serial
   uint32_t generation_ = 0;                                        // of modules, the highest that was looked for
   const std::function<void()>* look_elsewhere_ = nullptr;          // not yet called for this chunk

@@ -146,6 +146,7 @@ void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   part.calls.add(chunk, is_stored);
   part.next = header.sequence + 1;
   part.last = header;
+  if (!share_.weigh(part.weight, part.calls.bytes())) part.calls.forget();
 }
 
 // In front of a chunk that goes into the file: what became of calls in those that do not.
@@ -163,7 +164,9 @@ uint64_t ChunkSink::write_digests(RecordingWriter& writer, const std::vector<std
     const ChunkSummary summary = scan_chunk(chunk);
     (void)writer.write_chunk(process_, chunk, summary);
     count(chunk, summary);
-    counts_->thrown_away[PENNA_CALLS] -= summary.events[PENNA_CALLS];  // each of them was thrown away with its chunk
+    // They were thrown away with their chunks; but for the ends that a jump to another stack made of calls in the file.
+    uint64_t& thrown_away = counts_->thrown_away[PENNA_CALLS];
+    thrown_away -= std::min<uint64_t>(thrown_away, summary.events[PENNA_CALLS]);
   }
   return chunks.size();
 }

@@ -73,6 +73,7 @@ class ChunkSink {
     penna_chunk last{};     // header of its last chunk
     uint64_t next = 0;      // its number and one
     uint64_t left_out = 0;  // numbers in front of it that are not in the file
+    size_t weight = 0;      // in the budget
   };
   void keep(std::span<const uint8_t> chunk, const Record& record);
   void write_descriptions(RecordingWriter& writer);

@@ -79,8 +79,7 @@ void FlightRecorder::entered(uint32_t process, Watched& watched, uint64_t pc, ui
     const FunctionTraits traits = rules_.functions.ask(process, pc, ticks);
     wanted = traits.snapshot;
     if (traits.placed && traits.lasting) {
-      if (watched.functions.size() >= Budget::kFunctions) watched.functions.clear();
-      watched.functions[pc] = wanted;
+      remember(watched, pc, wanted);
       if (!wanted) other = pc;
     }
     if (!traits.placed && watched.unplaced.size() < kMaxUnplaced) watched.unplaced.push_back(pc);
@@ -91,11 +90,23 @@ void FlightRecorder::entered(uint32_t process, Watched& watched, uint64_t pc, ui
   due_ = true;
 }
 
+// Processes tell them, and may tell any.
+void FlightRecorder::remember(Watched& watched, uint64_t pc, bool wanted) {
+  if (functions_ >= most_functions_)
+    for (auto& [process, one] : watched_) forget(one);
+  functions_ += watched.functions.insert_or_assign(pc, wanted).second;
+}
+
+void FlightRecorder::forget(Watched& watched) {
+  functions_ -= watched.functions.size();
+  watched.functions = {};
+}
+
 // Which module a function is in may be told by another thread, later than that it was entered.
 void FlightRecorder::learn(uint32_t process, Watched& watched, const Record& record) {
   const auto module = decode_module(record);
   if (!module || !rules_.functions.learn(process, *module)) return;
-  watched.functions.clear();
+  forget(watched);
   watched.others = {};
   for (const uint64_t pc : std::exchange(watched.unplaced, {})) entered(process, watched, pc, record.time);
 }
@@ -114,7 +125,10 @@ void FlightRecorder::records(uint32_t process, std::span<const uint8_t> chunk) {
 }
 
 void FlightRecorder::ended(const ProcessEnd& end) {
-  watched_.erase(end.number);
+  if (const auto found = watched_.find(end.number); found != watched_.end()) {
+    forget(found->second);
+    watched_.erase(found);
+  }
   PassingOnlooker::ended(end);
 }
 

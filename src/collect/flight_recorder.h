@@ -29,7 +29,9 @@ struct SnapshotRules {
 // Of one recording; all on the collector's thread.
 class FlightRecorder final : public PassingOnlooker {
  public:
-  explicit FlightRecorder(SnapshotRules rules) : rules_(std::move(rules)) {}
+  // `most_functions`: of all processes, about which it is known what the rules say.
+  explicit FlightRecorder(SnapshotRules rules, size_t most_functions = Budget::kFunctions)
+      : rules_(std::move(rules)), most_functions_(most_functions) {}
 
   // A chunk that `sink` has scanned and described. What was begun before the last snapshot was due goes into the recording at once.
   void keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink, std::span<const uint8_t> chunk,
@@ -61,18 +63,22 @@ class FlightRecorder final : public PassingOnlooker {
     std::array<uint64_t, 64> others{};  // pcs where none is, in front of `functions`: most calls are of few
   };
   void entered(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
+  void remember(Watched& watched, uint64_t pc, bool wanted);
+  void forget(Watched& watched);
   void learn(uint32_t process, Watched& watched, const Record& record);
   Kept take_oldest();
   void store_kept(RecordingWriter& writer);
   void release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
 
   SnapshotRules rules_;
+  size_t most_functions_;
   std::deque<Kept> kept_;  // oldest first
   uint64_t bytes_ = 0;
   bool due_ = false;
   uint64_t due_time_ = 0;  // ticks at which such a function was entered last
   uint64_t snapshots_ = 0;
   std::map<uint32_t, Watched> watched_;
+  size_t functions_ = 0;  // of all of them
   struct Share {
     uint64_t chunks = 0;
     bool ended = false;

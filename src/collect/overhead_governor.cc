@@ -79,7 +79,7 @@ void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk)
   Record record;
   while (in.next(record)) {
     if (record.kind == PENNA_KIND_CALL_ENTRY) {
-      if (watched.calls.size() < Budget::kFunctions || watched.calls.count(record.pc) != 0) ++watched.calls[record.pc];
+      count(watched, record.pc);
     } else if (record.kind == PENNA_KIND_MODULE && watched.modules.size() < kMaxModules) {
       if (auto module = decode_module(record)) watched.modules.push_back(std::move(*module));
     }
@@ -87,6 +87,15 @@ void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk)
   const uint64_t now_ns = watched.pid != 0 ? clock_(watched.pid) : 0;
   if (now_ns >= watched.began_ns + kWindowNs) decide(watched, now_ns);
   PassingOnlooker::records(process, chunk);
+}
+
+void OverheadGovernor::count(Watched& watched, uint64_t pc) {
+  if (auto found = watched.calls.find(pc); found != watched.calls.end()) {
+    ++found.value();
+  } else if (counted_ < Budget::kFunctions) {
+    watched.calls[pc] = 1;
+    ++counted_;
+  }
 }
 
 // The last one that lies there.
@@ -107,6 +116,7 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   const double own = std::max(used - static_cast<double>(calls) * call_ns_, used / 20);
   double cost = 0;
   for (const auto& [count, pc] : busiest) cost += static_cast<double>(count) * call_ns_;
+  counted_ -= watched.calls.size();
   watched.calls.clear();
   watched.began_ns = now_ns;
   if (cost <= limit_ * own) return;
@@ -115,7 +125,8 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   std::sort(busiest.rbegin(), busiest.rend());
   SilenceOrder order{static_cast<uint32_t>(watched.pid), static_cast<double>(now_ns) / 1e9, {}};
   for (const auto& [count, pc] : busiest) {
-    if (cost <= kKept * limit_ * own) break;
+    if (cost <= kKept * limit_ * own || order.functions.size() == kMaxOrder || watched.silenced.size() >= kMaxSilenced)
+      break;
     const Module* module = module_at(watched, pc);
     if (module == nullptr) continue;  // another thread has yet to tell: in the next window
     const double mine = static_cast<double>(count) * call_ns_;
@@ -127,7 +138,10 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
 }
 
 void OverheadGovernor::ended(const ProcessEnd& end) {
-  watched_.erase(end.number);
+  if (const auto found = watched_.find(end.number); found != watched_.end()) {
+    counted_ -= found->second.calls.size();
+    watched_.erase(found);
+  }
   PassingOnlooker::ended(end);
 }
 

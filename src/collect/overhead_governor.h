@@ -61,6 +61,8 @@ class OverheadGovernor final : public PassingOnlooker {
  private:
   static constexpr uint64_t kWindowNs = 10'000'000;
   static constexpr size_t kMaxModules = 16384;
+  // At most so many at a time, for each is silenced by itself; and in all, for the addresses are what the process tells.
+  static constexpr size_t kMaxOrder = 256, kMaxSilenced = 1 << 16;
   struct Watched {  // a process
     pid_t pid = 0;
     uint64_t began_ns = 0;        // of the window
@@ -70,6 +72,7 @@ class OverheadGovernor final : public PassingOnlooker {
   };
   OverheadGovernor(double limit, double call_ns, Fd event)
       : limit_(limit), call_ns_(call_ns), event_(std::move(event)) {}
+  void count(Watched& watched, uint64_t pc);
   static const Module* module_at(const Watched& watched, uint64_t pc);
   void decide(Watched& watched, uint64_t now_ns);
   void give(SilenceOrder order);
@@ -78,6 +81,7 @@ class OverheadGovernor final : public PassingOnlooker {
   Fd event_;
   Clock clock_ = processor_time;
   std::map<uint32_t, Watched> watched_;
+  size_t counted_ = 0;                                                  // functions, in the windows of all of them
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards orders_
   std::vector<SilenceOrder> orders_;
 

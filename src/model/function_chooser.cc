@@ -69,6 +69,11 @@ FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t t
   const CodePlace place =
       module == nullptr ? CodePlace{kNoModule, process, pc} : CodePlace{modules.ids[index], 0, pc - module->bias};
   auto found = judged_.find(place);
+  if (found == judged_.end() && judged_.size() >= kMaxFunctions) {
+    FunctionTraits other;
+    other.lasting = !modules.reused;
+    return other;
+  }
   if (found == judged_.end()) found = judged_.emplace(place, judge(place, module)).first;
   FunctionTraits traits = found->second;
   traits.lasting = !modules.reused;

@@ -38,10 +38,11 @@ struct FunctionChoice {
   std::vector<PathPattern> modules = {}, sources = {};
 };
 
-// Not thread-safe. Bounded by kMaxModules of a process, and by the functions asked for.
+// Not thread-safe. Bounded by kMaxModules of a process, and kMaxFunctions.
 class FunctionChooser {
  public:
-  static constexpr size_t kMaxModules = 16384;  // functions of further ones have no names
+  static constexpr size_t kMaxModules = 16384;      // functions of further ones have no names
+  static constexpr size_t kMaxFunctions = 1 << 20;  // further ones are chosen, and nothing else
 
   FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols);
 

@@ -90,6 +90,17 @@ void CallDigest::lose() {
   beyond_ = 0;
 }
 
+void CallDigest::forget() {
+  stack_ = {};
+  stacks_ = {};
+  exits_ = {};
+  beyond_ = 0;
+}
+
+size_t CallDigest::bytes() const {
+  return stack_.capacity() * sizeof(Open) + stacks_.bytes() + exits_.capacity() * sizeof(Told);
+}
+
 std::vector<std::vector<uint8_t>> CallDigest::take(const penna_chunk& next, uint64_t most) {
   std::vector<Told> told = std::exchange(exits_, {});
   for (Open& open : stack_) {

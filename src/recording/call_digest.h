@@ -26,6 +26,9 @@ class CallDigest {
   void add(std::span<const uint8_t> chunk, bool is_stored);
   // Chunks are missing here, or do not come in order: of what is open nobody knows whether it still is.
   void lose();
+  // There is no room for what is open.
+  void forget();
+  size_t bytes() const;
   // Chunks to be stored in front of `next`, with the numbers before its own: exits of what was left since the last stored
   // chunk, then entries of what is open. At most `most` of them: what has no room is left out, the innermost first.
   std::vector<std::vector<uint8_t>> take(const penna_chunk& next, uint64_t most);

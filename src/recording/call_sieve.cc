@@ -39,11 +39,24 @@ SiftedChunk CallSieve::take() {
 }
 
 void CallSieve::rest() {
-  if (!stack_.empty() || stacks_.has_waiting()) return;
+  if (stack_.empty() && !stacks_.has_waiting()) forget();
+}
+
+void CallSieve::forget() {
+  keep_older(0);
   stack_ = {};
+  stacks_ = {};
+  decided_ = 0;
+  beyond_ = 0;
+  values_ = {};
   functions_ = {};
   indices_ = {};
   recent_ = {};
+}
+
+size_t CallSieve::bytes() const {
+  return stack_.capacity() * sizeof(Open) + stacks_.bytes() + values_.capacity() * sizeof(Values) +
+         functions_.capacity() * sizeof(Function) + indices_.bucket_count() * sizeof(std::pair<uint64_t, uint64_t>);
 }
 
 // A recorder leaves what describes: names and sites are needed whenever they were told.

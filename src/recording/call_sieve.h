@@ -88,6 +88,9 @@ class CallSieve {
   void finish() { keep_older(0); }
   // No chunk may come for long: gives memory back that can be had again, when no call is open.
   void rest();
+  // There is no room for what is open, and for functions that were met: of these calls it is not known any more that they were.
+  void forget();
+  size_t bytes() const;  // of memory that it holds between chunks
   // The thread has told nothing until `time`: open calls that are long enough by then are kept. For who looks on.
   void wait_until(uint64_t time);
   bool ended() const { return ended_; }  // at the end of the range: nothing will be kept any more

@@ -24,7 +24,46 @@ void PointSelection::add(Site site) {
   if (known.site.kind == PENNA_SITE_SPAN || known.site.kind == PENNA_SITE_SPAN_END)
     known.span = spans_.try_emplace(names_of(known.site), static_cast<uint32_t>(spans_.size() + 1)).first->second;
   const uint32_t id = known.site.id;
-  if (sites_.insert_or_assign(id, std::move(known)).second && applies) ++sites_met_;
+  site_bytes_ += bytes_of(known);
+  const auto [at, is_new] = sites_.try_emplace(id);
+  if (!is_new) site_bytes_ -= bytes_of(at->second);
+  at->second = std::move(known);
+  if (is_new && applies) ++sites_met_;
+}
+
+// With its share of the tables, and of what its span is called.
+size_t PointSelection::bytes_of(const KnownSite& known) {
+  const Site& site = known.site;
+  size_t bytes = sizeof(KnownSite) + 64 + 2 * (site.provider.size() + site.name.size()) + site.file.size();
+  for (const SiteArgument& argument : site.arguments)
+    bytes += sizeof argument + argument.name.size() + argument.format.size();
+  for (const Bound& bound : known.conditions) bytes += sizeof bound + bound.places.size();
+  return bytes;
+}
+
+size_t PointSelection::bytes() const {
+  return site_bytes_ + spans_.size() * 128 + open_spans_.size() * 96 + open_count_ * 2 * sizeof(OpenSpan);
+}
+
+void PointSelection::forget() {
+  sites_ = {};
+  spans_ = {};
+  open_spans_ = {};
+  site_bytes_ = open_count_ = 0;
+}
+
+PointSelection::OpenSpans PointSelection::open_spans(uint32_t thread) const {
+  const auto found = open_spans_.find(thread);
+  return found != open_spans_.end() ? found->second : OpenSpans{};
+}
+
+void PointSelection::set_open_spans(uint32_t thread, OpenSpans open) {
+  if (const auto old = open_spans_.find(thread); old != open_spans_.end()) {
+    open_count_ -= old->second.size();
+    open_spans_.erase(old);
+  }
+  open_count_ += open.size();
+  if (!open.empty()) open_spans_[thread] = std::move(open);
 }
 
 bool PointSelection::meets(const KnownSite& known, const Record& record) {
@@ -39,10 +78,11 @@ bool PointSelection::meets(const KnownSite& known, const Record& record) {
 bool PointSelection::end_span(uint32_t span, uint32_t thread) {
   auto of_thread = open_spans_.find(thread);
   if (of_thread == open_spans_.end()) return true;
-  std::vector<OpenSpan>& open = of_thread->second;
+  OpenSpans& open = of_thread->second;
   for (size_t i = open.size(); i-- > 0;) {
     if (open[i].span != span) continue;
     const bool kept = open[i].kept;
+    --open_count_;
     open.erase(open.begin() + static_cast<ptrdiff_t>(i));
     if (open.empty()) open_spans_.erase(of_thread);
     return kept;
@@ -59,8 +99,9 @@ bool PointSelection::keeps(uint32_t thread, const Record& record) {
   if (known.span == 0 || known.conditions.empty()) return kept;
   // A process tells the numbers of its threads, and may tell any.
   if (open_spans_.size() >= kMaxThreads && open_spans_.count(thread) == 0) return true;
-  std::vector<OpenSpan>& open = open_spans_[thread];
+  OpenSpans& open = open_spans_[thread];
   if (open.size() >= kMaxOpenSpans) return true;
+  ++open_count_;
   open.push_back({known.span, kept});
   return kept;
 }

@@ -51,6 +51,19 @@ class PointSelection {
 
   uint64_t sites_met() const { return sites_met_; }  // to which a condition applies
 
+  struct OpenSpan {
+    uint32_t span;
+    bool kept;
+  };
+  using OpenSpans = std::vector<OpenSpan>;
+  // Which spans a thread is inside of; for who looks at a chunk that will come again.
+  OpenSpans open_spans(uint32_t thread) const;
+  void set_open_spans(uint32_t thread, OpenSpans open);
+
+  // There is no room for all that was met: points are kept until their sites are described again.
+  void forget();
+  size_t bytes() const;  // of memory, about
+
  private:
   struct Bound {
     const Where* where;
@@ -61,17 +74,15 @@ class PointSelection {
     std::vector<Bound> conditions;
     uint32_t span = 0;  // of a span and of its end: the number of their names
   };
-  struct OpenSpan {
-    uint32_t span;
-    bool kept;
-  };
+  static size_t bytes_of(const KnownSite& known);
   bool meets(const KnownSite& known, const Record& record);
   bool end_span(uint32_t span, uint32_t thread);
 
   std::shared_ptr<const std::vector<Where>> conditions_;
-  std::unordered_map<uint32_t, KnownSite> sites_;                   // by id
-  std::unordered_map<std::string, uint32_t> spans_;                 // numbers of names of spans
-  std::unordered_map<uint32_t, std::vector<OpenSpan>> open_spans_;  // by thread
+  std::unordered_map<uint32_t, KnownSite> sites_;       // by id
+  std::unordered_map<std::string, uint32_t> spans_;     // numbers of names of spans
+  std::unordered_map<uint32_t, OpenSpans> open_spans_;  // by thread
+  size_t site_bytes_ = 0, open_count_ = 0;              // of sites_ and spans_; spans that are open
   DecodedPoint decoded_;
   uint64_t sites_met_ = 0;
 };

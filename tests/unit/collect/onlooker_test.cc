@@ -192,6 +192,44 @@ TEST_F(OnlookerTest, WhatIsKeptOfHostileThreadsIsBounded) {
   EXPECT_EQ(budget->threads(), 0u) << "it is a limit on what is held at one time";
 }
 
+// A chunk full of calls that are never left, each of another function.
+std::vector<uint8_t> deep_chunk(uint32_t serial, uint64_t sequence) {
+  std::vector<uint8_t> chunk = chunk_of(serial, sequence, 0);
+  for (uint64_t number = sequence << 13; chunk.size() + 8 <= PENNA_CHUNK_BYTES; ++number) {
+    const uint64_t record = call(number);
+    chunk.insert(chunk.end(), reinterpret_cast<const uint8_t*>(&record), reinterpret_cast<const uint8_t*>(&record) + 8);
+  }
+  reinterpret_cast<penna_chunk*>(chunk.data())->content_bits = chunk.size() * 8;
+  return chunk;
+}
+
+TEST_F(OnlookerTest, WhatStatesOfHostileThreadsGrowToIsBounded) {
+  constexpr size_t kMost = 4 << 20;
+  auto budget = std::make_shared<Budget>(Budget::Limits{Budget::kThreads, kMost, Budget::kWaitingBytes});
+  CallRules rules;
+  rules.rough = true;
+  rules.min_ticks = 1;
+  size_t most = 0;
+  {
+    ChunkSink sink(0, nullptr, true, budget);
+    ChunkFilter filter(0, nullptr, &rules, budget);
+    for (uint32_t serial = 1; serial <= 4; ++serial) {
+      for (uint64_t sequence = 0; sequence < 16; ++sequence) {
+        const auto chunk = deep_chunk(serial, sequence);
+        const ChunkSummary summary = sink.scan(chunk);
+        sink.throw_away(chunk, summary);
+        filter.apply(chunk, [] {});
+        filter.preview(chunk);
+        most = std::max(most, budget->state_bytes());
+      }
+    }
+    EXPECT_LE(most, kMost);
+    EXPECT_GT(most, kMost / 2) << "as long as there is room, all is known";
+    EXPECT_TRUE(budget->state_reached());
+  }
+  EXPECT_EQ(budget->state_bytes(), 0u);
+}
+
 // While a record in it is being written it waits; a hostile thread gives it away again and again.
 TEST_F(OnlookerTest, AChunkThatWaitsIsNotTakenTwice) {
   fake_.write_chunk(0, static_cast<uint32_t>(::gettid()), 0, {call(1), kBusy, 42});
