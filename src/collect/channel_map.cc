@@ -45,6 +45,14 @@ bool geometry_adds_up(const penna_channel& c, uint64_t size) {
          c.chunks_at + uint64_t{c.chunk_count} * PENNA_CHUNK_BYTES <= c.total_bytes && c.total_bytes <= size;
 }
 
+// What a channel of so many chunks and nodes takes at the most: more would be address space of ours, for nothing.
+uint64_t most_bytes(const penna_config& asked) {
+  constexpr uint64_t kRest = 1 << 20;  // the first page, and what is aligned
+  const uint64_t ring = penna_ring_bytes(ring_slots_for(asked.chunk_count), sizeof(uint32_t));
+  return kRest + ring + uint64_t{asked.chunk_count} * (PENNA_CHUNK_BYTES + 1) +
+         uint64_t{asked.max_nodes} * (sizeof(penna_stack_node) + 4 * sizeof(uint32_t));
+}
+
 bool is_zero(const uint8_t* page, size_t bytes) { return page[0] == 0 && std::memcmp(page, page + 1, bytes - 1) == 0; }
 
 }  // namespace
@@ -58,6 +66,9 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
       ::fstatfs(memory.get(), &system) != 0 || system.f_type != TMPFS_MAGIC)
     return Error{"a process offered memory whose size is not sealed; it is not recorded"};
   auto size = static_cast<uint64_t>(status.st_size);
+  constexpr const char* kTooLarge =
+      "a process offered a channel that is larger than what was asked for; it is not recorded";
+  if (asked != nullptr && size > most_bytes(*asked)) return Error{kTooLarge};
   if (size < 4096 || size > (uint64_t{1} << 40))
     return Error{fmt::format("a process offered a channel of {} bytes; it is not recorded", size)};
   void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
@@ -65,6 +76,7 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
     return Error{fmt::format("cannot map the channel of a process: {}; it is not recorded", errno_text(errno))};
   ChannelMap map;
   map.memory_ = Mapping(data, size);
+  map.file_ = {status.st_dev, status.st_ino};
   std::memcpy(&map.geometry_, data, sizeof map.geometry_);
   const penna_channel& geometry = map.geometry_;
   if (geometry.magic != PENNA_CHANNEL_MAGIC || geometry.version != PENNA_ABI_VERSION)
@@ -72,7 +84,7 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
   if (!geometry_adds_up(geometry, size))
     return Error{"a process offered a channel whose parts do not fit together; it is not recorded"};
   if (asked != nullptr && (geometry.chunk_count > asked->chunk_count || geometry.max_nodes > asked->max_nodes))
-    return Error{"a process offered a channel that is larger than what was asked for; it is not recorded"};
+    return Error{kTooLarge};
   map.ring_slots_ = ring_slots_for(geometry.chunk_count);
   return map;
 }
@@ -107,7 +119,9 @@ size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
   const auto* header = reinterpret_cast<const penna_chunk*>(from);
   // Acquire: pairs with the release in open_chunk(); the records' own acquire is that of the ring, or the thread's death.
   if (__atomic_load_n(&header->ctf_magic, __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
-  size_t content = static_cast<size_t>(std::min<uint64_t>(header->content_bits / 8, PENNA_CHUNK_BYTES));
+  // Read once: the target may write another number between the check and the use.
+  const uint64_t content_bits = __atomic_load_n(&header->content_bits, __ATOMIC_RELAXED);
+  const auto content = static_cast<size_t>(std::min<uint64_t>(content_bits / 8, PENNA_CHUNK_BYTES));
   if (content >= sizeof(penna_chunk)) {
     std::memcpy(to, from, content);
     return content;
@@ -141,6 +155,11 @@ size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
   return end;
 }
 
+void ChannelMap::free_unopened(uint32_t chunk) {
+  const bool removed = ::madvise(chunk_data(chunk), PENNA_CHUNK_BYTES, MADV_REMOVE) == 0;
+  free_chunk(chunk, removed ? 0 : PENNA_CHUNK_BYTES, true);
+}
+
 void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
   std::memset(chunk_data(chunk), 0, std::min<size_t>(bytes, PENNA_CHUNK_BYTES));
   auto* bitmap = reinterpret_cast<uint64_t*>(at(geometry_.free_at));
@@ -156,6 +175,17 @@ void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
 bool ChannelMap::is_free(uint32_t chunk) const {
   const auto* bitmap = reinterpret_cast<const uint64_t*>(at(geometry_.free_at));
   return (__atomic_load_n(bitmap + chunk / 64, __ATOMIC_ACQUIRE) >> (chunk % 64) & 1) != 0;
+}
+
+bool ChannelMap::is_opened(uint32_t chunk) const {
+  // Acquire: pairs with the release in open_chunk().
+  return __atomic_load_n(reinterpret_cast<const uint32_t*>(chunk_data(chunk)), __ATOMIC_ACQUIRE) == PENNA_CTF_MAGIC;
+}
+
+penna_chunk ChannelMap::header(uint32_t chunk) const {
+  penna_chunk copy;
+  std::memcpy(&copy, chunk_data(chunk), sizeof copy);
+  return copy;
 }
 
 uint32_t ChannelMap::free_chunks() const {

@@ -5,7 +5,10 @@
 // copied once and checked; only the copy is used. Invariant: all accessors stay inside the mapping, whatever the target does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -18,6 +21,10 @@ class ChannelMap {
   // Maps the memfd that a target sent. Fails unless its size is sealed and its geometry adds up.
   // `asked`: what the recorder asked for; one that has more chunks or nodes is refused.
   static Result<ChannelMap> map(const Fd& memory, const penna_config* asked = nullptr);
+
+  // Which file it is: one that is handed over twice is the same.
+  using FileId = std::pair<dev_t, ino_t>;
+  FileId file() const { return file_; }
 
   const penna_channel& geometry() const { return geometry_; }  // trusted copy; its shared parts are stale
   penna_counters counters() const;                             // a snapshot of the live ones, bounded
@@ -41,7 +48,13 @@ class ChannelMap {
   // Zeroes the first `bytes` of a chunk and gives it back to the target. `was_full`: it came through the ring.
   void free_chunk(uint32_t chunk, size_t bytes, bool was_full);
 
+  // The same of one that came through the ring and was never opened: what a liar has not touched takes no memory afterwards, either.
+  void free_unopened(uint32_t chunk);
+
   bool is_free(uint32_t chunk) const;
+  // Is there a header? A look at a chunk that nobody has touched makes the kernel allocate its first page.
+  bool is_opened(uint32_t chunk) const;
+  penna_chunk header(uint32_t chunk) const;
   uint32_t free_chunks() const;
 
   // The next thing that the target has told of what it starts: untrusted but for the size of its path. `gone`: it does not write any more,
@@ -61,6 +74,7 @@ class ChannelMap {
   penna_channel* shared() const { return reinterpret_cast<penna_channel*>(memory_.data()); }
 
   Mapping memory_;
+  FileId file_{};
   penna_channel geometry_{};
   uint32_t ring_slots_ = 0;
   uint32_t starts_read_ = 0;

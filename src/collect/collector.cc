@@ -101,7 +101,16 @@ void Collector::add(Process process, ChannelMap channel) {
                                               std::move(sink), budget_);
   news.process = std::move(process);
   channels_.fetch_add(1, std::memory_order_relaxed);
+  {
+    std::lock_guard hold(mutex_);
+    held_.insert(news.drain->file());
+  }
   tell(std::move(news));
+}
+
+bool Collector::holds(const ChannelMap& channel) {
+  std::lock_guard hold(mutex_);
+  return held_.count(channel.file()) != 0;
 }
 
 void Collector::end(uint32_t number, EndKind how, int code) {
@@ -199,6 +208,11 @@ void Collector::note_limits() {
     totals_.limits.push_back(
         fmt::format("processes told of more threads than the {} that are kept apart: the others are counted together",
                     Budget::kThreads));
+  if (budget_->state_reached())
+    totals_.limits.push_back(fmt::format(
+        "processes told of more open calls, functions and points than the {} MiB that are kept of them: some "
+        "are in the recording that filters would have left out",
+        Budget::kStateBytes >> 20));
   health_.notes.insert(health_.notes.end(), totals_.limits.begin(), totals_.limits.end());
 }
 
@@ -232,6 +246,10 @@ void Collector::apply(News& news) {
       for (size_t i = 0; i < drains_.size(); ++i) {
         if (drains_[i]->number() != news.number) continue;
         end_process(i, news.how, news.code, news.ticks, true);
+        {
+          std::lock_guard hold(mutex_);
+          held_.erase(drains_[i]->file());
+        }
         drains_.erase(drains_.begin() + static_cast<ptrdiff_t>(i));
         channels_.fetch_sub(1, std::memory_order_relaxed);
         break;

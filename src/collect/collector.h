@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,6 +77,8 @@ class Collector {
   // `hurried`: what it has not drained within Budget::kStopMs is left behind, and counted.
   Result<> stop(bool hurried = false);
 
+  // Whether it has this channel, and is not done with it. Any thread.
+  bool holds(const ChannelMap& channel);
   // Channels that were added and are not done with. Any thread.
   size_t channels() const { return channels_.load(std::memory_order_relaxed); }
 
@@ -118,9 +121,10 @@ class Collector {
   Onlooker* onlooker_ = nullptr;
   std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
-  std::mutex mutex_;  // guards news_ and stopping_
+  std::mutex mutex_;  // guards news_, stopping_ and held_
   std::vector<News> news_;
   bool stopping_ = false;
+  std::set<ChannelMap::FileId> held_;  // of channels that are not done with
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
   StartedPrograms programs_;

@@ -17,6 +17,24 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
 
 }  // namespace
 
+// look(chunk) for each that is not free, as long as there is time; the first that was not looked at. Between taking a chunk and opening
+// it a thread does nothing else, so few are found there: of a process that says so of many, the others are not looked at, for each look
+// would make the kernel allocate a page.
+template <typename Look>
+uint32_t ProcessDrain::each_taken(Look&& look) {
+  constexpr uint32_t kMostUnopened = 256;
+  const uint32_t count = channel_.geometry().chunk_count;
+  uint32_t unopened = 0, chunk = 0;
+  for (; chunk < count && unopened < kMostUnopened && !is_over(); ++chunk) {
+    if (channel_.is_free(chunk)) continue;
+    if (channel_.is_opened(chunk))
+      look(chunk);
+    else
+      ++unopened;
+  }
+  return chunk;
+}
+
 ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter,
                            std::shared_ptr<ChunkSink> sink, std::shared_ptr<Budget> budget)
     : channel_(std::move(channel)),
@@ -107,7 +125,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   const bool was_full = origin == Origin::kRing;
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
   if (bytes < sizeof(penna_chunk)) {
-    if (was_full) channel_.free_chunk(chunk, PENNA_CHUNK_BYTES, true);
+    if (was_full) channel_.free_unopened(chunk);
     return true;
   }
   ChunkSummary summary = sink_->round_and_scan({buffer_.data(), bytes});
@@ -154,18 +172,17 @@ void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk
 // What is met comes after its description, but not out of the same thread: that one may still hold its chunk.
 void ProcessDrain::learn_from_all_chunks() {
   std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk)
-    if (!channel_.is_free(chunk)) filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())});
+  each_taken([&](uint32_t chunk) { filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())}); });
 }
 
 void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
   bool any = false;
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
+  each_taken([&](uint32_t chunk) {
     uint32_t& written = written_bytes_[chunk];
-    if (channel_.is_free(chunk) || (written != 0 && !channel_.has_more(chunk, written))) continue;
+    if (written != 0 && !channel_.has_more(chunk, written)) return;
     const size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
-    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
-    if (flight_ != nullptr && !flight_->wants(header_of(buffer_))) continue;
+    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return;  // not begun; on its way here
+    if (flight_ != nullptr && !flight_->wants(header_of(buffer_))) return;
     const std::span<uint8_t> copy(buffer_.data(), bytes);
     ChunkSummary summary = sink_->round_and_scan(copy);
     written = static_cast<uint32_t>(summary.content_bytes);
@@ -178,24 +195,24 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     }
     sink_->store_open(writer, left, summary);
     any = true;
-  }
+  });
   if (any) write_new_stacks(writer);
 }
 
 void ProcessDrain::show_open_chunks(RecordingWriter& writer) {
   bool any = false;
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
+  each_taken([&](uint32_t chunk) {
     uint32_t& shown = shown_bytes_[chunk];
-    if (channel_.is_free(chunk) || !channel_.has_more(chunk, shown)) continue;
+    if (!channel_.has_more(chunk, shown)) return;
     const size_t bytes = channel_.copy_committed(chunk, buffer_.data());
-    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) continue;  // not begun; on its way here
+    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return;  // not begun; on its way here
     const std::span<uint8_t> copy(buffer_.data(), bytes);
     (void)sink_->round_and_scan(copy);
     sink_->forget();
-    if (!fresh_->open_chunk(copy, bytes)) continue;
+    if (!fresh_->open_chunk(copy, bytes)) return;
     shown = static_cast<uint32_t>(bytes);
     any = true;
-  }
+  });
   if (any) write_new_stacks(writer);
 }
 
@@ -243,16 +260,14 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
 }
 
 void ProcessDrain::reclaim(RecordingWriter& writer) {
-  uint32_t count = channel_.geometry().chunk_count;
-  if (channel_.free_chunks() > count / 4 || !ring_is_empty_) return;  // what is in the ring came first
-  for (uint32_t chunk = 0; chunk < count && !is_over(); ++chunk) {
-    if (channel_.is_free(chunk) || is_unfinished_[chunk]) continue;
-    if (channel_.copy_chunk(chunk, buffer_.data()) < sizeof(penna_chunk)) continue;
-    penna_chunk header = header_of(buffer_);
+  if (channel_.free_chunks() > channel_.geometry().chunk_count / 4 || !ring_is_empty_)
+    return;  // what is in the ring came first
+  each_taken([&](uint32_t chunk) {
+    const penna_chunk header = channel_.header(chunk);
     // A chunk that was given away in the meantime comes through the ring: leave it there.
-    if (header.content_bits == 0 && !thread_exists(pid_, header.tid))
+    if (!is_unfinished_[chunk] && header.content_bits == 0 && !thread_exists(pid_, header.tid))
       take(writer, chunk, Origin::kVanishedThread, false);
-  }
+  });
 }
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
@@ -264,12 +279,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
     if (!is_over()) take(writer, one.chunk, Origin::kRing, false);
   unfinished_.clear();
   is_unfinished_.assign(is_unfinished_.size(), false);
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count; ++chunk) {
-    if (channel_.is_free(chunk)) continue;
-    if (is_over()) {
-      ++left_behind_;
-      continue;
-    }
+  uint32_t left = each_taken([&](uint32_t chunk) {
     // A living target goes on writing here: then only a copy of what is there is stored.
     if (gone) {
       take(writer, chunk, Origin::kDeadProcess, false);
@@ -277,7 +287,9 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
       const std::span<uint8_t> copy(buffer_.data(), bytes);
       store(writer, copy, sink_->round_and_scan(copy));
     }
-  }
+  });
+  if (!is_over() && left < channel_.geometry().chunk_count) ++sink_->health(0).damaged;  // it lied
+  for (; is_over() && left < channel_.geometry().chunk_count; ++left) left_behind_ += !channel_.is_free(left);
   for (uint32_t before = UINT32_MAX; before != nodes_written_;) {
     before = nodes_written_;
     write_new_stacks(writer);

@@ -45,6 +45,7 @@ class ProcessDrain {
 
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
+  ChannelMap::FileId file() const { return channel_.file(); }
 
   // Moves up to `limit` full chunks; returns how many. Writing errors are the writer's to remember: chunks are given
   // back to the target all the same, and counted as lost.
@@ -85,6 +86,8 @@ class ProcessDrain {
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary);
   bool must_wait(const ChunkSummary& summary);
+  template <typename Look>
+  uint32_t each_taken(Look&& look);
   void learn_from_all_chunks();
   void hear_of_starts(bool gone);
   void write_missing_stacks(RecordingWriter& writer);

@@ -368,6 +368,11 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     collector_.note(fmt::format("pid {}: {}", peer.pid, channel.error().text), true);
     return;
   }
+  if (collector_.holds(*channel)) {  // two would give back each other's chunks
+    collector_.note(
+        fmt::format("pid {}: a process offered a channel that another one has; it is not recorded", peer.pid), true);
+    return;
+  }
   if (auto before = living_.find(peer.pid); before != living_.end()) {
     collector_.end(before->second.number, EndKind::kExec, 0);
     pid_of_fd_.erase(before->second.pidfd.get());

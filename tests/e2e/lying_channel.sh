@@ -34,15 +34,33 @@ done
 expect_contains "$(penna info nodes.penna)" "larger than what was asked for"
 expect_contains "$(penna report many-nodes.penna)" "recorded"
 
-# ---- Rings that are kept full for ever: the recorder ends when it is told to.
-for lie in chunks rings; do
-  "$PENNA" record -f -o "$lie.penna" ./liar "$lie" 60 2>"$lie.err" &
+# ---- One channel that two processes offer: it is that of the first.
+run penna record -f -o twice.penna ./liar twice
+expect_eq 0 "$status" "whether the second was refused"
+expect_contains "$(penna info twice.penna)" "offered a channel that another one has; it is not recorded"
+expect_contains "$(penna report twice.penna)" "recorded"
+expect_eq 1 "$(penna info twice.penna | grep -c './liar twice$')" "processes with that channel"
+
+# ---- Memory of a TiB each: the recorder's addresses are not used up by what cannot be of use, and the next program is recorded.
+run penna record -f -o huge.penna bash -c './liar huge 200; /bin/echo beside'
+expect_contains "$(penna info huge.penna)" "200 processes were not recorded"
+expect_contains "$(penna info huge.penna)" "larger than what was asked for"
+expect_contains "$(penna info huge.penna)" "/bin/echo beside"
+
+# ---- Rings that are kept full for ever, and chunks that are given away untouched: bounded, and the recorder ends when it is told to.
+for lie in chunks rings unopened; do
+  options=()
+  [ "$lie" != unopened ] || options=(--pool 4096)  # which allows 65,536 chunks
+  "$PENNA" record -f -o "$lie.penna" ${options[@]+"${options[@]}"} ./liar "$lie" 200 2>"$lie.err" &
   recorder=$!
   for ((i = 0; i < 200; ++i)); do
     ! grep -q "still run and are recorded" "$lie.err" || break
     kill -0 "$recorder" 2>/dev/null || break
     sleep 0.1
   done
+  sleep 2 # in which they may do what they can
+  held=$(awk '/VmHWM/ {print int($2 / 1024)}' "/proc/$recorder/status")
+  [ "$held" -lt 1500 ] || fail "$lie cost the recorder $held MB"
   kill -TERM "$recorder" 2>/dev/null || true
   for ((i = 0; i < 400; ++i)); do
     kill -0 "$recorder" 2>/dev/null || break
@@ -53,8 +71,10 @@ for lie in chunks rings; do
   penna info "$lie.penna" | awk '/was running when/ {print $1}' | xargs -r kill -KILL
   expect_contains "$(penna info "$lie.penna")" complete
 done
-expect_contains "$(penna info chunks.penna)" "60 processes were not recorded"
-expect_contains "$(penna info rings.penna)" "was running when the recording stopped"
+expect_contains "$(penna info chunks.penna)" "200 processes were not recorded"
+for lie in rings unopened; do
+  expect_eq 200 "$(penna info "$lie.penna" | grep -c 'was running when')" "$lie: processes that still ran"
+done
 
 # ---- Connections that say nothing do not take the place of those that do, also where descriptors are few.
 cat >beside.sh <<'END'

@@ -4,6 +4,9 @@
  *   liar many-nodes     a channel of as many nodes as were asked for, each page of them with one node
  *   liar chunks N       N forks that outlive it, ignore SIGTERM, and keep rings of 65,536 chunks full
  *   liar rings N        the same with as many chunks as were asked for
+ *   liar unopened N     N forks that give away every chunk of theirs without end, and have touched none
+ *   liar huge N         N forks with channels of one TiB that outlive it for a moment
+ *   liar twice          a channel, which a fork of it offers once more
  *   liar silent N S     N connections that say nothing for S seconds
  *   liar counters       all counters at their most
  *   liar short N        N forks one after the other that play by the rules; a chunk with one record of each */
@@ -44,10 +47,38 @@ static void receive_config(int fd) {
 
 static uint64_t page_up(uint64_t bytes) { return (bytes + 4095) & ~UINT64_C(4095); }
 
-static struct penna_channel* meet(uint32_t chunks, uint32_t nodes) {
+/* Offers the memory at a connection that has its config; 0: refused. */
+static int offer(int fd, int memory, uint64_t bytes) {
+  struct penna_hello hello = {
+      PENNA_CHANNEL_MAGIC, PENNA_ABI_VERSION, (uint32_t)getpid(), (uint32_t)getppid(), 1, bytes};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+  memcpy(CMSG_DATA(&control.header), &memory, sizeof memory);
+  struct iovec part = {&hello, sizeof hello};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  char byte;
+  if (sendmsg(fd, &message, MSG_NOSIGNAL) != (ssize_t)sizeof hello) exit(8);
+  const int met = read(fd, &byte, 1) == 1;
+  close(fd);
+  return met;
+}
+
+/* A connection that has its config. */
+static int ask_for_config(void) {
   int fd = connect_to_recorder();
   if (fd < 0) exit(5);
   receive_config(fd);
+  return fd;
+}
+
+static uint64_t channel_bytes; /* not 0: the memory is that large */
+static int channel_memory;
+
+static struct penna_channel* meet(uint32_t chunks, uint32_t nodes) {
+  int fd = ask_for_config();
   if (chunks == 0) chunks = config.chunk_count;
   if (nodes == 0) nodes = config.max_nodes;
   uint32_t slots = 1;
@@ -67,29 +98,16 @@ static struct penna_channel* meet(uint32_t chunks, uint32_t nodes) {
   plan.chunks_at = (plan.nodes_at + nodes * UINT64_C(16) + PENNA_CHUNK_BYTES) & ~UINT64_C(0xffff);
   plan.total_bytes = plan.chunks_at + (uint64_t)chunks * PENNA_CHUNK_BYTES;
   int memory = memfd_create("liar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (memory < 0 || ftruncate(memory, (off_t)plan.total_bytes) != 0) exit(6);
+  if (memory < 0 || ftruncate(memory, (off_t)(channel_bytes != 0 ? channel_bytes : plan.total_bytes)) != 0) exit(6);
   fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   char* at = mmap(NULL, plan.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
   if (at == MAP_FAILED) exit(7);
   memcpy(at, &plan, sizeof plan);
   memset(at + plan.free_at, 0xff, chunks / 8);
-  penna_ring_init((struct penna_ring*)(at + plan.full_at), slots, sizeof(uint32_t));
+  penna_ring_init_zeroed((struct penna_ring*)(at + plan.full_at), slots, sizeof(uint32_t));
 
-  struct penna_hello hello = {PENNA_CHANNEL_MAGIC, PENNA_ABI_VERSION, plan.pid, (uint32_t)getppid(), 1,
-                              plan.total_bytes};
-  union {
-    struct cmsghdr header;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-  memcpy(CMSG_DATA(&control.header), &memory, sizeof memory);
-  struct iovec part = {&hello, sizeof hello};
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-  char byte;
-  if (sendmsg(fd, &message, MSG_NOSIGNAL) != (ssize_t)sizeof hello) exit(8);
-  if (read(fd, &byte, 1) != 1) exit(0); /* refused */
-  close(fd);
-  close(memory);
+  if (!offer(fd, memory, plan.total_bytes)) exit(0);
+  channel_memory = memory;
   return (struct penna_channel*)at;
 }
 
@@ -131,6 +149,19 @@ static void keep_full(uint32_t chunks) {
   }
 }
 
+static void give_unopened(void) {
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  alarm(100);
+  setsid();
+  struct penna_channel* channel = meet(PENNA_MAX_CHUNKS, 1024);
+  for (uint32_t number = 0;; number = (number + 1) % channel->chunk_count) {
+    /* All of them are taken, too. */
+    ((uint64_t*)((char*)channel + channel->free_at))[number / 64] = 0;
+    while (!give(channel, number)) usleep(1000);
+  }
+}
+
 static void play_by_the_rules(void) {
   struct penna_channel* channel = meet(64, 1024);
   fill(channel, 0, 1);
@@ -156,6 +187,28 @@ int main(int argc, char** argv) {
     for (int i = 0; i < count; ++i)
       if (fork() == 0) keep_full(what[0] == 'c' ? PENNA_MAX_CHUNKS : 0);
     sleep(1);
+  } else if (strcmp(what, "unopened") == 0) {
+    for (int i = 0; i < count; ++i)
+      if (fork() == 0) give_unopened();
+    sleep(1);
+  } else if (strcmp(what, "huge") == 0) {
+    channel_bytes = UINT64_C(1) << 40;
+    for (int i = 0; i < count; ++i) {
+      if (fork() != 0) continue;
+      setsid();
+      meet(64, 1024);
+      sleep(3);
+      _exit(0);
+    }
+    sleep(1);
+  } else if (strcmp(what, "twice") == 0) {
+    struct penna_channel* channel = meet(0, 0);
+    if (fork() == 0) _exit(offer(ask_for_config(), channel_memory, channel->total_bytes));
+    int status = 0;
+    wait(&status);
+    fill(channel, 0, 1);
+    give(channel, 0);
+    return WEXITSTATUS(status) == 0 ? 0 : 9;
   } else if (strcmp(what, "silent") == 0) {
     for (int i = 0; i < count; ++i) connect_to_recorder();
     sleep(argc > 3 ? (unsigned)atoi(argv[3]) : 3);

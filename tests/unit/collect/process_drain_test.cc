@@ -4,6 +4,7 @@
 #include "collect/process_drain.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "fake_channel.h"
@@ -265,6 +266,43 @@ TEST(ChannelMapTest, RefusesGeometryThatLeadsOutside) {
     EXPECT_FALSE(ChannelMap::map(fake.memory())) << "case " << number;
     ++number;
   }
+}
+
+TEST(ChannelMap, MemoryFarLargerThanAskedForIsRefused) {
+  penna_config asked{};
+  asked.chunk_count = FakeChannel::kChunks;
+  asked.max_nodes = FakeChannel::kNodes;
+  FakeChannel fake;
+  ASSERT_EQ(::ftruncate(fake.memory().get(), off_t{1} << 40), 0);
+  fake.seal();
+  const auto map = ChannelMap::map(fake.memory(), &asked);
+  ASSERT_FALSE(map);
+  EXPECT_NE(map.error().text.find("larger than what was asked for"), std::string::npos) << map.error().text;
+  FakeChannel honest;
+  honest.seal();
+  EXPECT_TRUE(ChannelMap::map(honest.memory(), &asked));
+}
+
+// Only a liar gives them away; they would take his memory out of nothing.
+TEST_F(ProcessDrainTest, ChunksThatNobodyHasTouchedTakeNoMemory) {
+  ProcessDrain drain = make_drain();
+  const auto blocks = [&] {
+    struct stat status {};
+    ::fstat(fake_.memory().get(), &status);
+    return status.st_blocks;
+  };
+  const auto before = blocks();
+  for (int turn = 0; turn < 3; ++turn) {
+    for (uint32_t chunk = 0; chunk < FakeChannel::kChunks; ++chunk) {
+      uint32_t ticket;
+      void* slot = penna_ring_reserve(fake_.ring(), &ticket);
+      ASSERT_NE(slot, nullptr);
+      std::memcpy(slot, &chunk, sizeof chunk);
+      penna_ring_commit(fake_.ring(), ticket);
+    }
+    EXPECT_EQ(drain.drain(*writer_, 64), 64u);
+  }
+  EXPECT_LE(blocks(), before + 8) << "a page, of the stack nodes";
 }
 
 }  // namespace
