@@ -48,7 +48,9 @@ void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
 
 bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& function) {
   const uint64_t functions[] = {function.pc};
+  if (deaf_.count(page.inode()) != 0) return false;
   const auto answer = ask_process(pid, page, silence_request(functions));
+  if (!answer) deaf_.insert(page.inode());  // it may lead us about for seconds each time
   return answer && answer->matched != 0 && answer->refused == 0;
 }
 

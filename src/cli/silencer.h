@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "collect/collector.h"
@@ -44,6 +45,7 @@ class Silencer {
   Server& server_;
   Collector& collector_;
   std::unique_ptr<SymbolSource> symbols_;  // its own: they are not thread-safe
+  std::set<ino_t> deaf_;                   // processes that did not answer, by their channels
   size_t silenced_ = 0, refused_ = 0;
   std::string first_, first_refused_;
 };
