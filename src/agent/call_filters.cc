@@ -133,7 +133,7 @@ constexpr OwnCall kOwnCalls[] = {
     {SYS_openat, kRefusesProgram | kRefusesCode, false, {static_cast<uint64_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC}},
     {SYS_memfd_create, kRefusesProgram | kRefusesCode, false, {0, MFD_CLOEXEC}},
     {SYS_mmap, kRefusesProgram | kRefusesCode, false, {0, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED}},
-    {SYS_mprotect, kRefusesProgram | kRefusesCode, false, {0, kBytes, PROT_READ | PROT_WRITE}},
+    {SYS_mprotect, kRefusesProgram | kRefusesCode | kRefusesGrowth, false, {0, kBytes, PROT_READ | PROT_WRITE}},
     {SYS_mprotect, kRefusesProgram | kRefusesCode, false, {0, kBytes, PROT_READ | PROT_EXEC}},
     {SYS_sched_yield, kRefusesProgram | kRefusesCode, false, {}},
     {SYS_nanosleep, kRefusesProgram | kRefusesCode, false, {}},

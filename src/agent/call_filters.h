@@ -18,6 +18,7 @@ enum CallRefusals : uint32_t {
   kRefusesRecording = 2,  // to record on
   kRefusesCode = 4,       // to look at code that is loaded, and to change it
   kRefusesCopies = 8,     // to read memory that may not be there
+  kRefusesGrowth = 32,    // to use more of the stack tree
 };
 
 // Forked children have it of their parent; of a program that is started, see program_refused().

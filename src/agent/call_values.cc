@@ -11,6 +11,7 @@
 #include "agent/pages.h"
 #include "agent/points.h"
 #include "agent/return_trampolines.h"
+#include "agent/stack_room.h"
 #include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/writer.h"
@@ -263,7 +264,7 @@ bool asks_for_callers(const CaptureTable* table, const penna_capture& capture) {
 // The stack without its frames up to the one at `pc`.
 uint32_t stack_outside(uint32_t stack, uintptr_t pc) {
   constexpr uint64_t kPc = (uint64_t{1} << unwind::Arch::kPcBits) - 1;
-  while (stack != 0 && stack < process.max_nodes) {
+  while (stack != 0 && stack < nodes_ready()) {
     const penna_stack_node& node = process.stack_nodes[stack];
     stack = node.parent;
     if ((node.pc_generation & kPc) == pc) return stack;

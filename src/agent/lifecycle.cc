@@ -21,6 +21,7 @@
 #include "agent/real.h"
 #include "agent/rendezvous.h"
 #include "agent/return_trampolines.h"
+#include "agent/stack_room.h"
 #include "agent/stacks.h"
 #include "agent/starts.h"
 #include "agent/sys.h"
@@ -132,7 +133,7 @@ bool start() {
   process.stack_hash = reinterpret_cast<uint32_t*>(base + meeting.channel->hash_at);
   process.stack_nodes = reinterpret_cast<penna_stack_node*>(base + meeting.channel->nodes_at);
   process.hash_mask = meeting.channel->hash_slots - 1;
-  process.max_nodes = meeting.channel->max_nodes;
+  process.nodes_ready = nodes_at_first(meeting.channel->max_nodes);
   process.chunk_count = meeting.channel->chunk_count;
   process.backlog_limit = meeting.channel->backlog_limit;
   process.stack_depth = meeting.config.stack_depth;

@@ -12,6 +12,7 @@
 
 #include "agent/control.h"
 #include "agent/pages.h"
+#include "agent/stack_room.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "penna/clock.h"
@@ -146,7 +147,7 @@ bool wait_until_admitted(long socket) {
   return uninterrupted([&] { return sys(SYS_recvfrom, socket, reinterpret_cast<long>(&admitted), 1, 0, 0, 0); }) == 1;
 }
 
-// Where everything lies; see the drawing in penna/channel.h. Two hash slots a node keep the probes short.
+// Where everything lies; see the drawing in penna/channel.h.
 penna_channel plan_channel(const penna_config& config) {
   penna_channel plan{};
   plan.magic = PENNA_CHANNEL_MAGIC;
@@ -155,8 +156,7 @@ penna_channel plan_channel(const penna_config& config) {
   plan.chunk_count = config.chunk_count;
   plan.backlog_limit = config.backlog_limit;
   plan.max_nodes = config.max_nodes;
-  plan.hash_slots = 1;
-  while (plan.hash_slots < config.max_nodes * 2) plan.hash_slots *= 2;
+  plan.hash_slots = slots_for_nodes(config.max_nodes);
   uint32_t ring_slots = 1;
   while (ring_slots < config.chunk_count) ring_slots *= 2;
   plan.free_at = 4096;
@@ -237,12 +237,20 @@ penna_channel plan_within(const Room& room, penna_config& config) {
   return plan;
 }
 
+// Nothing of the program's is in it, and a dump would make the kernel allocate every page that is not there.
+void keep_out_of_dumps(uint8_t* base, uint64_t bytes) {
+  if (system_calls_filtered) return;
+  sys(SYS_madvise, reinterpret_cast<long>(base), static_cast<long>(bytes), MADV_DONTDUMP);
+}
+
 uint8_t* make_channel(const penna_channel& plan, long fd) {
   if (sys_failed(sys(SYS_ftruncate, fd, static_cast<long>(plan.total_bytes)))) return nullptr;
   // Sealed: the collector must be able to trust that the size stays.
   if (sys_failed(sys(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) return nullptr;
   uint8_t* base = map_aligned(fd, plan.total_bytes);
   if (base == nullptr) return nullptr;
+  keep_out_of_dumps(base, plan.total_bytes);
+  reserve_stack_tree(plan, base, fd);
   __builtin_memcpy(base, &plan, sizeof plan);
   __builtin_memset(base + plan.free_at, 0xff, plan.chunk_count / 8);
   uint32_t ring_slots = 1;

@@ -10,6 +10,7 @@
 #include "agent/modules.h"
 #include "agent/own_code.h"
 #include "agent/return_trampolines.h"
+#include "agent/stack_room.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "unwind/walk.h"
@@ -105,29 +106,39 @@ bool is_node_of(uint32_t id, const Key& key) {
 
 // Where the nth look goes: as near to the parent's own two places as there is room. The frames of a new stack get neighbouring
 // numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children lie in their parent's page
-// of the table, those of a parent with hundreds in a few pages around, and only then all over it, each look in another part: a page
+// of the table, those of a parent with hundreds in a few pages around, those of one with thousands in more of them, and so on: a page
 // touched for the first time costs more than a hundred looks, but where a parent has filled all of its pages, neighbours do not help.
-uint32_t* place_of(const Key& key, uint64_t hash, uint32_t nth) {
-  constexpr uint64_t kPage = 4096 / sizeof(uint32_t), kPages = 16 * kPage;
-  constexpr uint32_t kInPage = 2 + 8, kInPages = kInPage + 16;
+// A look goes where it went before, whatever has become ready meanwhile.
+struct Around {
+  uint32_t until, bits;  // looks below `until` go to the 2^bits places around the parent
+};
+constexpr Around kAround[] = {{10, 10}, {26, 14}, {42, 18}, {58, 21}, {74, 24}, {90, 27}};
+constexpr uint32_t kLooks = 90;
+
+uint64_t place_of(const Key& key, uint64_t hash, uint32_t nth) {
   const uint64_t near = uint64_t{key.parent} * 2 + (hash >> 63);
-  uint64_t at = near ^ nth;
-  if (nth >= kInPages)
-    at = (hash >> 24) + nth * (hash >> 40 | 1);
-  else if (nth >= kInPage)
-    at = (near & ~(kPages - 1)) | (((hash >> 10) + nth) & (kPages - 1));
-  else if (nth >= 2)
-    at = (near & ~(kPage - 1)) | ((hash + nth) & (kPage - 1));
-  return process.stack_hash + (at & process.hash_mask);
+  if (nth < 2) return near ^ nth;
+  uint32_t around = 0;
+  while (nth >= kAround[around].until) ++around;
+  const uint64_t mask = (uint64_t{1} << kAround[around].bits) - 1;
+  return ((near & ~mask) | (((hash >> around * 7) + nth) & mask)) & process.hash_mask;
+}
+
+// 0: the tree is full.
+uint32_t take_id() {
+  uint32_t id = __atomic_load_n(&process.channel->node_count, __ATOMIC_RELAXED);
+  do {
+    while (id >= nodes_ready())
+      if (!grow_stack_tree()) return 0;
+  } while (!__atomic_compare_exchange_n(&process.channel->node_count, &id, id + 1, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+  return id;
 }
 
 // A new node, not yet in the table; 0 when the tree is full.
 uint32_t make_node(const Key& key) {
-  const uint32_t id = __atomic_fetch_add(&process.channel->node_count, 1, __ATOMIC_RELAXED);
-  if (id >= process.max_nodes) {
-    __atomic_store_n(&process.channel->node_count, process.max_nodes, __ATOMIC_RELAXED);
-    return 0;
-  }
+  const uint32_t id = take_id();
+  if (id == 0) return 0;
   const uint32_t depth = key.parent == 0 ? 1 : (process.stack_nodes[key.parent].depth_flags & 0xffff) + 1;
   penna_stack_node* node = process.stack_nodes + id;
   node->parent = key.parent;
@@ -141,19 +152,21 @@ uintptr_t left_out_begin, left_out_bytes;
 bool is_left_out(uintptr_t pc) { return is_own_code(pc) || pc - left_out_begin < left_out_bytes; }
 
 __attribute__((noinline)) uint32_t search_or_add(Key key) {
-  constexpr uint32_t kTries = 96;
   if (is_left_out(key.pc_generation & ((uint64_t{1} << 48) - 1)) && key.parent != 0) return key.parent;
   const uint64_t hash = key.hash();
   uint32_t mine = 0;
-  for (uint32_t nth = 0; nth < kTries; ++nth) {
-    uint32_t* place = place_of(key, hash, nth);
+  for (uint32_t nth = 0; nth < kLooks; ++nth) {
+    const uint64_t at = place_of(key, hash, nth);
+    while (at >= slots_ready())
+      if (!grow_stack_tree()) return 0;
+    uint32_t* const place = process.stack_hash + at;
     uint32_t id = __atomic_load_n(place, __ATOMIC_ACQUIRE);  // pairs with the release of the exchange below
     if (id == 0) {
       if (mine == 0 && (mine = make_node(key)) == 0) return 0;
       if (__atomic_compare_exchange_n(place, &id, mine, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return mine;
       // Another thread took the place, perhaps for the same frame; then our node stays unused.
     }
-    if (id >= process.max_nodes) return 0;
+    if (id >= nodes_ready()) return 0;
     if (is_node_of(id, key)) return id;
   }
   return 0;
@@ -161,8 +174,9 @@ __attribute__((noinline)) uint32_t search_or_add(Key key) {
 
 // The node of a frame, from the tree that all threads share; 0 when the tree is full. Inlined is the first look.
 __attribute__((always_inline)) inline uint32_t find_or_add(const Key& key) {
-  const uint32_t id = __atomic_load_n(place_of(key, key.hash(), 0), __ATOMIC_ACQUIRE);  // as in search_or_add()
-  if (__builtin_expect(id - 1 < process.max_nodes - 1 && is_node_of(id, key), 1)) return id;
+  const uint32_t id =
+      __atomic_load_n(process.stack_hash + place_of(key, key.hash(), 0), __ATOMIC_ACQUIRE);  // as in search_or_add()
+  if (__builtin_expect(id - 1 < nodes_ready() - 1 && is_node_of(id, key), 1)) return id;
   return search_or_add(key);
 }
 
@@ -178,7 +192,7 @@ struct Hooks {
     return find_or_add(key);
   }
   uint32_t parent_of(uint32_t id, uintptr_t pc) const {
-    if (id - 1 >= process.max_nodes - 1) return unwind::kNoNode;
+    if (id - 1 >= nodes_ready() - 1) return unwind::kNoNode;
     const uint32_t parent = process.stack_nodes[id].parent;
     return is_node_of(id, key_of(parent, pc)) ? parent : unwind::kNoNode;
   }
@@ -204,7 +218,8 @@ void count_truncated(unwind::End end) {
 }  // namespace
 
 uint32_t current_stack(const unwind::Registers& caller) {
-  if (__builtin_expect(thread.state == nullptr, 0) && !prepare_thread()) return 0;
+  if (__builtin_expect(thread.state == nullptr, 0) && !prepare_thread())
+    return count_truncated(unwind::End::tree_full), 0;
   Hooks hooks;
   unwind::WalkResult result = unwind::walk(walker, caller, thread.state->memory, hooks);
   if (__builtin_expect(result.end != unwind::End::complete, 0)) count_truncated(result.end);

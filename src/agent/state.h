@@ -38,7 +38,7 @@ struct alignas(4096) Process {
   uint32_t* stack_hash;
   penna_stack_node* stack_nodes;
   uint32_t hash_mask;
-  uint32_t max_nodes;
+  uint32_t nodes_ready;  // of the channel's max_nodes, those that can be used so far (stack_room.h); grows, atomic
   uint32_t chunk_count;
   uint32_t backlog_limit;
   uint32_t stack_depth;

@@ -3,6 +3,7 @@
 #include "collect/settings.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,6 +19,17 @@ namespace {
 // "db:*" is told as "+db:*", "!db:*" as "-db:*".
 std::string signed_pattern(const std::string& pattern) {
   return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
+}
+
+// A target uses no more memory than its stacks need, and at most an eighth of the machine's for them.
+uint32_t most_stack_nodes() {
+  constexpr uint32_t kLeast = 1 << 20, kMost = 1 << 25;
+  constexpr uint64_t kNodeBytes = sizeof(penna_stack_node) + 2 * sizeof(uint32_t);  // with its places in the table
+  const auto memory = static_cast<uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)) *
+                      static_cast<uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
+  uint32_t nodes = kLeast;
+  while (nodes < kMost && nodes * 2 * kNodeBytes <= memory / 8) nodes *= 2;
+  return nodes;
 }
 
 }  // namespace
@@ -59,7 +71,7 @@ penna_config config_for(const RecordSettings& settings) {
   config.backlog_limit = pool;
   // Beside the chunks on their way every thread holds one, most of which is never touched: room for 3,000 threads.
   config.chunk_count = std::min<uint32_t>((pool + 3072 + 63) & ~63u, PENNA_MAX_CHUNKS);
-  config.max_nodes = 1 << 20;
+  config.max_nodes = most_stack_nodes();
   config.stack_depth = settings.stack_depth;
   config.sample_bytes = settings.sample_bytes;
   config.lock_sample = settings.lock_sample;
