@@ -8,6 +8,7 @@
 #include "agent/allocators.h"
 #include "agent/call_values.h"
 #include "agent/entered_functions.h"
+#include "agent/growing_table.h"
 #include "agent/loader.h"
 #include "agent/lock_calls.h"
 #include "agent/module_mark.h"
@@ -29,7 +30,6 @@ uint32_t module_generation;
 
 namespace {
 
-constexpr uint32_t kMaxModules = 512;
 constexpr uint32_t kMaxPath = 1024;
 
 enum Visit : uint8_t { kNoVisit, kVisitBegun, kVisitDone };
@@ -46,9 +46,8 @@ struct Module {
   char path[kMaxPath];
 };
 
-Module modules[kMaxModules];
-uint32_t module_count;  // grows only
-uint32_t last_found;    // where the last look-up ended: most end there again
+GrowingTable<Module, 128, 512> modules;
+uint32_t found_in[1 << 14];  // by page: where a look-up in it ended
 bool dlopen_was_called;
 uint32_t table_lock;
 
@@ -82,17 +81,25 @@ bool is_mapped(const Module& module) {
 
 bool contains(const Module& module, uintptr_t pc) { return is_mapped(module) && pc >= module.start && pc < module.end; }
 
-uint32_t known_modules() { return __atomic_load_n(&module_count, __ATOMIC_RELAXED); }
+uint32_t known_modules() { return modules.count(); }
 
-bool is_known(uintptr_t pc) {
-  if (contains(modules[__atomic_load_n(&last_found, __ATOMIC_RELAXED)], pc)) return true;
-  for (uint32_t i = 0; i < known_modules(); ++i) {
+constexpr uint32_t kNone = UINT32_MAX;
+
+// The number of the module that holds `pc`; kNone: none does.
+uint32_t number_of(uintptr_t pc) {
+  uint32_t* const before = &found_in[pc / kPageBytes * 0x9e3779b97f4a7c15 >> 50];
+  static_assert(sizeof found_in / sizeof found_in[0] == uint64_t{1} << (64 - 50));
+  const uint32_t known = known_modules(), found = __atomic_load_n(before, __ATOMIC_RELAXED);
+  if (found < known && contains(modules[found], pc)) return found;
+  for (uint32_t i = 0; i < known; ++i) {
     if (!contains(modules[i], pc)) continue;
-    __atomic_store_n(&last_found, i, __ATOMIC_RELAXED);
-    return true;
+    __atomic_store_n(before, i, __ATOMIC_RELAXED);
+    return i;
   }
-  return false;
+  return kNone;
 }
+
+bool is_known(uintptr_t pc) { return number_of(pc) != kNone; }
 
 // The build-id note among the notes of [at, at + size).
 void read_build_id(Module& module, uintptr_t at, size_t size) {
@@ -182,11 +189,9 @@ Extent extent_of(const dl_find_object& found) {
 
 // That of a module which is gone, or a new one. Null when there is none left.
 Module* free_slot() {
-  for (uint32_t i = 0; i < module_count; ++i)
-    if (!is_mapped(modules[i])) return &modules[i];
-  if (module_count == kMaxModules) return nullptr;
-  __atomic_store_n(&module_count, module_count + 1, __ATOMIC_RELAXED);
-  return &modules[module_count - 1];
+  for (Module& module : modules)
+    if (!is_mapped(module)) return &module;
+  return modules.add();
 }
 
 void remember(const dl_find_object& found) {
@@ -348,23 +353,19 @@ bool is_visited_now(ModuleVisitor visitor, bool (*counts)(const ModuleFacts& mod
 
 bool module_at(uintptr_t pc, ModuleFacts* facts) {
   ensure_module(pc);
-  for (uint32_t i = 0; i < known_modules(); ++i) {
-    const Module& module = modules[i];
-    if (!contains(module, pc)) continue;
-    *facts = facts_of(module);
-    return true;
-  }
-  return false;
+  const uint32_t number = number_of(pc);
+  if (number == kNone) return false;
+  *facts = facts_of(modules[number]);
+  return true;
 }
 
 void mark_written(uintptr_t module_start) {
-  for (uint32_t i = 0; i < known_modules(); ++i) {
-    Module& module = modules[i];
-    if (!contains(module, module_start) || module.stays || module.marked) continue;
-    const bool marked = set_mark(module.start, module.bias);
-    __atomic_store_n(&module.marked, marked, __ATOMIC_RELEASE);  // pairs with was_mapped_anew()
-    return;
-  }
+  const uint32_t number = number_of(module_start);
+  if (number == kNone) return;
+  Module& module = modules[number];
+  if (module.stays || module.marked) return;
+  const bool marked = set_mark(module.start, module.bias);
+  __atomic_store_n(&module.marked, marked, __ATOMIC_RELEASE);  // pairs with was_mapped_anew()
 }
 
 void find_new_modules() {

@@ -22,9 +22,7 @@ extern penna_point_entries penna_control_entries __attribute__((visibility("hidd
 namespace penna::agent {
 namespace {
 
-constexpr uint32_t kMaxModules = 1024;
-SiteModule modules[kMaxModules];
-uint32_t module_count;  // entries in use, and unused ones among them
+SiteTable modules;
 
 penna_switchboard own_board;
 penna_switchboard* the_board;
@@ -67,8 +65,8 @@ void add_module(const penna_site_table& table, const penna_elf_module& elf, Swit
     if (module.table.note == table.note) return;
     if (module.table.note == nullptr && unused == nullptr) unused = &module;
   }
-  if (unused == nullptr && module_count < kMaxModules) unused = &modules[module_count++];
-  if (unused == nullptr) return;
+  if (unused == nullptr) unused = modules.add();
+  if (unused == nullptr) return count(&penna_counters::sites_refused, penna_site_count(&table));
   *unused = {table, elf};
   switcher.enter(*unused);
 }
@@ -108,8 +106,7 @@ BoardLock::BoardLock(Patience patience) : held_(true) {
     held_ = patience == kASecond ? within_a_second(try_it) : try_it();
 }
 
-SiteModule* SiteModules::begin() const { return modules; }
-SiteModule* SiteModules::end() const { return modules + module_count; }
+SiteTable& site_modules() { return modules; }
 
 void find_site_modules(Switcher& switcher) {
   for_each_note([&](const penna_site_table& table, const penna_elf_module& elf) {

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "agent/growing_table.h"
 #include "penna/detail/patch.h"
 
 namespace penna::agent {
@@ -41,14 +42,9 @@ class BoardLock {
   bool held_;
 };
 
-// The modules of the table: `for (SiteModule& module : site_modules())`.
-class SiteModules {
- public:
-  SiteModule* begin() const;
-  SiteModule* end() const;
-};
-// Those in use: unused entries among them have no sites.
-inline SiteModules site_modules() { return {}; }
+// Unused entries among them have no sites.
+using SiteTable = GrowingTable<SiteModule, 256, 256>;
+SiteTable& site_modules();
 
 // Switches sites: penna_switcher of detail/site_table.h, for one batch.
 class Switcher : private penna_switcher {
