@@ -232,4 +232,11 @@ penna_stack_node ChannelMap::node(uint32_t id) const {
   return copy;
 }
 
+void ChannelMap::let_go_of_nodes(uint32_t first, uint32_t end) const {
+  constexpr uint64_t kPage = 4096;
+  const uint64_t begin = (geometry_.nodes_at + uint64_t{first} * sizeof(penna_stack_node)) / kPage * kPage;
+  const uint64_t behind = (geometry_.nodes_at + uint64_t{end} * sizeof(penna_stack_node)) / kPage * kPage;
+  if (begin < behind) (void)::madvise(at(begin), behind - begin, MADV_DONTNEED);
+}
+
 }  // namespace penna

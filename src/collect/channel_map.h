@@ -66,6 +66,8 @@ class ChannelMap {
   uint32_t node_count() const;
   // A copy of a node; pc_generation == 0 when it is not there (yet).
   penna_stack_node node(uint32_t id) const;
+  // Their pages are no more this process's than before it looked at them; they stay the target's.
+  void let_go_of_nodes(uint32_t first, uint32_t end) const;
 
  private:
   uint8_t* at(uint64_t offset) const { return memory_.data() + offset; }

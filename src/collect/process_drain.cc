@@ -237,7 +237,7 @@ void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
 // The process says how many nodes there are, and may say more: a look at one would make the kernel allocate its page. What is there ends
 // where none is for longer than threads could be about to write them.
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
-  constexpr uint32_t kPiece = 1 << 14, kEmpty = 512, kMostMissing = 1 << 14;
+  constexpr uint32_t kPiece = 1 << 14, kEmpty = 512, kMostMissing = 1 << 12;
   write_missing_stacks(writer);
   const uint32_t count = channel_.node_count();
   std::vector<penna_stack_node> nodes;
@@ -254,6 +254,7 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
     for (uint32_t i = 0; i < nodes.size(); ++i)
       if (nodes[i].pc_generation == 0 && nodes_written_ + i != 0) nodes_missing_.push_back(nodes_written_ + i);
     if (!nodes.empty()) write_stacks(writer, nodes_written_, nodes);
+    channel_.let_go_of_nodes(nodes_written_, end);
     nodes_written_ += static_cast<uint32_t>(nodes.size());
     if (is_end) return;
   }

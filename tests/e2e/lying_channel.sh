@@ -6,14 +6,18 @@
 need python3
 build_c liar -static
 
-# peak CMD...: as run; and $peak, the most memory that it held, in MB.
+# peak CMD...: as run; and $peak, the most memory that it held, in MB, but for what it started.
 peak() {
   cat >peak.py <<'END'
-import os, subprocess, sys
+import subprocess, sys, time
 child = subprocess.Popen(sys.argv[1:])
-_, status, usage = os.wait4(child.pid, 0)
-open("peak.txt", "w").write(str(usage.ru_maxrss // 1024))
-sys.exit(os.waitstatus_to_exitcode(status))
+most = 0
+while child.poll() is None:
+    with open("/proc/%d/status" % child.pid) as status:
+        most = max([most] + [int(line.split()[1]) for line in status if line.startswith("VmHWM")])
+    time.sleep(0.005)
+open("peak.txt", "w").write(str(most // 1024))
+sys.exit(child.returncode)
 END
   run python3 peak.py "$@"
   peak=$(<peak.txt)
