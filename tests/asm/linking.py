@@ -60,10 +60,20 @@ def check(label, way, binary):
     expect(len(re.findall(r'Penna\s+0x00000010', run('readelf', '-n', binary))) == 1, f'{label}: not one module note')
 
 
+def check_control(space, family):
+    """penna/control.h in two units, neither of which uses it."""
+    for optimisation in ('-O0', '-O2'):
+        for code, link in ((['-fno-pie'], ['-no-pie']), (['-fPIE'], ['-pie'])):
+            parts = [space.build(family, 'cc', [optimisation, *code, define, '-c'], f'{define}.o', [HERE / 'control_unit.cc'])
+                     for define in ('-DUNIT_ONE', '-DUNIT_TWO')]
+            run(space.build(family, 'cc', [optimisation, *link, '-Wl,--fatal-warnings'], 'program', parts))
+
+
 def main():
     source = HERE / 'other_unit.cc'
     with Workspace() as space:
         for family in ('gcc', 'clang'):
+            check_control(space, family)
             for way, options in WAYS.items():
                 parts = []
                 for define in ('-DUNIT_ONE', '-DUNIT_TWO'):

@@ -5,6 +5,8 @@
  *
  * Why in a header: a program that links nothing of ours can switch its triggers. Each module that includes it has these few
  * functions once (hidden); what they share in a process is the switchboard, to which every module that is known points.
+ * In C++ the functions that are handed to others have names outside, too (PENNA_RUNTIME_CALLED): else gcc puts them into the COMDAT
+ * group of who hands them over, but a constant of two of their addresses outside of it, and no second unit links (-fno-pie).
  * Invariant: everything happens inside of one call of dl_iterate_phdr, whose lock keeps modules from being unmapped and
  * serialises the search for the switchboard; the switchboard's own lock comes second, never first.
  */
@@ -21,9 +23,11 @@
 #ifdef __cplusplus
 #define PENNA_RUNTIME extern "C" __attribute__((visibility("hidden"), no_instrument_function)) inline
 #define PENNA_RUNTIME_PROTOTYPE extern "C" __attribute__((visibility("hidden"), no_instrument_function))
+#define PENNA_RUNTIME_CALLED PENNA_RUNTIME
 #else
 #define PENNA_RUNTIME __attribute__((visibility("hidden"), no_instrument_function, weak))
 #define PENNA_RUNTIME_PROTOTYPE PENNA_RUNTIME
+#define PENNA_RUNTIME_CALLED static inline
 #endif
 
 #ifndef PENNA_ARCH_HAS_LINUX
@@ -57,7 +61,7 @@ PENNA_EXTERN_C int penna_dl_iterate(int (*visit)(struct penna_dl_module* module,
 struct penna_walk {
   int (*visit)(struct penna_walk* self, const struct penna_elf_module* module, const struct penna_site_table* table);
 };
-static inline int penna_walk_module(struct penna_dl_module* found, size_t size, void* data) {
+PENNA_RUNTIME_CALLED int penna_walk_module(struct penna_dl_module* found, size_t size, void* data) {
   struct penna_walk* walk = (struct penna_walk*)data;
   struct penna_elf_module module = {found->bias, found->segments, found->count};
   const struct penna_elf_range all = penna_elf_extent(&module);
@@ -84,21 +88,21 @@ static inline struct penna_task* penna_task_of(struct penna_switcher* switcher) 
   return (struct penna_task*)(void*)((char*)switcher - offsetof(struct penna_task, switcher));
 }
 
-static inline int penna_own_ready(struct penna_switcher* self, const struct penna_site_table* table,
-                                  const struct penna_point_site* site) {
+PENNA_RUNTIME_CALLED int penna_own_ready(struct penna_switcher* self, const struct penna_site_table* table,
+                                         const struct penna_point_site* site) {
   (void)self, (void)table;
   return site->kind == PENNA_SITE_TRIGGER; /* there is nobody who records */
 }
-static inline int penna_own_write(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
-                                  const unsigned char* from, const unsigned char* to) {
+PENNA_RUNTIME_CALLED int penna_own_write(struct penna_switcher* self, const struct penna_site_table* table,
+                                         uintptr_t slot, const unsigned char* from, const unsigned char* to) {
   struct penna_task* task = penna_task_of(self);
   const struct penna_elf_range code = penna_elf_code_at(task->module, slot);
   (void)table;
   return penna_patch_slot(&task->patcher, &code, slot, from, to);
 }
 
-static inline int penna_find_board(struct penna_walk* self, const struct penna_elf_module* module,
-                                   const struct penna_site_table* table) {
+PENNA_RUNTIME_CALLED int penna_find_board(struct penna_walk* self, const struct penna_elf_module* module,
+                                          const struct penna_site_table* table) {
   struct penna_switchboard* board = (struct penna_switchboard*)(uintptr_t)penna_entries_of(table)->switchboard;
   (void)module;
   if (board == 0 || board->version != PENNA_SWITCHBOARD_VERSION) return 1;
@@ -107,8 +111,8 @@ static inline int penna_find_board(struct penna_walk* self, const struct penna_e
 }
 
 /* Makes a module known to the switchboard: it gets all the wishes so far. */
-static inline int penna_enter_module(struct penna_walk* self, const struct penna_elf_module* module,
-                                     const struct penna_site_table* table) {
+PENNA_RUNTIME_CALLED int penna_enter_module(struct penna_walk* self, const struct penna_elf_module* module,
+                                            const struct penna_site_table* table) {
   struct penna_task* task = (struct penna_task*)(void*)self;
   struct penna_point_entries* entries = penna_entries_of(table);
   task->module = module;
@@ -118,8 +122,8 @@ static inline int penna_enter_module(struct penna_walk* self, const struct penna
   return 1;
 }
 
-static inline int penna_change_module(struct penna_walk* self, const struct penna_elf_module* module,
-                                      const struct penna_site_table* table) {
+PENNA_RUNTIME_CALLED int penna_change_module(struct penna_walk* self, const struct penna_elf_module* module,
+                                             const struct penna_site_table* table) {
   struct penna_task* task = (struct penna_task*)(void*)self;
   task->module = module;
   penna_change_table(&task->switcher, table, &task->request, &task->counts);
@@ -137,7 +141,7 @@ static inline struct penna_switchboard* penna_make_board(void) {
 }
 
 /* Called by dl_iterate_phdr, once: the rest happens in here, where no module can go away. */
-static inline int penna_do_task(struct penna_dl_module* first, size_t size, void* data) {
+PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t size, void* data) {
   struct penna_task* task = (struct penna_task*)data;
   struct penna_request* request = &task->request;
   (void)first, (void)size;
@@ -200,8 +204,8 @@ struct penna_listing {
   void* data;
   int count;
 };
-static inline int penna_list_module(struct penna_walk* self, const struct penna_elf_module* module,
-                                    const struct penna_site_table* table) {
+PENNA_RUNTIME_CALLED int penna_list_module(struct penna_walk* self, const struct penna_elf_module* module,
+                                           const struct penna_site_table* table) {
   struct penna_listing* listing = (struct penna_listing*)(void*)self;
   const struct penna_point_site* first = penna_first_site(table);
   (void)module;
