@@ -54,20 +54,13 @@ struct ft_word {
 #endif
 
 /* All of one id are switched together, also those of libraries that come later. Enables count. Each gives how many there
- * are; that it is on or off, for ft_is_event_enabled(). */
-PENNA_API int ft_switched(int count) { return count > 0 ? count : 0; }
-PENNA_API int ft_enable_event(unsigned long id) {
-  return id <= INT32_MAX ? ft_switched(penna_enable_id((uint32_t)id)) : 0;
-}
-PENNA_API int ft_disable_event(unsigned long id) {
-  return id <= INT32_MAX ? ft_switched(penna_disable_id((uint32_t)id)) : 0;
-}
-PENNA_API int ft_is_event_enabled(unsigned long id) {
-  return id <= INT32_MAX ? ft_switched(penna_is_enabled_id((uint32_t)id)) : 0;
-}
+ * are, 0 when nobody knows the id; -1 when there is no memory to remember that; and how many are on, ft_is_event_enabled(). */
+PENNA_API int ft_enable_event(unsigned long id) { return id <= INT32_MAX ? penna_enable_id((uint32_t)id) : 0; }
+PENNA_API int ft_disable_event(unsigned long id) { return id <= INT32_MAX ? penna_disable_id((uint32_t)id) : 0; }
+PENNA_API int ft_is_event_enabled(unsigned long id) { return id <= INT32_MAX ? penna_is_enabled_id((uint32_t)id) : 0; }
 /* Of triggers with an id: points that somebody records stay on. */
 PENNA_API int ft_disable_all_events(void) {
-  return ft_switched(penna_change("trigger:*", 1u << PENNA_SITE_TRIGGER, penna_wish_off()));
+  return penna_change("trigger:*", 1u << PENNA_SITE_TRIGGER, penna_wish_off());
 }
 
 /* 1: there is nothing to do. 0: triggers do not work on this processor. */

@@ -16,8 +16,8 @@
  *
  * Needs no library and no agent; with the agent in the process, it does the work. Linux; where sites cannot be switched, the
  * functions return 0. They return the number of sites whose names matched (copies of one site that the compiler made, and the
- * end of a span, count once; a site in an inline function once for each translation unit), or -1 when too many wishes had to
- * be remembered and nothing was changed; sites that could not be patched are not counted.
+ * end of a span, count once; a site in an inline function once for each translation unit), or -1 when there was no memory to
+ * remember the wish, or the pattern has more than 65,000 bytes, and nothing was changed; sites that could not be patched are not counted.
  * Thread-safe. Not for signal handlers, nor for the function that lists (but that may enable and disable).
  */
 #ifndef PENNA_CONTROL_H
@@ -107,21 +107,21 @@ PENNA_API int penna_is_enabled_id(uint32_t id) { return penna_is_enabled(penna_p
 namespace penna {
 namespace detail {
 
-// A pattern ended by a zero. What is too long for it matches nothing.
-struct Pattern {
-  char text[256] = "[";
-  explicit Pattern(std::string_view from) {
-    if (from.size() >= sizeof text) return;
-    for (size_t i = 0; i < from.size(); ++i) text[i] = from[i];
-    text[from.size()] = '\0';
-  }
-};
+// Calls visit(pattern, ended by a zero). -1 when no pattern may be so long.
+template <class Visit>
+int with_pattern(std::string_view pattern, Visit&& visit) {
+  if (pattern.size() > PENNA_MAX_PATTERN) return -1;
+  char* text = static_cast<char*>(__builtin_alloca(pattern.size() + 1));
+  for (size_t i = 0; i < pattern.size(); ++i) text[i] = pattern[i];
+  text[pattern.size()] = '\0';
+  return visit(text);
+}
 
 }  // namespace detail
 
-inline int enable(std::string_view pattern) { return penna_enable(detail::Pattern(pattern).text); }
-inline int disable(std::string_view pattern) { return penna_disable(detail::Pattern(pattern).text); }
-inline int is_enabled(std::string_view pattern) { return penna_is_enabled(detail::Pattern(pattern).text); }
+inline int enable(std::string_view pattern) { return detail::with_pattern(pattern, penna_enable); }
+inline int disable(std::string_view pattern) { return detail::with_pattern(pattern, penna_disable); }
+inline int is_enabled(std::string_view pattern) { return detail::with_pattern(pattern, penna_is_enabled); }
 inline int enable(uint32_t id) { return penna_enable_id(id); }
 inline int disable(uint32_t id) { return penna_disable_id(id); }
 inline int is_enabled(uint32_t id) { return penna_is_enabled_id(id); }
@@ -132,13 +132,13 @@ using PointStatus = penna_point_status;
 // Calls visit(const PointStatus&) for each site; returns how many.
 template <class Visit>
 int for_each_point(std::string_view pattern, Visit&& visit) {
-  return penna_list(
-      detail::Pattern(pattern).text,
-      [](const penna_point_status* point, void* data) {
-        (*static_cast<std::remove_reference_t<Visit>*>(data))(*point);
-        return 1;
-      },
-      const_cast<void*>(static_cast<const void*>(&visit)));
+  const penna_status_function visit_one = [](const penna_point_status* point, void* data) {
+    (*static_cast<std::remove_reference_t<Visit>*>(data))(*point);
+    return 1;
+  };
+  return detail::with_pattern(pattern, [&](const char* text) {
+    return penna_list(text, visit_one, const_cast<void*>(static_cast<const void*>(&visit)));
+  });
 }
 
 }  // namespace penna

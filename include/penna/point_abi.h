@@ -134,7 +134,8 @@ struct penna_wish {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_wish) == 12, "penna_wish is 12 bytes");
 
-/* Wishes are remembered for modules that are loaded later, in the order in which they were made. */
+/* Wishes are remembered for modules that are loaded later, in the order in which they were made. When there are too many for
+ * the switchboard, they go to a mapping of their own, which is this struct with more room. */
 struct penna_wish_record {
   struct penna_wish wish;
   uint16_t bytes; /* of this record, a multiple of 4 */
@@ -145,7 +146,7 @@ struct penna_wish_record {
 PENNA_STATIC_ASSERT(sizeof(struct penna_wish_record) == 16, "penna_wish_record is 16 bytes");
 struct penna_wishes {
   uint32_t used; /* bytes */
-  uint32_t reserved;
+  uint32_t room; /* bytes; 0 = as many as are declared here */
   uint8_t records[4080];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_wishes) == 4088, "penna_wishes is 4088 bytes");
@@ -164,7 +165,7 @@ struct penna_switchboard {
       window_protection; /* of the pages that are being written at the moment, to be put back; see detail/patch.h */
   uint64_t window_at;
   uint64_t window_bytes; /* 0 = none */
-  uint64_t reserved;
+  uint64_t grown;        /* the penna_wishes that hold instead of these; 0 = none */
   struct penna_wishes wishes;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_switchboard) == 4136, "penna_switchboard is 4136 bytes");
@@ -176,7 +177,7 @@ struct penna_change_counts {
   uint32_t matched, changed, refused; /* changed: counts that became 0 or ceased to be; refused: could not be patched */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_change_counts) == 12, "penna_change_counts is 12 bytes");
-/* 1, or 0 when there is no room to remember one more wish: then nothing has changed. */
+/* 1, or 0 when there is no memory to remember one more wish: then nothing has changed. */
 typedef int (*penna_change_function)(const char* pattern, uint32_t kinds, const struct penna_wish* wish,
                                      struct penna_change_counts* counts);
 

@@ -71,9 +71,9 @@ void tell_all_again() {
 
 // ---- Switching ------------------------------------------------------------------------------------------------------
 
-// One request, for all modules, these and later ones. False when there is no room to remember it.
+// One request, for all modules, these and later ones. False when there is no memory to remember it.
 bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, penna_change_counts* counts) {
-  if (!penna_add_wish(&board()->wishes, pattern, kinds, wish)) return false;
+  if (!penna_remember_wish(board(), pattern, kinds, wish)) return false;
   Switcher switcher;
   penna_request request{pattern, kinds, ++board()->stamp, wish};
   for (SiteModule& module : site_modules()) switcher.change(module, request, counts);

@@ -155,7 +155,7 @@ void Switcher::enter(SiteModule& module) {
   penna_point_entries* entries = penna_entries_of(&module.table);
   fill_entries(entries);
   if (entries->switchboard == 0)
-    count(&penna_counters::sites_refused, penna_enter_table(this, &module.table, &board()->wishes));
+    count(&penna_counters::sites_refused, penna_enter_table(this, &module.table, penna_wishes_of(board())));
   else
     penna_settle_table(this, &module.table);  // known already: from before the agent came
   entries->switchboard = reinterpret_cast<uintptr_t>(board());

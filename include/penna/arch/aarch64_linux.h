@@ -18,6 +18,7 @@ enum {
   PENNA_SYS_pwrite64 = 68,
   PENNA_SYS_mmap = 222,
   PENNA_SYS_mprotect = 226,
+  PENNA_SYS_munmap = 215,
   PENNA_SYS_sched_yield = 124,
   PENNA_SYS_getpid = 172,
   PENNA_SYS_memfd_create = 279,

@@ -15,6 +15,7 @@ enum {
   PENNA_SYS_close = 6,
   PENNA_SYS_mmap = 192, /* mmap2 */
   PENNA_SYS_mprotect = 125,
+  PENNA_SYS_munmap = 91,
   PENNA_SYS_sched_yield = 158,
   PENNA_SYS_getpid = 20,
   PENNA_SYS_pwrite64 = 181, /* the offset's upper half comes behind the lower */

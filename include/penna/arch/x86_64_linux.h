@@ -18,6 +18,7 @@ enum {
   PENNA_SYS_close = 3,
   PENNA_SYS_mmap = 9,
   PENNA_SYS_mprotect = 10,
+  PENNA_SYS_munmap = 11,
   PENNA_SYS_pwrite64 = 18,
   PENNA_SYS_sched_yield = 24,
   PENNA_SYS_getpid = 39,

@@ -117,7 +117,7 @@ PENNA_RUNTIME_CALLED int penna_enter_module(struct penna_walk* self, const struc
   struct penna_point_entries* entries = penna_entries_of(table);
   task->module = module;
   if (entries->switchboard != 0) return 1;
-  penna_enter_table(&task->switcher, table, &task->board->wishes);
+  penna_enter_table(&task->switcher, table, penna_wishes_of(task->board));
   entries->switchboard = (uintptr_t)task->board;
   return 1;
 }
@@ -161,7 +161,7 @@ PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t siz
   task->walk.visit = penna_enter_module;
   penna_dl_iterate(penna_walk_module, task);
   if (task->loaded == 0 &&
-      (task->done = penna_add_wish(&task->board->wishes, request->pattern, request->kinds, request->wish)) != 0) {
+      (task->done = penna_remember_wish(task->board, request->pattern, request->kinds, request->wish)) != 0) {
     task->walk.visit = penna_change_module;
     penna_dl_iterate(penna_walk_module, task);
   }

@@ -4,7 +4,7 @@
  * been there all along.
  *
  * Why it stays short: what cannot make a difference any more is dropped, and wishes of one pattern become one where nothing
- * between them can tell. Freestanding; the caller holds the lock.
+ * between them can tell. Freestanding; the caller holds the lock, and gives it room (penna_remember_wish in patch.h).
  * Invariant: for every site, the wishes one after the other, from 0 on, give its count.
  */
 #ifndef PENNA_DETAIL_WISHES_H
@@ -47,10 +47,16 @@ static inline int penna_wish_never_lowers(struct penna_wish wish) { return wish.
 static inline int penna_wish_only_adds(struct penna_wish wish) {
   return penna_wish_never_lowers(wish) && wish.least <= wish.add;
 }
+/* Takes from any count, as far as there is something; the order among such does not matter either. */
+static inline int penna_wish_only_takes(struct penna_wish wish) {
+  return wish.add <= 0 && wish.least == 0 && wish.most == INT32_MAX;
+}
 /* The same whatever was before. */
 static inline int penna_wish_is_fixed(struct penna_wish wish) { return wish.least == wish.most; }
 
 /* ---- Patterns ----------------------------------------------------------------------------------------------------- */
+
+enum { PENNA_MAX_PATTERN = 65000 }; /* bytes; a name is compared up to its 511th */
 
 /* The number that a pattern of digits names; else PENNA_NO_NUMBER. */
 static inline uint32_t penna_pattern_number(const char* pattern) {
@@ -72,13 +78,55 @@ static inline int penna_pattern_matches(const char* pattern, uint32_t kinds, con
   return number != PENNA_NO_NUMBER ? number == name->number : penna_glob_matches(pattern, name->full);
 }
 
+/* What a pattern says about the sites that another one matches: all of them, none, or that cannot be told. */
+enum penna_coverage { PENNA_COVERS_NONE, PENNA_COVERS_SOME, PENNA_COVERS_ALL };
+static inline int penna_is_one_of(char c, const char* set) {
+  while (*set != '\0' && *set != c) ++set;
+  return *set != '\0';
+}
+static inline int penna_has_any(const char* text, const char* set) {
+  while (*text != '\0' && !penna_is_one_of(*text, set)) ++text;
+  return *text != '\0';
+}
+/* What begins differently has nothing in common. With nothing but stars in a glob, another one without sets that it matches as if
+ * that were a name is one of its own cases. */
+static inline enum penna_coverage penna_glob_covers(const char* glob, const char* other) {
+  const char* const special = "*?[\\";
+  uint32_t i = 0;
+  while (glob[i] == other[i] && glob[i] != '\0' && !penna_is_one_of(glob[i], special)) ++i;
+  if (glob[i] != other[i] && !penna_is_one_of(glob[i], special) && !penna_is_one_of(other[i], special))
+    return PENNA_COVERS_NONE;
+  if (!penna_has_any(other, special)) return penna_glob_matches(glob, other) ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;
+  if (penna_has_any(glob, "?[\\") || penna_has_any(other, "[\\")) return PENNA_COVERS_SOME;
+  return penna_glob_matches(glob, other) ? PENNA_COVERS_ALL : PENNA_COVERS_SOME;
+}
+static inline enum penna_coverage penna_pattern_covers(const char* pattern, const char* other) {
+  const uint32_t number = penna_pattern_number(pattern), other_number = penna_pattern_number(other);
+  if (pattern[0] == '*' && pattern[1] == '\0') return PENNA_COVERS_ALL;
+  if (number == PENNA_NO_NUMBER && other_number == PENNA_NO_NUMBER) return penna_glob_covers(pattern, other);
+  if (number == PENNA_NO_NUMBER || other_number == PENNA_NO_NUMBER) return PENNA_COVERS_SOME;
+  return number == other_number ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;
+}
+
 /* ---- The list ----------------------------------------------------------------------------------------------------- */
 
+static inline uint32_t penna_wishes_room(const struct penna_wishes* wishes) {
+  return wishes->room != 0 ? wishes->room : (uint32_t)sizeof wishes->records;
+}
 static inline struct penna_wish_record* penna_wish_at(struct penna_wishes* wishes, uint32_t at) {
-  return (struct penna_wish_record*)(void*)(wishes->records + at);
+  return (struct penna_wish_record*)(void*)((uint8_t*)wishes + offsetof(struct penna_wishes, records) + at);
 }
 static inline const char* penna_wish_pattern(const struct penna_wish_record* record) {
   return (const char*)(record + 1);
+}
+/* With its pattern of this length. */
+static inline uint32_t penna_wish_bytes(uint32_t length) {
+  return (uint32_t)(sizeof(struct penna_wish_record) + length + 4) & ~3u;
+}
+static inline uint32_t penna_pattern_length(const char* pattern) {
+  uint32_t length = 0;
+  while (length <= PENNA_MAX_PATTERN && pattern[length] != '\0') ++length;
+  return length;
 }
 
 static inline int penna_same_text(const char* a, const char* b) {
@@ -86,21 +134,50 @@ static inline int penna_same_text(const char* a, const char* b) {
   return *a == *b;
 }
 
-static inline void penna_drop_wish(struct penna_wishes* wishes, uint32_t at) {
-  const uint32_t bytes = penna_wish_at(wishes, at)->bytes;
-  for (uint32_t i = at; i + bytes < wishes->used; ++i) wishes->records[i] = wishes->records[i + bytes];
-  wishes->used -= bytes;
-}
-
 /* Before an empty list every count is 0: a wish at the front that leaves it there says nothing. */
 static inline void penna_tidy_wishes(struct penna_wishes* wishes) {
+  uint32_t to = 0;
   for (uint32_t at = 0; at < wishes->used;) {
     const struct penna_wish_record* record = penna_wish_at(wishes, at);
-    if (penna_wish_is_nothing(record->wish) || (at == 0 && penna_wish_applied(record->wish, 0) == 0))
-      penna_drop_wish(wishes, at);
-    else
-      at += record->bytes;
+    const uint32_t bytes = record->bytes;
+    const int says_nothing =
+        penna_wish_is_nothing(record->wish) || (to == 0 && penna_wish_applied(record->wish, 0) == 0);
+    if (!says_nothing) {
+      if (to != at) __builtin_memmove(penna_wish_at(wishes, to), record, bytes);
+      to += bytes;
+    }
+    at += bytes;
   }
+  wishes->used = to;
+}
+
+/* What a count is at least, of any site that the record at `behind` is about, when the wishes before it are done. */
+static inline uint32_t penna_least_count(struct penna_wishes* wishes, uint32_t behind) {
+  const struct penna_wish_record* about = penna_wish_at(wishes, behind);
+  uint32_t least = 0;
+  for (uint32_t at = 0; at < behind;) {
+    const struct penna_wish_record* record = penna_wish_at(wishes, at);
+    const uint32_t after = penna_wish_applied(record->wish, least);
+    at += record->bytes;
+    if ((record->kinds & about->kinds) == 0) continue;
+    const enum penna_coverage coverage = penna_pattern_covers(penna_wish_pattern(record), penna_wish_pattern(about));
+    if (coverage == PENNA_COVERS_NONE) continue;
+    if (after < least || (coverage == PENNA_COVERS_ALL && (about->kinds & ~record->kinds) == 0)) least = after;
+  }
+  return least;
+}
+
+/* 1 when what is added behind the records in [at, end) can as well be added before them: they add themselves, or take from
+ * what is surely there. */
+static inline int penna_may_add_before(struct penna_wishes* wishes, uint32_t at, uint32_t end) {
+  enum { PENNA_MOST_LOOKED_AT = 256 }; /* as each one looks at all before it */
+  for (int looked_at = 0; at < end; at += penna_wish_at(wishes, at)->bytes) {
+    const struct penna_wish wish = penna_wish_at(wishes, at)->wish;
+    if (penna_wish_only_adds(wish)) continue;
+    if (!penna_wish_only_takes(wish) || ++looked_at > PENNA_MOST_LOOKED_AT) return 0;
+    if (penna_least_count(wishes, at) < (uint32_t)-wish.add) return 0;
+  }
+  return 1;
 }
 
 /* 1 when the new wish only shifts whatever the earlier one leaves, so that additions between the two do not matter. */
@@ -108,24 +185,32 @@ static inline int penna_wish_only_shifts(struct penna_wish wish, struct penna_wi
   return wish.most == INT32_MAX && (int64_t)penna_wish_applied(earlier, 0) + wish.add >= wish.least;
 }
 
-/* Makes the new wish one with the last of the same pattern, where nothing between them can tell; forgets earlier ones that
- * it overrules. 1 when nothing is left to add. */
-static inline int penna_merge_wish(struct penna_wishes* wishes, const char* pattern, uint32_t kinds,
-                                   struct penna_wish wish) {
-  struct penna_wish_record* found = 0;   /* of this pattern, */
-  uint32_t behind = 0;                   /* and where it ends */
-  int only_added = 1, never_lowered = 1; /* by what follows it */
+/* Forgets what a wish that leaves the same whatever was before overrules. */
+static inline void penna_forget_overruled(struct penna_wishes* wishes, const char* pattern, uint32_t kinds) {
   const int for_all = penna_same_text(pattern, "*");
   for (uint32_t at = 0; at < wishes->used;) {
     struct penna_wish_record* record = penna_wish_at(wishes, at);
+    if ((record->kinds == kinds && penna_same_text(penna_wish_pattern(record), pattern)) ||
+        (for_all && (record->kinds & ~kinds) == 0))
+      record->wish = penna_make_wish(0, INT32_MAX, 0);
+    at += record->bytes;
+  }
+  penna_tidy_wishes(wishes);
+}
+
+/* Makes the new wish one with the last of the same pattern, where nothing between them can tell. 1 when nothing is left to
+ * add. */
+static inline int penna_merge_wish(struct penna_wishes* wishes, const char* pattern, uint32_t kinds,
+                                   struct penna_wish wish) {
+  struct penna_wish_record* found = 0;                   /* of this pattern, */
+  uint32_t behind = 0;                                   /* and where it ends */
+  int only_added = 1, only_taken = 1, never_lowered = 1; /* by what follows it */
+  for (uint32_t at = 0; at < wishes->used;) {
+    struct penna_wish_record* record = penna_wish_at(wishes, at);
     const int same = record->kinds == kinds && penna_same_text(penna_wish_pattern(record), pattern);
-    const int overruled = same || (for_all && (record->kinds & ~kinds) == 0);
-    if (overruled && penna_wish_is_fixed(wish)) {
-      penna_drop_wish(wishes, at);
-      continue;
-    }
     at += record->bytes;
     only_added = same || (only_added && penna_wish_only_adds(record->wish));
+    only_taken = same || (only_taken && penna_wish_only_takes(record->wish));
     never_lowered = same || (never_lowered && penna_wish_never_lowers(record->wish));
     if (same) {
       found = record;
@@ -134,7 +219,11 @@ static inline int penna_merge_wish(struct penna_wishes* wishes, const char* patt
   }
   if (found == 0) return 0;
   if (wish.add == 0 && never_lowered && penna_wish_only_shifts(wish, found->wish)) return 1; /* so it is already */
-  if (behind != wishes->used && !(only_added && penna_wish_only_shifts(wish, found->wish))) return 0;
+  if (behind != wishes->used) {
+    const int adds = penna_wish_only_adds(wish) && !only_added && penna_may_add_before(wishes, behind, wishes->used);
+    const int takes = only_taken && penna_wish_only_takes(wish) && penna_wish_only_takes(found->wish);
+    if (!adds && !takes && !(only_added && penna_wish_only_shifts(wish, found->wish))) return 0;
+  }
   found->wish = penna_wish_then(found->wish, wish);
   return 1;
 }
@@ -142,18 +231,17 @@ static inline int penna_merge_wish(struct penna_wishes* wishes, const char* patt
 /* Remembers a wish. 0, and nothing has changed, when there is no room. */
 static inline int penna_add_wish(struct penna_wishes* wishes, const char* pattern, uint32_t kinds,
                                  struct penna_wish wish) {
-  uint32_t length = 0, bytes;
-  while (pattern[length] != '\0') ++length;
-  bytes = (uint32_t)(sizeof(struct penna_wish_record) + length + 4) & ~3u;
-  if (length >= sizeof wishes->records) return 0;
+  const uint32_t length = penna_pattern_length(pattern), bytes = penna_wish_bytes(length);
+  if (length > PENNA_MAX_PATTERN) return 0;
+  if (penna_wish_is_fixed(wish)) penna_forget_overruled(wishes, pattern, kinds);
   if (!penna_merge_wish(wishes, pattern, kinds, wish)) {
     struct penna_wish_record* record = penna_wish_at(wishes, wishes->used);
-    if (wishes->used + bytes > sizeof wishes->records) return 0;
+    if (bytes > penna_wishes_room(wishes) - wishes->used) return 0;
     record->wish = wish;
     record->bytes = (uint16_t)bytes;
     record->kinds = (uint8_t)kinds;
     record->reserved = 0;
-    for (uint32_t i = 0; i <= length; ++i) ((char*)(record + 1))[i] = pattern[i];
+    __builtin_memcpy(record + 1, pattern, length + 1);
     wishes->used += bytes;
   }
   penna_tidy_wishes(wishes);

@@ -2,12 +2,18 @@
 // The list of wishes: whatever it merges and forgets, a site that comes later gets the count that it would have had.
 #include "penna/detail/wishes.h"
 
+#include <sys/mman.h>
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "penna/detail/patch.h"
 
 namespace {
 
@@ -101,6 +107,24 @@ TEST(Wishes, WhatRepeatsTakesNoRoom) {
   EXPECT_EQ(none.list->used, 0u);
 }
 
+// One family on, and some of it off again, as often as a program likes.
+TEST(Wishes, WhatCancelsOutTakesNoRoomEither) {
+  for (const auto& [first, second] : std::vector<std::pair<const char*, const char*>>{
+           {"db:read", "db:write"}, {"db:r*", "db:w*"}, {"db:r*", "db:write"}, {"db:read", "db:wr?te"}}) {
+    Wishes wishes;
+    uint32_t used = 0;
+    for (int round = 0; round < 1000; ++round) {
+      ASSERT_TRUE(wishes.add("db:*", penna_wish_enable()));
+      ASSERT_TRUE(wishes.add(first, penna_wish_disable()));
+      ASSERT_TRUE(wishes.add(second, penna_wish_disable()));
+      if (round == 0) used = wishes.list->used;
+      ASSERT_EQ(wishes.list->used, used) << first << " " << second << " in round " << round;
+    }
+    EXPECT_EQ(wishes.count("db:read"), 0u);
+    EXPECT_EQ(wishes.count("db:open"), 1000u);
+  }
+}
+
 TEST(Wishes, WhatDoesNotFitIsRefusedWhole) {
   Wishes wishes;
   int added = 0;
@@ -114,9 +138,28 @@ TEST(Wishes, WhatDoesNotFitIsRefusedWhole) {
   EXPECT_FALSE(wishes.add(std::string(5000, 'x').c_str(), penna_wish_enable()));
 }
 
+TEST(Wishes, OfASwitchboardFindRoomForAllThatFitsIntoMemory) {
+  auto board = std::make_unique<penna_switchboard>();
+  const auto add = [&](const std::string& pattern, penna_wish wish) {
+    return penna_remember_wish(board.get(), pattern.c_str(), kAll, wish) != 0;
+  };
+  const auto count = [&](const penna_site_name& name) {
+    return penna_wanted_count(penna_wishes_of(board.get()), &name);
+  };
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_TRUE(add(std::to_string(i), penna_wish_enable())) << i;
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_EQ(count(site("trigger:ID", PENNA_SITE_TRIGGER, i)), 1u) << i;
+  EXPECT_TRUE(add(std::string(60000, '*'), penna_wish_enable()));
+  EXPECT_EQ(count(site("a:b")), 1u);
+  EXPECT_FALSE(add(std::string(70000, '*'), penna_wish_enable()));
+  EXPECT_EQ(count(site("a:b")), 1u);
+  EXPECT_TRUE(add("*", penna_wish_off()));
+  EXPECT_EQ(penna_wishes_of(board.get())->used, 0u);
+  ::munmap(reinterpret_cast<void*>(board->grown), penna_wishes_of(board.get())->room + 8);
+}
+
 // Against a list that forgets nothing.
 TEST(Wishes, MergingChangesNoCount) {
-  const char* patterns[] = {"*", "a:*", "*:x", "a:x", "b:*", "7"};
+  const char* patterns[] = {"*", "a:*", "*:x", "a:x", "b:*", "7", "a:?", "[ab]:x", "a:\\x", "*[ab]:*"};
   const std::vector<penna_site_name> sites = {site("a:x"),
                                               site("a:y"),
                                               site("b:x"),
@@ -126,6 +169,7 @@ TEST(Wishes, MergingChangesNoCount) {
   const penna_wish kinds_of_wish[] = {penna_wish_enable(), penna_wish_disable(), penna_wish_on(), penna_wish_off()};
   std::mt19937 random(3);
   for (int round = 0; round < 3000; ++round) {
+    std::shuffle(std::begin(patterns), std::end(patterns), random);
     Wishes wishes;
     struct Step {
       const char* pattern;
@@ -134,7 +178,7 @@ TEST(Wishes, MergingChangesNoCount) {
     };
     std::vector<Step> all;
     // Few patterns and few kinds of wishes in a round, so that they meet.
-    const size_t pattern_count = 1 + random() % 6, wish_count = 1 + random() % 4, first = random() % 4;
+    const size_t pattern_count = 1 + random() % 10, wish_count = 1 + random() % 4, first = random() % 4;
     for (int i = 0; i < 40; ++i) {
       Step step{patterns[random() % pattern_count], kinds_of_wish[(first + random() % wish_count) % 4],
                 random() % 4 == 0 ? 1u << PENNA_SITE_TRIGGER : kAll};
