@@ -3,8 +3,11 @@
  * folly.h: folly's names for SDT probes (folly/tracing/StaticTracepoint.h), so that a program moves to penna/sdt.h by
  * changing an include.
  *
- * What is different: sizes have their sign (folly marks all as signed), floats are their bits, semaphores need no
- * definition, strings and containers are pointers to their characters or elements, 12 arguments instead of 9, and C, too.
+ * What is different: sizes have their sign (folly marks all as signed), floats are their bits, strings and containers are
+ * pointers to their characters or elements, 12 arguments instead of 9, and C, too. A semaphore that is counted by a probe needs no
+ * definition, and breaks nothing when it has two.
+ * A semaphore is of the module that has the probe, which is what tools count; there it is found first. Where it is declared only,
+ * it is that of whichever module has it, and 0 when nobody does.
  */
 #ifndef PENNA_FOLLY_H
 #define PENNA_FOLLY_H
@@ -12,8 +15,11 @@
 #ifdef FOLLY_SDT
 #error "folly/tracing/StaticTracepoint.h was included before: include one of the two"
 #endif
+/* Without a value it is set, too. */
 #if defined(FOLLY_DISABLE_SDT) && !defined(PENNA_DISABLE_POINTS)
+#if 1 - FOLLY_DISABLE_SDT - 1 != 0
 #define PENNA_DISABLE_POINTS
+#endif
 #endif
 #if defined(FOLLY_SDT_ARG_CONSTRAINT) && !defined(PENNA_SDT_ARG_CONSTRAINT)
 #define PENNA_SDT_ARG_CONSTRAINT FOLLY_SDT_ARG_CONSTRAINT
@@ -22,11 +28,40 @@
 #include "penna/sdt.h"
 
 #define FOLLY_HAVE_SDT PENNA_HAVE_SDT
+#define FOLLY_SDT_NOTE_NAME "stapsdt"
+#define FOLLY_SDT_NOTE_TYPE 3
 #define FOLLY_SDT PENNA_SDT
-#define FOLLY_SDT_WITH_SEMAPHORE PENNA_SDT_WITH_SEMAPHORE
-#define FOLLY_SDT_DEFINE_SEMAPHORE PENNA_SDT_DEFINE_SEMAPHORE
+
+#define FOLLY_SDT_SEMAPHORE(provider, name) folly_sdt_semaphore_##provider##_##name
+#if PENNA_HAVE_SDT
+#define FOLLY_SDT_WITH_SEMAPHORE(...) PENNA_FOLLY_COUNTED(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+/* At namespace scope; the first with or without a semicolon. */
+#define FOLLY_SDT_DEFINE_SEMAPHORE(provider, name)                                           \
+  __asm__(PENNA_ASM_SEMAPHORE_AS(".protected", PENNA_FOLLY_SEMAPHORE(provider, name), "%")); \
+  FOLLY_SDT_DECLARE_SEMAPHORE(provider, name);
+#define FOLLY_SDT_DECLARE_SEMAPHORE(provider, name) \
+  PENNA_EXTERN_C volatile unsigned short FOLLY_SDT_SEMAPHORE(provider, name)
+/* By the table of addresses: a program that is not position-independent would make a copy of a library's variable. */
+#ifdef PENNA_ASM_AGENT_FUNCTION
+#define FOLLY_SDT_IS_ENABLED(provider, name)                                        \
+  (__extension__({                                                                  \
+    const volatile unsigned short* penna_counted;                                   \
+    PENNA_ASM_AGENT_FUNCTION(PENNA_FOLLY_SEMAPHORE(provider, name), penna_counted); \
+    penna_counted != 0 && *penna_counted > 0;                                       \
+  }))
+#else
+#define FOLLY_SDT_IS_ENABLED(provider, name) (FOLLY_SDT_SEMAPHORE(provider, name) > 0)
+#endif
+
+#define PENNA_FOLLY_SEMAPHORE(provider, name) "folly_sdt_semaphore_" #provider "_" #name
+#define PENNA_FOLLY_COUNTED(n, provider, name, ...)                           \
+  PENNA_SDT_PROBE(n, #provider, #name, PENNA_FOLLY_SEMAPHORE(provider, name), \
+                  PENNA_ASM_SEMAPHORE_AS(".protected", PENNA_FOLLY_SEMAPHORE(provider, name), "%%"), __VA_ARGS__)
+#else
+#define FOLLY_SDT_WITH_SEMAPHORE PENNA_SDT
+#define FOLLY_SDT_DEFINE_SEMAPHORE(provider, name) PENNA_SDT_DEFINE_SEMAPHORE(provider, name);
 #define FOLLY_SDT_DECLARE_SEMAPHORE PENNA_SDT_DECLARE_SEMAPHORE
-#define FOLLY_SDT_SEMAPHORE PENNA_SDT_SEMAPHORE
-#define FOLLY_SDT_IS_ENABLED PENNA_SDT_IS_ENABLED
+#define FOLLY_SDT_IS_ENABLED(provider, name) 0
+#endif
 
 #endif

@@ -5,7 +5,7 @@
 #include "penna/folly.h"
 #include "penna/trigger.h"
 
-PENNA_SDT_DECLARE_SEMAPHORE(off, declared);
+FOLLY_SDT_DECLARE_SEMAPHORE(off, declared);
 PENNA_SDT_DEFINE_SEMAPHORE(off, defined);
 #ifdef __cplusplus
 struct Pair {
@@ -45,7 +45,7 @@ static int all_of_them(int value) {
   printf("enabled %d %d on %d", penna_enable("*"), penna_enable_id(25), penna_is_enabled("*"));
   printf(" listed %d %d disabled %d\n", penna_list("*", count_status, &listed), listed, penna_disable_all());
   printf("have %d semaphores %d\n", PENNA_HAVE_SDT,
-         PENNA_SDT_IS_ENABLED(off, declared) + PENNA_SDT_IS_ENABLED(off, defined));
+         FOLLY_SDT_IS_ENABLED(off, declared) + PENNA_SDT_IS_ENABLED(off, defined));
   return 0;
 }
 

@@ -20,7 +20,7 @@ void other_unit(int value);
 __attribute__((always_inline)) static inline void always_inlined(int value) { PENNA_SDT(sdt, inlined, value); }
 
 #ifdef UNIT_TWO
-PENNA_SDT_DEFINE_SEMAPHORE(sdt, guarded);
+FOLLY_SDT_DEFINE_SEMAPHORE(sdt, guarded)
 
 void other_unit(int value) {
   always_inlined(value);

@@ -62,12 +62,13 @@
 /* A semaphore lies in the module that asks for it, once for each name; see PENNA_SDT_DEFINE_SEMAPHORE. `percent` is the
  * character, as it is written inside and outside of functions. */
 #define PENNA_SEMAPHORE_NAME(provider, name) "penna_sdt_semaphore_" #provider "_" #name
-#define PENNA_ASM_SEMAPHORE(symbol, percent)                                                                         \
+#define PENNA_ASM_SEMAPHORE(symbol, percent) PENNA_ASM_SEMAPHORE_AS(".hidden", symbol, percent)
+#define PENNA_ASM_SEMAPHORE_AS(visibility, symbol, percent)                                                          \
   ".ifndef " symbol "\n"                                                                                             \
   ".pushsection .probes,\"awG\"," percent "progbits," symbol ",comdat\n"                                             \
   ".balign 2\n"                                                                                                      \
   ".weak " symbol "\n"                                                                                               \
-  ".hidden " symbol "\n"                                                                                             \
+  visibility " " symbol "\n"                                                                                         \
   ".type " symbol "," percent "object\n"                                                                             \
   ".size " symbol ",2\n"                                                                                             \
   symbol ": .2byte 0\n"                                                                                              \
