@@ -129,6 +129,11 @@ void ChunkSink::store_open(RecordingWriter& writer, std::span<const uint8_t> chu
   (void)writer.write_open_chunk(process_, chunk, summary);
 }
 
+void ChunkSink::describe_open(RecordingWriter& writer, std::span<uint8_t> piece) {
+  (void)round_and_scan(piece);
+  write_descriptions(writer);
+}
+
 // Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls are open.
 void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   const penna_chunk header = header_of(chunk);

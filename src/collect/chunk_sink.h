@@ -56,6 +56,9 @@ class ChunkSink {
   // Of a chunk that will come again, more complete: counts nothing.
   void store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
+  // A piece of such a chunk: what it describes is written, its times are rounded. It is the caller's to store.
+  void describe_open(RecordingWriter& writer, std::span<uint8_t> piece);
+
   // Of a thread by serial; 0 = of none, and of those beyond the budget. What store() does not count is the caller's to fill in.
   Health& health(uint32_t serial) { return share_.state_of(health_, serial)->second; }
   size_t threads() const { return health_.size(); }  // whose health is kept

@@ -19,7 +19,7 @@ namespace {
 // Chunks of one process before the others get their turn.
 constexpr size_t kTurn = 64;
 constexpr size_t kMostNotes = 1000;
-constexpr int kOpenMs = 1000;
+constexpr int kOpenMs = 500;  // between looks at open chunks: what is older than a second is in the file
 constexpr uint64_t kOpenBytes = 1 << 20;
 constexpr int kLookMs = 20;  // between looks at open chunks, when somebody looks on
 
@@ -162,7 +162,7 @@ void Collector::run() {
     write_open_chunks_sometimes();
     if (onlooker_ != nullptr) look_at_open_chunks();
     take_snapshot_if_due();
-    if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : kOpenMs);
+    if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : until_open_chunks_ms());
   }
   for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
   take_snapshot_if_due();
@@ -294,16 +294,23 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
 }
 
-// The file grows by a quarter for them, at most, and by kOpenBytes.
+// For those that come whole each time, the file grows by a quarter, at most, and by kOpenBytes.
 void Collector::write_open_chunks_sometimes() {
-  const uint64_t now = monotonic_coarse_ns();
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   if (last_open_ns_ == 0) last_open_ns_ = now;
   if (now - last_open_ns_ < uint64_t{kOpenMs} * 1'000'000) return;
   last_open_ns_ = now;
-  const uint64_t before = writer_.file_bytes();
-  if (open_bytes_ > kOpenBytes + (before - open_bytes_) / 4) return;
-  for (auto& drain : drains_) drain->write_open_chunks(writer_);
-  open_bytes_ += writer_.file_bytes() - before;
+  const bool may_grow = open_bytes_ <= kOpenBytes + (writer_.file_bytes() - open_bytes_) / 4;
+  for (auto& drain : drains_) {
+    const uint64_t before = writer_.file_bytes();
+    if (may_grow || !drain->writes_them_whole()) drain->write_open_chunks(writer_);
+    if (drain->writes_them_whole()) open_bytes_ += writer_.file_bytes() - before;
+  }
+}
+
+int Collector::until_open_chunks_ms() const {
+  const uint64_t passed = (clock_ns(CLOCK_MONOTONIC) - last_open_ns_) / 1'000'000;
+  return passed < kOpenMs ? kOpenMs - static_cast<int>(passed) : 1;
 }
 
 // Chunks that become full in the meantime ring the bell.

@@ -110,6 +110,7 @@ class Collector {
   void take_snapshot_if_due();
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
+  int until_open_chunks_ms() const;
   void look_at_open_chunks();
 
   RecordingWriter writer_;

@@ -42,6 +42,7 @@ ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, st
       pid_(pid),
       buffer_(PENNA_CHUNK_BYTES),
       written_bytes_(channel_.geometry().chunk_count),
+      stuck_at_(channel_.geometry().chunk_count),
       shown_bytes_(channel_.geometry().chunk_count),
       is_unfinished_(channel_.geometry().chunk_count),
       budget_(std::move(budget)),
@@ -133,7 +134,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     sink_->forget();
     return false;
   }
-  written_bytes_[chunk] = shown_bytes_[chunk] = 0;
+  written_bytes_[chunk] = stuck_at_[chunk] = shown_bytes_[chunk] = 0;
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
   if (origin == Origin::kVanishedThread) ++sink_->health(header_of(buffer_).thread_serial).abandoned;
   store(writer, {buffer_.data(), bytes}, summary);
@@ -175,7 +176,49 @@ void ProcessDrain::learn_from_all_chunks() {
   each_taken([&](uint32_t chunk) { filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())}); });
 }
 
+// Copies an open chunk into buffer_, up to the first record that is still being written. Gives where it ends; 0: there is nothing behind
+// `begin`. What it has already waited for once, it passes over: a handler may have come in the middle of that record for long.
+size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
+  size_t end = channel_.copy_committed(chunk, buffer_.data());
+  if (end < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return 0;  // not begun; on its way here
+  const bool waits = end <= begin;
+  const bool has_waited = stuck_at_[chunk] == begin;
+  stuck_at_[chunk] = waits ? static_cast<uint32_t>(begin) : 0;
+  if (waits && !has_waited) return 0;
+  if (waits) end = scan_chunk({buffer_.data(), channel_.copy_chunk(chunk, buffer_.data())}).content_bytes;
+  return end > begin ? end : 0;
+}
+
 void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
+  if (writes_them_whole()) return write_whole_open_chunks(writer);
+  constexpr size_t kMostBytes = 256 << 10;  // of a block
+  std::vector<uint8_t> pieces;
+  const auto flush = [&] {
+    if (pieces.empty()) return;
+    (void)writer.write_open_pieces(number_, pieces);
+    pieces.clear();
+  };
+  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
+    const size_t begin = std::max<size_t>(written_bytes_[chunk], sizeof(penna_chunk));
+    if (channel_.is_free(chunk) || (written_bytes_[chunk] != 0 && !channel_.has_more(chunk, begin))) continue;
+    const size_t end = open_end(chunk, begin);
+    if (end == 0) continue;
+    written_bytes_[chunk] = static_cast<uint32_t>(end);
+    if (pieces.size() + sizeof(penna_chunk) + end - begin > kMostBytes) flush();
+    penna_chunk header = header_of(buffer_);
+    const size_t bytes = sizeof header + end - begin, at = pieces.size();
+    header.content_bits = uint64_t{bytes} * 8;
+    pieces.resize(at + bytes);
+    std::memcpy(pieces.data() + at, &header, sizeof header);
+    std::memcpy(pieces.data() + at + sizeof header, buffer_.data() + begin, end - begin);
+    sink_->describe_open(writer, std::span(pieces).subspan(at));
+  }
+  if (pieces.empty()) return;
+  flush();
+  write_new_stacks(writer);
+}
+
+void ProcessDrain::write_whole_open_chunks(RecordingWriter& writer) {
   bool any = false;
   each_taken([&](uint32_t chunk) {
     uint32_t& written = written_bytes_[chunk];

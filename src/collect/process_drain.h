@@ -51,8 +51,10 @@ class ProcessDrain {
   // back to the target all the same, and counted as lost.
   size_t drain(RecordingWriter& writer, size_t limit);
 
-  // Writes what the chunks that threads still fill hold so far: should the recorder die, that much is there.
+  // Writes what has come into the chunks that threads still fill since the last time: should the recorder die, that much is there. Where a
+  // filter or a flight recorder looks at them, they are written whole each time.
   void write_open_chunks(RecordingWriter& writer);
+  bool writes_them_whole() const { return filter_ != nullptr || flight_ != nullptr; }
 
   // Gives the onlooker what threads have written into their chunks since the last time.
   void show_open_chunks(RecordingWriter& writer);
@@ -90,6 +92,8 @@ class ProcessDrain {
   uint32_t each_taken(Look&& look);
   void learn_from_all_chunks();
   void hear_of_starts(bool gone);
+  void write_whole_open_chunks(RecordingWriter& writer);
+  size_t open_end(uint32_t chunk, size_t begin);
   void write_missing_stacks(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
   void write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes);
@@ -99,8 +103,10 @@ class ProcessDrain {
   uint32_t pid_;
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
-  std::vector<uint32_t> shown_bytes_;    // the same for show_open_chunks()
-  std::vector<bool> is_unfinished_;      // the same: it is in unfinished_
+  std::vector<uint32_t>
+      stuck_at_;  // by chunk: up to where the last write_open_chunks() came, and no further; 0: it did not wait
+  std::vector<uint32_t> shown_bytes_;  // the same for show_open_chunks()
+  std::vector<bool> is_unfinished_;    // the same: it is in unfinished_
   // A full chunk in which a record is still being written, or that lies behind such a one.
   struct Unfinished {
     uint32_t chunk, serial, tid;

@@ -54,7 +54,9 @@ ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
   }
   summary.chunks = chunks.size();
   // Numbers of chunks start at 0, ascend and differ: what is missing of them was thrown away, or lost.
-  const uint64_t unused = chunks.empty() ? 0 : bounded_count(chunks.back().sequence - (chunks.size() - 1));
+  uint64_t numbers = 0;  // pieces of a chunk have one
+  for (size_t i = 0; i < chunks.size(); ++i) numbers += i == 0 || chunks[i].sequence != chunks[i - 1].sequence;
+  const uint64_t unused = chunks.empty() ? 0 : bounded_count(chunks.back().sequence - (numbers - 1));
   summary.missing_chunks = unused - std::min(unused, thread.health.skipped);
   if (!span.empty()) {
     summary.first_time = span.first;

@@ -105,6 +105,8 @@ enum class BlockType : uint8_t {
   kHealth = 10,     // entries: what was stored, lost, torn, for a process or a thread of it
   kCollector = 11,  // the same of the recorder itself
   kIndex = 12,      // IndexEntry[]
+  kOpen =
+      13,  // pieces of chunks that threads still fill: each a penna_chunk and the records that came since the last piece
 };
 
 enum class Codec : uint8_t {

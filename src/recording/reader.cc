@@ -94,10 +94,12 @@ void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
       gathered[block.header.process].tids.emplace(block.head.thread_serial, block.head.tid);
       continue;
     }
-    if (block.header.type == 0 || block.type() > BlockType::kIndex) {
+    if (block.header.type == 0 || block.type() > BlockType::kOpen) {
       ++damage.unknown_blocks;
       continue;
     }
+    // Of a whole file, all chunks are there whole.
+    if (block.type() == BlockType::kOpen && finished && !damage.any()) continue;
     // The frame is read again: by the index, only the entry's copy of it has been seen.
     auto frame = file.block_at(block.offset);
     bool good = frame && frame->end() == block.end() && frame->header.type == block.header.type &&
@@ -131,6 +133,7 @@ bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
     case BlockType::kSite: return decode_entries(payload, gathered[number].process.sites);
     case BlockType::kHealth: return decode_entries(payload, gathered[number].health);
     case BlockType::kStacks: return take_in_stacks(number, payload);
+    case BlockType::kOpen: return take_in_pieces(block, payload);
     case BlockType::kChunk:
     case BlockType::kIndex: break;
   }
@@ -147,6 +150,32 @@ bool Recording::State::take_in_stacks(uint32_t process, ByteSpan payload) {
   if (!nodes.empty()) std::memcpy(nodes.data(), payload.data(), payload.size());
   gathered[process].stacks.add(static_cast<uint32_t>(first), nodes);
   return true;
+}
+
+// False: what is behind some piece is none.
+bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
+  while (payload.size() >= sizeof(penna_chunk)) {
+    const penna_chunk piece = header_of(payload);
+    const uint64_t bytes = piece.content_bits / 8;
+    if (bytes < sizeof piece || bytes > PENNA_CHUNK_BYTES || bytes > payload.size()) return false;
+    const ChunkSummary summary = scan_chunk(payload.first(bytes));
+    ChunkRef chunk;
+    chunk.sequence = piece.sequence;
+    chunk.time_begin = summary.time_begin;
+    chunk.time_end = summary.time_end;
+    chunk.events = summary.events;
+    chunk.torn = summary.torn + summary.holes;
+    chunk.damaged = summary.damaged;
+    chunk.offset = block.offset;
+    chunk.raw_bytes = block.header.raw_bytes;
+    chunk.stored_bytes = block.header.stored_bytes;
+    chunk.piece_at = block.header.raw_bytes - static_cast<uint32_t>(payload.size());
+    chunk.piece_bytes = static_cast<uint32_t>(bytes);
+    gathered[block.header.process].tids.emplace(piece.thread_serial, piece.tid);
+    pieces.push_back({block.header.process, piece.thread_serial, chunk});
+    payload = payload.subspan(bytes);
+  }
+  return payload.empty();
 }
 
 // Gives processes and threads their indices. From here on nothing is numbered by what the file says.
@@ -225,6 +254,7 @@ void Recording::State::add_chunks() {
                              return a.thread == b.thread && a.sequence == b.sequence;
                            }),
                chunks.end());
+  add_pieces(thread_index);
   first_chunk.assign(threads.size() + 1, chunks.size());
   for (size_t i = chunks.size(); i-- > 0;) first_chunk[chunks[i].thread] = i;
   for (size_t thread = threads.size(); thread-- > 0;)
@@ -233,19 +263,45 @@ void Recording::State::add_chunks() {
   chunk_blocks = {};
 }
 
+// Of chunks that are not in the file: their threads were filling them when the recorder died, or the file was cut.
+void Recording::State::add_pieces(const std::map<std::pair<uint32_t, uint32_t>, uint32_t>& thread_index) {
+  const auto before = [](const ChunkRef& a, const ChunkRef& b) {
+    return std::tie(a.thread, a.sequence, a.offset, a.piece_at) < std::tie(b.thread, b.sequence, b.offset, b.piece_at);
+  };
+  const size_t whole = chunks.size();
+  for (Piece& piece : pieces) {
+    ChunkRef& chunk = piece.chunk;
+    chunk.thread = thread_index.at({piece.process, piece.serial});
+    chunk.process = threads[chunk.thread].process;
+    const auto end = chunks.begin() + static_cast<std::ptrdiff_t>(whole);
+    const auto same = std::lower_bound(chunks.begin(), end, chunk, [](const ChunkRef& a, const ChunkRef& b) {
+      return std::tie(a.thread, a.sequence) < std::tie(b.thread, b.sequence);
+    });
+    if (same == end || same->thread != chunk.thread || same->sequence != chunk.sequence) chunks.push_back(chunk);
+  }
+  std::sort(chunks.begin(), chunks.end(), before);
+  pieces = {};
+}
+
 // ---- Reading
 
 Result<> Recording::read_chunk(const ChunkRef& chunk, std::vector<uint8_t>& out) const {
   thread_local Bytes stored;
   auto block = state_->file.block_at(chunk.offset);
-  if (!block || block->type() != BlockType::kChunk || block->header.raw_bytes != chunk.raw_bytes ||
-      block->header.stored_bytes != chunk.stored_bytes || block->head.chunk_sequence != chunk.sequence)
+  const bool is_piece = chunk.piece_bytes != 0;
+  if (!block || block->type() != (is_piece ? BlockType::kOpen : BlockType::kChunk) ||
+      block->header.raw_bytes != chunk.raw_bytes || block->header.stored_bytes != chunk.stored_bytes ||
+      (!is_piece && block->head.chunk_sequence != chunk.sequence))
     return Error{
         fmt::format("{}: the block at offset {} is damaged: its header does not agree with its checksum or the index",
                     state_->path, chunk.offset)};
   if (!state_->file.read_payload(*block, stored, out))
     return Error{fmt::format("{}: the block at offset {} is damaged: {} bytes of records cannot be shown", state_->path,
                              chunk.offset, chunk.raw_bytes)};
+  if (is_piece) {  // of a payload of so many bytes, as it was when the file was opened
+    out.erase(out.begin(), out.begin() + chunk.piece_at);
+    out.resize(chunk.piece_bytes);
+  }
   return ok();
 }
 

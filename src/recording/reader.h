@@ -57,7 +57,12 @@ struct ChunkRef {
   bool damaged = false;  // already when it was written
   uint64_t offset = 0;   // of its block
   uint32_t raw_bytes = 0, stored_bytes = 0;
+  uint32_t piece_at = 0, piece_bytes = 0;  // of the block's payload; 0 bytes: all of it
 };
+// Is nothing missing between `before` (null: `chunk` is the first) and `chunk`, of one thread? The pieces of a chunk have one number.
+inline bool comes_next(const ChunkRef* before, const ChunkRef& chunk) {
+  return before == nullptr ? chunk.sequence == 0 : chunk.sequence - before->sequence <= 1;
+}
 
 // A frame of a stack.
 struct StackNode {

@@ -51,10 +51,17 @@ struct Recording::State {
   bool take_in_stacks(uint32_t process, ByteSpan payload);
   void number_all();
   void add_threads(uint32_t process, Gathered& gathered);
+  bool take_in_pieces(const BlockRef& block, ByteSpan payload);
   void add_chunks();
+  void add_pieces(const std::map<std::pair<uint32_t, uint32_t>, uint32_t>& thread_index);
 
   std::map<uint32_t, Gathered> gathered;  // only during open()
   std::vector<BlockRef> chunk_blocks;
+  struct Piece {
+    uint32_t process, serial;  // numbers
+    ChunkRef chunk;            // without indices
+  };
+  std::vector<Piece> pieces;
 };
 
 }  // namespace penna

@@ -40,9 +40,8 @@ bool SiftedChunks::read(const ChunkRef& ref, std::vector<uint8_t>& bytes) {
 
 void SiftedChunks::read_one() {
   const ChunkRef& ref = refs_[at_];
-  const uint64_t expected = at_ == 0 ? 0 : refs_[at_ - 1].sequence + 1;
+  if (!comes_next(at_ == 0 ? nullptr : &refs_[at_ - 1], ref)) sieve_.lose();
   ++at_;
-  if (ref.sequence != expected) sieve_.lose();
   Waiting waiting{&ref, {}};
   if (!read(ref, waiting.bytes)) return sieve_.lose();
   ++chunks_;

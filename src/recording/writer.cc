@@ -343,6 +343,13 @@ Result<> RecordingWriter::write_open_chunk(uint32_t process, std::span<const uin
   return state_->outcome(state_->append_chunk(process, chunk, summary, head));
 }
 
+Result<> RecordingWriter::write_open_pieces(uint32_t process, std::span<const uint8_t> pieces) {
+  PENNA_CHECK(!state_->finished);
+  int error = state_->append_pending();
+  if (error == 0) error = state_->append(BlockType::kOpen, process, nullptr, pieces);
+  return state_->outcome(error);
+}
+
 // 0, or an errno.
 int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary,
                                          ChunkHead& head) {
