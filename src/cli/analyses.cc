@@ -3,8 +3,11 @@
 // are faster without.
 #include "cli/analyses.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "base/nearest_name.h"
 #include "cli/filter_options.h"
 #include "cli/progress.h"
 
@@ -140,6 +143,30 @@ void add_filter_notes(const Recording& recording, HealthReport& health) {
   for (const std::string& option : rules->unmet()) health.sentences.push_back({Severity::kWarning, unmet_text(option)});
 }
 
+// Conditions on arguments that no point has, the same.
+void add_where_notes(const Recording& recording, HealthReport& health) {
+  if (recording.conditions() == nullptr) return;
+  for (const Where& where : *recording.conditions()) {
+    bool applies = false;
+    std::vector<NearestName> wanted;
+    for (std::string& name : where.names()) wanted.emplace_back(std::move(name));
+    for (const RecordedProcess& process : recording.processes())
+      for (const Site& site : process.sites) {
+        applies |= where.places_in(site).has_value();
+        for (NearestName& name : wanted)
+          for (const SiteArgument& argument : site.arguments) name.see(argument.name);
+      }
+    if (applies) continue;
+    std::string names;
+    for (const NearestName& name : wanted) names += (names.empty() ? "" : ", ") + name.text();
+    health.sentences.push_back(
+        {Severity::kWarning,
+         fmt::format("--where '{}' left nothing out: no point has such arguments, {}; 'penna list' of the recording "
+                     "shows those that there are",
+                     where.text(), names)});
+  }
+}
+
 }  // namespace
 
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
@@ -202,6 +229,7 @@ HealthReport examine(const Recording& recording, const Summary& summary, const A
   inputs.names = &names;
   HealthReport health = examine(recording, summary, inputs);
   add_filter_notes(recording, health);
+  add_where_notes(recording, health);
   return health;
 }
 

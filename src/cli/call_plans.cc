@@ -36,6 +36,10 @@ namespace {
 struct ValueWish {
   enum Option { kArguments, kResults, kStack };
   ValueWish(ValueSpec of, Option by) : function(of.function), spec(std::move(of)), option(by) {}
+  std::string text() const {
+    if (option == kStack) return fmt::format("-T '{}@stack'", function.text());
+    return fmt::format("-{} '{}'", option == kArguments ? "A" : "R", function.text());
+  }
   FunctionPattern function;
   ValueSpec spec;
   Option option;
@@ -53,7 +57,7 @@ void add_wish(const ValueWish& wish, WantedValues* wanted) {
   wanted->results.insert(wanted->results.end(), spec.results.begin(), spec.results.end());
 }
 
-void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
+void add_value_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& asked, PatchWishes* wishes) {
   std::vector<ValueWish> list;
   for (const auto& [texts, option] :
        {std::pair(&options.arguments, ValueWish::kArguments), std::pair(&options.results, ValueWish::kResults)})
@@ -69,11 +73,15 @@ void add_value_wishes(const RecordOptions& options, PatchWishes* wishes) {
   if (options.filter.functions.empty() && !options.libcalls && !entered.empty())
     wishes->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
   if (list.empty() && !options.auto_arguments) return;
-  wishes->values = [list, automatic = options.auto_arguments](const std::string& name, const std::string&) {
+  for (const ValueWish& wish : list) asked->add(wish.text(), wish.function.text());
+  wishes->values = [list, asked, automatic = options.auto_arguments](const std::string& name, const std::string&) {
     WantedValues wanted;
     wanted.arguments_by_type = wanted.results_by_type = automatic;
-    for (const ValueWish& wish : list)
-      if (wish.function.matches(name)) add_wish(wish, &wanted);
+    for (size_t i = 0; i < list.size(); ++i) {
+      const bool is_meant = list[i].function.matches(name);
+      asked->see(i, name, is_meant);
+      if (is_meant) add_wish(list[i], &wanted);
+    }
     return wanted;
   };
 }
@@ -102,21 +110,50 @@ void add_probe_wishes(const RecordOptions& options, PatchWishes* wishes) {
 
 }  // namespace
 
-PatchWishes patch_wishes(const RecordOptions& options) {
+void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) {
+  was_asked_ = true;
+  Asked& asked = list_[number];
+  asked.met |= is_meant;
+  if (!asked.met) asked.nearest.see(without_parameters(name));
+}
+
+std::string AskedFunctions::text_of(const Asked& asked) {
+  const std::string& nearest = asked.nearest.name();
+  return nearest.empty() ? asked.option : fmt::format("{} (is it {}?)", asked.option, nearest);
+}
+
+std::vector<std::string> AskedFunctions::unmet() const {
+  std::vector<std::string> options;
+  for (const Asked& asked : list_)
+    if (was_asked_ && !asked.met) options.push_back(text_of(asked));
+  return options;
+}
+
+std::vector<std::string> AskedFunctions::with_nearest(std::vector<std::string> options) const {
+  for (std::string& option : options)
+    for (const Asked& asked : list_)
+      if (option == asked.option && !asked.met) option = text_of(asked);
+  return options;
+}
+
+PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
+                         const std::shared_ptr<AskedFunctions>& values) {
   PatchWishes wishes;
   if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_wishes(options, &wishes);
   for (const std::string& text : options.lock_functions)
     if (auto lock = parse_own_lock(text)) wishes.own_locks.push_back(std::move(*lock));
   wishes.libcalls = options.libcalls;
-  add_value_wishes(options, &wishes);
+  add_value_wishes(options, values, &wishes);
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return wishes;
   std::vector<FunctionPattern> deciding = patterns_of(filter.callers);
   for (std::string& function : triggered(filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kSnapshot}))
     deciding.emplace_back(std::move(function));
-  wishes.wanted = [only = patterns_of(filter.functions), never = patterns_of(filter.not_functions), deciding,
+  for (const std::string& text : filter.functions) filters->add(fmt::format("-F '{}'", text), text);
+  wishes.wanted = [filters, only = patterns_of(filter.functions), never = patterns_of(filter.not_functions), deciding,
                    modules = std::vector<PathPattern>(filter.modules.begin(), filter.modules.end())](
                       const std::string& name, const std::string& file) {
+    for (size_t i = 0; i < only.size(); ++i) filters->see(i, name, only[i].matches(name));
     if (any_matches(deciding, name)) return true;
     return any_matches(only, name) && !any_matches(never, name) && (modules.empty() || any_matches(modules, file));
   };
@@ -155,6 +192,15 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
                   planner.was_asked_about_locks()
                       ? "no such function is defined in the program or its libraries (see: nm -C)"
                       : "nothing was entered, because no process was met (is the program linked statically?)");
+  collector.note(sentence, false);
+  return sentence;
+}
+
+std::string note_unmet(const AskedFunctions& values, Collector& collector) {
+  const std::vector<std::string> unmet = values.unmet();
+  if (unmet.empty()) return {};
+  std::string sentence =
+      fmt::format("no function of the program or its libraries is meant by {}", fmt::join(unmet, ", "));
   collector.note(sentence, false);
   return sentence;
 }

@@ -4,17 +4,45 @@
 // Invariant: every function that -F means and that cannot be entered is named in the recording, with its reason.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "attach/patch_planner.h"
+#include "base/nearest_name.h"
 #include "cli/cmd_record.h"
 #include "collect/collector.h"
 #include "collect/server.h"
 
 namespace penna {
 
+// Which functions options mean, of all that are defined in the program and its libraries.
+class AskedFunctions {
+ public:
+  void add(std::string option, const std::string& pattern) {
+    list_.push_back({std::move(option), NearestName(pattern)});
+  }
+  // `number`: in the order of add().
+  void see(size_t number, const std::string& name, bool is_meant);
+  // The options that mean none: "-A 'pya' (is it pay?)". Empty, too, when nobody asked.
+  std::vector<std::string> unmet() const;
+  // What such options a filter is told to have, with the nearest name of all functions where it knows none of a called one.
+  std::vector<std::string> with_nearest(std::vector<std::string> options) const;
+
+ private:
+  struct Asked {
+    std::string option;
+    NearestName nearest;
+    bool met = false;
+  };
+  static std::string text_of(const Asked& asked);
+  std::vector<Asked> list_;
+  bool was_asked_ = false;
+};
+
 // With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have prepared.
-PatchWishes patch_wishes(const RecordOptions& options);
+PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
+                         const std::shared_ptr<AskedFunctions>& values);
 
 // Lets `server` answer its processes' questions with `planner`: about calls, and about allocators of their own.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
@@ -22,6 +50,9 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
 // Puts into the recording's notes which waits for locks are told by time, and which options mean no function. One sentence about these;
 // empty: there are none.
 std::string note_locks(const PatchPlanner& planner, Collector& collector);
+
+// The same of options that ask for values of functions, or for something to be done there.
+std::string note_unmet(const AskedFunctions& values, Collector& collector);
 
 // Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty: there are none.
 std::string note_refused(const PatchPlanner& planner, Collector& collector);

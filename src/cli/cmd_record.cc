@@ -24,6 +24,7 @@
 #include "cli/record_notes.h"
 #include "cli/signal_relay.h"
 #include "cli/silencer.h"
+#include "cli/unmet_points.h"
 #include "collect/arrivals.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
@@ -169,7 +170,9 @@ int cmd_record(const RecordOptions& options) {
   collector.set_time_shift(time_shift_of(options));
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
-  PatchPlanner planner(patch_wishes(options));
+  const auto asked_by_filters = std::make_shared<AskedFunctions>(),
+             asked_for_values = std::make_shared<AskedFunctions>();
+  PatchPlanner planner(patch_wishes(options, asked_by_filters, asked_for_values));
   plan_calls(**server, planner, options);
   auto control = ControlServer::listen(*socket_path, **server, collector);
   if (!control) return fail(control.error().text);
@@ -200,16 +203,22 @@ int cmd_record(const RecordOptions& options) {
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);
+  const std::string without_values = note_unmet(*asked_for_values, collector);
   auto closed = collector.stop(hurried);
   const ClockTriplet end = read_clocks();
   if (live) live->finish();
 
   const std::vector<std::string> unmet =
-      without_refused(rules.unmet ? rules.unmet() : std::vector<std::string>{}, options.filter.functions, planner);
+      rules.unmet
+          ? asked_by_filters->with_nearest(without_refused(rules.unmet(), options.filter.functions, planner))
+          : std::vector<std::string>{};
   std::optional<std::vector<std::string>> without_snapshot;
   if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
   if (!closed) say(closed.error().text);
   if (!options.quiet && !without_locks.empty()) say(without_locks);
+  if (!options.quiet && !without_values.empty()) say(without_values);
+  if (!options.quiet && closed && !options.point_patterns.empty())
+    for (const std::string& sentence : unmet_points(options.point_patterns, path)) say(sentence);
   if (!options.quiet)
     print_closing_lines(
         {path, start, end, options.conditions, filter_text(options.filter), unmet, refused,

@@ -226,8 +226,9 @@ std::string filter_text(const FilterOptions& options) {
 }
 
 std::string unmet_text(const std::string& option) {
-  return fmt::format("{} met no function that was called: 'penna report calls -n 0' of all calls lists their names",
-                     option);
+  const size_t end = std::min(option.find(" (is it "), option.size());
+  return fmt::format("{} met no function that was called{}: 'penna report calls -n 0' of all calls lists their names",
+                     option.substr(0, end), option.substr(end));
 }
 
 std::vector<std::string> filter_words(const FilterOptions& options) {

@@ -2,9 +2,7 @@
 // See verbs.h. The order is the order of `penna help`.
 #include "cli/verbs.h"
 
-#include <algorithm>
-#include <utility>
-
+#include "base/nearest_name.h"
 #include "cli/cmd_list.h"
 
 namespace penna {
@@ -32,21 +30,6 @@ constexpr Verb kVerbs[] = {
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
 };
 
-// Letters to add, take away, change or swap with their neighbour to get from a to b.
-size_t distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> before, last, row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    before = std::exchange(last, row);
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::span<const Verb> verbs() { return kVerbs; }
@@ -59,15 +42,9 @@ const Verb* find_verb(const std::string& name) {
 
 const Verb* similar_verb(const std::string& word) {
   if (word.size() > 12 || word.find('/') != std::string::npos || !find_program(word).empty()) return nullptr;
-  const Verb* nearest = nullptr;
-  size_t best = word.size() < 5 ? 2 : 3;  // further away it is another word
-  for (const Verb& verb : kVerbs) {
-    const size_t away = distance(word, verb.name);
-    if (away >= best) continue;
-    best = away;
-    nearest = &verb;
-  }
-  return nearest;
+  NearestName nearest(word);
+  for (const Verb& verb : kVerbs) nearest.see(verb.name);
+  return find_verb(nearest.name());
 }
 
 }  // namespace penna

@@ -12,9 +12,9 @@
 namespace penna {
 namespace {
 
-template <typename Patterns>
-void list_unmet(const char* option, const Patterns& patterns, std::map<std::string, bool>& met) {
-  for (const auto& pattern : patterns) met.try_emplace(fmt::format(fmt::runtime(option), pattern.text()), false);
+// Of functions as they are typed most; of paths what is behind the last slash.
+std::string_view short_name(std::string_view text) {
+  return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : without_parameters(text);
 }
 
 bool is_same(const Module& a, const Module& b) {
@@ -34,14 +34,20 @@ bool PathPattern::matches(const std::string& path) const {
 
 FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols)
     : choice_(std::move(choice)), symbols_(std::move(symbols)) {
-  list_unmet("-F '{}'", choice_.only, met_);
-  list_unmet("-N '{}'", choice_.never, met_);
-  list_unmet("--caller '{}'", choice_.callers, met_);
-  list_unmet("-T '{}@on'", choice_.on, met_);
-  list_unmet("-T '{}@off'", choice_.off, met_);
-  list_unmet("-T '{}@snapshot'", choice_.snapshots, met_);
-  list_unmet("--module '{}'", choice_.modules, met_);
-  list_unmet("--source '{}'", choice_.sources, met_);
+  ask("-F '{}'", choice_.only);
+  ask("-N '{}'", choice_.never);
+  ask("--caller '{}'", choice_.callers);
+  ask("-T '{}@on'", choice_.on);
+  ask("-T '{}@off'", choice_.off);
+  ask("-T '{}@snapshot'", choice_.snapshots);
+  ask("--module '{}'", choice_.modules);
+  ask("--source '{}'", choice_.sources);
+}
+
+template <typename Patterns>
+void FunctionChooser::ask(const char* option, const Patterns& patterns) {
+  for (const auto& pattern : patterns)
+    asked_.try_emplace(fmt::format(fmt::runtime(option), pattern.text()), Asked{false, NearestName(pattern.text())});
 }
 
 bool FunctionChooser::learn(uint32_t process, const Module& module) {
@@ -86,9 +92,11 @@ template <typename Patterns>
 bool FunctionChooser::any(const char* option, const Patterns& patterns, const std::string& text) {
   bool found = false;
   for (const auto& pattern : patterns) {
-    if (!pattern.matches(text)) continue;
-    found = true;
-    met_[fmt::format(fmt::runtime(option), pattern.text())] = true;
+    Asked& asked = asked_.at(fmt::format(fmt::runtime(option), pattern.text()));
+    const bool matches = pattern.matches(text);
+    found |= matches;
+    asked.met |= matches;
+    if (!asked.met) asked.nearest.see(short_name(text));
   }
   return found;
 }
@@ -119,8 +127,11 @@ FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* modu
 
 std::vector<std::string> FunctionChooser::unmet() const {
   std::vector<std::string> options;
-  for (const auto& [option, met] : met_)
-    if (!met) options.push_back(option);
+  for (const auto& [option, asked] : asked_) {
+    if (asked.met) continue;
+    const std::string& nearest = asked.nearest.name();
+    options.push_back(nearest.empty() ? option : fmt::format("{} (is it {}?)", option, nearest));
+  }
   return options;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest_name.h"
 #include "model/code_map.h"
 #include "model/function_pattern.h"
 #include "model/hash.h"
@@ -50,7 +51,7 @@ class FunctionChooser {
   bool learn(uint32_t process, const Module& module);
   FunctionTraits traits(uint32_t process, uint64_t pc, uint64_t ticks);
 
-  // Patterns that no function met, as options: "-F 'pay*'".
+  // Patterns that no function met, as options: "-F 'pay*'", with the nearest name where there is one.
   std::vector<std::string> unmet() const;
 
  private:
@@ -61,6 +62,8 @@ class FunctionChooser {
     bool stale = false, reused = false;
   };
   template <typename Patterns>
+  void ask(const char* option, const Patterns& patterns);
+  template <typename Patterns>
   bool any(const char* option, const Patterns& patterns, const std::string& text);
   FunctionTraits judge(const CodePlace& place, const Module* module);
 
@@ -69,7 +72,11 @@ class FunctionChooser {
   std::map<uint32_t, Modules> processes_;
   TextMap<ModuleId> files_;  // path, zero byte, build-id
   tsl::robin_map<CodePlace, FunctionTraits, CodePlaceHash> judged_;
-  std::map<std::string, bool> met_;  // by option and pattern
+  struct Asked {
+    bool met = false;
+    NearestName nearest;
+  };
+  std::map<std::string, Asked> asked_;  // by option and pattern
 };
 
 }  // namespace penna

@@ -168,7 +168,17 @@ class WhereParser {
   Where where_;
 };
 
-Result<Where> Where::parse(std::string_view text) { return WhereParser(text).parse(); }
+Result<Where> Where::parse(std::string_view text) {
+  Where where = PENNA_TRY(WhereParser(text).parse());
+  where.text_ = text;
+  return where;
+}
+
+std::vector<std::string> Where::names() const {
+  std::vector<std::string> names;
+  for (const Term& term : terms_) names.push_back(term.name);
+  return names;
+}
 
 Result<std::vector<Where>> Where::parse_all(const std::vector<std::string>& texts) {
   std::vector<Where> conditions;

@@ -30,6 +30,8 @@ class Where {
   using Places = std::vector<uint8_t>;
   // Nothing when the condition does not apply to the site.
   std::optional<Places> places_in(const Site& site) const;
+  const std::string& text() const { return text_; }
+  std::vector<std::string> names() const;  // of the arguments that it asks for
   // `point` is of the site that gave `places`, and not malformed.
   bool holds(const Places& places, const DecodedPoint& point) const;
 
@@ -55,6 +57,7 @@ class Where {
   static bool fits(const Term& term, uint8_t type);
   static bool term_holds(const Term& term, const ArgumentValue& value);
 
+  std::string text_;  // as it was written
   std::vector<Term> terms_;
   std::vector<Node> nodes_;
   uint32_t root_ = 0;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// See unmet_points.h. A recording describes the points that were armed; those that were not are in the files that its processes mapped.
+#include "cli/unmet_points.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "base/nearest_name.h"
+#include "cli/point_list.h"
+#include "penna/detail/glob.h"
+#include "recording/reader.h"
+#include "symbols/elf_file.h"
+
+namespace penna {
+namespace {
+
+std::set<std::string> armed_points(const Recording& recording) {
+  std::set<std::string> names;
+  for (const RecordedProcess& process : recording.processes())
+    for (const Site& site : process.sites) names.insert(site.provider + ':' + site.name);
+  return names;
+}
+
+std::set<std::string> points_of_files(const Recording& recording) {
+  std::set<std::string> paths, names;
+  for (const RecordedProcess& process : recording.processes())
+    for (const Module& module : process.modules) paths.insert(module.path);
+  for (const std::string& path : paths) {
+    const auto file = ElfFile::open(path);
+    if (!file) continue;
+    PointList points;
+    points.add(*file, nullptr);
+    for (const ListedPoint& point : points.take()) names.insert(point.full_name());
+  }
+  return names;
+}
+
+bool is_met(const std::string& pattern, const std::set<std::string>& names) {
+  for (const std::string& name : names)
+    if (penna_glob_matches(pattern.c_str(), name.c_str()) != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> unmet_points(const std::vector<std::string>& patterns, const std::string& path) {
+  std::vector<std::string> sentences;
+  const auto recording = Recording::open(path);
+  if (!recording || recording->processes().empty()) return sentences;
+  const std::set<std::string> armed = armed_points(*recording);
+  std::set<std::string> all;
+  for (const std::string& pattern : patterns) {
+    if (pattern.starts_with('!') || is_met(pattern, armed)) continue;
+    if (all.empty()) all = points_of_files(*recording);
+    if (is_met(pattern, all)) continue;  // switched off by another pattern, or not to be armed: that is told elsewhere
+    NearestName nearest(pattern);
+    for (const std::string& name : all) nearest.see(name);
+    for (const std::string& name : armed) nearest.see(name);
+    sentences.push_back(
+        fmt::format("-e '{}' met no point{}", pattern,
+                    nearest.name().empty() ? " (see: penna list)" : fmt::format(" (is it {}?)", nearest.name())));
+  }
+  return sentences;
+}
+
+}  // namespace penna

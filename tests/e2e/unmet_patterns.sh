@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Patterns that met nothing are told, with the name that they were most likely meant to be.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >shop.c <<'C'
+#include "penna/point.h"
+__attribute__((noipa)) int checkout(int price) { return price + 1; }
+int main(void) {
+  for (int i = 0; i < 3; ++i) {
+    int price = checkout(i);
+    PENNA_EVENT(shop, sold, price);
+  }
+  return 0;
+}
+C
+build_c shop -fpatchable-function-entry=8
+recorded() { run penna record -f -o shop.penna "$@" -- ./shop; }
+
+recorded -e 'shpo:*'
+expect_contains "$err" "-e 'shpo:*' met no point (is it shop:sold?)"
+recorded -e 'nothing:like:it'
+expect_contains "$err" "-e 'nothing:like:it' met no point (see: penna list)"
+recorded -A 'chekout@arg1'
+expect_contains "$err" "no function of the program or its libraries is meant by -A 'chekout' (is it checkout?)"
+recorded -T 'chekout@stack'
+expect_contains "$err" "is meant by -T 'chekout@stack' (is it checkout?)"
+expect_contains "$(penna report health shop.penna)" "is meant by -T 'chekout@stack' (is it checkout?)"
+recorded -F 'chekout'
+expect_contains "$err" "no function that was called is meant by -F 'chekout' (is it checkout?)"
+# What is met is not told, nor what only other patterns leave out.
+recorded -e 'shop:*' -A 'checkout@arg1' -F checkout
+expect_missing "$err" ' met no '
+expect_missing "$err" 'is meant by'
+recorded -F checkout -e 'shop:*'
+run penna report calls shop.penna -F 'chekout'
+expect_contains "$out$err" "-F 'chekout' met no function that was called (is it checkout?)"
+run penna report points shop.penna --where 'prise > 1'
+expect_contains "$out$err" "--where 'prise > 1' left nothing out: no point has such arguments, prise (is it price?)"
+run penna report points shop.penna --where 'price > 1'
+expect_missing "$out$err" 'left nothing out'
