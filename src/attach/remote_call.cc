@@ -116,7 +116,8 @@ class Saved {
     return general_back && vector_back && mask_back;
   }
 
-  // Makes the thread continue at the code, with every signal blocked.
+  // Makes the thread continue at the code, with every signal blocked but that of the breakpoint at its end: raised while it is blocked, the
+  // kernel would take the program's handler for it away (force_sig).
   bool redirect(pid_t thread, const RemoteCode& code) const {
     user_regs_struct there = general_;
     there.rip = code.entry;
@@ -124,9 +125,9 @@ class Saved {
     there.rbp = 0;
     there.eflags &= ~uint64_t{0x400};  // the direction flag is clear where functions begin
     there.orig_rax = ~uint64_t{0};     // in no system call: nothing to restart yet
-    uint64_t all = ~uint64_t{0};
+    uint64_t blocked = ~(uint64_t{1} << (SIGTRAP - 1));
     iovec registers{&there, sizeof there};
-    return traced(PTRACE_SETSIGMASK, thread, sizeof all, reinterpret_cast<uintptr_t>(&all)) &&
+    return traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked)) &&
            traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
   }
 
@@ -162,7 +163,8 @@ bool stop_it(pid_t pid, pid_t thread) {
 enum class Ran { kWhole, kFaulted, kTooLong, kGone };
 
 // Let go in the middle, the thread would run into the breakpoint and die: so it is stopped, and put back, if it takes too long.
-Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
+// `*trapped`: a SIGTRAP of the program's own came meanwhile, which it shall get afterwards.
+Ran run(pid_t pid, pid_t thread, const RemoteCode& code, bool* trapped) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLongestMs);
   for (;;) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
@@ -172,7 +174,8 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
     if (stop.event == PTRACE_EVENT_STOP) continue;  // somebody stopped the whole process: it stops when we let go
     if (stop.signal == SIGTRAP && instruction_pointer(thread) == code.trap) return Ran::kWhole;
-    return Ran::kFaulted;
+    if (stop.signal != SIGTRAP) return Ran::kFaulted;
+    *trapped = true;
   }
 }
 
@@ -194,9 +197,10 @@ Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
-  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code) : Ran::kGone;
+  bool trapped = false;
+  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code, &trapped) : Ran::kGone;
   const bool restored = ran != Ran::kGone && saved.restore(thread);
-  traced(PTRACE_DETACH, thread, 0, 0);
+  traced(PTRACE_DETACH, thread, 0, trapped && ran == Ran::kWhole ? SIGTRAP : 0);
   if (ran == Ran::kTooLong) return Error{fmt::format("what was run in process {} did not end", pid)};
   if (ran == Ran::kFaulted) return Error{fmt::format("what was run in process {} did not end as it should", pid)};
   if (ran == Ran::kGone || !restored) return Error{fmt::format("process {} ended meanwhile", pid)};

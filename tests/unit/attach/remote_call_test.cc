@@ -207,6 +207,24 @@ TEST_F(RemoteCallTest, SignalsAreAllDelivered) {
   EXPECT_EQ(finish(), 7);
 }
 
+// The call ends at a breakpoint: while its signal is blocked, the kernel would take away the program's handler for it.
+TEST_F(RemoteCallTest, AHandlerOfTrapsStays) {
+  start([] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { shared->signals = shared->signals + 1; };
+    ::sigaction(SIGTRAP, &action, nullptr);
+    shared->ready = 1;
+    for (int i = 0; i < 20'000; ++i) {
+      __asm__ volatile("int3");
+      shared->rounds = shared->rounds + 1;
+    }
+    return shared->signals == 20'000 ? 7 : 3;
+  });
+  await_ready();
+  for (int i = 0; i < 20 && shared->rounds < 19'000; ++i) EXPECT_TRUE(call_in(pid_, code()));
+  EXPECT_EQ(finish(), 7);
+}
+
 TEST_F(RemoteCallTest, OtherThreadsRunOn) {
   start([] {
     pthread_t thread;
