@@ -29,7 +29,8 @@ __asm__(
     "probe_cold\n"
     ".balign 16, 0x90\n"
     // A cold block with other code behind it.
-    "PROBED probe_cramped\n test %edi, %edi\n jz 1f\n2: mov %rdi, %rax\n ret\n1: HERE probe_cramped\n jmp 2b\n3: "
+    "PROBED probe_cramped\n test %edi, %edi\n jz 1f\n2: mov %rdi, %rax\n ret\n1: HERE probe_cramped\n .byte 0xeb\n "
+    ".byte 2b - . - 1\n3: "
     "ud2\nDONE "
     "probe_cramped\n"
     // Landed at by a table that no instruction refers to.
