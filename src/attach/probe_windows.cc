@@ -25,12 +25,19 @@ struct DecodedFunction {
   const char* refusal = nullptr;
 };
 
-// Every number in the instruction that may be an address: what code is taken the address of may be jumped to.
-void add_referred(const ZydisDecodedInstruction& one, uint64_t at, std::vector<uint64_t>* landings) {
+// Where an instruction branches to, and what is in the table that it refers to; and every number in it that may be an address: of what code
+// takes the address, it may jump there.
+void add_landings(const ElfFile& file, const FunctionRange& function, const ZydisDecodedInstruction& one, uint64_t at,
+                  std::vector<uint64_t>* landings) {
+  const auto add = [landings](uint64_t address) { landings->push_back(address); };
+  if (is_relative_branch(one)) add(branch_target(one, at));
   for (const auto& immediate : one.raw.imm)
-    if (immediate.size != 0 && immediate.is_relative == 0) landings->push_back(immediate.value.u);
-  if (const auto address = referred(one, at)) landings->push_back(*address);
-  if (one.raw.disp.size == 32) landings->push_back(static_cast<uint64_t>(one.raw.disp.value));
+    if (immediate.size != 0 && immediate.is_relative == 0) add(immediate.value.u);
+  if (one.raw.disp.size == 32) add(static_cast<uint64_t>(one.raw.disp.value));
+  if (const auto table = referred(one, at)) {
+    add(*table);
+    for_each_target(file, *table, function, add);
+  }
 }
 
 bool is_padding(const ZydisDecodedInstruction& one) {
@@ -65,10 +72,7 @@ DecodedFunction decode(const ElfFile& file, const UnwindTable& unwind_table, con
       return decoded;
     }
     decoded.instructions.emplace(address, one);
-    if (is_relative_branch(one)) decoded.landings.push_back(branch_target(one, address));
-    if (const auto table = referred(one, address))
-      for_each_target(file, *table, function, [&](uint64_t target) { decoded.landings.push_back(target); });
-    add_referred(one, address, &decoded.landings);
+    add_landings(file, function, one, address, &decoded.landings);
   }
   std::sort(decoded.landings.begin(), decoded.landings.end());
   add_padding(file, unwind_table, function.end, &decoded);
