@@ -28,10 +28,6 @@ namespace {
 bool wanted;              // the recorder plans
 bool wanted_of_pointers;  // functions that dlsym finds, too
 
-void count(uint64_t penna_counters::*counter) {
-  __atomic_fetch_add(&(process.channel->counters.*counter), 1, __ATOMIC_RELAXED);
-}
-
 bool count_patch(bool done) {
   count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
   return done;

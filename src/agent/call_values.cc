@@ -195,7 +195,7 @@ class Values {
   void write(uint32_t site, bool is_result) const {
     Record record = begin_record(PENNA_KIND_VALUES, kHead + used_, kNoClass, penna_now());
     if (!record) {
-      __atomic_fetch_add(&process.channel->counters.values_lost, 1, __ATOMIC_RELAXED);
+      count(&penna_counters::values_lost);
       return;
     }
     const penna_values head{site, bad_, static_cast<uint16_t>(is_result)};

@@ -199,7 +199,7 @@ void remember(const dl_find_object& found) {
   if (!lock || is_known(reinterpret_cast<uintptr_t>(found.dlfo_map_start))) return;
   Module* slot = free_slot();
   if (slot == nullptr) {
-    if (process.channel != nullptr) __atomic_fetch_add(&process.channel->counters.modules_unknown, 1, __ATOMIC_RELAXED);
+    count(&penna_counters::modules_unknown);
     return;
   }
   Module& module = *slot;

@@ -79,7 +79,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
     if (plan.head != nullptr)
       add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
     else
-      __atomic_fetch_add(&process.channel->counters.functions_refused, 1, __ATOMIC_RELAXED);
+      count(&penna_counters::functions_refused);
     carry_out(plan, questions);
     if (answer >= 0) sys(SYS_close, answer);
   }

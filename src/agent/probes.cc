@@ -6,6 +6,7 @@
 
 #include "agent/call_patches.h"
 #include "agent/code_writer.h"
+#include "agent/growing_table.h"
 #include "agent/plan_request.h"
 #include "agent/points.h"
 #include "agent/state.h"
@@ -24,29 +25,20 @@ struct ArmedProbe {
   const penna_probe* probe;  // in near memory; null: the entry is free. Release: stored last
   uintptr_t module;
 };
-constexpr uint32_t kMostProbes = 8192;
-ArmedProbe probes[kMostProbes];
-uint32_t probe_count;  // entries in use, and free ones among them
-uint32_t raised;       // 1: the semaphores of all of them are
-
-void count(uint64_t penna_counters::*counter) {
-  __atomic_fetch_add(&(process.channel->counters.*counter), 1, __ATOMIC_RELAXED);
-}
+GrowingTable<ArmedProbe, 64, 1024> probes;
+uint32_t raised;  // 1: the semaphores of all of them are
 
 ArmedProbe* free_entry() {
-  for (uint32_t i = 0; i < probe_count; ++i)
-    if (__atomic_load_n(&probes[i].probe, __ATOMIC_RELAXED) == nullptr) return &probes[i];
-  if (probe_count == kMostProbes) return nullptr;
-  __atomic_store_n(&probe_count, probe_count + 1, __ATOMIC_RELEASE);  // pairs with for_each_probe()
-  return &probes[probe_count - 1];
+  for (ArmedProbe& one : probes)
+    if (__atomic_load_n(&one.probe, __ATOMIC_RELAXED) == nullptr) return &one;
+  return probes.add();
 }
 
 // visit(const penna_probe&)
 template <typename Visit>
 void for_each_probe(Visit&& visit) {
-  const uint32_t known = __atomic_load_n(&probe_count, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < known; ++i)
-    if (const penna_probe* probe = __atomic_load_n(&probes[i].probe, __ATOMIC_ACQUIRE)) visit(*probe);
+  for (ArmedProbe& one : probes)
+    if (const penna_probe* probe = __atomic_load_n(&one.probe, __ATOMIC_ACQUIRE)) visit(*probe);
 }
 
 // Its code is not called yet, and not executable.
@@ -157,8 +149,8 @@ void stop_probes() {
 }
 
 void forget_probes(uintptr_t module_start) {
-  for (uint32_t i = 0; i < probe_count; ++i)
-    if (probes[i].module == module_start) __atomic_store_n(&probes[i].probe, nullptr, __ATOMIC_RELEASE);
+  for (ArmedProbe& one : probes)
+    if (one.module == module_start) __atomic_store_n(&one.probe, nullptr, __ATOMIC_RELEASE);
 }
 
 }  // namespace penna::agent

@@ -53,10 +53,6 @@ void for_each_note(Visit&& visit) {
   for_each_module([&](const link_map& map) { return map.l_ld == nullptr || for_each_note(map.l_ld, visit); });
 }
 
-void count(uint64_t penna_counters::*counter, uint64_t by) {
-  if (process.channel != nullptr) __atomic_fetch_add(&(process.channel->counters.*counter), by, __ATOMIC_RELAXED);
-}
-
 // A note without sites has nothing to switch.
 void add_module(const penna_site_table& table, const penna_elf_module& elf, Switcher& switcher) {
   SiteModule* unused = nullptr;
@@ -144,9 +140,9 @@ int Switcher::write_slot(penna_switcher* self, const penna_site_table*, uintptr_
   static const unsigned char kOff[] = PENNA_DISABLED_SLOT;
   const bool done = penna_patch_slot(&switcher.patcher_, &code, slot, from, to) != 0;
   if (!done)
-    count(&penna_counters::sites_refused, 1);
+    count(&penna_counters::sites_refused);
   else if (__builtin_memcmp(to, kOff, sizeof kOff) != 0)
-    count(&penna_counters::sites_armed, 1);
+    count(&penna_counters::sites_armed);
   return done;
 }
 

@@ -83,6 +83,11 @@ struct Thread {
 
 #pragma GCC visibility push(hidden)  // or each use would ask for the address first
 extern Process process;
+
+// One of the counters that the recorder reads; nothing where there is none.
+inline void count(uint64_t penna_counters::*counter, uint64_t by = 1) {
+  if (process.channel != nullptr) __atomic_fetch_add(&(process.channel->counters.*counter), by, __ATOMIC_RELAXED);
+}
 extern uint32_t module_generation;  // grows with each unmapping of code; a forked child goes on counting
 extern __thread Thread thread __attribute__((tls_model("initial-exec")));
 #pragma GCC visibility pop
