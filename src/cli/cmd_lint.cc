@@ -132,6 +132,7 @@ Result<Parsed<LintOptions>> parse_lint(const Arguments& arguments) {
 }
 
 int cmd_lint(const LintOptions& options) {
+  if (const Result<> servers = check_symbol_options(options.input); !servers) return fail(servers.error().text);
   std::vector<LintedFile> files;
   for (const std::string& target : options.targets) {
     Result<LintedFile> file = lint_file(target, symbol_options(options.input));

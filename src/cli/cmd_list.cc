@@ -60,6 +60,7 @@ std::optional<uint32_t> process_id(const std::string& text) {
 }
 
 Result<ListReport> report_of(const ListOptions& options) {
+  PENNA_TRY(check_symbol_options(options.input));
   const std::optional<uint32_t> pid = process_id(options.target);
   if (pid && !exists(options.target)) return process_report(*pid, symbol_options(options.input));
   const std::string path = program_path(options.target);

@@ -66,6 +66,7 @@ Result<std::string> newest_recording(const std::string& directory) {
 }
 
 Result<Recording> open_input(const InputOptions& options) {
+  PENNA_TRY(check_symbol_options(options));
   std::string path = options.recording;
   if (path.empty()) {
     path = PENNA_TRY(newest_recording("."));
@@ -79,6 +80,13 @@ Result<Recording> open_input(const InputOptions& options) {
   CallRules rules = reading_rules(options.filter, *recording, symbol_options(options));
   if (rules.any()) recording->select_calls(std::move(rules));
   return recording;
+}
+
+Result<> check_symbol_options(const InputOptions& options) {
+  const char* servers = std::getenv("DEBUGINFOD_URLS");
+  if (options.debuginfod == "default" && (servers == nullptr || *servers == '\0'))
+    return Error{"--debuginfod has no server to ask, as $DEBUGINFOD_URLS is not set: write --debuginfod=URL"};
+  return ok();
 }
 
 SymbolOptions symbol_options(const InputOptions& options) {

@@ -38,7 +38,9 @@ void add_recording_option(OptionParser& parser, InputOptions& options);
 // The error says what to do when there is none.
 Result<std::string> newest_recording(const std::string& directory);
 
-// Opens what the options name.
+// That servers are known, where --debuginfod names none.
+Result<> check_symbol_options(const InputOptions& options);
+// Opens what the options name, after that check.
 Result<Recording> open_input(const InputOptions& options);
 SymbolOptions symbol_options(const InputOptions& options);
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options);

@@ -6,7 +6,9 @@
 
 #include <cstdio>
 
+#include "base/say.h"
 #include "cli/verbs.h"
+#include "symbols/debug_files.h"
 
 namespace penna {
 namespace {
@@ -42,5 +44,8 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   penna::hold_standard_descriptors();
-  return penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  const int status = penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  // Here, as every verb may ask servers, and only behind all look-ups is it known what they did not give.
+  if (const std::string failures = penna::debuginfod_failures(); !failures.empty()) penna::say(failures);
+  return status;
 }

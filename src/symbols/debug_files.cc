@@ -113,8 +113,7 @@ std::optional<ElfFile> find_debug_file(const std::string& path, const BuildId& b
   if (opened != nullptr) {
     if (auto file = find_by_debuglink(path, *opened, search)) return file;
   }
-  if (auto fetched = debuginfod_fetch(build_id, search)) return open_with_id(*fetched, build_id);
-  return {};
+  return debuginfod_fetch(path, build_id, search);
 }
 
 std::optional<ElfFile> find_alt_file(const ElfFile& file, const DebugSearch& search, std::string* missing) {
@@ -132,7 +131,7 @@ std::optional<ElfFile> find_alt_file(const ElfFile& file, const DebugSearch& sea
   } else if (auto found = open_with_id(directory_of(file.path()) + "/" + link->path, link->build_id)) {
     return found;
   }
-  if (auto fetched = debuginfod_fetch(link->build_id, search)) return open_with_id(*fetched, link->build_id);
+  if (auto fetched = debuginfod_fetch(link->path, link->build_id, search)) return fetched;
   *missing = link->path;
   return {};
 }

@@ -37,8 +37,13 @@ std::optional<ElfFile> find_alt_file(const ElfFile& file, const DebugSearch& sea
 // The minidebuginfo inside `file` (.gnu_debugdata, xz), unpacked: at most 256 MiB.
 std::optional<ElfFile> unpack_minidebug(const ElfFile& file);
 
-// Asks the servers of `search` through libdebuginfod (loaded when first needed); the local path of the debug file.
-std::optional<std::string> debuginfod_fetch(const BuildId& build_id, const DebugSearch& search);
+// Asks the servers of `search` through libdebuginfod (loaded when first needed) for the debug file of `path`; what they
+// cannot give is remembered for debuginfod_failures().
+std::optional<ElfFile> debuginfod_fetch(const std::string& path, const BuildId& build_id, const DebugSearch& search);
+
+// Which files this process asked servers for in vain, and why, as one sentence; empty: none. Of all searches together,
+// as a file that several readers ask for is one file.
+std::string debuginfod_failures();
 
 // The CRC-32 that .gnu_debuglink uses (the one of zlib and Ethernet); `before` is that of what is in front of the bytes.
 uint32_t debuglink_crc(std::span<const uint8_t> bytes, uint32_t before = 0);
