@@ -239,6 +239,7 @@ void Collector::apply(News& news) {
       news.drain->set_flight_recorder(flight_.get());
       news.drain->set_started_programs(&programs_);
       news.drain->set_patience(&patience_);
+      news.drain->look_at_threads();
       if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
       drains_.push_back(std::move(news.drain));
       break;
@@ -302,6 +303,7 @@ void Collector::write_open_chunks_sometimes() {
   last_open_ns_ = now;
   const bool may_grow = open_bytes_ <= kOpenBytes + (writer_.file_bytes() - open_bytes_) / 4;
   for (auto& drain : drains_) {
+    drain->look_at_threads();
     const uint64_t before = writer_.file_bytes();
     if (may_grow || !drain->writes_them_whole()) drain->write_open_chunks(writer_);
     if (drain->writes_them_whole()) open_bytes_ += writer_.file_bytes() - before;

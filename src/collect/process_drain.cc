@@ -80,6 +80,11 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   return taken;
 }
 
+// A program that records itself has threads of the recorder, too.
+void ProcessDrain::look_at_threads() {
+  if (channel_.geometry().pid == pid_ && pid_ != static_cast<uint32_t>(::getpid())) quiet_.look(pid_);
+}
+
 // A process that numbers itself in another way than we do, numbers its children so, too.
 void ProcessDrain::hear_of_starts(bool gone) {
   if (programs_ == nullptr) return;
@@ -157,6 +162,7 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
 // Of a chunk that has been scanned.
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
   if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
+  quiet_.has_recorded(header_of(chunk).tid);
   if (filter_) {
     if (sink_->has_descriptions()) filter_->learn(chunk);
     chunk = filter_->apply(chunk, [this] { learn_from_all_chunks(); });
@@ -316,6 +322,7 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
   hear_of_starts(gone);
+  if (!gone) look_at_threads();
   if (programs_ != nullptr) programs_->add_untold(channel_.starts_untold());
   // A living target may go on for ever; what was full at this moment is at most each chunk once.
   drain(writer, channel_.geometry().chunk_count);
@@ -339,6 +346,8 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
     write_new_stacks(writer);
     if (gone) nodes_missing_.clear();  // they will never be there, and hold nothing up
   }
+
+  if (const std::vector<Thread> quiet = quiet_.all(); !quiet.empty()) (void)writer.write_threads(number_, quiet);
 
   penna_counters counters = channel_.counters();
   Health& process_health = sink_->health(0);

@@ -19,6 +19,7 @@
 #include "collect/chunk_sink.h"
 #include "collect/flight_recorder.h"
 #include "collect/onlooker.h"
+#include "collect/quiet_threads.h"
 #include "collect/started_programs.h"
 #include "recording/records.h"
 #include "recording/types.h"
@@ -55,6 +56,9 @@ class ProcessDrain {
   // filter or a flight recorder looks at them, they are written whole each time.
   void write_open_chunks(RecordingWriter& writer);
   bool writes_them_whole() const { return filter_ != nullptr || flight_ != nullptr; }
+
+  // Which threads the process has, recorded or not. Nothing where they are numbered in another way than we do, or are ours.
+  void look_at_threads();
 
   // Gives the onlooker what threads have written into their chunks since the last time.
   void show_open_chunks(RecordingWriter& writer);
@@ -101,6 +105,7 @@ class ProcessDrain {
   ChannelMap channel_;
   uint32_t number_;
   uint32_t pid_;
+  QuietThreads quiet_;
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
   std::vector<uint32_t>

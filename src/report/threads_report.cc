@@ -2,6 +2,8 @@
 // penna report threads: what each thread recorded, lost and waited for.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -14,9 +16,14 @@ Report threads_report(const Recording& recording, const Summary& summary) {
     report.head.push_back("No thread recorded anything.");
     return report;
   }
-  report.head.push_back(
-      fmt::format("{} of {}", plural_text(static_cast<int64_t>(summary.threads.size()), "thread"),
-                  plural_text(static_cast<int64_t>(summary.processes.size()), "process", "processes")));
+  const auto quiet = std::count_if(summary.threads.begin(), summary.threads.end(),
+                                   [](const ThreadSummary& thread) { return thread.chunks == 0; });
+  report.head.push_back(fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(summary.threads.size()), "thread"),
+                                    plural_text(static_cast<int64_t>(summary.processes.size()), "process", "processes"),
+                                    quiet == 0 ? "" : fmt::format(", {} of them without an event", quiet)));
+  report.tail.push_back(
+      "Threads without an event are known only if they lived when the recorder of penna record looked, twice a "
+      "second.");
   Table table;
   table.key = "threads";
   table.columns = {{"pid", "PID", CellKind::kNumber},
