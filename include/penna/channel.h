@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 10 };
+enum { PENNA_ABI_VERSION = 11 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -182,8 +182,8 @@ struct penna_channel {
   uint64_t start_cost_ticks; /* what starting the agent took */
   uint64_t
       record_cost_ticks;  /* what PENNA_COST_RECORDS records of a lock took, one behind the other; 0: not measured */
-  uint64_t control_entry; /* code that does what `control` asks, async-signal-safe; ends with a breakpoint */
-  uint64_t control_trap;  /* the address behind that breakpoint */
+  uint64_t control_entry; /* code that does what `control` asks, async-signal-safe */
+  uint64_t control_end;   /* of a loop in which it ends */
   uint64_t control_stack; /* the top of a stack for it */
 
   /* Shared, each on a cache line of its own. */

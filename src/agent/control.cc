@@ -48,19 +48,19 @@ __attribute__((used, visibility("hidden"))) void penna_agent_control() {
   if (process.channel != nullptr) answer(&process.channel->control);
 }
 void penna_agent_control_entry();
-void penna_agent_control_trap();
+void penna_agent_control_end();
 }
 
-// The stack is empty and aligned, and nothing comes after the breakpoint: whoever sent the thread here takes it back.
+// The stack is empty and aligned, and the loop has no end: whoever sent the thread here takes it back (attach/remote_call.h).
 asm(".text\n"
     ".hidden penna_agent_control_entry\n"
-    ".hidden penna_agent_control_trap\n"
-    "penna_agent_control_entry: call penna_agent_control\n int3\n"
-    "penna_agent_control_trap: ud2\n");
+    ".hidden penna_agent_control_end\n"
+    "penna_agent_control_entry: call penna_agent_control\n"
+    "penna_agent_control_end: pause\n jmp penna_agent_control_end\n");
 
 void offer_control(penna_channel* channel) {
   channel->control_entry = reinterpret_cast<uintptr_t>(&penna_agent_control_entry);
-  channel->control_trap = reinterpret_cast<uintptr_t>(&penna_agent_control_trap);
+  channel->control_end = reinterpret_cast<uintptr_t>(&penna_agent_control_end);
   channel->control_stack = reinterpret_cast<uintptr_t>(stack + sizeof stack);
 }
 

@@ -28,8 +28,10 @@
 namespace penna {
 namespace {
 
-constexpr int kPatienceMs = 2000;
-constexpr int kLongestMs = 5000;              // what we run takes milliseconds; a hostile process may lead us anywhere
+constexpr long kPatienceUs = 2'000'000;
+constexpr long kLongestUs = 5'000'000;        // what we run takes milliseconds; a hostile process may lead us anywhere
+constexpr long kLongestPauseUs = 2000;        // between two looks at it
+constexpr uint64_t kEndBytes = 4;             // of the loop at the end
 constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
 void* pointer(uint64_t value) { return reinterpret_cast<void*>(value); }
@@ -65,8 +67,8 @@ struct Stop {
 };
 
 // Waits for the next stop. waitid() without WEXITED: the exit status is for those who wait for it.
-Stop wait_for_stop(pid_t pid, pid_t thread, int patience_ms) {
-  for (int waited_us = 0; waited_us / 1000 < patience_ms; waited_us += 50) {
+Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
+  for (long waited_us = 0; waited_us < patience_us; waited_us += 50) {
     siginfo_t info{};
     if (::waitid(P_PID, static_cast<id_t>(thread), &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) != 0) return {};
     if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
@@ -116,16 +118,16 @@ class Saved {
     return general_back && vector_back && mask_back;
   }
 
-  // Makes the thread continue at the code, with every signal blocked but that of the breakpoint at its end: raised while it is blocked, the
-  // kernel would take the program's handler for it away (force_sig).
+  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it by now.
   bool redirect(pid_t thread, const RemoteCode& code) const {
     user_regs_struct there = general_;
     there.rip = code.entry;
     there.rsp = code.stack_top;
     there.rbp = 0;
-    there.eflags &= ~uint64_t{0x400};  // the direction flag is clear where functions begin
-    there.orig_rax = ~uint64_t{0};     // in no system call: nothing to restart yet
-    uint64_t blocked = ~(uint64_t{1} << (SIGTRAP - 1));
+    there.eflags &=
+        ~uint64_t{0x500};  // the direction flag is clear where functions begin; and no single steps, each a signal
+    there.orig_rax = ~uint64_t{0};  // in no system call: nothing to restart yet
+    uint64_t blocked = ~uint64_t{0};
     iovec registers{&there, sizeof there};
     return traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked)) &&
            traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
@@ -153,7 +155,7 @@ uint64_t instruction_pointer(pid_t thread) {
 bool stop_it(pid_t pid, pid_t thread) {
   if (!traced(PTRACE_INTERRUPT, thread, 0, 0)) return false;
   for (;;) {
-    const Stop stop = wait_for_stop(pid, thread, kPatienceMs);
+    const Stop stop = wait_for_stop(pid, thread, kPatienceUs);
     if (stop.signal == 0 || stop.event == PTRACE_EVENT_EXEC) return false;
     if (stop.event == PTRACE_EVENT_STOP) return true;
     if (!traced(PTRACE_CONT, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0)) return false;
@@ -162,20 +164,22 @@ bool stop_it(pid_t pid, pid_t thread) {
 
 enum class Ran { kWhole, kFaulted, kTooLong, kGone };
 
-// Let go in the middle, the thread would run into the breakpoint and die: so it is stopped, and put back, if it takes too long.
-// `*trapped`: a SIGTRAP of the program's own came meanwhile, which it shall get afterwards.
-Ran run(pid_t pid, pid_t thread, const RemoteCode& code, bool* trapped) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLongestMs);
-  for (;;) {
+// Looks, more and more seldom, whether the thread has come to the end. Let go before, it would stay there: so it is put back also if it
+// takes too long. It is asked, and does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets
+// a handler whose signal is blocked, or sends an older fault's signal first.
+Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(kLongestUs);
+  for (long pause_us = 50;; pause_us = std::min(2 * pause_us, kLongestPauseUs)) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
-    const Stop stop = wait_for_stop(pid, thread, kLongestMs);
-    if (stop.signal == 0) return stop_it(pid, thread) ? Ran::kTooLong : Ran::kGone;
-    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which shall not get our registers
+    Stop stop = wait_for_stop(pid, thread, pause_us);
+    // Only one that runs: an interrupt of one that has stopped by itself would stop it once more, before it has gone a step.
+    if (stop.signal == 0 && traced(PTRACE_INTERRUPT, thread, 0, 0)) stop = wait_for_stop(pid, thread, kLongestUs);
+    if (stop.signal == 0) return Ran::kGone;
+    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;     // another program, which shall not get our registers
+    if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals but those of faults wait
+    if (const uint64_t at = instruction_pointer(thread); at >= code.end && at < code.end + kEndBytes)
+      return Ran::kWhole;
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
-    if (stop.event == PTRACE_EVENT_STOP) continue;  // somebody stopped the whole process: it stops when we let go
-    if (stop.signal == SIGTRAP && instruction_pointer(thread) == code.trap) return Ran::kWhole;
-    if (stop.signal != SIGTRAP) return Ran::kFaulted;
-    *trapped = true;
   }
 }
 
@@ -197,10 +201,9 @@ Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
-  bool trapped = false;
-  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code, &trapped) : Ran::kGone;
+  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code) : Ran::kGone;
   const bool restored = ran != Ran::kGone && saved.restore(thread);
-  traced(PTRACE_DETACH, thread, 0, trapped && ran == Ran::kWhole ? SIGTRAP : 0);
+  traced(PTRACE_DETACH, thread, 0, 0);
   if (ran == Ran::kTooLong) return Error{fmt::format("what was run in process {} did not end", pid)};
   if (ran == Ran::kFaulted) return Error{fmt::format("what was run in process {} did not end as it should", pid)};
   if (ran == Ran::kGone || !restored) return Error{fmt::format("process {} ended meanwhile", pid)};

@@ -2,7 +2,7 @@
 // Lets one thread of a running process execute a piece of code that lies there already, and puts everything back.
 //
 // Why: a process that runs must change itself (patch its points, say), and the agent has neither a thread nor a signal of
-// its own there. Two stops and two resumes, some 50 us in all; the other threads run on.
+// its own there. Two stops and two resumes, some 0.2 ms in all; the other threads run on.
 // Invariant: whatever happens, the thread goes on with the registers, the signal mask and the system call that it had, and
 // is not traced any more. Reference: ptrace(2), PTRACE_SEIZE and "syscall restarts".
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace penna {
 
-// Addresses in the other process. The code must be async-signal-safe, expects its stack to be empty, and ends with a
-// breakpoint instruction; `trap` is the address behind that.
+// Addresses in the other process. The code must be async-signal-safe, expects its stack to be empty, and ends in a loop of two
+// instructions, `pause` and a jump to it, at `end`.
 struct RemoteCode {
   uint64_t entry = 0;
-  uint64_t trap = 0;
+  uint64_t end = 0;
   uint64_t stack_top = 0;
   // Of the file "memfd:penna-channel" that the process must have mapped; 0: none. The addresses may be a lie: in another program, into
   // which the process has turned meanwhile, they are not followed.

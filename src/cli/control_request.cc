@@ -39,7 +39,7 @@ penna_control silence_request(std::span<const uint64_t> functions) {
 Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request) {
   for (const auto end = Clock::now() + kPatience; Clock::now() < end;) {
     PENNA_TRY(page.ask(request));
-    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.trap(), page.stack_top(), page.inode()}));
+    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.end(), page.stack_top(), page.inode()}));
     const penna_control answer = page.answer();
     switch (answer.status) {
       case PENNA_CONTROL_DONE: return answer;

@@ -39,7 +39,7 @@ penna_control ControlPage::answer() const {
 }
 
 uint64_t ControlPage::entry() const { return page_ ? page()->control_entry : 0; }
-uint64_t ControlPage::trap() const { return page_ ? page()->control_trap : 0; }
+uint64_t ControlPage::end() const { return page_ ? page()->control_end : 0; }
 uint64_t ControlPage::stack_top() const { return page_ ? page()->control_stack : 0; }
 
 }  // namespace penna

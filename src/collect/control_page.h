@@ -26,7 +26,7 @@ class ControlPage {
 
   // The code, in that process.
   uint64_t entry() const;
-  uint64_t trap() const;
+  uint64_t end() const;
   uint64_t stack_top() const;
   // Of the channel's file, by which that process is told from another program.
   ino_t inode() const { return inode_; }

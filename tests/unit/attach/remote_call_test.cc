@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -43,23 +44,23 @@ __attribute__((used)) void penna_test_remote_work() {
   shared->calls = shared->calls + 1;
 }
 void penna_test_remote_entry();
-void penna_test_remote_trap();
+void penna_test_remote_end();
 void penna_test_remote_fault();
 void penna_test_remote_loop();
 void penna_test_remote_become();
 __attribute__((used)) void penna_test_remote_exec() { ::execl("/bin/sh", "sh", "-c", "exit 9", nullptr); }
 }
 asm(".text\n"
-    "penna_test_remote_entry: call penna_test_remote_work\n int3\n"
-    "penna_test_remote_trap: nop\n"
-    "penna_test_remote_fault: movl $0, 0\n int3\n"
+    "penna_test_remote_entry: call penna_test_remote_work\n"
+    "penna_test_remote_end: pause; jmp penna_test_remote_end\n"
+    "penna_test_remote_fault: movl $0, 0\n"
     "penna_test_remote_loop: jmp penna_test_remote_loop\n"
-    "penna_test_remote_become: call penna_test_remote_exec\n int3\n");
+    "penna_test_remote_become: call penna_test_remote_exec\n ud2\n");
 
 namespace {
 
 RemoteCode code_at(void (*entry)()) {
-  return {reinterpret_cast<uintptr_t>(entry), reinterpret_cast<uintptr_t>(&penna_test_remote_trap),
+  return {reinterpret_cast<uintptr_t>(entry), reinterpret_cast<uintptr_t>(&penna_test_remote_end),
           reinterpret_cast<uintptr_t>(stack + sizeof stack)};
 }
 RemoteCode code() { return code_at(&penna_test_remote_entry); }
@@ -207,21 +208,54 @@ TEST_F(RemoteCallTest, SignalsAreAllDelivered) {
   EXPECT_EQ(finish(), 7);
 }
 
-// The call ends at a breakpoint: while its signal is blocked, the kernel would take away the program's handler for it.
-TEST_F(RemoteCallTest, AHandlerOfTrapsStays) {
+// A thread that is interrupted while the signal of its own fault waits gets that, once, and nothing of ours.
+TEST_F(RemoteCallTest, FaultsComeToTheirHandlers) {
+  static constexpr int kFaults = 4;
+  static sigjmp_buf back;
+  static volatile int seen[NSIG];
   start([] {
     struct sigaction action {};
-    action.sa_handler = [](int) { shared->signals = shared->signals + 1; };
-    ::sigaction(SIGTRAP, &action, nullptr);
+    action.sa_handler = [](int signal) {
+      seen[signal] = seen[signal] + 1;
+      if (signal != SIGTRAP) ::siglongjmp(back, 1);
+    };
+    const int signals[kFaults] = {SIGTRAP, SIGSEGV, SIGILL, SIGFPE};
+    for (int signal : signals) ::sigaction(signal, &action, nullptr);
     shared->ready = 1;
-    for (int i = 0; i < 20'000; ++i) {
+    int rounds = 0;
+    for (; shared->signals == 0; ++rounds) {
       __asm__ volatile("int3");
-      shared->rounds = shared->rounds + 1;
+      if (::sigsetjmp(back, 1) == 0) __asm__ volatile("movl $0, 8");
+      if (::sigsetjmp(back, 1) == 0) __asm__ volatile("ud2");
+      if (::sigsetjmp(back, 1) == 0) __asm__ volatile("div %0" : : "r"(0) : "eax", "edx");
     }
-    return shared->signals == 20'000 ? 7 : 3;
+    for (int signal : signals)
+      if (seen[signal] != rounds) return signal;
+    return 77;
   });
   await_ready();
-  for (int i = 0; i < 20 && shared->rounds < 19'000; ++i) EXPECT_TRUE(call_in(pid_, code()));
+  call_often(1000);
+  shared->signals = 1;
+  EXPECT_EQ(finish(), 77);
+}
+
+TEST_F(RemoteCallTest, SignalsOfFaultsStayAsTheyWere) {
+  start([] {
+    ::signal(SIGTRAP, SIG_IGN);
+    ::signal(SIGSEGV, SIG_IGN);
+    sigset_t traps, mask;
+    ::sigemptyset(&traps);
+    ::sigaddset(&traps, SIGTRAP);
+    ::sigprocmask(SIG_BLOCK, &traps, nullptr);
+    shared->ready = 1;
+    while (shared->signals == 0) ::usleep(1000);
+    ::sigprocmask(SIG_BLOCK, nullptr, &mask);
+    const bool blocked = ::sigismember(&mask, SIGTRAP) == 1 && ::sigismember(&mask, SIGSEGV) == 0;
+    return ::signal(SIGTRAP, SIG_DFL) == SIG_IGN && ::signal(SIGSEGV, SIG_DFL) == SIG_IGN && blocked ? 7 : 3;
+  });
+  await_ready();
+  call_often(20);
+  shared->signals = 1;
   EXPECT_EQ(finish(), 7);
 }
 
