@@ -2,8 +2,11 @@
 // See chunk_filter.h.
 #include "collect/chunk_filter.h"
 
+#include <utility>
+
 #include <cstring>
 
+#include "base/free_memory.h"
 #include "recording/records.h"
 
 namespace penna {
@@ -75,7 +78,7 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
 void ChunkFilter::weigh() {
   constexpr size_t kNumber = 48;  // of a set
   if (share_.weigh(weight_, nowhere_.size() * kNumber + (points_ ? points_->bytes() : 0))) return;
-  nowhere_ = {};
+  free_memory(nowhere_);
   if (points_) points_->forget();
 }
 
@@ -107,8 +110,12 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   const std::span<const uint8_t> left = apply(chunk, [] {});
   if (points_) points_->set_open_spans(header.thread_serial, open_spans);
   points_left_out_ = left_out;
-  if (thread) (void)share_.weigh(thread->weight, before ? before->weight : 0);
+  // The state weighs what it weighed, unless others need that by now.
+  if (thread) (void)share_.weigh(thread->weight, 0);
   thread = std::move(before);
+  if (!thread) return left;
+  const size_t bytes = std::exchange(thread->weight, 0);
+  if (!share_.weigh(thread->weight, bytes)) thread->sieve.forget();
   return left;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/free_memory.h"
 #include "recording/records.h"
 
 namespace penna {
@@ -99,7 +100,7 @@ void FlightRecorder::remember(Watched& watched, uint64_t pc, bool wanted) {
 
 void FlightRecorder::forget(Watched& watched) {
   functions_ -= watched.functions.size();
-  watched.functions = {};
+  free_memory(watched.functions);
 }
 
 // Which module a function is in may be told by another thread, later than that it was entered.

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/free_memory.h"
+
 namespace penna {
 namespace {
 
@@ -91,9 +93,9 @@ void CallDigest::lose() {
 }
 
 void CallDigest::forget() {
-  stack_ = {};
+  free_memory(stack_);
   stacks_ = {};
-  exits_ = {};
+  free_memory(exits_);
   beyond_ = 0;
 }
 

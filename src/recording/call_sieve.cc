@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/free_memory.h"
+
 namespace penna {
 
 void CallSieve::add(std::span<const uint8_t> chunk) {
@@ -44,13 +46,13 @@ void CallSieve::rest() {
 
 void CallSieve::forget() {
   keep_older(0);
-  stack_ = {};
+  free_memory(stack_);
   stacks_ = {};
   decided_ = 0;
   beyond_ = 0;
-  values_ = {};
-  functions_ = {};
-  indices_ = {};
+  free_memory(values_);
+  free_memory(functions_);
+  free_memory(indices_);
   recent_ = {};
 }
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/free_memory.h"
+
 namespace penna {
 namespace {
 
@@ -46,9 +48,9 @@ size_t PointSelection::bytes() const {
 }
 
 void PointSelection::forget() {
-  sites_ = {};
-  spans_ = {};
-  open_spans_ = {};
+  free_memory(sites_);
+  free_memory(spans_);
+  free_memory(open_spans_);
   site_bytes_ = open_count_ = 0;
 }
 

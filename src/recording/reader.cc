@@ -15,6 +15,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/free_memory.h"
 #include "recording/block.h"
 #include "recording/codec.h"
 #include "recording/metadata.h"
@@ -260,7 +261,7 @@ void Recording::State::add_chunks() {
   for (size_t thread = threads.size(); thread-- > 0;)
     first_chunk[thread] = std::min(first_chunk[thread], first_chunk[thread + 1]);
   gathered.clear();
-  chunk_blocks = {};
+  free_memory(chunk_blocks);
 }
 
 // Of chunks that are not in the file: their threads were filling them when the recorder died, or the file was cut.
@@ -280,7 +281,7 @@ void Recording::State::add_pieces(const std::map<std::pair<uint32_t, uint32_t>, 
     if (same == end || same->thread != chunk.thread || same->sequence != chunk.sequence) chunks.push_back(chunk);
   }
   std::sort(chunks.begin(), chunks.end(), before);
-  pieces = {};
+  free_memory(pieces);
 }
 
 // ---- Reading

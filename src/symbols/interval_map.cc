@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/free_memory.h"
+
 namespace penna {
 
 void IntervalMap::add(uint64_t begin, uint64_t end, uint32_t value) {
@@ -40,7 +42,7 @@ void IntervalMap::finish() {
     open.push_back(&interval);
   }
   close(UINT64_MAX);
-  intervals_ = {};
+  free_memory(intervals_);
   cuts_.shrink_to_fit();
 }
 

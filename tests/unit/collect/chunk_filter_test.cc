@@ -107,6 +107,36 @@ TEST(ChunkFilter, AChunkThatWillComeAgainIsNotCounted) {
   EXPECT_EQ(filter.calls_left_out(), 1u);
 }
 
+// A look at an open chunk may find the budget spent; what the thread weighed before is in the sum all the same.
+TEST(ChunkFilter, ALookLeavesTheSumOfTheStatesTrue) {
+  CallRules rules;
+  rules.rough = true;
+  rules.depth = 1;
+  const auto open_calls = [](uint32_t thread, uint64_t sequence, uint64_t count) {
+    ChunkBuilder chunk(kNow, thread, sequence);
+    for (uint64_t i = 0; i < count; ++i) chunk.entry(kFunction + i, kNow + i);
+    return chunk.close();
+  };
+  const auto weight_of = [&](const std::vector<std::pair<uint32_t, uint64_t>>& threads) {
+    const auto budget = std::make_shared<Budget>();
+    ChunkFilter filter(0, nullptr, &rules, budget);
+    for (const auto& [thread, count] : threads) filter.apply(open_calls(thread, 0, count), [] {});
+    return budget->state_bytes();
+  };
+  const size_t one = weight_of({{1, 100}}), both = weight_of({{1, 100}, {2, 100}});
+  const auto budget = std::make_shared<Budget>(Budget::Limits{64, both, 0});
+  ChunkFilter filter(0, nullptr, &rules, budget);
+  filter.apply(open_calls(1, 0, 100), [] {});
+  EXPECT_EQ(budget->state_bytes(), one);
+  filter.preview(open_calls(1, 1, 2000));
+  EXPECT_TRUE(budget->state_reached());
+  EXPECT_EQ(budget->state_bytes(), one);
+  filter.apply(open_calls(2, 0, 100), [] {});
+  EXPECT_EQ(budget->state_bytes(), both);
+  filter.apply(open_calls(3, 0, 100), [] {});
+  EXPECT_EQ(budget->state_bytes(), both) << "there is no room for a third";
+}
+
 TEST(ChunkFilter, AChunkThatComesLateKeepsItsCalls) {
   CallRules rules;
   rules.rough = true;

@@ -137,6 +137,17 @@ TEST(CallDigest, NothingIsTakenWhereNothingIsStored) {
   EXPECT_TRUE(keep(chunks, std::vector<bool>(chunks.size())).empty());
 }
 
+TEST(CallDigest, WhatIsForgottenIsNotInMemory) {
+  CallDigest digest;
+  const size_t before = digest.bytes();
+  ChunkBuilder chunk;
+  for (uint64_t i = 0; i < 1000; ++i) chunk.entry(kCode + i, i);
+  digest.add(chunk.close(), false);
+  EXPECT_GT(digest.bytes(), before + 1000 * sizeof(uint64_t));
+  digest.forget();
+  EXPECT_EQ(digest.bytes(), before);
+}
+
 TEST(CallDigest, ManyOpenCallsTakeSeveralChunks) {
   std::mt19937 random(3);
   const std::vector<Chunk> chunks = random_calls(random, 5000, 6, 20000);

@@ -393,6 +393,21 @@ TEST(CallSieve, DeeperThanIsFollowedIsKeptAndBounded) {
 
 // ---- ChunkCut
 
+TEST(CallSieve, WhatIsForgottenIsNotInMemory) {
+  CallRules rules;
+  rules.rough = true;
+  rules.ask = [](uint32_t, uint64_t, uint64_t) { return FunctionTraits{}; };
+  CallSieve sieve(rules, 0);
+  const size_t before = sieve.bytes();
+  ChunkBuilder chunk(kStart);
+  for (uint64_t i = 0; i < 1000; ++i) chunk.entry(kCode + i, kStart + i);
+  sieve.add(chunk.close());
+  (void)sieve.take();
+  EXPECT_GT(sieve.bytes(), before + 1000 * sizeof(uint64_t));
+  sieve.forget();
+  EXPECT_EQ(sieve.bytes(), before);
+}
+
 TEST(ChunkCut, WhatIsNoRecordStaysAsItIs) {
   ChunkBuilder build;
   const size_t first = build.size();
