@@ -6,6 +6,7 @@
 // the whole collector, while another thread writes without end (so between a check and the use of what was checked).
 // PENNA_FUZZ_STATES=1000000 build/fuzz/fuzz/pages_fuzz: ends after so many states, and says how many there were, and the most memory.
 #include <sanitizer/allocator_interface.h>
+#include <sanitizer/common_interface_defs.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,6 +56,7 @@ class Heap {
     states.most_heap = std::max(states.most_heap, held);
     if (held <= kMostHeap) return;
     std::fprintf(stderr, "the recorder holds %zu bytes; its budget is %zu\n", held, kMostHeap);
+    __sanitizer_print_memory_profile(95, 12);
     std::abort();
   }
 
