@@ -47,7 +47,7 @@ ListReport recording_report(const Recording& recording) {
     }
   }
   ListReport list;
-  if (!modules.rows.empty()) list.report.tables.push_back(std::move(modules));
+  list.report.add(std::move(modules));
   list.add_points(points.take(), "No points were found in the recorded programs.");
   return list;
 }

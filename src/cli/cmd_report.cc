@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/say.h"
 #include "cli/analyses.h"
@@ -213,11 +214,14 @@ bool shows_stacks(const ReportOptions& options) {
 }
 
 // A table of calls in which allocations happened needs some.
-Report without_calls(const Recording& recording) {
-  Report report;
-  report.head.push_back(fmt::format(
+Report without_calls(Report report, const Recording& recording) {
+  report.head = {fmt::format(
       "No calls were recorded, in which allocations could be: penna record -k calls,alloc records both; {}.",
-      why_no_calls(recording)));
+      why_no_calls(recording))};
+  for (Table& table : std::exchange(report.tables, {})) {
+    table.rows.clear();
+    report.add(std::move(table));
+  }
   return report;
 }
 
@@ -281,15 +285,17 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   std::optional<CriticalPath> path;
   if (options.path.any()) path = PENNA_TRY(find_path(recording, summary, *analyses.relations->history(), options.path));
   Report report;
-  if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
-    report = without_calls(recording);
-  } else {
+  {
     Progress progress("naming", analyses.allocations ? analyses.allocations->stacks().size() : 0, "stacks",
                       !options.input.no_progress);
     const AllocationView view{groups_of(options), [&] { progress.slow_step(); }, analyses.tree.get(),
                               options.suppressions.none ? nullptr : &suppressor};
     report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd()),
                           path ? &*path : nullptr});
+  }
+  if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
+    report = without_calls(std::move(report), recording);
+  } else {
     const Allocations* heap = options.which == "health" ? nullptr : analyses.allocations.get();
     if (heap != nullptr && heap->family().is_heap())
       if (std::string others = other_families_text(recording, *heap); !others.empty())

@@ -2,6 +2,8 @@
 // See table_output.h.
 #include "cli/table_output.h"
 
+#include <algorithm>
+
 #include "export/csv_writer.h"
 #include "report/print.h"
 
@@ -136,7 +138,9 @@ bool write_report(const Report& report, const TableOptions& options, Output& out
   }
   if (options.format == Format::kCsv) {
     CsvWriter csv(output.sink());
-    if (!report.tables.empty()) table_csv(report.tables[0], csv);
+    const auto main =
+        std::find_if(report.tables.begin(), report.tables.end(), [](const Table& table) { return !table.is_aside; });
+    if (main != report.tables.end()) table_csv(*main, csv);
     return csv.finish();
   }
   JsonWriter json(output.sink());

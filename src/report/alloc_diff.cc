@@ -161,7 +161,7 @@ Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums
         quiet.absolute != 0 ? "less than " + bytes_text(quiet.absolute)
         : sampled ? fmt::format("at most {}, or by no more than samples of the same do", percent_text(quiet.percent))
                   : fmt::format("at most {}, in bytes and in number", percent_text(quiet.percent))));
-  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

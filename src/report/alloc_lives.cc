@@ -208,36 +208,31 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
                         const AllocationView& view, bool freed_by) {
   Report report;
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) {
-    report.head.push_back(no_allocations_text(recording, heap));
-    return report;
-  }
   uint64_t freed = 0, elsewhere = 0;
   for (uint32_t slot = 0; slot < heap.slot_count(); ++slot) {
     freed += lives.of_slot(slot).lives.count();
     elsewhere += lives.of_slot(slot).elsewhere;
   }
   const BlockFamily& family = heap.family();
-  report.head.push_back(fmt::format(
-      "{}{} {}, {} of them by another thread than {} them; {} {} {}{}",
-      plural_text(static_cast<int64_t>(freed), family.block()), family_text(heap), family.freed(),
-      count_text(static_cast<int64_t>(elsewhere)), family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
-      count_text(static_cast<int64_t>(total.live_blocks)), has_range(recording) ? "not" : "never", family.freed(),
-      has_range(recording) ? " in the range" : ""));
+  report.head.push_back(total.allocations == 0
+                            ? no_allocations_text(recording, heap)
+                            : fmt::format("{}{} {}, {} of them by another thread than {} them; {} {} {}{}",
+                                          plural_text(static_cast<int64_t>(freed), family.block()), family_text(heap),
+                                          family.freed(), count_text(static_cast<int64_t>(elsewhere)),
+                                          family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
+                                          count_text(static_cast<int64_t>(total.live_blocks)),
+                                          has_range(recording) ? "not" : "never", family.freed(),
+                                          has_range(recording) ? " in the range" : ""));
   report.tables.push_back(freed_by ? table_of_freers(recording, heap, lives, names)
                                    : table_of_lives(recording, heap, lives, names, view));
   report.tables[0].key = "lifetimes";
-  report.tables.push_back(table_of_decades(lives));
+  report.add(table_of_decades(lives));
   if (freed_by && !lives.freed_by().empty() && !has_stacks(lives)) report.tail.push_back(no_free_stacks_text(heap));
   return report;
 }
 
 Report freers_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   Report report;
-  if (heap.total().allocations == 0) {
-    report.head.push_back(no_allocations_text(recording, heap));
-    return report;
-  }
   const auto freers = std::make_shared<const std::vector<Freer>>(freers_of(lives));
   Table table;
   table.key = "freers";
@@ -268,11 +263,14 @@ Report freers_report(const Recording& recording, const Allocations& heap, const 
     else
       set_freer(row, recording, freer.thread, freer.from, names);
   };
-  report.head.push_back(fmt::format("{} of {}{} {}", plural_text(static_cast<int64_t>(blocks), heap.family().block()),
-                                    bytes_text(static_cast<int64_t>(bytes)), family_text(heap), heap.family().freed()));
-  if (table.rows.empty()) return report;
-  report.tables.push_back(std::move(table));
-  if (!has_stacks(lives)) report.tail.push_back(no_free_stacks_text(heap));
+  report.head.push_back(
+      heap.total().allocations == 0
+          ? no_allocations_text(recording, heap)
+          : fmt::format("{} of {}{} {}", plural_text(static_cast<int64_t>(blocks), heap.family().block()),
+                        bytes_text(static_cast<int64_t>(bytes)), family_text(heap), heap.family().freed()));
+  const bool any = !table.rows.empty();
+  report.add(std::move(table));
+  if (any && !has_stacks(lives)) report.tail.push_back(no_free_stacks_text(heap));
   return report;
 }
 
@@ -292,10 +290,6 @@ std::string other_allocator(const Recording& recording, const Allocations& heap)
 
 Report sizes_report(const Recording& recording, const Allocations& heap, const BlockSizes& sizes) {
   Report report;
-  if (heap.total().allocations == 0) {
-    report.head.push_back(no_allocations_text(recording, heap));
-    return report;
-  }
   SizeCounts sum;
   for (const SizeCounts& power : sizes.by_power()) {
     sum.allocations += power.allocations;
@@ -313,14 +307,13 @@ Report sizes_report(const Recording& recording, const Allocations& heap, const B
         "; beyond that, {} of waste, as glibc's malloc lays blocks out "
         "(computed: a multiple of 16 with 8 bytes of its own, at least 32)",
         bytes_text(static_cast<int64_t>(sum.waste)));
-  report.head.push_back(std::move(head));
+  report.head.push_back(heap.total().allocations == 0 ? no_allocations_text(recording, heap) : std::move(head));
   if (sizes.without_size() != 0)
     report.tail.push_back(
         fmt::format("There are too many different sizes: {} of the others are only in the first table.",
                     plural_text(static_cast<int64_t>(sizes.without_size()), "allocation")));
-  report.tables.push_back(table_of_sizes("sizes", "Sizes in bytes", sizes.by_power(), true, has_waste));
-  report.tables.push_back(
-      table_of_sizes("frequent", "The most frequent sizes in bytes", sizes.by_size(), false, has_waste));
+  report.add(table_of_sizes("sizes", "Sizes in bytes", sizes.by_power(), true, has_waste));
+  report.add(table_of_sizes("frequent", "The most frequent sizes in bytes", sizes.by_size(), false, has_waste));
   return report;
 }
 

@@ -170,12 +170,6 @@ Report report_of(const char* key, std::string head, Table table) {
   return report;
 }
 
-Report without_table(std::string head) {
-  Report report;
-  report.head.push_back(std::move(head));
-  return report;
-}
-
 std::string temporary_text(const Allocations& heap) {
   const bool maps = heap.family().space() == BlockSpace::kMaps;
   if (heap.within() == 1)
@@ -253,7 +247,6 @@ AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor) {
 
 Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
   const BlockFamily& family = heap.family();
   const std::string temporary =
       heap.knows_temporary() ? fmt::format(", {} temporary", count_text(static_cast<int64_t>(total.temporary))) : "";
@@ -266,6 +259,7 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
         fmt::format("; {} of {}s whose {} {} (--unmatched)", counted(total.unmatched_frees, family.free()),
                     family.block(), family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping",
                     has_range(recording) ? "is not in the range" : "was not recorded");
+  if (total.allocations == 0) head = no_allocations_text(recording, heap);
   SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
   blocks.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
@@ -297,32 +291,33 @@ std::vector<std::string> sudden_ends(const Recording& recording, const Allocatio
   return sentences;
 }
 
+// `suppressed`: what of it is no news; may be empty.
+std::string leaks_head(const Recording& recording, const Allocations& heap, const AllocationSums& left,
+                       const std::string& suppressed) {
+  const HeapTotals total = heap.total();
+  const BlockFamily& family = heap.family();
+  if (total.allocations == 0) return no_allocations_text(recording, heap);
+  if (left.live_blocks != 0)
+    return fmt::format("{} in {} not {} {}, of {} in {}{}", bytes(left.live_bytes),
+                       counted(left.live_blocks, family.block()), family.freed(), end_text(recording, heap),
+                       bytes(total.bytes), counted(total.allocations, family.allocation()), family_text(heap));
+  if (!suppressed.empty()) return fmt::format("Nothing leaked{} but {}.", family_text(heap), suppressed);
+  return fmt::format("Nothing leaked{}: all {} were {}.", family_text(heap),
+                     counted(total.allocations, fmt::format("recorded {}", family.block()).c_str()), family.freed());
+}
+
 }  // namespace
 
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
-  const HeapTotals total = heap.total();
-  if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
   const AllocationSums left = leaked(heap, view.suppressor);
+  const HeapTotals total = heap.total();
   std::string suppressed;
   if (left.live_blocks != total.live_blocks)
     suppressed = fmt::format("{} of {} suppressed: --no-suppressions shows them",
                              counted(total.live_blocks - left.live_blocks, heap.family().block()),
                              bytes(total.live_bytes - left.live_bytes));
-  if (left.live_blocks == 0) {
-    return without_table(suppressed.empty()
-                             ? fmt::format("Nothing leaked{}: all {} were {}.", family_text(heap),
-                                           plural_text(static_cast<int64_t>(total.allocations),
-                                                       fmt::format("recorded {}", heap.family().block()).c_str()),
-                                           heap.family().freed())
-                             : fmt::format("Nothing leaked{} but {}.", family_text(heap), suppressed));
-  }
-  Report report = report_of(
-      "leaks",
-      fmt::format("{} in {} not {} {}, of {} in {}{}", bytes(left.live_bytes),
-                  counted(left.live_blocks, heap.family().block()), heap.family().freed(), end_text(recording, heap),
-                  bytes(total.bytes), counted(total.allocations, heap.family().allocation()), family_text(heap)),
-      {});
-  if (!suppressed.empty()) report.head.push_back(suppressed);
+  Report report = report_of("leaks", leaks_head(recording, heap, left, suppressed), {});
+  if (!suppressed.empty() && left.live_blocks != 0) report.head.push_back(suppressed);
   if (view.by) {
     SumColumn blocks = {"blocks", "BLOCKS", CellKind::kCount, live_blocks, "total_blocks", "TOTAL BLOCKS", true};
     SumColumn main = main_column(kLive, "leaked_bytes", "LEAKED");
@@ -332,22 +327,23 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
     report.tables[0] = leaks_by_stack(recording, heap, names, view);
   }
   report.tables[0].key = "leaks";
-  if (!has_range(recording)) report.tail = sudden_ends(recording, heap);
+  if (left.live_blocks != 0 && !has_range(recording)) report.tail = sudden_ends(recording, heap);
   return report;
 }
 
 Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) return without_table(no_allocations_text(recording, heap));
-  if (!heap.knows_temporary()) {
-    std::string why = kNoTemporaryOfSample;
-    why[0] = 'W';
-    return without_table(why + ".");
-  }
   std::string head =
       fmt::format("{} of {}{} temporary, {} of them: {}", count_text(static_cast<int64_t>(total.temporary)),
                   counted(total.allocations, heap.family().allocation()), family_text(heap),
                   bytes(total.temporary_bytes), temporary_text(heap));
+  if (total.allocations == 0) {
+    head = no_allocations_text(recording, heap);
+  } else if (!heap.knows_temporary()) {
+    head = kNoTemporaryOfSample;
+    head[0] = 'W';
+    head += '.';
+  }
   const SumColumn data = {"temp_bytes",       "BYTES",
                           CellKind::kBytes,   [](const AllocationSums& s) { return number(s.temporary_bytes); },
                           "total_temp_bytes", "TOTAL BYTES"};
@@ -367,7 +363,6 @@ Report temp_report(const Recording& recording, const Allocations& heap, Names& n
 }
 
 Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
-  if (heap.total().allocations == 0) return without_table(no_allocations_text(recording, heap));
   const SumColumn blocks = {"peak_blocks",       "BLOCKS",
                             CellKind::kCount,    [](const AllocationSums& s) { return number(s.peak_blocks); },
                             "total_peak_blocks", "TOTAL BLOCKS"};
@@ -380,7 +375,10 @@ Report peak_report(const Recording& recording, const Allocations& heap, Names& n
   own.is_own_peak = true;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
   Report report =
-      report_of("peak", peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
+      report_of("peak",
+                heap.total().allocations == 0
+                    ? no_allocations_text(recording, heap)
+                    : peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
                 sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
   if (std::string largest = largest_process_text(recording, heap); !largest.empty())
     report.head.push_back(std::move(largest));

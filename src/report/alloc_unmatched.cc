@@ -83,7 +83,7 @@ Report unmatched_report(const Recording& recording, const Allocations& heap, con
   };
   Report report;
   report.head.push_back(head_text(heap, all, again, whole));
-  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   if (all != 0 && !has_stacks) report.tail.push_back(no_free_stacks_text(heap));
   return report;
 }

@@ -64,7 +64,7 @@ Report calls_report(const Recording& recording, const Calls& calls, Names& names
   };
   Report report;
   report.head.push_back(calls_head(recording, calls, table.rows.size()));
-  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 
@@ -92,7 +92,7 @@ Report calls_report(const Recording& recording, const Calls& calls, const CallGr
   }
   Report report;
   report.head.push_back(calls_head(recording, calls, calls.by_total().size()));
-  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

@@ -178,12 +178,9 @@ Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const
   report.head = deadlock_sentences(deadlocks, texts);
   add_head(chains, texts, links, report);
   Table stuck = deadlock_table(deadlocks, texts, end);
-  if (!stuck.rows.empty()) report.tables.push_back(std::move(stuck));
-  for (const bool locks : {true, false}) {
-    Table table = chains_table(chains, texts, links, locks);
-    if (!table.rows.empty() || locks) report.tables.push_back(std::move(table));
-    if (report.tables.back().rows.empty()) report.tables.back().title.clear();
-  }
+  stuck.is_aside = true;
+  report.add(std::move(stuck));
+  for (const bool locks : {true, false}) report.add(chains_table(chains, texts, links, locks));
   if (chains.still_waiting() != 0)
     report.tail.push_back(fmt::format("{} not over when the recording ended: {} until then.",
                                       plural_text(static_cast<int64_t>(chains.still_waiting()), "wait"),

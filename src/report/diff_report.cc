@@ -112,7 +112,7 @@ Report diff_report(const CallsByName& a, const CallsByName& b, const QuietLimit&
         quiet.absolute != 0
             ? fmt::format("changed by less than {}", duration_text(quiet.absolute))
             : fmt::format("as many calls in both and changed by less than {}", percent_text(quiet.percent))));
-  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

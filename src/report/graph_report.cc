@@ -100,7 +100,7 @@ Report graph_report(const Recording& recording, const CallGraph& graph, Names& n
   build.add_chosen(chosen);
   build.add_callees(callees);
   report.tables = {std::move(callers), std::move(chosen)};
-  if (!callees.rows.empty()) report.tables.push_back(std::move(callees));
+  report.add(std::move(callees));
   return report;
 }
 

@@ -144,7 +144,7 @@ Report health_report(const Recording& recording, const Summary& summary, const H
   add_file(health, counters);
   add_analysis(health, counters);
   report.tables.push_back(counters.take());
-  if (!health.module_stacks.empty()) report.tables.push_back(stacks_table(health));
+  report.add(stacks_table(health));
   if (const std::string cost = cost_text(health); !cost.empty()) report.tail.push_back(cost);
   for (const HealthSentence& sentence : health.sentences)
     (sentence.severity == Severity::kNote ? report.tail : report.warnings).push_back(sentence.text);

@@ -81,24 +81,26 @@ bool print_heap_chart(const Recording& recording, const HeapHistory& history, co
 Report heap_report(const Recording& recording, const Allocations& heap, const HeapHistory& history, bool ascii) {
   Report report;
   const HeapTotals total = heap.total();
-  if (total.allocations == 0) {
-    report.head.push_back(no_allocations_text(recording, heap));
-    return report;
-  }
   const uint64_t start = summarize(recording).first_time;
-  report.head.push_back(fmt::format(
-      "{} in {}{} at the peak{} after {}; {} in {} live {}", bytes_text(static_cast<int64_t>(history.peak_bytes())),
-      plural_text(static_cast<int64_t>(history.peak_blocks()), heap.family().block()), family_text(heap),
-      busy_processes(heap) > 1 ? " of all processes together" : "",
-      duration_text(since(start, recording, history, history.peak_time())),
-      bytes_text(static_cast<int64_t>(total.live_bytes)),
-      plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block()), end_text(recording, heap)));
+  report.head.push_back(
+      total.allocations == 0
+          ? no_allocations_text(recording, heap)
+          : fmt::format("{} in {}{} at the peak{} after {}; {} in {} live {}",
+                        bytes_text(static_cast<int64_t>(history.peak_bytes())),
+                        plural_text(static_cast<int64_t>(history.peak_blocks()), heap.family().block()),
+                        family_text(heap), busy_processes(heap) > 1 ? " of all processes together" : "",
+                        duration_text(since(start, recording, history, history.peak_time())),
+                        bytes_text(static_cast<int64_t>(total.live_bytes)),
+                        plural_text(static_cast<int64_t>(total.live_blocks), heap.family().block()),
+                        end_text(recording, heap)));
   Table table;
   table.key = "heap";
   table.columns = {{"time_ns", "TIME", CellKind::kDuration},   {"max_bytes", "MOST", CellKind::kBytes},
                    {"max_blocks", "BLOCKS", CellKind::kCount}, {"min_bytes", "LEAST", CellKind::kBytes},
                    {"live_bytes", "LIVE", CellKind::kBytes},   {"live_blocks", "LIVE BLOCKS", CellKind::kCount}};
-  for (const HeapPoint& point : history.points(HeapHistory::kPoints))
+  const std::vector<HeapPoint> points =
+      total.allocations == 0 ? std::vector<HeapPoint>{} : history.points(HeapHistory::kPoints);
+  for (const HeapPoint& point : points)
     table.add({since(start, recording, history, point.time), number(point.most_bytes), number(point.most_blocks),
                number(point.least_bytes), number(point.end_bytes), number(point.end_blocks)});
   table.draw = [&recording, &history, ascii](const TextStyle& text, const TextSink& sink) {
@@ -108,7 +110,7 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
     style.color = text.color;
     return print_heap_chart(recording, history, style, sink);
   };
-  report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

@@ -190,25 +190,26 @@ int64_t step_below(int64_t ns) {
   }
 }
 
-// How long the waits for one lock are.
-Table histogram_table(const Recording& recording, const LockStats& lock, const LockNames& name_of, bool ascii) {
+// How long the waits for one lock are. `lock`: null: there is none.
+Table histogram_table(const Recording& recording, const LockStats* lock, const LockNames& name_of, bool ascii) {
   constexpr size_t kBar = 40;
   Table table;
   table.key = "histogram";
-  table.title = "Waits for " + name_of.in_sentence(lock) + " by length";
   table.columns = {{"from_ns", "FROM", CellKind::kDuration},
                    {"waits", "WAITS", CellKind::kCount},
                    {"percent", "SHARE", CellKind::kPercent},
                    {"", "", CellKind::kText, false, false, true}};
+  if (lock == nullptr) return table;
+  table.title = "Waits for " + name_of.in_sentence(*lock) + " by length";
   std::vector<std::pair<int64_t, uint64_t>> steps;
   uint64_t most = 1;
-  lock.wait.for_each([&](uint64_t ticks, uint64_t count) {
+  lock->wait.for_each([&](uint64_t ticks, uint64_t count) {
     const int64_t from = step_below(ticks_to_ns(recording, ticks));
     if (steps.empty() || steps.back().first != from) steps.emplace_back(from, 0);
     most = std::max(most, steps.back().second += count);
   });
   for (const auto& [from, count] : steps) {
-    const double share = static_cast<double>(count) / static_cast<double>(lock.wait.count());
+    const double share = static_cast<double>(count) / static_cast<double>(lock->wait.count());
     const auto width = static_cast<size_t>(
         std::ceil(static_cast<double>(kBar) * static_cast<double>(count) / static_cast<double>(most)));
     std::string bar;
@@ -238,13 +239,13 @@ Report locks_report(const Recording& recording, const Locks& locks, Names& names
   if (view.with_stacks) {
     second = waits_table(recording, locks, choice, names, name_of, true);
     second.title = "Waits by stack";
-  } else if (worst != nullptr) {
-    second = histogram_table(recording, *worst, name_of, view.ascii);
+  } else {
+    second = histogram_table(recording, worst, name_of, view.ascii);
   }
   for (Table table :
        {locks_table(recording, locks, choice, name_of), std::move(second),
         others_table(recording, locks, choice, name_of), conditions_table(recording, locks, choice, name_of)})
-    if (!table.rows.empty()) report.tables.push_back(std::move(table));
+    report.add(std::move(table));
   report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;
 }

@@ -121,9 +121,9 @@ Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const Wa
   report.head = deadlock_sentences(deadlocks, texts);
   report.head.push_back(order_head(order));
   Table stuck = deadlock_table(deadlocks, texts, end);
-  if (!stuck.rows.empty()) report.tables.push_back(std::move(stuck));
-  report.tables.push_back(inversions_table(order, texts));
-  if (report.tables.back().rows.empty()) report.tables.back().title.clear();
+  stuck.is_aside = true;
+  report.add(std::move(stuck));
+  report.add(inversions_table(order, texts));
   uint64_t alike = 0;
   for (const Inversion& inversion : order.inversions()) alike += inversion.alike;
   if (alike != 0)

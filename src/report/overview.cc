@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "report/info.h"
 #include "report/units.h"
 
@@ -12,9 +15,17 @@ namespace {
 
 // Appends the tables of `part`; the first one is titled by its name and the part's first sentence.
 void append(Report& whole, Report part, const char* name) {
-  if (part.tables.empty()) return;
   part.tables[0].title = fmt::format("{}: {}", name, part.head.empty() ? "" : part.head[0]);
-  for (Table& table : part.tables) whole.tables.push_back(std::move(table));
+  for (Table& table : part.tables) whole.add(std::move(table));
+}
+
+// Those of a part that has nothing to tell.
+void append_empty(Report& whole, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    Table table;
+    table.key = key;
+    whole.add(std::move(table));
+  }
 }
 
 std::string first_line(const Recording& recording, const Summary& summary) {
@@ -31,12 +42,17 @@ Report overview_report(const Recording& recording, const Summary& summary, const
   Report report;
   report.head.push_back(first_line(recording, summary));
   report.head.push_back(fmt::format("{} recorded, {} lost", events_text(summary.events), events_text(summary.lost)));
-  if (inputs.calls != nullptr) append(report, calls_report(recording, *inputs.calls, names), "Calls");
+  if (inputs.calls != nullptr)
+    append(report, calls_report(recording, *inputs.calls, names), "Calls");
+  else
+    append_empty(report, {"calls"});
   if (inputs.allocations != nullptr) {
     append(report, alloc_report(recording, *inputs.allocations, names), "Allocations");
     AllocationView view;
     view.suppressor = inputs.suppressor;
     append(report, leaks_report(recording, *inputs.allocations, names, view), "Leaks");
+  } else {
+    append_empty(report, {"alloc", "leaks"});
   }
   if (inputs.locks != nullptr) {
     LockView view{inputs.lock_blocks};
@@ -44,9 +60,14 @@ Report overview_report(const Recording& recording, const Summary& summary, const
     Report locks = locks_report(recording, *inputs.locks, names, view);
     report.tail = std::move(locks.tail);
     append(report, std::move(locks), "Locks");
+  } else {
+    append_empty(report, {"locks", "waits", "others", "conditions"});
   }
-  if (inputs.points != nullptr) append(report, points_report(recording, *inputs.points), "Points");
-  if (report.tables.empty())
+  if (inputs.points != nullptr)
+    append(report, points_report(recording, *inputs.points), "Points");
+  else
+    append_empty(report, {"points"});
+  if (std::all_of(report.tables.begin(), report.tables.end(), [](const Table& table) { return table.rows.empty(); }))
     report.tail.push_back(
         "There is nothing to show: 'penna info' says what was to be recorded, 'penna report health' what went wrong.");
   return report;

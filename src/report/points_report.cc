@@ -74,12 +74,10 @@ std::string duration_line(const Recording& recording, const Distribution& durati
 
 Report points_report(const Recording& recording, const Points& points) {
   Report report;
-  if (points.hits() == 0) {
-    report.head.push_back("No points were recorded: 'penna list PROGRAM' shows which ones it has.");
-    return report;
-  }
-  report.head.push_back(fmt::format("{} passed {}", plural_text(static_cast<int64_t>(points.all().size()), "point"),
-                                    plural_text(static_cast<int64_t>(points.hits()), "time")));
+  report.head.push_back(
+      points.hits() == 0 ? "No points were recorded: 'penna list PROGRAM' shows which ones it has."
+                         : fmt::format("{} passed {}", plural_text(static_cast<int64_t>(points.all().size()), "point"),
+                                       plural_text(static_cast<int64_t>(points.hits()), "time")));
   // Then they are as many as are said to be recorded.
   if (points.span_ends() != 0)
     report.head.back() += fmt::format(", {} ended", plural_text(static_cast<int64_t>(points.span_ends()), "span"));
@@ -102,7 +100,7 @@ Report points_report(const Recording& recording, const Points& points) {
     for (size_t i = 0; i < point->arguments.size(); ++i)
       row.details.push_back({argument_line(point->arguments[i], i), ""});
   }
-  report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

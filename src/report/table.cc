@@ -98,6 +98,11 @@ TableRow& Table::add(std::vector<Cell> cells, uint32_t source) {
   return row;
 }
 
+void Report::add(Table table) {
+  if (table.rows.empty() && table.rows_empty == 0) table.title.clear();
+  tables.push_back(std::move(table));
+}
+
 Cell number(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
 
 Result<> select_rows(Table& table, std::string_view order, size_t top) {

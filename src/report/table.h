@@ -74,6 +74,7 @@ struct Table {
   std::string_view order;       // behind the title: "sorted by TOTAL"; select_rows() drops it when it sorts otherwise
   std::string details_key;      // in CSV and JSON, what TableRow::details are: "stack"; empty: they are for text only
   std::string other_key;        // the same for TableRow::other_details
+  bool is_aside = false;        // in front of what the report is about: not what CSV, which has one table, writes
   bool details_in_row = false;  // in text, the first detail stands in its row, in place of the last column's cell
   size_t most_details = SIZE_MAX;  // lines of details of a row in text, and of its other ones; what is left out is told
   std::vector<TableColumn> columns;
@@ -96,6 +97,10 @@ struct Report {
   std::vector<Table> tables;
   std::vector<std::string> tail;
   std::vector<std::string> warnings;  // the health line: what makes these numbers less than the truth
+
+  // Each table that a report can have is there, always. One without rows loses its title: in text nothing is left of it, in JSON an
+  // empty list, in CSV its header.
+  void add(Table table);
 };
 
 // Cells from numbers that may be larger than an int64 (they come from untrusted sums): held at its maximum.

@@ -12,10 +12,6 @@ namespace penna {
 
 Report threads_report(const Recording& recording, const Summary& summary) {
   Report report;
-  if (summary.threads.empty()) {
-    report.head.push_back("No thread recorded anything.");
-    return report;
-  }
   const auto quiet = std::count_if(summary.threads.begin(), summary.threads.end(),
                                    [](const ThreadSummary& thread) { return thread.chunks == 0; });
   report.head.push_back(fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(summary.threads.size()), "thread"),
@@ -51,7 +47,7 @@ Report threads_report(const Recording& recording, const Summary& summary) {
                thread.has_health ? number(lost) : Cell{}, number(thread.torn),
                thread.blocked_known ? Cell{ticks_to_ns(recording, thread.blocked_ticks)} : Cell{}});
   }
-  report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

@@ -63,7 +63,7 @@ Report tree_report(const Recording& recording, const CallTree& tree, Names& name
   };
   Report report;
   report.head.push_back(tree_head(recording, tree, table.rows.size()));
-  if (!table.rows.empty()) report.tables.push_back(std::move(table));
+  report.add(std::move(table));
   return report;
 }
 

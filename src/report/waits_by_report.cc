@@ -119,7 +119,7 @@ Report waits_by_report(const Recording& recording, const Locks& locks, Names& na
     Table table =
         wait_sums_table(recording, wait_sums_by(recording, locks, choice, name_of, by, of_holders), by, of_holders);
     if (table.rows.empty() && of_holders) report.head.push_back("No lock was waited for.");
-    if (!table.rows.empty()) report.tables.push_back(std::move(table));
+    report.add(std::move(table));
   }
   report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;

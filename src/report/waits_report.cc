@@ -170,8 +170,8 @@ Report waits_report(const Recording& recording, const Locks& locks, Names& names
   Table waits = waits_table(recording, locks, choice, names, name_of, true);
   Table others = waits_table(recording, locks, choice, names, name_of, false);
   if (waits.rows.empty()) report.head.push_back("No lock was waited for.");
-  if (!waits.rows.empty() || !others.rows.empty()) report.tables.push_back(std::move(waits));
-  if (!others.rows.empty()) report.tables.push_back(std::move(others));
+  report.add(std::move(waits));
+  report.add(std::move(others));
   report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;
 }
@@ -185,11 +185,8 @@ Report holds_report(const Recording& recording, const Locks& locks, Names& names
   if (const uint64_t out = choice.sum_of(&LockStats::short_holds); out != 0)
     report.head.push_back(
         fmt::format("{} left out as shorter than --min-hold", plural_text(static_cast<int64_t>(out), "hold")));
-  if (table.rows.empty()) {
-    report.head.push_back("No hold of a lock was recorded from its beginning.");
-  } else {
-    report.tables.push_back(std::move(table));
-  }
+  if (table.rows.empty()) report.head.push_back("No hold of a lock was recorded from its beginning.");
+  report.add(std::move(table));
   return report;
 }
 

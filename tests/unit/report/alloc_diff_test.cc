@@ -93,9 +93,11 @@ TEST(AllocDiff, NoiseIsLessInBytesOrAtMostAShareOfBoth) {
   EXPECT_EQ(quiet({100, 0}), (std::vector<int64_t>{2000, 500, 0}));  // what is in one only is news
 }
 
-TEST(AllocDiff, NothingGivesNoTable) {
+TEST(AllocDiff, NothingGivesATableWithoutRows) {
   const Report report = alloc_diff_report({}, {}, StackSums::kLeaked, {});
-  EXPECT_TRUE(report.tables.empty());
+  ASSERT_EQ(report.tables.size(), 1u);
+  EXPECT_EQ(report.tables[0].key, "leaks");
+  EXPECT_TRUE(report.tables[0].rows.empty());
   EXPECT_EQ(report.head[0], "A: 0 B in 0 blocks not freed, 0 stacks");
 }
 
