@@ -103,20 +103,21 @@ NearRoom punned_room(uintptr_t place) {
 
 // The first that is free below, else far above, where the heap of a program does not grow to.
 NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes, int protection) {
-  constexpr uint64_t kReach = uint64_t{1} << 30, kStep = 1 << 20, kHeapRoom = 256 << 20;
-  const uint64_t first = page_down(start);
-  if (end - start + bytes > kReach / 2) return {};
+  constexpr uint64_t kFarthest = (uint64_t{1} << 31) - (1 << 20), kStep = 1 << 20, kHeapRoom = 256 << 20;
+  const uint64_t first = page_down(start), size = end - first;
+  if (size + bytes > kFarthest / 2) return {};
+  const uint64_t reach = kFarthest - size;
   // Where the last one was, in all likelihood: there most of what lies between is in use, and most rooms are given back at once.
   static uintptr_t last;
   const uintptr_t seen = __atomic_load_n(&last, __ATOMIC_RELAXED);
-  if (seen != 0 && seen + bytes + kPageBytes <= first && first - seen < kReach && map_at(seen, bytes, protection))
+  if (seen != 0 && seen + bytes + kPageBytes <= first && first - seen < reach && map_at(seen, bytes, protection))
     return {seen, bytes};
-  for (uint64_t below = bytes + kPageBytes; below < kReach && below + kStep < first; below += kStep)
+  for (uint64_t below = bytes + kPageBytes; below < reach && below + kStep < first; below += kStep)
     if (map_at(first - below, bytes, protection)) {
       __atomic_store_n(&last, first - below, __ATOMIC_RELAXED);
       return {first - below, bytes};
     }
-  for (uint64_t above = kHeapRoom; above + (end - start) + bytes < kReach; above += kStep)
+  for (uint64_t above = kHeapRoom; above + bytes < reach; above += kStep)
     if (map_at(page_up(end) + above, bytes, protection)) return {page_up(end) + above, bytes};
   return {};
 }

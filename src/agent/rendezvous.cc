@@ -171,10 +171,19 @@ penna_channel plan_channel(const penna_config& config) {
   return plan;
 }
 
+// Where the channel does not take the space from libraries that are loaded later and from the stubs in their reach: it may have
+// gigabytes. A hint: 0, or where something is by now, the kernel chooses.
+uint64_t apart_from_libraries(uint64_t bytes) {
+  constexpr uint64_t kApart = uint64_t{8} << 30;
+  const uint64_t here = reinterpret_cast<uintptr_t>(&apart_from_libraries);
+  return here > 2 * (kApart + bytes) ? page_up(here - kApart - bytes) : 0;
+}
+
 // Maps the channel so that its chunks lie at multiples of their size: a record finds its chunk by masking.
 uint8_t* map_aligned(long fd, uint64_t bytes) {
   uint64_t room = bytes + PENNA_CHUNK_BYTES;
-  long got = sys(SYS_mmap, 0, static_cast<long>(room), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  long got = sys(SYS_mmap, static_cast<long>(apart_from_libraries(room)), static_cast<long>(room), PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (sys_failed(got)) return nullptr;
   auto begin = static_cast<uint64_t>(got);
   uint64_t at = (begin + PENNA_CHUNK_BYTES - 1) & ~uint64_t{PENNA_CHUNK_BYTES - 1};

@@ -98,11 +98,15 @@ std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, Ne
   return patch;
 }
 
+// Gives how many of its places nothing leads to from near memory: it has none, or too little.
 template <typename Module>
-void add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module) {
+size_t add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module) {
   PlanAnswer answer(plan, question);
   NearMemory& near = answer.near;
-  const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) { answer.add(address, patch); };
+  size_t left = module.sites.size() + module.detours.size() + module.imports.size();
+  const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) {
+    left -= answer.add(address, patch);
+  };
   if (near.has_entrance()) {
     for (const CallSite& site : module.sites) {
       const uint64_t place = site.place + question.bias;
@@ -118,6 +122,7 @@ void add_module(PatchPlan* plan, const penna_patch_question& question, const Mod
   }
   answer.finish();
   append_captures(module.captures, question.bias, &plan->captures, &plan->values, &plan->text);
+  return left;
 }
 
 // libc, the dynamic linker and unwinders: what they call elsewhere is their own business, and part of how they work.
@@ -198,8 +203,8 @@ bool PatchPlanner::has_changed(const ElfFile& file, const std::string& path) {
   return true;
 }
 
-void PatchPlanner::refuse_file(const std::string& path, const char* reason) {
-  if (refused_pointers_.insert(path + '\0').second) refused_.push_back({"", path, reason, RefusedFunction::kFile});
+void PatchPlanner::refuse_file(const std::string& path, std::string reason) {
+  if (refused_pointers_.insert(path + '\0').second) refused_.push_back({"", path, std::move(reason), RefusedFunction::kFile});
 }
 
 PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
@@ -438,8 +443,9 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
       i += add_allocator(&plan, questions.subspan(i), root) - 1;
     else if (question.function != 0)
       add_pointer(&plan, question, root);
-    else
-      add_module(&plan, question, module_of(question, root));
+    else if (const size_t left = add_module(&plan, question, module_of(question, root)); left != 0)
+      refuse_file(path_of(question),
+                  fmt::format("{} of their places have no free memory that a jump from them reaches", left));
   }
   plan.sort_captures();
   return plan.encode();

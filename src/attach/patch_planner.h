@@ -89,7 +89,7 @@ class PatchPlanner {
   struct Allocator;
   std::optional<ElfFile> open_file(const penna_patch_question& question, const std::string& root);
   bool has_changed(const ElfFile& file, const std::string& path);
-  void refuse_file(const std::string& path, const char* reason);
+  void refuse_file(const std::string& path, std::string reason);
   Module& module_of(const penna_patch_question& question, const std::string& root);
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
