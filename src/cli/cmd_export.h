@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "export/folded_export.h"
+#include "model/summary.h"
 
 namespace penna {
 
