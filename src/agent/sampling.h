@@ -3,6 +3,7 @@
 //
 // Each thread counts the bytes that it allocates down to a point that is drawn anew each time, exponentially distributed with mean N: so
 // a block of s bytes is recorded with the probability 1 - exp(-s / N), whatever came before it, and stands for 1 / that many of its kind.
+// One of 0 bytes counts as one of 1, or none would ever be recorded.
 // Frees must cost little, as nearly all are of blocks that are not recorded: one byte of a filter says so. As long as few blocks are in
 // the set that byte is one of few, which stay in the nearest cache beside what the program has there; else a larger filter is asked, too.
 // Invariant: a block whose allocation is recorded is in the set until its free is; async-signal-safe; no locks.
@@ -42,9 +43,9 @@ extern SampleFilter<16> far_sample_filter;
 
 // The usual ways with sampling, for hooks to inline: neither this block nor its free is recorded.
 __attribute__((always_inline)) inline bool passes_unsampled(size_t size) {
-  const uint64_t until = thread.until_sample;
-  if (__builtin_expect(size > until, 0)) return false;
-  thread.until_sample = until - size;
+  const uint64_t until = thread.until_sample, counted = size + (size == 0);
+  if (__builtin_expect(counted > until, 0)) return false;
+  thread.until_sample = until - counted;
   return true;
 }
 __attribute__((always_inline)) inline bool is_unsampled(const void* block) {

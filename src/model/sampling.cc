@@ -29,8 +29,9 @@ uint64_t lock_sample(const Recording& recording) {
 }
 
 SampleWeight SampleScale::weigh_sample(uint64_t size) const {
-  const double recorded = static_cast<double>(size), probability = -std::expm1(-recorded / static_cast<double>(mean_));
-  if (size == 0 || probability >= 1) return {1, size};
+  const auto recorded = static_cast<double>(size), counted = std::max(recorded, 1.0);
+  const double probability = -std::expm1(-counted / static_cast<double>(mean_));
+  if (probability >= 1) return {1, size};
   return {static_cast<uint64_t>(std::llround(1 / probability)),
           static_cast<uint64_t>(std::llround(recorded / probability))};
 }

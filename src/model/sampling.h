@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // record --sample-bytes: what a block stands for, of which only a sample was recorded.
 //
-// Each block of s bytes was recorded with the probability p = 1 - exp(-s / mean), whatever came before it (agent/sampling.h). So each
+// Each block of s bytes (of 0: as of 1) was recorded with the probability p = 1 - exp(-s / mean), whatever came before it (agent/sampling.h). So each
 // that was, stands for 1 / p blocks and s / p bytes (Horvitz and Thompson, 1952): sums of these are unbiased, whatever is summed: a stack,
 // a function, what is live.
 // Invariant: the weight of a size is always the same, so what a block added is what its free takes away.

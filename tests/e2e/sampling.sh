@@ -70,6 +70,17 @@ done
 run penna record -k calls --sample-bytes=512k -- true
 expect_contains "$err" "add alloc to -k"
 
+# Blocks of 0 bytes count as if they had one.
+cat >zero.c <<'C'
+#include <stdlib.h>
+int main(void) { for (int i = 0; i < 2000000; ++i) { void *volatile block = malloc(0); free(block); } return 0; }
+C
+build_c zero
+penna record -q -o zero.penna -k alloc --sample-bytes=1k -- ./zero
+estimate=$(penna report zero.penna alloc --by function --json | python3 -c 'import json, sys
+print(sum(row["self_count"] if "self_count" in row else row["count"] for row in json.load(sys.stdin)["alloc"] if row["function"].startswith("main")))')
+((estimate > 1700000 && estimate < 2300000)) || fail "of 2000000 blocks of 0 bytes, the sample stands for $estimate"
+
 cat >frees.c <<'C'
 #include <stdlib.h>
 __attribute__((noinline)) void take_back(void* block) { free(block); __asm__ volatile(""); }

@@ -29,6 +29,7 @@ TEST(Sampling, SmallBlocksStandForTheMeanAndLargeOnesForThemselves) {
   EXPECT_EQ(scale.weigh(uint64_t{1} << 32).bytes, uint64_t{1} << 32);
   EXPECT_EQ(scale.weigh(uint64_t{1} << 32).blocks, 1u);
   EXPECT_EQ(scale.weigh(0).bytes, 0u);
+  EXPECT_NEAR(static_cast<double>(scale.weigh(0).blocks), 512 << 10, 1);
 }
 
 // Blocks drawn as the agent draws them: by the distance to the next point of a Poisson process.
