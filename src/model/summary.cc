@@ -96,6 +96,8 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   // The process's own count holds what its threads told, and what they could not tell any more.
   raise_to(summary.lost, told.data());
   raise_to(summary.lost, process.health.lost.data());
+  for (size_t i = 0; i < told.size(); ++i)
+    summary.untold_lost = add_counts(summary.untold_lost, summary.lost[i] - told[i]);
   const uint64_t start = process.process.start_ticks;
   if (start != 0) span.add(start, start);
   if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/count_text.h"
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -17,9 +18,6 @@ Report threads_report(const Recording& recording, const Summary& summary) {
   report.head.push_back(fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(summary.threads.size()), "thread"),
                                     plural_text(static_cast<int64_t>(summary.processes.size()), "process", "processes"),
                                     quiet == 0 ? "" : fmt::format(", {} of them without an event", quiet)));
-  report.tail.push_back(
-      "Threads without an event are known only if they lived when the recorder of penna record looked, twice a "
-      "second.");
   Table table;
   table.key = "threads";
   table.columns = {{"pid", "PID", CellKind::kNumber},
@@ -47,6 +45,23 @@ Report threads_report(const Recording& recording, const Summary& summary) {
                thread.has_health ? number(lost) : Cell{}, number(thread.torn),
                thread.blocked_known ? Cell{ticks_to_ns(recording, thread.blocked_ticks)} : Cell{}});
   }
+  uint64_t untold = 0;
+  for (const ProcessSummary& process : summary.processes) {
+    if (process.untold_lost == 0) continue;
+    std::vector<Cell> cells(table.columns.size());
+    cells[0] = int64_t{process.pid};
+    cells[2] = std::string("(no thread told)");
+    cells[9] = number(process.untold_lost);
+    table.add(std::move(cells));
+    untold = add_counts(untold, process.untold_lost);
+  }
+  if (untold != 0)
+    report.tail.push_back(
+        fmt::format("A thread tells what it lost when it has room again: {} lost by threads that ended before that.",
+                    plural_text(static_cast<int64_t>(untold), "event was", "events were")));
+  report.tail.push_back(
+      "Threads without an event are known only if they lived when the recorder of penna record looked, twice a "
+      "second.");
   report.add(std::move(table));
   return report;
 }
