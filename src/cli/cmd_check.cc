@@ -14,6 +14,7 @@
 #include "model/lock_checks.h"
 #include "model/same_stacks.h"
 #include "report/check_report.h"
+#include "report/file_state.h"
 #include "report/reports.h"
 #include "report/units.h"
 
@@ -170,7 +171,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
   // What was not entered has kept no limit.
   for (const std::string& note : recording.collector().notes) report.tail.push_back(note);
-  report.warnings = health_warnings(examine(recording, summary, analyses, names));
+  add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   bool broken = false;
   for (const Verdict& verdict : verdicts) broken |= verdict.is_broken();

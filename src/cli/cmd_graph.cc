@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "model/function_pattern.h"
+#include "report/file_state.h"
 #include "report/frames.h"
 #include "report/reports.h"
 
@@ -51,7 +52,7 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   if (graph.chosen().calls == 0) return Error{not_found(options.function, recording, graph, names)};
   Report report = graph_report(recording, graph, names, options.function, options.table.format == Format::kCsv);
   PENNA_TRY(select_report_rows(report, options.table));
-  report.warnings = health_warnings(examine(recording, summary, analyses, names));
+  add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();
 }

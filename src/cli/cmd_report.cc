@@ -17,6 +17,7 @@
 #include "cli/verbs.h"
 #include "model/same_stacks.h"
 #include "report/deadlock_rows.h"
+#include "report/file_state.h"
 #include "report/flame.h"
 #include "report/frames.h"
 #include "report/name_advice.h"
@@ -308,7 +309,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   limit_stacks(report, options);
   if (is_one_of(options.which, kAllocTables)) advise_on_names(report, names);
   // After the rows: only now is it known which names were missing.
-  if (options.which != "health") report.warnings = health_warnings(examine(recording, summary, analyses, names));
+  if (options.which != "health") add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();
 }

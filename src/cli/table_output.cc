@@ -87,6 +87,14 @@ void table_json(const Table& table, const RowFields& fields, JsonWriter& json) {
   json.end_array();
 }
 
+void loss_json(const Report& report, JsonWriter& json) {
+  json.field("state", report.state);
+  json.key("loss");
+  json.begin_object();
+  for (const LossNumber& number : report.loss) json.field(number.name, number.count);
+  json.end_object();
+}
+
 void sentences_json(const char* key, const std::vector<std::string>& sentences, JsonWriter& json) {
   json.key(key);
   json.begin_array();
@@ -149,6 +157,7 @@ bool write_report(const Report& report, const TableOptions& options, Output& out
   for (const Table& table : report.tables) table_json(table, fields, json);
   sentences_json("notes", report.tail, json);
   sentences_json("warnings", report.warnings, json);
+  if (!report.state.empty()) loss_json(report, json);
   json.end_object();
   return json.finish();
 }

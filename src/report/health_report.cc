@@ -2,6 +2,7 @@
 // penna report health: every counter of what went wrong, and what each means.
 #include <fmt/format.h>
 
+#include "report/file_state.h"
 #include "report/frames.h"
 #include "report/info.h"
 #include "report/reports.h"
@@ -146,8 +147,9 @@ Report health_report(const Recording& recording, const Summary& summary, const H
   report.tables.push_back(counters.take());
   report.add(stacks_table(health));
   if (const std::string cost = cost_text(health); !cost.empty()) report.tail.push_back(cost);
+  add_health(report, recording, health);
   for (const HealthSentence& sentence : health.sentences)
-    (sentence.severity == Severity::kNote ? report.tail : report.warnings).push_back(sentence.text);
+    if (sentence.severity == Severity::kNote) report.tail.push_back(sentence.text);
   return report;
 }
 

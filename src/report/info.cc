@@ -10,6 +10,7 @@
 #include <ctime>
 #include <numeric>
 
+#include "report/file_state.h"
 #include "report/units.h"
 
 namespace penna {
@@ -62,11 +63,6 @@ std::string left_out_text(const CollectorHealth& health) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-bool has_write_errors(const Recording& recording) {
-  const auto failures = recording.write_failures();
-  return failures && failures->error != 0;
-}
-
 // In the target, or on the way into the file.
 std::string lost_text(const Recording& recording, const Summary& summary) {
   EventCounts unwritten{};
@@ -81,15 +77,17 @@ std::string lost_text(const Recording& recording, const Summary& summary) {
 }
 
 std::string state_text(const Recording& recording) {
+  switch (file_state(recording)) {
+    case FileState::kComplete: return "complete";
+    case FileState::kDamaged: return "damaged";
+    case FileState::kUnfinished: return "unfinished: the recorder did not get to its end";
+    case FileState::kUnwritten: return "unfinished: its end could not be written";
+    case FileState::kCut: break;
+  }
   const auto in_place = recording.write_failures();
-  const Damage& damage = recording.damage();
-  if (damage.cut && in_place && in_place->end > recording.file_bytes())
-    return fmt::format("cut off: {} of its {} bytes are there", recording.file_bytes(), in_place->end);
-  if (damage.cut) return "cut off";
-  if (!recording.is_finished())
-    return has_write_errors(recording) ? "unfinished: its end could not be written"
-                                       : "unfinished: the recorder did not get to its end";
-  return damage.any() ? "damaged" : "complete";
+  return in_place && in_place->end > recording.file_bytes()
+             ? fmt::format("cut off: {} of its {} bytes are there", recording.file_bytes(), in_place->end)
+             : "cut off";
 }
 
 Table facts(const Recording& recording, const Summary& summary) {
@@ -139,17 +137,21 @@ Table processes(const Recording& recording, const Summary& summary) {
                    {"threads", "THREADS", CellKind::kCount},
                    {"events", "EVENTS", CellKind::kCount},
                    {"end", "END", CellKind::kText},
+                   {"end_kind", "END KIND", CellKind::kText, false, true},
+                   {"end_code", "END CODE", CellKind::kNumber, false, true},
                    {"command", "COMMAND", CellKind::kText, true}};
   const TimeMap& time = recording.time();
   for (const ProcessSummary& process : summary.processes) {
     uint64_t events = 0;
     for (uint64_t count : process.events) events += count;
     const bool timed = process.first_time != 0;
-    table.add({int64_t{process.pid}, process.parent_pid == 0 ? Cell{} : Cell{int64_t{process.parent_pid}},
-               timed ? Cell{time.duration_ns(summary.first_time, process.first_time)} : Cell{},
-               timed ? Cell{time.duration_ns(process.first_time, process.last_time)} : Cell{}, int64_t{process.threads},
-               number(events), process.end_text,
-               process.command.empty() ? process.name : command_text(process.command, 0)});
+    table.add(
+        {int64_t{process.pid}, process.parent_pid == 0 ? Cell{} : Cell{int64_t{process.parent_pid}},
+         timed ? Cell{time.duration_ns(summary.first_time, process.first_time)} : Cell{},
+         timed ? Cell{time.duration_ns(process.first_time, process.last_time)} : Cell{}, int64_t{process.threads},
+         number(events), process.end_text, std::string(end_name(process)),
+         process.how == EndKind::kExited || process.how == EndKind::kSignaled ? Cell{int64_t{process.code}} : Cell{},
+         process.command.empty() ? process.name : command_text(process.command, 0)});
   }
   return table;
 }
@@ -175,6 +177,8 @@ Report info_report(const Recording& recording, const Summary& summary, const Hea
   Report report;
   report.tables.push_back(facts(recording, summary));
   report.tables.push_back(processes(recording, summary));
+  add_health(report, recording, health);
+  report.warnings.clear();  // here with what is worth knowing
   for (const HealthSentence& sentence : health.sentences) report.warnings.push_back(sentence.text);
   return report;
 }

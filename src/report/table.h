@@ -91,12 +91,19 @@ struct Table {
   TableRow& add(std::vector<Cell> cells, uint32_t source = 0);
 };
 
+struct LossNumber {
+  std::string name;
+  uint64_t count = 0;
+};
+
 // A report: sentences, tables, sentences.
 struct Report {
   std::vector<std::string> head;
   std::vector<Table> tables;
   std::vector<std::string> tail;
   std::vector<std::string> warnings;  // the health line: what makes these numbers less than the truth
+  std::string_view state{};           // in JSON: of the recording's file (file_state.h); empty: it is about none
+  std::vector<LossNumber> loss{};     // in JSON, with a state
 
   // Each table that a report can have is there, always. One without rows loses its title: in text nothing is left of it, in JSON an
   // empty list, in CSV its header.

@@ -35,3 +35,17 @@ done
 run penna info cut.penna --format json
 expect_contains "$out" "cut off: $cut of its $size bytes are there"
 expect_missing "$out" '"complete"'
+
+# For programs: identifiers and numbers, of each report, beside the sentences.
+json_of() { python3 -c 'import json, sys; print(eval("json.load(sys.stdin)" + sys.argv[1]))' "$1"; }
+for view in info "report" "report calls" "report health"; do
+  # shellcheck disable=SC2086
+  set -- $view
+  expect_eq "complete" "$(penna "$1" whole.penna "${@:2}" --json | json_of '["state"]')" "state in $view"
+  expect_eq "cut" "$(penna "$1" cut.penna "${@:2}" --json | json_of '["state"]')" "state in $view of one that is cut"
+  expect_eq "0 0 0 0" "$(penna "$1" whole.penna "${@:2}" --json | json_of '["loss"]' | python3 -c '
+loss = eval(input())
+print(loss["calls"], loss["for_room_calls"], loss["unwritten_locks"], loss["torn"])')" "loss in $view"
+done
+expect_eq "exited 0" "$(penna info whole.penna --json | json_of '["processes"][0]["end_kind"] + " 0"')"
+expect_eq 0 "$(penna info whole.penna --json | json_of '["processes"][0]["end_code"]')"

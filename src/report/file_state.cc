@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// See file_state.h.
+#include "report/file_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/reports.h"
+
+namespace penna {
+namespace {
+
+const char* state_name(FileState state) {
+  switch (state) {
+    case FileState::kComplete: return "complete";
+    case FileState::kDamaged: return "damaged";
+    case FileState::kCut: return "cut";
+    case FileState::kUnfinished: return "unfinished";
+    case FileState::kUnwritten: return "end_unwritten";
+  }
+  return "";
+}
+
+// By penna_loss.
+constexpr const char* kCauses[PENNA_LOSS_COUNT] = {"for_pairs", "for_shape", "for_unwinders", "for_pools",
+                                                   "for_samples"};
+
+std::vector<LossNumber> loss_numbers(const HealthReport& health) {
+  std::vector<LossNumber> numbers;
+  // In the target.
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) numbers.push_back({class_name(i), health.lost[i]});
+  const EventCounts for_room = health.losses.without_chunk();
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    numbers.push_back({fmt::format("for_room_{}", class_name(i)), for_room[i]});
+  for (uint32_t i = 0; i < PENNA_LOSS_COUNT; ++i) numbers.push_back({kCauses[i], health.losses.for_want[i]});
+  numbers.push_back({"in_handler", health.in_handler});
+  numbers.push_back({"values", health.values_lost});
+  // On the way into the file, and in it.
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    numbers.push_back({fmt::format("unwritten_{}", class_name(i)), health.write_lost[i]});
+  numbers.push_back({"torn", health.torn});
+  numbers.push_back({"holes", health.holes});
+  numbers.push_back({"missing_chunks", health.missing_chunks});
+  numbers.push_back({"unreadable_chunks", health.unreadable_chunks});
+  numbers.push_back({"damaged_chunks", health.damaged_chunks});
+  numbers.push_back({"damaged_bytes", health.damage.bytes});
+  // That was asked for.
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    numbers.push_back({fmt::format("thrown_away_{}", class_name(i)), health.thrown_away[i]});
+  return numbers;
+}
+
+}  // namespace
+
+FileState file_state(const Recording& recording) {
+  const Damage& damage = recording.damage();
+  if (damage.cut) return FileState::kCut;
+  if (!recording.is_finished()) {
+    const auto failures = recording.write_failures();
+    return failures && failures->error != 0 ? FileState::kUnwritten : FileState::kUnfinished;
+  }
+  return damage.any() ? FileState::kDamaged : FileState::kComplete;
+}
+
+void add_health(Report& report, const Recording& recording, const HealthReport& health) {
+  report.state = state_name(file_state(recording));
+  report.loss = loss_numbers(health);
+  report.warnings = health_warnings(health);
+}
+
+const char* end_name(const ProcessSummary& process) {
+  switch (process.ended ? process.how : EndKind::kUnknown) {
+    case EndKind::kExited: return "exited";
+    case EndKind::kSignaled: return "killed";
+    case EndKind::kExec: return "exec";
+    case EndKind::kStopped: return "stopped";
+    case EndKind::kUnknown: break;
+  }
+  return "unknown";
+}
+
+}  // namespace penna
