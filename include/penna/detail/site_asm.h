@@ -130,8 +130,9 @@
  *   C       asm goto, with the label in front of the cold block.
  *   C++     clang before 17 takes every asm goto of a function to jump to every label of it, across the constructors of
  *           locals: so the slot is inside a function of its own, which is inlined.
- *   C with clang before 17 (the same, across variables with a cleanup or of variable length): a stub behind the function
- *           raises a flag. This costs two instructions in front of the cold block's jump. */
+ *   C with clang before 17 (the same, across variables with a cleanup or of variable length; a PENNA_SPAN is one): a stub
+ *           behind the function raises a flag. This costs two instructions in front of the cold block's jump. With
+ *           PENNA_ASM_GOTO defined: asm goto, for files whose functions have no such variables beside several points. */
 #ifdef __cplusplus
 #define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
   struct penna_site_##id {                                                                                           \
@@ -159,7 +160,7 @@
   if (const int penna_heard_##id = penna_site_##id::heard(); __builtin_expect(penna_heard_##id, 0))
 #define PENNA_BY_SLOT(id) (penna_heard_##id == 1)
 
-#elif defined(__clang__) && __clang_major__ < 17
+#elif defined(__clang__) && __clang_major__ < 17 && !defined(PENNA_ASM_GOTO)
 #define PENNA_SLOT_BY_FLAG 1
 #define PENNA_SLOT_FLAG(id, state, more, ...)                                                                              \
   int penna_armed_##id;                                                                                              \
