@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "cli/process_option.h"
 #include "report/units.h"
 
 namespace penna {
@@ -46,7 +47,8 @@ void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options,
               "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever");
   parser.texts("--stack", options.stacks, "PATTERN",
                "only allocations with such a function in their stack, as of -F; may be repeated");
-  if (has_pid) parser.number("--pid", options.pid, "PID", "only allocations of the processes that had this number");
+  if (has_pid)
+    add_process_option(parser, "--pid", options.pid, "only allocations of the processes that had this number");
 }
 
 Result<> check_alloc_filter(const AllocFilterOptions& options) {
@@ -58,6 +60,7 @@ Result<> check_alloc_filter(const AllocFilterOptions& options) {
       (options.lifetime.find("..") == std::string::npos || !parse_bounds(options.lifetime, parse_duration)))
     return Error{fmt::format("--lifetime is a range of times with their units, as 1ms.., ..10us or 1us..1ms, not '{}'",
                              options.lifetime)};
+  PENNA_TRY(check_process(options.pid));
   for (const std::string& pattern : options.stacks)
     if (pattern.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
   return ok();
@@ -76,12 +79,7 @@ Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& 
     if (life->low) limits.min_ticks = ticks(*life->low, recording);
     if (life->high) limits.max_ticks = ticks(*life->high, recording);
   }
-  if (options.pid) {
-    for (const RecordedProcess& one : recording.processes())
-      limits.processes.push_back(one.process.pid == *options.pid);
-    if (std::find(limits.processes.begin(), limits.processes.end(), true) == limits.processes.end())
-      return Error{fmt::format("no process {} is recorded: 'penna info' shows those that are", *options.pid)};
-  }
+  if (!options.pid.empty()) limits.processes = PENNA_TRY(meant_processes(recording, options.pid));
   limits.stacks = {options.stacks.begin(), options.stacks.end()};
   return std::make_unique<AllocationChoice>(recording, names, std::move(limits));
 }
@@ -92,6 +90,13 @@ std::vector<std::string> unmet_stacks(const AllocationChoice* choice) {
   for (const std::string& pattern : choice->unmet())
     sentences.push_back(fmt::format(
         "--stack '{}' met no function that allocates: 'penna report alloc --by function -n 0' lists them", pattern));
+  return sentences;
+}
+
+std::vector<std::string> choice_notes(const AllocFilterOptions& options, const Recording& recording,
+                                      const AllocationChoice* choice) {
+  std::vector<std::string> sentences = unmet_stacks(choice);
+  if (std::string several = several_text(recording, options.pid); !several.empty()) sentences.push_back(several + ".");
   return sentences;
 }
 

@@ -22,8 +22,8 @@ struct AllocFilterOptions {
   std::string family;               // "maps", "pool:texts"; empty: the heap
   std::string size, lifetime;       // "64..4k", "1ms.."; empty: all
   std::vector<std::string> stacks;  // patterns of functions
-  std::optional<uint32_t> pid;      // of which processes; none: all
-  bool any() const { return !family.empty() || !size.empty() || !lifetime.empty() || !stacks.empty() || pid; }
+  std::string pid;                  // of which processes, as --pid says it; empty: all
+  bool any() const { return !family.empty() || !size.empty() || !lifetime.empty() || !stacks.empty() || !pid.empty(); }
 };
 // `has_pid`: also --pid; export has one of its own.
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid = false);
@@ -33,6 +33,9 @@ Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& 
                                                       Names& names);
 // That patterns met no function, a sentence each.
 std::vector<std::string> unmet_stacks(const AllocationChoice* choice);
+// The same, and that --pid means several programs.
+std::vector<std::string> choice_notes(const AllocFilterOptions& options, const Recording& recording,
+                                      const AllocationChoice* choice);
 
 struct SuppressionOptions {
   std::string file;   // empty: only what the libraries keep

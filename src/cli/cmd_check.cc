@@ -168,7 +168,8 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   for (Table& table : report.tables)
     if (const size_t frames = options.frames.value_or(kFrames); frames != 0 && table.details_key == "stack")
       table.most_details = frames;
-  for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
+  for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
+    report.tail.push_back(std::move(sentence));
   // What was not entered has kept no limit.
   for (const std::string& note : recording.collector().notes) report.tail.push_back(note);
   add_health(report, recording, examine(recording, summary, analyses, names));

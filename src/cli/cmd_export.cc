@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "cli/export_heap.h"
 #include "cli/output.h"
+#include "cli/process_option.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "export/chrome_export.h"
@@ -215,8 +216,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
               "it ends in .gz or .zst");
   std::optional<FoldedWeight> weight;
   add_weight_option(parser, weight, "folded");
-  parser.number("--pid", options.pid, "PID",
-                fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
+  add_process_option(parser, "--pid", options.pid,
+                     fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
   add_alloc_filter_options(parser, options.allocations);
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
@@ -236,7 +237,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
   if ((weight || options.folded.threads) && options.format != "folded")
     return Error{"--weight and --threads are for the format folded"};
-  if (options.pid && !find_format(options.format)->of_one_process())
+  PENNA_TRY(check_process(options.pid));
+  if (!options.pid.empty() && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.has_weight = weight.has_value();
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
@@ -272,6 +274,9 @@ int cmd_export(const ExportOptions& options) {
     say("there are no calls: the weights are bytes allocated, as of --weight alloc-bytes");
   }
   chosen.folded.choice = choice->get();
+  if (!options.pid.empty())
+    if (const auto meant = meant_processes(*recording, options.pid); !meant)
+      return fail("export: " + meant.error().text);
   Analyses analyses;
   int status = 0;
   {

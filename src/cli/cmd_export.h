@@ -16,7 +16,7 @@ struct ExportOptions {
   FoldedOptions folded;            // its choice is made of `allocations`
   bool has_weight = false;         // else folded.weight is that of default_weight()
   AllocFilterOptions allocations;  // of folded, with a weight of allocations
-  std::optional<uint32_t> pid;     // of formats of one process
+  std::string pid;                 // of formats of one process, as --pid says it
   std::string output;              // empty or "-": standard output; of ctf and uftrace a directory
 };
 

@@ -9,6 +9,7 @@
 
 #include "cli/analyses.h"
 #include "cli/output.h"
+#include "cli/process_option.h"
 #include "cli/progress.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
@@ -19,20 +20,19 @@
 namespace penna {
 namespace {
 
-bool is_wanted(const Recording& recording, const RecordedThread& thread, const ReplayOptions& options) {
-  const uint32_t pid = recording.processes()[thread.process].process.pid;
-  return (!options.tid || thread.tid == *options.tid) && (!options.pid || pid == *options.pid);
-}
-
 Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const ReplayOptions& options) {
+  std::vector<bool> processes(recording.processes().size(), true);
+  if (!options.pid.empty()) processes = PENNA_TRY(meant_processes(recording, options.pid));
   std::vector<uint32_t> wanted;
-  for (uint32_t i = 0; i < recording.threads().size(); ++i)
-    if (is_wanted(recording, recording.threads()[i], options)) wanted.push_back(i);
-  if (wanted.empty() && (options.tid || options.pid))
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) {
+    const RecordedThread& thread = recording.threads()[i];
+    if ((!options.tid || thread.tid == *options.tid) && processes[thread.process]) wanted.push_back(i);
+  }
+  if (wanted.empty() && (options.tid || !options.pid.empty()))
     return Error{fmt::format("no thread has {}{}{}: 'penna report threads' lists them",
                              options.tid ? fmt::format("tid {}", *options.tid) : "",
-                             options.tid && options.pid ? " in " : "",
-                             options.pid ? fmt::format("pid {}", *options.pid) : "")};
+                             options.tid && !options.pid.empty() ? " in " : "",
+                             options.pid.empty() ? "" : "pid " + options.pid)};
   return wanted;
 }
 
@@ -145,7 +145,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
   add_input_options(parser, options.input);
   parser.number("-t,--thread", options.tid, "TID", "only the thread with this tid");
-  parser.number("-p,--pid", options.pid, "PID", "only the threads of this process");
+  add_process_option(parser, "-p,--pid", options.pid, "only the threads of this process");
   parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
   parser.flag("--merge", options.merge, "all threads in one listing, by time");
   parser.flag("--tree", options.tree, "only the calls, as a tree of names; equal neighbours are counted, not repeated");
@@ -154,6 +154,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
               "show the stacks of allocations and waits, and of functions recorded with -T FUNC@stack");
   add_color_option(parser, options.color);
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  PENNA_TRY(check_process(options.pid));
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
   if (options.tree && (options.merge || options.stacks))
     return Error{"--tree goes neither with --merge nor with --stacks"};
@@ -192,6 +193,8 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
                                  ? "There are no events to show: none is left by options as -r and -F."
                                  : "There are no events to show: 'penna report health' says what went wrong.");
     if (!ends.empty()) closing.tail.push_back(ends);
+    if (const std::string several = several_text(recording, options.pid); !several.empty())
+      closing.tail.push_back(several + ".");
     closing.warnings = health_warnings(examine(recording, summarize(recording), Analyses{}, names));
     TableOptions style;
     style.color = options.color;

@@ -262,7 +262,7 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   style.ascii = wants_ascii(options.ascii, output.fd());
   (void)flame.print(style, unit_of(folded.weight), output.sink());
   Report closing;
-  closing.tail = unmet_stacks(choice.get());
+  closing.tail = choice_notes(options.allocations, recording, choice.get());
   closing.warnings = health_warnings(examine(recording, summary, analyses, names));
   write_report(closing, options.table, output);
   return ok();
@@ -304,7 +304,8 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
     if ((which.classes & kAllocEvents) != 0 && analyses.allocations && analyses.allocations->is_sampled())
       report.head.push_back(sample_text(*analyses.allocations));
   }
-  for (std::string& sentence : unmet_stacks(choice.get())) report.tail.push_back(std::move(sentence));
+  for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
+    report.tail.push_back(std::move(sentence));
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);
   if (is_one_of(options.which, kAllocTables)) advise_on_names(report, names);

@@ -8,6 +8,7 @@
 #include "base/output_file.h"
 #include "base/say.h"
 #include "cli/output.h"
+#include "cli/process_option.h"
 #include "export/compressed_sink.h"
 #include "export/heaptrack_export.h"
 #include "export/libleaks_export.h"
@@ -21,13 +22,18 @@ namespace {
 // The process that was chosen; what is not shown is said. Nothing when there is none.
 std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& history) {
   work.analyses.walk = history.walk();
-  const std::optional<uint32_t> process = history.choose(work.options.pid);
-  if (!process && work.options.pid && history.busy_processes() != 0)
-    say(fmt::format("process {} has not allocated anything: penna report threads shows those that are recorded",
-                    *work.options.pid));
-  if (process && history.busy_processes() > 1 && !work.options.pid)
+  const std::string& pid = work.options.pid;
+  std::vector<bool> among;
+  if (!pid.empty()) among = *meant_processes(work.recording, pid);
+  const std::optional<uint32_t> process = history.choose(among);
+  if (!process && !pid.empty() && history.busy_processes() != 0)
+    say(fmt::format("process {} has not allocated anything: penna report threads shows those that are recorded", pid));
+  if (process && history.busy_processes() > 1 && pid.empty())
     say(fmt::format("{} processes have allocated, and this is the one that allocated most, {}: --pid chooses another",
                     history.busy_processes(), work.recording.processes()[*process].process.pid));
+  if (const std::string several = several_text(work.recording, pid); process && !several.empty())
+    say(fmt::format("{}; this is the one that allocated most, {}", several,
+                    process_name(work.recording.processes()[*process].process)));
   if (process && history.allocations().is_sampled())
     say("a sample was recorded: what is written is that alone, not what it stands for");
   return process;

@@ -62,11 +62,11 @@ size_t HeapChanges::busy_processes() const {
   return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](auto& one) { return one.allocations != 0; }));
 }
 
-std::optional<uint32_t> HeapChanges::choose(std::optional<uint32_t> pid) const {
+std::optional<uint32_t> HeapChanges::choose(const std::vector<bool>& among) const {
   std::optional<uint32_t> best;
   const auto all = allocations_.processes();
   for (uint32_t i = 0; i < all.size(); ++i) {
-    if (all[i].allocations == 0 || (pid && recording_.processes()[i].process.pid != *pid)) continue;
+    if (all[i].allocations == 0 || (!among.empty() && !among[i])) continue;
     if (!best || all[i].bytes > all[*best].bytes) best = i;
   }
   return best;

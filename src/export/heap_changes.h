@@ -57,8 +57,8 @@ class HeapChanges {
   const Allocations& allocations() const { return allocations_; }
   const WalkReport& walk() const { return walk_; }
   size_t busy_processes() const;  // that have allocated
-  // The one of this pid that allocated most, or of all; nothing when none did.
-  std::optional<uint32_t> choose(std::optional<uint32_t> pid) const;
+  // The one that allocated most among these (by index; empty: all); nothing when none did.
+  std::optional<uint32_t> choose(const std::vector<bool>& among) const;
 
   // Of the changes of one process: a pass of its own.
   HeapSums sums(uint32_t process);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <map>
 #include <numeric>
 
 #include "report/file_state.h"
@@ -131,6 +132,7 @@ Table processes(const Recording& recording, const Summary& summary) {
   table.key = "processes";
   table.title = "Processes";
   table.columns = {{"pid", "PID", CellKind::kNumber},
+                   {"image", "N", CellKind::kNumber, false, true},  // of --pid PID:N
                    {"parent_pid", "PARENT", CellKind::kNumber},
                    {"start_ns", "START", CellKind::kDuration},
                    {"duration_ns", "DURATION", CellKind::kDuration},
@@ -141,12 +143,16 @@ Table processes(const Recording& recording, const Summary& summary) {
                    {"end_code", "END CODE", CellKind::kNumber, false, true},
                    {"command", "COMMAND", CellKind::kText, true}};
   const TimeMap& time = recording.time();
+  std::map<uint32_t, int64_t> images;  // by pid
+  for (const ProcessSummary& process : summary.processes) table.columns[1].machine_only &= ++images[process.pid] == 1;
+  images.clear();
   for (const ProcessSummary& process : summary.processes) {
     uint64_t events = 0;
     for (uint64_t count : process.events) events += count;
     const bool timed = process.first_time != 0;
     table.add(
-        {int64_t{process.pid}, process.parent_pid == 0 ? Cell{} : Cell{int64_t{process.parent_pid}},
+        {int64_t{process.pid}, ++images[process.pid],
+         process.parent_pid == 0 ? Cell{} : Cell{int64_t{process.parent_pid}},
          timed ? Cell{time.duration_ns(summary.first_time, process.first_time)} : Cell{},
          timed ? Cell{time.duration_ns(process.first_time, process.last_time)} : Cell{}, int64_t{process.threads},
          number(events), process.end_text, std::string(end_name(process)),

@@ -224,7 +224,7 @@ TEST(ParseReplay, Options) {
       parsed(parse_replay, {"a.penna", "--thread", "12", "--pid", "7", "-n", "100", "--merge", "--stacks"});
   EXPECT_EQ(options.input.recording, "a.penna");
   EXPECT_EQ(options.tid, 12u);
-  EXPECT_EQ(options.pid, 7u);
+  EXPECT_EQ(options.pid, "7");
   EXPECT_EQ(options.lines, 100u);
   EXPECT_TRUE(options.merge);
   EXPECT_TRUE(options.stacks);
