@@ -143,7 +143,8 @@ PENNA_API int ft_buffer_read(struct ft_buffer* buffer, void* record) { return pe
 
 /* ---- The thread that flushes a buffer --------------------------------------------------------------------------------- */
 
-enum { FT_PERIOD_MS = 20, FT_PATIENCE = 50 /* periods */, FT_LAST_PATIENCE = 10 /* ms */, FT_PIECE = 1 << 16 };
+/* Periods for which a record that was begun is waited for: while there is room; while writers find none; at the end, of 1 ms. */
+enum { FT_PERIOD_MS = 20, FT_PATIENCE = 50, FT_CROWDED = 2, FT_LAST_PATIENCE = 10, FT_PIECE = 1 << 16 };
 
 struct ft_flusher {
   struct ft_buffer* buffer;
@@ -165,21 +166,30 @@ PENNA_API void ft_write_all(struct ft_flusher* self, size_t bytes) {
   self->unwritten += bytes;
 }
 
-/* Until it is stopped and the buffer is empty. The record of a writer who does not come back is given up after a second, and
- * at the end after ten milliseconds. */
+PENNA_API int ft_patience(const struct ft_flusher* self, int is_full) {
+  return self->is_stopping ? FT_LAST_PATIENCE : is_full ? FT_CROWDED : FT_PATIENCE;
+}
+
+/* Until it is stopped and the buffer is empty. The record of a writer who does not come back is given up after a second, after
+ * two periods once the buffer is full, and at the end after ten milliseconds; and with it each that was begun before that wait. */
 PENNA_API void* ft_flush_thread(void* flusher) {
   struct ft_flusher* self = (struct ft_flusher*)flusher;
   struct penna_ring* ring = self->buffer->ring;
+  penna_ticket began = 0, overdue = 0; /* drawn when the wait began, and when that began which came to nothing */
   for (int waited = 0;;) {
     const uint32_t got = penna_ring_read_many(ring, self->records, self->most);
     const penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
-    const int is_empty = penna_tickets_drawn(tickets) == penna_tickets_passed(tickets);
+    const penna_ticket drawn = penna_tickets_drawn(tickets), passed = penna_tickets_passed(tickets);
+    const penna_ticket open = penna_ticket_since(drawn, passed);
     struct pollfd told = {self->stop[0], POLLIN, 0};
     ft_write_all(self, (size_t)got * self->buffer->slot_size);
-    waited = got != 0 || is_empty ? 0 : waited + 1;
+    if (got != 0 || open == 0) waited = 0;
     if (got != 0) continue;
-    if (self->is_stopping && is_empty) return NULL;
-    if (waited > (self->is_stopping ? FT_LAST_PATIENCE : FT_PATIENCE)) waited = 0, penna_ring_abandon(ring);
+    if (self->is_stopping && open == 0) return NULL;
+    if (open != 0 && waited++ == 0) began = drawn;
+    if (waited > ft_patience(self, open >= self->buffer->slot_count)) waited = 0, overdue = began;
+    const penna_ticket late = penna_ticket_since(overdue, passed);
+    if (late != 0 && late <= open && penna_ring_abandon(ring)) continue;
     if (self->is_stopping)
       poll(NULL, 0, 1);
     else

@@ -36,7 +36,47 @@ mkdir page && ln -s "$PENNA_SOURCE/compat" "$PENNA_SOURCE/include" page
 (cd page && eval "$(doc_block from-feather-trace.md 'example.c -o kettle')" >said.txt && cp kettle.ft ..)
 expect_eq "$(./kettle)" "$(<page/said.txt)" "the example, built as the page says"
 
-# Both of its headers' names, and a buffer whose file cannot be made.
+# All of its headers' names, as its examples use them.
+cat >all.c <<'PROGRAM'
+#include <stdio.h>
+#include "feather_userspace.h"
+#include "ft_userspace.h"
+#include "feather_buffer.h"
+#include "ft_event.h"
+#include "gcc-helper.h"
+struct event { int id; char text[40]; };
+static struct ft_buffer* buffer;
+static feather_callback void keep(int id, char* text) {
+  struct event* event;
+  if (!ft_buffer_start_write(buffer, (void**)&event)) return;
+  event->id = id;
+  strncpy(event->text, text, sizeof event->text - 1);
+  ft_buffer_finish_write(buffer, event);
+}
+int main(unused(int argc), unused(char** argv)) {
+  struct event event;
+  INIT_FT_EVENTS();
+  buffer = alloc_ft_buffer(4, sizeof event);
+  if (!buffer) exit(1);
+  ft_event1(123, keep, "unheard");
+  printf("%d", ft_enable_event_in_table(123, NULL, NULL));
+  ft_enable_event(234);
+  ft_event1(123, keep, "one");
+  ft_event1(234, keep, "two");
+  printf("%d%d\n", ft_disable_event_in_table(123, NULL, NULL), ft_is_event_enabled_in_table(234, NULL, NULL));
+  ft_event1(123, keep, "unheard");
+  ft_disable_all_events_in_table(NULL, NULL);
+  ft_event1(234, keep, "unheard");
+  while (ft_buffer_read(buffer, &event)) printf("%d %s\n", event.id, event.text);
+  return 0;
+}
+PROGRAM
+for compiler in gcc clang; do
+  $compiler "${include[@]}" all.c -o all
+  expect_eq $'332\n123 one\n234 two' "$(./all)" "headers of the examples, by $compiler"
+done
+
+# A buffer whose file cannot be made, declared as the original's tools do, and a buffer whose file cannot be made.
 cat >names.c <<'PROGRAM'
 #include "feather_buffer.h"
 #include "ft_userspace.h"

@@ -130,10 +130,36 @@ static int flushing(const char* path) {
   return 0;
 }
 
+// Several that never finish, in a buffer that is full because of them: writers have room again long before a second is over.
+static int crowded(const char* path) {
+  enum { SLOTS = 8, NEVER = 5, MANY = 1000 };
+  void* flusher;
+  void* never;
+  struct ft_buffer* buffer = alloc_flushed_ft_buffer(SLOTS, sizeof(long), path, &flusher);
+  for (int i = 0; i < NEVER; i++) CHECK(ft_buffer_start_write(buffer, &never));
+  const unsigned long long start = microtime();
+  for (long i = 0; i < MANY; i++) {
+    long* slot;
+    while (!ft_buffer_start_write(buffer, (void**)&slot)) poll(NULL, 0, 1);
+    *slot = i;
+    ft_buffer_finish_write(buffer, slot);
+    CHECK(i > SLOTS || microtime() - start < 900000);
+  }
+  ft_flush_buffer_stop(flusher);
+  CHECK(penna_ring_abandoned(buffer->ring) == NEVER);
+  free(buffer);
+  FILE* file = fopen(path, "rb");
+  for (long i = 0, got; i < MANY; i++) CHECK(fread(&got, sizeof got, 1, file) == 1 && got == i);
+  CHECK(getc(file) == EOF);
+  fclose(file);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   int line = switches();
   if (line == 0) line = buffers();
   if (line == 0) line = many_writers();
+  if (line == 0 && argc > 1) line = crowded(argv[1]);
   if (line == 0 && argc > 1) line = flushing(argv[1]);
   return line;
 }

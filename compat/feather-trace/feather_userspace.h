@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ * As programs of the first Feather-Trace include it, which had to begin with this macro. */
+#ifndef PENNA_FEATHER_USERSPACE_H
+#define PENNA_FEATHER_USERSPACE_H
+
+#include "feather_trace.h"
+
+#define INIT_FT_EVENTS() ((void)init_ft_events())
+
+#endif
