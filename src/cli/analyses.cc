@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "base/nearest_name.h"
 #include "cli/filter_options.h"
 #include "cli/progress.h"
+#include "cli/unmet_points.h"
 
 namespace penna {
 namespace {
@@ -146,25 +146,9 @@ void add_filter_notes(const Recording& recording, HealthReport& health) {
 // Conditions on arguments that no point has, the same.
 void add_where_notes(const Recording& recording, HealthReport& health) {
   if (recording.conditions() == nullptr) return;
-  for (const Where& where : *recording.conditions()) {
-    bool applies = false;
-    std::vector<NearestName> wanted;
-    for (std::string& name : where.names()) wanted.emplace_back(std::move(name));
-    for (const RecordedProcess& process : recording.processes())
-      for (const Site& site : process.sites) {
-        applies |= where.places_in(site).has_value();
-        for (NearestName& name : wanted)
-          for (const SiteArgument& argument : site.arguments) name.see(argument.name);
-      }
-    if (applies) continue;
-    std::string names;
-    for (const NearestName& name : wanted) names += (names.empty() ? "" : ", ") + name.text();
+  for (const std::string& sentence : unmet_conditions(recording, *recording.conditions()))
     health.sentences.push_back(
-        {Severity::kWarning,
-         fmt::format("--where '{}' left nothing out: no point has such arguments, {}; 'penna list' of the recording "
-                     "shows those that there are",
-                     where.text(), names)});
-  }
+        {Severity::kWarning, sentence + "; 'penna list' of the recording shows those that there are"});
 }
 
 }  // namespace

@@ -209,9 +209,8 @@ int cmd_record(const RecordOptions& options) {
   if (live) live->finish();
 
   const std::vector<std::string> unmet =
-      rules.unmet
-          ? asked_by_filters->with_nearest(without_refused(rules.unmet(), options.filter.functions, planner))
-          : std::vector<std::string>{};
+      rules.unmet ? asked_by_filters->with_nearest(without_refused(rules.unmet(), options.filter.functions, planner))
+                  : std::vector<std::string>{};
   std::optional<std::vector<std::string>> without_snapshot;
   if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
   if (!closed) say(closed.error().text);
@@ -221,8 +220,9 @@ int cmd_record(const RecordOptions& options) {
     for (const std::string& sentence : unmet_points(options.point_patterns, path)) say(sentence);
   if (!options.quiet)
     print_closing_lines(
-        {path, start, end, options.conditions, filter_text(options.filter), unmet, refused,
-         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
+        {path, start, end, options.conditions, unmet_conditions(path, options.conditions), filter_text(options.filter),
+         unmet, refused, *silencer ? (*silencer)->summary() : std::string{}, without_snapshot,
+         options.on_full == PENNA_ON_FULL_BLOCK},
         collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
   signals->end();

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/say.h"
 #include "cli/cmd_list.h"
 #include "model/losses.h"
@@ -30,10 +31,8 @@ std::string file_of(const std::string& command) {
 bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
 
 std::string what_conditions_did(const std::vector<std::string>& conditions, const CollectorTotals& totals) {
-  const std::string where = fmt::format("--where '{}'", fmt::join(conditions, "' and '"));
-  if (totals.sites_with_condition == 0)
-    return fmt::format("{} left nothing out: no point has such arguments (see: penna list)", where);
-  return fmt::format("{} left out {}", where, plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
+  return fmt::format("--where '{}' left out {}", fmt::join(conditions, "' and '"),
+                     plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
 }
 
 std::string what_filters_did(const RecordingTimes& times, const CollectorTotals& totals) {
@@ -87,7 +86,8 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("{}; {}{}", stored_sum == 0 ? "no events" : events_text(stored),
                   lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", count_text(lost_sum), events_text(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
-  if (!times.conditions.empty()) say(what_conditions_did(times.conditions, totals));
+  if (!times.conditions.empty() && totals.sites_with_condition != 0) say(what_conditions_did(times.conditions, totals));
+  for (const std::string& sentence : times.unmet_conditions) say(sentence + " (see: penna list)");
   if (!times.filter.empty()) say(what_filters_did(times, totals));
   if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
@@ -135,9 +135,21 @@ std::string preload_for(const std::string& command, const std::string& agent) {
   return agent;
 }
 
+// Its agent is in this process, as the exec that started the program went through it: that one took the program along.
+static bool is_recorded_itself() {
+  const auto maps = read_file("/proc/self/maps");  // the agent hides from dlsym()
+  return maps && maps->find("/libpenna-agent.so") != std::string::npos;
+}
+
 std::string why_unrecorded(const std::string& command) {
   auto facts = read_elf_facts(file_of(command));
-  if (!facts || !facts->is_elf) return fmt::format("nothing was recorded of {}: it never met the recorder", command);
+  const std::string of_another = fmt::format(
+      "nothing was recorded of {}: this recorder is recorded itself, by another one, which has the program in its "
+      "recording; run one of the two alone",
+      command);
+  if (!facts || !facts->is_elf)
+    return is_recorded_itself() ? of_another
+                                : fmt::format("nothing was recorded of {}: it never met the recorder", command);
   if (facts->is_static)
     return fmt::format(
         "nothing was recorded of {}: it is statically linked, so no agent can be preloaded; link it dynamically",
@@ -153,6 +165,7 @@ std::string why_unrecorded(const std::string& command) {
         "nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the "
         "user whose rights it takes",
         command);
+  if (is_recorded_itself()) return of_another;
   return fmt::format(
       "nothing was recorded of {}: it ended, or gave up waiting, before it met the recorder, or its limits (ulimit) "
       "leave no room",

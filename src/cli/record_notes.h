@@ -16,10 +16,11 @@ struct RecordingTimes {
   std::string path;
   ClockTriplet begin, end;
   std::vector<std::string> conditions;  // of --where
-  std::string filter;                   // as one types it; empty: none
-  std::vector<std::string> unmet;       // options of it that no function met
-  std::string refused;                  // about functions that could not be entered; empty: all could
-  std::string overhead;                 // what --max-overhead did; empty: not asked for
+  std::vector<std::string> unmet_conditions;
+  std::string filter;              // as one types it; empty: none
+  std::vector<std::string> unmet;  // options of it that no function met
+  std::string refused;             // about functions that could not be entered; empty: all could
+  std::string overhead;            // what --max-overhead did; empty: not asked for
   // With -T FUNC@snapshot, those of them that no function met.
   std::optional<std::vector<std::string>> snapshots = {};
   bool waits = true;  // --on-full=block

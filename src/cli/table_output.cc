@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/say.h"
 #include "export/csv_writer.h"
 #include "report/print.h"
 
@@ -149,6 +150,7 @@ bool write_report(const Report& report, const TableOptions& options, Output& out
     const auto main =
         std::find_if(report.tables.begin(), report.tables.end(), [](const Table& table) { return !table.is_aside; });
     if (main != report.tables.end()) table_csv(*main, csv);
+    for (const std::string& warning : report.warnings) say(warning);  // it has no place for them
     return csv.finish();
   }
   JsonWriter json(output.sink());

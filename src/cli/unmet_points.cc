@@ -5,11 +5,11 @@
 #include <fmt/core.h>
 
 #include <set>
+#include <utility>
 
 #include "base/nearest_name.h"
 #include "cli/point_list.h"
 #include "penna/detail/glob.h"
-#include "recording/reader.h"
 #include "symbols/elf_file.h"
 
 namespace penna {
@@ -62,6 +62,34 @@ std::vector<std::string> unmet_points(const std::vector<std::string>& patterns, 
                     nearest.name().empty() ? " (see: penna list)" : fmt::format(" (is it {}?)", nearest.name())));
   }
   return sentences;
+}
+
+std::vector<std::string> unmet_conditions(const Recording& recording, const std::vector<Where>& conditions) {
+  std::vector<std::string> sentences;
+  for (const Where& where : conditions) {
+    bool applies = false;
+    std::vector<NearestName> wanted;
+    for (std::string& name : where.names()) wanted.emplace_back(std::move(name));
+    for (const RecordedProcess& process : recording.processes())
+      for (const Site& site : process.sites) {
+        applies |= where.places_in(site).has_value();
+        for (NearestName& name : wanted)
+          for (const SiteArgument& argument : site.arguments) name.see(argument.name);
+      }
+    if (applies) continue;
+    std::string names;
+    for (const NearestName& name : wanted) names += (names.empty() ? "" : ", ") + name.text();
+    sentences.push_back(
+        fmt::format("--where '{}' left nothing out: no point has such arguments, {}", where.text(), names));
+  }
+  return sentences;
+}
+
+std::vector<std::string> unmet_conditions(const std::string& path, const std::vector<std::string>& conditions) {
+  if (conditions.empty()) return {};
+  const auto parsed = Where::parse_all(conditions);
+  const auto recording = Recording::open(path);
+  return parsed && recording ? unmet_conditions(*recording, *parsed) : std::vector<std::string>{};
 }
 
 }  // namespace penna

@@ -75,4 +75,18 @@ expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' h
 [ ! -e bad.penna ] || fail "it left a recording"
 run penna record -k points --where 'rwos > 5' -o none.penna -- ./rows
 expect_contains "$err" "--where 'rwos > 5' left nothing out: no point has such arguments"
+expect_contains "$err" "such arguments, rwos (is it rows?) (see: penna list)"
+run penna record -f -k points --where 'rwos > 5' --where 'rows >= 49990' -o one.penna -- ./rows
+expect_contains "$err" "--where 'rwos > 5' left nothing out: no point has such arguments, rwos (is it rows?)"
+expect_contains "$err" "left out 599,883 points"
 expect_eq 200002 "$(count none.penna point db:read)" "points that the condition does not apply to"
+
+# Every verb that reads says so, too, with the nearest name; CSV, which has no place for sentences, beside it.
+penna record -q -k points,alloc -e 'net:*' -o few.penna -- ./rows
+for view in "report few.penna" "report few.penna points" "report few.penna points --json" "report few.penna points --format csv" \
+  "report few.penna flame" "replay few.penna" "check few.penna --max-leak 1G" "export csv few.penna" "export folded few.penna" \
+  "export chrome few.penna"; do
+  # shellcheck disable=SC2086
+  run penna $view --where 'byts > 1'
+  expect_contains "$out$err" "--where 'byts > 1' left nothing out: no point has such arguments, byts (is it bytes?)"
+done
