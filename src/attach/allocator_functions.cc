@@ -5,13 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "attach/code_reading.h"
 #include "symbols/symbol_table.h"
 
 namespace penna {
+namespace {
 
-std::map<std::string, DetourOffer> find_allocator(const ElfFile& file, const std::set<std::string>& names) {
+// Where those of `names` begin that are defined.
+std::map<std::string, uint64_t> find_starts(const ElfFile& file, const std::set<std::string>& names) {
   std::map<std::string, uint64_t> found;
-  SymbolTable table;
   for (const ElfSection& section : file.sections()) {
     if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
     Elf_Data* data = file.data(section);
@@ -22,8 +24,58 @@ std::map<std::string, DetourOffer> find_allocator(const ElfFile& file, const std
       if (name != nullptr && names.count(name) != 0) found.try_emplace(name, symbol.st_value);
     }
   }
-  std::map<std::string, DetourOffer> functions;
+  return found;
+}
+
+// Where a pointer leads that the dynamic linker fills with the address of a function of the file; 0: it is another one.
+uint64_t linked_target(const ElfFile& file, uint64_t slot) {
+  for (const ElfSection& section : file.sections()) {
+    Elf_Data* data = section.type == SHT_RELA && section.allocated() ? file.data(section) : nullptr;
+    const ElfSection* table = file.section_of_type(SHT_DYNSYM);
+    Elf_Data* symbols = data != nullptr && table != nullptr ? file.data(*table) : nullptr;
+    GElf_Rela relocation;
+    for (int i = 0; symbols != nullptr && gelf_getrela(data, i, &relocation) != nullptr; ++i) {
+      const auto type = GELF_R_TYPE(relocation.r_info);
+      if (relocation.r_offset != slot || (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)) continue;
+      GElf_Sym symbol;
+      if (gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)), &symbol) == nullptr) return 0;
+      return symbol.st_shndx == SHN_UNDEF ? 0 : symbol.st_value;
+    }
+  }
+  return 0;
+}
+
+// Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to one of `starts`.
+uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint64_t>& starts) {
+  static const Decoder decoder;
+  constexpr int kMostInstructions = 16;
+  ZydisDecodedInstruction one;
+  uint64_t at = start;
+  for (int i = 0; i < kMostInstructions; ++i) {
+    if (!decoder.decode(file.bytes_at(at, kLongestInstruction), &one)) return 0;
+    if (is_call(one) || one.meta.category == ZYDIS_CATEGORY_RET || one.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
+        one.meta.category == ZYDIS_CATEGORY_COND_BR)
+      return 0;
+    if (one.meta.category != ZYDIS_CATEGORY_UNCOND_BR) {
+      at += one.length;
+      continue;
+    }
+    if (is_relative_branch(one))
+      at = branch_target(one, at);
+    else
+      at = refers_to_rip(one) ? linked_target(file, *referred(one, at)) : 0;
+    if (starts.count(at) != 0) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
+AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names) {
+  const std::map<std::string, uint64_t> found = find_starts(file, names);
+  AllocatorFunctions functions;
   if (found.empty() || (names.count("malloc") != 0 && found.count("malloc") == 0)) return functions;
+  SymbolTable table;
   for (const ElfSection& section : file.sections())
     if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
   table.finish(file);
@@ -31,7 +83,13 @@ std::map<std::string, DetourOffer> find_allocator(const ElfFile& file, const std
   for (const RawSymbol& symbol : table.functions())
     if (symbol.kind == SymbolKind::kFunction) all.push_back({symbol.start, symbol.start + symbol.size});
   const DetourFinder finder(file, std::move(all));
-  for (const auto& [name, start] : found) functions.emplace(name, finder.find_at(start));
+  std::set<uint64_t> starts;
+  for (const auto& [name, start] : found) starts.insert(start);
+  for (const auto& [name, start] : found) {
+    AllocatorFunction function{start, finder.find_at(start)};
+    if (!function.offer.site) function.goes_on_at = end_of_the_way(file, start, starts);
+    functions.emplace(name, std::move(function));
+  }
   return functions;
 }
 

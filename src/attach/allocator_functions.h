@@ -13,8 +13,17 @@
 
 namespace penna {
 
+struct AllocatorFunction {
+  uint64_t start = 0;
+  DetourOffer offer;
+  // Of one that cannot be entered: where another one begins to which it goes on by jumps, whatever happens; what that one does is all that it
+  // does. 0: there is none.
+  uint64_t goes_on_at = 0;
+};
+using AllocatorFunctions = std::map<std::string, AllocatorFunction>;  // by name
+
 // Those of `names` that the file defines, shown to others or not. Where malloc is among the names and the file has none, nothing:
 // operators that a program replaces are no allocator, they reach malloc, or a pool.
-std::map<std::string, DetourOffer> find_allocator(const ElfFile& file, const std::set<std::string>& names);
+AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names);
 
 }  // namespace penna

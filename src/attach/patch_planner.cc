@@ -11,7 +11,6 @@
 #include <optional>
 #include <set>
 
-#include "attach/allocator_functions.h"
 #include "attach/call_sites.h"
 #include "attach/detour.h"
 #include "attach/import_sites.h"
@@ -330,94 +329,6 @@ const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const 
   const bool added =
       answer->add(offer.site->place + question.bias, patch_detour(*offer.site, question.bias, &answer->near));
   return added ? nullptr : "refers to what is out of reach";
-}
-
-// What the file has of an allocator: its functions that were asked for, with the way into each.
-struct PatchPlanner::Allocator {
-  std::map<std::string, DetourOffer> functions;
-};
-
-namespace {
-
-std::string symbol_of(const penna_patch_question& question) {
-  return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
-}
-
-bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
-// What its blocks are freed by does not ask: the others may be entered without it.
-bool is_one_more(const std::string& symbol) {
-  return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_");
-}
-
-std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  if (!near->has_entrance()) return {};
-  const auto moved = move_beginning(site, bias, near);
-  const auto jump = relative_branch(kJump, site.place + bias, near->entrance());
-  if (!moved || !jump) return {};
-  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
-  patch.kind = PENNA_PATCH_INSTEAD;
-  patch.stub = *moved;
-  return patch;
-}
-
-}  // namespace
-
-// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators; but for those that are
-// only one more. How many it were.
-size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions,
-                                   const std::string& root) {
-  size_t count = 0;
-  std::set<std::string> names;
-  const penna_patch_question& first = questions[0];
-  while (count < questions.size() && questions[count].instead != 0 && questions[count].start == first.start)
-    names.insert(symbol_of(questions[count++]));
-  const std::string path = path_of(first);
-  const BuildId build_id = build_id_of(first);
-  auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()) +
-                                                 (names.count("malloc") != 0 ? "all" : "some"));
-  if (is_new || build_id.empty()) {
-    const auto file = open_file(first, root);
-    known->second.functions.clear();
-    if (file) known->second.functions = find_allocator(*file, names);
-    if (file && has_changed(*file, path)) known->second.functions.clear();
-  }
-  const std::map<std::string, DetourOffer>& functions = known->second.functions;
-  // A library's malloc is not asked for: it is reached through ours.
-  const char* reasons[2] = {};
-  std::string refused[2];
-  std::vector<std::optional<penna_patch>> patches(count);
-  std::vector<NearMemory> nears;
-  for (size_t i = 0; i < count; ++i) {
-    const penna_patch_question& question = questions[i];
-    nears.emplace_back(question.near, question.near_bytes, question.instead);
-    const auto found = functions.find(symbol_of(question));
-    if (found == functions.end()) continue;
-    const char* const unless = why_not_now(question);
-    const DetourOffer offer = unless != nullptr ? DetourOffer{{}, unless} : found->second;
-    if (offer.site) patches[i] = patch_instead(*offer.site, question.bias, &nears[i]);
-    if (patches[i]) continue;
-    if (is_one_more(found->first)) {
-      if (refused_pointers_.insert(path + '\0' + found->first).second)
-        refused_.push_back({found->first, path, offer.site ? "refers to what is out of reach" : offer.refusal,
-                            RefusedFunction::kAllocatorFunction});
-      continue;
-    }
-    const bool of_operators = is_operator(found->first);
-    if (reasons[of_operators] != nullptr) continue;
-    reasons[of_operators] = offer.site ? "refers to what is out of reach" : offer.refusal;
-    refused[of_operators] = found->first;
-  }
-  for (size_t i = 0; i < count; ++i) {
-    PlanAnswer answer(plan, questions[i]);
-    answer.near = nears[i];
-    if (patches[i] && reasons[is_operator(symbol_of(questions[i]))] == nullptr)
-      answer.add(patches[i]->address, patches[i]);
-    answer.finish();
-  }
-  for (int i = 0; i < 2; ++i)
-    if (reasons[i] != nullptr && refused_pointers_.insert(path + '\0' + refused[i]).second)
-      refused_.push_back({refused[i], path, reasons[i], RefusedFunction::kAllocator});
-  return count;
 }
 
 std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, const penna_patch_question& question,

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "attach/allocator_functions.h"
 #include "attach/call_sites.h"
 #include "attach/lock_functions.h"
 #include "attach/probe_stub.h"
@@ -52,6 +53,7 @@ struct RefusedFunction {
     kProbeArgument
   } what = kCalls;
   std::string lock = {};  // kLock
+  bool half = false;      // kAllocator: blocks of it are recorded by other functions, so some seem never freed
 };
 
 // A function that takes a lock, and nobody knows how to try that.
@@ -86,7 +88,6 @@ class PatchPlanner {
  private:
   struct Module;
   struct Pointers;
-  struct Allocator;
   std::optional<ElfFile> open_file(const penna_patch_question& question, const std::string& root);
   bool has_changed(const ElfFile& file, const std::string& path);
   void refuse_file(const std::string& path, std::string reason);
@@ -94,6 +95,10 @@ class PatchPlanner {
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
+  const AllocatorFunctions& allocator_of(const penna_patch_question& question, const std::set<std::string>& names,
+                                         const std::string& root);
+  void refuse_allocator(const std::string& path, const std::string& function, const char* reason,
+                        RefusedFunction::What what, bool half);
   void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* used);
   void add_probes(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   const std::vector<PlannedProbe>& probes_of(const penna_patch_question& question, const std::string& root);
@@ -111,9 +116,9 @@ class PatchPlanner {
   PatchWishes wishes_;
   std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
   std::vector<RefusedFunction> refused_;
-  std::map<std::string, Allocator> allocators_;  // by path and build-id
-  std::set<std::string> refused_pointers_;       // named once, whatever number of processes asks
-  std::map<std::string, LockFunctions> locks_;   // by path and build-id
+  std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
+  std::set<std::string> refused_pointers_;                // named once, whatever number of processes asks
+  std::map<std::string, LockFunctions> locks_;            // by path and build-id
   std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same
   std::vector<TimedLock> timed_locks_;
   std::set<std::string> noted_locks_;  // files of which they are

@@ -10,76 +10,19 @@
 #include <random>
 #include <set>
 
+#include "attach/plans.h"
 #include "symbols/programs.h"
 
 namespace penna::patch_planner_test {
 namespace {
 
-using test::build_text, test::copy_of;
-
-constexpr uint64_t kBias = 0x555555000000, kSize = 0x100000, kHook = 0x7ffff7a00000;
+using namespace test;
 
 std::string patchable() {
   return build_text("gcc -O1 -fpatchable-function-entry=5", "planned.c",
                     "__attribute__((noinline)) long first(long n) { return n + 1; }\n"
                     "__attribute__((noinline)) long second(long n) { return first(n) * 3; }\n"
                     "int main(int argc, char** argv) { (void)argv; return (int)second(argc); }\n");
-}
-
-penna_patch_question question_about(const std::string& path) {
-  penna_patch_question question{};
-  question.bias = kBias;
-  question.start = kBias;
-  question.end = kBias + kSize;
-  question.near = kBias - 0x200000;
-  question.near_bytes = 0x10000;
-  question.enter = kHook;
-  question.path_bytes = static_cast<uint32_t>(path.copy(question.path, sizeof question.path));
-  if (auto file = ElfFile::open(path)) {
-    question.build_id_bytes = static_cast<uint32_t>(file->build_id().size());
-    std::copy(file->build_id().begin(), file->build_id().end(), question.build_id);
-  }
-  return question;
-}
-
-// A plan's parts, checked as the format says.
-struct Plan {
-  penna_patch_plan head{};
-  std::vector<penna_near> nears;
-  std::vector<penna_patch> patches;
-
-  explicit Plan(const std::vector<uint8_t>& bytes, std::span<const penna_patch_question> questions) {
-    size_t at = 0;
-    const auto take = [&](void* to, size_t size) {
-      ASSERT_LE(at + size, bytes.size());
-      if (size != 0) std::memcpy(to, bytes.data() + at, size);
-      at += size;
-    };
-    take(&head, sizeof head);
-    EXPECT_EQ(head.magic, PENNA_PATCH_MAGIC);
-    EXPECT_EQ(head.version, uint32_t{PENNA_ABI_VERSION});
-    EXPECT_EQ(head.modules, questions.size());
-    nears.resize(head.modules);
-    take(nears.data(), nears.size() * sizeof nears[0]);
-    patches.resize(head.patches);
-    take(patches.data(), patches.size() * sizeof patches[0]);
-    EXPECT_EQ(at + head.near_bytes + head.name_bytes, bytes.size());
-    for (size_t i = 0; i < nears.size(); ++i) {
-      EXPECT_LE(nears[i].bytes, questions[i].near_bytes);
-      EXPECT_LE(uint64_t{nears[i].offset} + nears[i].bytes, head.near_bytes);
-      EXPECT_LE(uint64_t{nears[i].first} + nears[i].patches, head.patches);
-      for (uint32_t p = nears[i].first; p < nears[i].first + nears[i].patches; ++p) {
-        EXPECT_GE(patches[p].address, questions[i].start);
-        EXPECT_LT(patches[p].address, questions[i].end);
-        EXPECT_LE(patches[p].bytes, 16);
-        EXPECT_LE(patches[p].head, 8);
-      }
-    }
-  }
-};
-
-Plan plan_of(PatchPlanner& planner, const std::vector<penna_patch_question>& questions) {
-  return Plan(planner.answer(questions, ""), questions);
 }
 
 TEST(PatchPlanner, OnePatchForEachPreparedFunction) {
@@ -162,39 +105,6 @@ TEST(PatchPlanner, OneFunctionThatDlsymHasFound) {
   PatchPlanner other(wishes);
   EXPECT_EQ(plan_of(other, {plain}).patches.size(), 0u);
   EXPECT_TRUE(other.refused().empty());
-}
-
-// An allocator that the target cannot enter is named with the target's reason, and only where there is one.
-TEST(PatchPlanner, AnAllocatorThatIsNotToBeEntered) {
-  const std::string source =
-      "int work(int n) { for (int i = 0; i < n; ++i) n += n * i; return n; }\n"
-      "void* malloc(unsigned long n) { for (long i = 0; i < 9; ++i) n += n * i; return (void*)n; }\n"
-      "void free(void* p) { for (int i = 0; i < 9; ++i) ((volatile char*)p)[i] = 0; }\n";
-  const std::string with = build_text("gcc -O0 -fPIC -shared -fno-builtin -fvisibility=hidden", "allocator.c", source);
-  const std::string without =
-      build_text("gcc -O0 -fPIC -shared -fno-builtin -Dmalloc=mine -Dfree=drop", "none.c", source);
-  const auto questions = [](const std::string& library, penna_unless unless) {
-    std::vector<penna_patch_question> all;
-    for (const char* name : {"malloc", "calloc", "free"}) {
-      penna_patch_question one = question_about(library);
-      one.instead = one.enter = kHook;
-      one.near += all.size() * 512;
-      one.near_bytes = 512;
-      one.unless = unless;
-      std::copy_n(name, std::string_view(name).size() + 1, one.symbol);
-      all.push_back(one);
-    }
-    return all;
-  };
-  PatchPlanner planner({});
-  EXPECT_EQ(plan_of(planner, questions(with, PENNA_UNLESS_NOTHING)).patches.size(), 2u);
-  EXPECT_EQ(plan_of(planner, questions(without, PENNA_UNLESS_RUNNING)).patches.size(), 0u);
-  EXPECT_TRUE(planner.refused().empty()) << planner.refused()[0].name << " " << planner.refused()[0].reason;
-  EXPECT_EQ(plan_of(planner, questions(with, PENNA_UNLESS_RUNNING)).patches.size(), 0u);
-  ASSERT_EQ(planner.refused().size(), 1u);
-  EXPECT_EQ(planner.refused()[0].name, "malloc");
-  EXPECT_EQ(planner.refused()[0].reason, kMayRun);
-  EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kAllocator);
 }
 
 // With other threads in it, only the first byte of the code may change: the way leads to where the others say.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Plans for allocators: of a file that has one, all of it is entered or none, and what is left out is named.
+#include <gtest/gtest.h>
+
+#include "attach/patch_planner.h"
+#include "attach/plans.h"
+#include "symbols/programs.h"
+
+namespace penna::allocator_planner_test {
+namespace {
+
+using namespace test;
+
+const std::string kSource =
+    "int work(int n) { for (int i = 0; i < n; ++i) n += n * i; return n; }\n"
+    "void* malloc(unsigned long n) { for (long i = 0; i < 9; ++i) n += n * i; return (void*)n; }\n"
+    "void free(void* p) { for (int i = 0; i < 9; ++i) ((volatile char*)p)[i] = 0; }\n";
+
+std::vector<penna_patch_question> questions_about(const std::string& library, const std::vector<std::string>& symbols,
+                                                  penna_unless unless = PENNA_UNLESS_NOTHING) {
+  std::vector<penna_patch_question> all;
+  for (const std::string& symbol : symbols) {
+    penna_patch_question one = question_about(library);
+    one.instead = one.enter = kHook;
+    one.near += all.size() * 512;
+    one.near_bytes = 512;
+    one.unless = unless;
+    symbol.copy(one.symbol, sizeof one.symbol - 1);
+    all.push_back(one);
+  }
+  return all;
+}
+
+const std::vector<std::string> kOfC = {"malloc", "calloc", "free", "aligned_alloc", "strdup"};
+
+// How many of them are entered.
+size_t entered(PatchPlanner& planner, const std::string& library, const std::vector<std::string>& symbols = kOfC) {
+  return plan_of(planner, questions_about(library, symbols)).patches.size();
+}
+
+// An allocator that the target cannot enter is named with the target's reason, and only where there is one.
+TEST(AllocatorPlanner, AnAllocatorThatIsNotToBeEntered) {
+  const std::string with = build_text("gcc -O0 -fPIC -shared -fno-builtin -fvisibility=hidden", "allocator.c", kSource);
+  const std::string without =
+      build_text("gcc -O0 -fPIC -shared -fno-builtin -Dmalloc=mine -Dfree=drop", "none.c", kSource);
+  PatchPlanner planner({});
+  EXPECT_EQ(entered(planner, with), 2u);
+  EXPECT_EQ(plan_of(planner, questions_about(without, kOfC, PENNA_UNLESS_RUNNING)).patches.size(), 0u);
+  EXPECT_TRUE(planner.refused().empty()) << planner.refused()[0].name << " " << planner.refused()[0].reason;
+  EXPECT_EQ(plan_of(planner, questions_about(with, kOfC, PENNA_UNLESS_RUNNING)).patches.size(), 0u);
+  ASSERT_EQ(planner.refused().size(), 1u);
+  EXPECT_EQ(planner.refused()[0].name, "malloc");
+  EXPECT_EQ(planner.refused()[0].reason, kMayRun);
+  EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kAllocator);
+  EXPECT_FALSE(planner.refused()[0].half);
+}
+
+// What is too short for a jump, and is one itself to a function that is entered, needs none of its own: directly, by way of another, or
+// through a pointer that the dynamic linker fills.
+TEST(AllocatorPlanner, WhatGoesOnToAnEnteredFunction) {
+  for (const std::string jump :
+       {"jmp malloc", ".byte 0xeb, between - . - 1", "mov %rsi, %rdi\\n jmp *malloc@GOTPCREL(%rip)"}) {
+    const std::string source =
+        kSource + "__asm__(\".type aligned_alloc, @function\\n.globl aligned_alloc\\naligned_alloc: " + jump +
+        "\\n.size aligned_alloc, . - aligned_alloc\\nint3\\n"
+        "between: jmp malloc\\nint3\\n\");\n";
+    PatchPlanner planner({});
+    const std::string library = build_text("gcc -O0 -fPIC -shared -fno-builtin -Wl,-Bsymbolic", "jumps.c", source);
+    EXPECT_GE(entered(planner, library), 2u) << jump;
+    EXPECT_TRUE(planner.refused().empty()) << jump << ": " << planner.refused()[0].reason;
+  }
+}
+
+// A way elsewhere, and one that ends in what is not entered itself.
+TEST(AllocatorPlanner, WhatGoesOnToNothingThatIsEntered) {
+  for (const std::string body : {"jmp *%rax", "ret", ".byte 0x74, 0\\n ret", "0: .byte 0xeb, 0b - . - 1"}) {
+    const std::string source =
+        kSource + "__asm__(\".type aligned_alloc, @function\\n.globl aligned_alloc\\naligned_alloc: " + body +
+        "\\n.size aligned_alloc, . - aligned_alloc\\nint3\\n\");\n";
+    PatchPlanner planner({});
+    EXPECT_EQ(entered(planner, build_text("gcc -O0 -fPIC -shared -fno-builtin", "elsewhere.c", source)), 0u) << body;
+    ASSERT_EQ(planner.refused().size(), 1u) << body;
+    EXPECT_EQ(planner.refused()[0].name, "aligned_alloc");
+    EXPECT_FALSE(planner.refused()[0].half);
+  }
+}
+
+// One that nobody needs to free a block may be missing; an operator may be, with its kin. Both are halves of an allocator.
+TEST(AllocatorPlanner, AHalfIsNamed) {
+  const std::string short_one =
+      "__asm__(\".type NAME, @function\\n.globl NAME\\nNAME: ret\\n.size NAME, 1\\nint3\\n\");\n";
+  const auto with = [&](const std::string& name) {
+    std::string text = short_one;
+    for (size_t at; (at = text.find("NAME")) != text.npos;) text.replace(at, 4, name);
+    return build_text("gcc -O0 -fPIC -shared -fno-builtin", name + ".c", kSource + text);
+  };
+  PatchPlanner planner({});
+  EXPECT_EQ(entered(planner, with("strdup")), 2u);
+  EXPECT_EQ(entered(planner, with("_Znwm"), {"malloc", "free", "_Znwm"}), 2u);
+  EXPECT_EQ(entered(planner, with("free_sized"), {"free_sized"}), 0u);  // of a library whose malloc is recorded without
+  ASSERT_EQ(planner.refused().size(), 3u);
+  EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kAllocatorFunction);
+  EXPECT_EQ(planner.refused()[1].name, "_Znwm");
+  for (const RefusedFunction& one : planner.refused()) EXPECT_TRUE(one.half) << one.name;
+}
+
+}  // namespace
+}  // namespace penna::allocator_planner_test
