@@ -124,7 +124,9 @@ struct penna_counters {
   uint64_t calls_forbidden;         /* 1: by its filters, system calls that recording needs: no more is recorded */
   uint64_t unfollowed;              /* programs and processes that were left alone: its filters would have ended them */
   uint64_t lost_for[PENNA_LOSS_COUNT]; /* of `lost`, by penna_loss */
-  uint64_t reserved[2];
+  uint64_t
+      allocators_refused; /* functions of allocators that could not be entered, but those that the recorder names */
+  uint64_t ended_at_once; /* calls that have ended blocks of which nobody tells (mi_heap_destroy) */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 224, "penna_counters is 224 bytes");
 

@@ -49,6 +49,14 @@ bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module
   return has_zeroed_pages(module);
 }
 
+// Has it an interface of its own that does not go through malloc?
+bool shows_native_interface(const DynamicSymbols& symbols) {
+  constexpr const char* kNames[] = {"mallocx", "mi_malloc", "tc_malloc", "je_malloc", "_rjem_malloc"};
+  for (const char* name : kNames)
+    if (symbols.find(name).address != 0) return true;
+  return false;
+}
+
 // The runtime of a sanitizer may have to be (penna/detail/preload.h).
 bool stands_before_us(const link_map& map) {
   const link_map* const ours = our_map();
@@ -68,10 +76,11 @@ Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   if (&map == _r_debug.r_map) return Part::kAll;
   if (is_system_part(map, module)) return Part::kNothing;
   const DynamicSymbols symbols(map);
-  const bool shows_one = symbols.find("malloc").address != 0;
-  if (!shows_one) return may_hide_allocator(symbols, module) ? Part::kAll : Part::kNothing;
+  const bool shows_one = symbols.find("malloc").address != 0, is_native = shows_native_interface(symbols);
+  if (!shows_one) return is_native || may_hide_allocator(symbols, module) ? Part::kAll : Part::kNothing;
   if (!module.stays || stands_before_us(map)) return Part::kAll;
-  if (symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0) return Part::kNothing;
+  if (!is_native && symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0)
+    return Part::kNothing;
   return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;
 }
 

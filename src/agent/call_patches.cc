@@ -125,6 +125,10 @@ const penna_patch* only_patch(const Plan& plan, const Questions& questions, uint
   return sound ? patch : nullptr;
 }
 
+void refuse_instead(bool when) {
+  if (when) count(&penna_counters::allocators_refused);
+}
+
 // The rooms of all questions are one piece of memory. It becomes code before the first function leads there.
 EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
   const bool alone = __libc_single_threaded != 0;
@@ -143,8 +147,12 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
       __builtin_memcpy(reinterpret_cast<void*>(questions.list[i].near), plan.code + plan.nears[i].offset,
                        plan.nears[i].bytes);
   if (used != 0 && !close_near(all, all.bytes)) used = 0;
-  if (!keep_near(questions.list[0].start, all, used) || used == 0)
-    return fit ? EnterInstead::kNone : EnterInstead::kNotUnderThreads;
+  const bool kept = keep_near(questions.list[0].start, all, used);
+  if (!fit) return EnterInstead::kNotUnderThreads;
+  if (!kept || used == 0) {
+    for (uint32_t i = 0; i < questions.count; ++i) refuse_instead(only_patch(plan, questions, i) != nullptr);
+    return EnterInstead::kNone;
+  }
 
   const auto is_alias = [&](const penna_patch& patch, uint32_t before) {
     for (uint32_t i = 0; i < before; ++i)
@@ -160,9 +168,11 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
     const penna_patch* patch = only_patch(plan, questions, i);
     if (patch == nullptr || is_alias(*patch, i)) continue;
     __atomic_store_n(&originals[i], patch->stub, __ATOMIC_RELEASE);  // in front of the head: a thread may come by
-    const bool done =
-        count_patch(writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch));
-    if (!done) originals[i] = 0;
+    const bool done = writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch);
+    if (done)
+      count_patch(true);
+    else
+      refuse_instead(true), originals[i] = 0;
     any |= done;
   }
   return any ? EnterInstead::kEntered : EnterInstead::kNone;
@@ -265,11 +275,11 @@ bool patch_function(uintptr_t function) {
 
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless) {
-  if (!may_be_asked_about(module)) return EnterInstead::kNone;
   PatchLock lock;
-  if (!lock) return count_refused_function(), EnterInstead::kNone;
+  if (!may_be_asked_about(module) || !lock) return refuse_instead(true), EnterInstead::kNone;
   penna_prepare_patching();
   EnterInstead result = EnterInstead::kNone;
+  bool answered = false;
   ask(
       count,
       [&](Questions& questions) {
@@ -284,7 +294,11 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
           __builtin_memcpy(question.symbol, functions[i].symbol, text_length(functions[i].symbol) + 1);
         }
       },
-      [&](const Plan& plan, const Questions& questions) { result = enter_instead_as(plan, questions, originals); });
+      [&](const Plan& plan, const Questions& questions) {
+        answered = plan.head != nullptr;
+        result = enter_instead_as(plan, questions, originals);
+      });
+  refuse_instead(!answered);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // See allocator_functions.h.
 #include "attach/allocator_functions.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,28 @@ std::map<std::string, uint64_t> find_starts(const ElfFile& file, const std::set<
     }
   }
   return found;
+}
+
+// Which allocator a name is native to; empty: to none, it is one of C or C++.
+std::string_view native_to(std::string_view name) {
+  constexpr std::string_view kJemalloc[] = {"mallocx",  "rallocx", "xallocx",         "dallocx",
+                                            "sdallocx", "mallctl", "mallctlnametomib"};
+  for (const std::string_view prefix : {"mi_", "tc_", "je_", "_rjem_"})
+    if (name.starts_with(prefix)) return prefix;
+  return std::find(std::begin(kJemalloc), std::end(kJemalloc), name) != std::end(kJemalloc) ? "jemalloc" : "";
+}
+
+// What is no allocator is left out: operators, and functions of C, where there is no malloc; functions that are called like native ones
+// where there are none to give blocks, or none to take them back.
+void keep_allocators(std::map<std::string, uint64_t>& found, bool needs_malloc) {
+  std::set<std::string_view> givers, takers;
+  for (const auto& [name, start] : found)
+    if (!only_controls(name)) (takes_blocks(name) ? takers : givers).insert(native_to(name));
+  const bool has_malloc = !needs_malloc || found.count("malloc") != 0;
+  std::erase_if(found, [&](const auto& one) {
+    const std::string_view allocator = native_to(one.first);
+    return allocator.empty() ? !has_malloc : givers.count(allocator) == 0 || takers.count(allocator) == 0;
+  });
 }
 
 // Where a pointer leads that the dynamic linker fills with the address of a function of the file; 0: it is another one.
@@ -71,10 +94,23 @@ uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint
 
 }  // namespace
 
+bool takes_blocks(std::string_view name) {
+  for (const std::string_view part : {"free", "dalloc", "delete"})
+    if (name.find(part) != name.npos) return true;
+  return false;
+}
+
+bool only_controls(std::string_view name) {
+  for (const std::string_view part : {"mallctl", "mi_heap_destroy", "mi_register_"})
+    if (name.find(part) != name.npos) return true;
+  return false;
+}
+
 AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names) {
-  const std::map<std::string, uint64_t> found = find_starts(file, names);
+  std::map<std::string, uint64_t> found = find_starts(file, names);
+  keep_allocators(found, names.count("malloc") != 0);
   AllocatorFunctions functions;
-  if (found.empty() || (names.count("malloc") != 0 && found.count("malloc") == 0)) return functions;
+  if (found.empty()) return functions;
   SymbolTable table;
   for (const ElfSection& section : file.sections())
     if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "attach/detour.h"
 #include "symbols/elf_file.h"
@@ -22,8 +23,13 @@ struct AllocatorFunction {
 };
 using AllocatorFunctions = std::map<std::string, AllocatorFunction>;  // by name
 
-// Those of `names` that the file defines, shown to others or not. Where malloc is among the names and the file has none, nothing:
-// operators that a program replaces are no allocator, they reach malloc, or a pool.
+// Of a native interface, by its name: does the function end blocks? Or has it to do with their end, and is none that a program needs?
+bool takes_blocks(std::string_view name);
+bool only_controls(std::string_view name);
+
+// Those of `names` that the file defines, shown to others or not. Where malloc is among the names and the file has none, only native
+// interfaces: operators that a program replaces are no allocator, they reach malloc, or a pool. Of a native interface nothing, where the file
+// has no function that gives blocks, or none that takes them: another one has that name.
 AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names);
 
 }  // namespace penna

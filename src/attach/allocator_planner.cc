@@ -21,7 +21,12 @@ std::string symbol_of(const penna_patch_question& question) {
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
 // What its blocks are freed by does not ask: the others may be entered without it.
 bool is_one_more(const std::string& symbol) {
-  return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_");
+  return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_") || only_controls(symbol);
+}
+
+// Does it end blocks, which then seem to stay? What gives some that are freed by others, as strdup, is only missing itself.
+bool ends_blocks(const std::string& symbol) {
+  return takes_blocks(symbol) || only_controls(symbol) || symbol.find("realloc") != symbol.npos;
 }
 
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
@@ -96,15 +101,17 @@ const AllocatorFunctions& PatchPlanner::allocator_of(const penna_patch_question&
                                                  (names.count("malloc") != 0 ? "all" : "some"));
   if (!is_new && !build_id.empty()) return known->second;
   const auto file = open_file(question, root);
-  known->second.clear();
   if (file) known->second = find_allocator(*file, names);
-  if (file && has_changed(*file, path)) known->second.clear();
+  if (file && !has_changed(*file, path)) return known->second;
+  known->second.clear();
+  refuse_allocator(path, {}, "its file is gone, or is not the one that is mapped", RefusedFunction::kAllocatorUnknown,
+                   false);
   return known->second;
 }
 
 void PatchPlanner::refuse_allocator(const std::string& path, const std::string& function, const char* reason,
                                     RefusedFunction::What what, bool half) {
-  if (refused_pointers_.insert(path + '\0' + function).second)
+  if (refused_pointers_.insert(path + '\0' + function + '\0' + std::to_string(what)).second)
     refused_.push_back({function, path, reason, what, {}, half});
 }
 
@@ -135,7 +142,7 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     if (one != nullptr) refuse_allocator(path, one->symbol, one->refusal, RefusedFunction::kAllocator, half);
   for (const Entry& one : entries)
     if (one.refusal != nullptr && is_one_more(one.symbol) && !is_told_elsewhere(one, entries))
-      refuse_allocator(path, one.symbol, one.refusal, RefusedFunction::kAllocatorFunction, true);
+      refuse_allocator(path, one.symbol, one.refusal, RefusedFunction::kAllocatorFunction, ends_blocks(one.symbol));
 
   auto entry = entries.begin();
   for (const penna_patch_question& question : questions.first(count)) {

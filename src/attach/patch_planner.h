@@ -47,6 +47,7 @@ struct RefusedFunction {
     kValues,
     kAllocator,
     kAllocatorFunction,
+    kAllocatorUnknown,  // whether the file has one
     kLock,
     kFile,
     kProbe,

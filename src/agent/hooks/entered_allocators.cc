@@ -10,52 +10,22 @@
 
 #include <utility>
 
-#include "agent/alloc_record.h"
+#include "agent/hooks/entered_calls.h"
+#include "agent/hooks/native_allocators.h"
 #include "agent/text.h"
 
 namespace penna::agent {
 
-extern "C" {
-// entered_x86_64.S: calls function(a, b, c), which may throw; then Thread::in_allocator is 0 again.
-void* penna_call_inside(uintptr_t function, uintptr_t a, uintptr_t b, uintptr_t c);
-}
+uintptr_t entered_originals[kMostAllocators][kEnteredCount];
 
 namespace {
-
-enum Entered : uint32_t {
-#define PENNA_ENTERED(symbol, hook) k##symbol,
-#include "agent/entered.inc"
-#undef PENNA_ENTERED
-  kEnteredCount
-};
-static_assert(kEnteredCount <= kMostEntered);
-// Code that does what the function did; 0: it is not entered.
-uintptr_t originals[kMostAllocators][kEnteredCount];
-
-// Inlined into the hooks: they look at their frames.
-template <typename Call>
-__attribute__((always_inline)) inline void* allocated(size_t size, penna_alloc_family family, Call&& call) {
-  return recording(PENNA_ALLOC) ? told(inside(call), size, family) : call();
-}
-
-template <typename Call>
-__attribute__((always_inline)) inline void freed(void* block, penna_alloc_family family, Call&& call) {
-  if (block == nullptr || !recording(PENNA_ALLOC)) return call();
-  tell_free(block, family);
-  inside(call);
-}
-
-template <typename Call>
-__attribute__((always_inline)) inline void* moved(void* block, size_t size, Call&& call) {
-  return recording(PENNA_ALLOC) ? told_realloc(block, size, call) : call();
-}
 
 // The hooks of one allocator: each of those that are entered has its own.
 template <uint32_t kSet>
 struct Hooks {
   template <typename Function>
   static Function* original(Entered which) {
-    return reinterpret_cast<Function*>(originals[kSet][which]);
+    return reinterpret_cast<Function*>(entered_originals[kSet][which]);
   }
 
   static void* entered_malloc(size_t size) {
@@ -143,12 +113,13 @@ struct Hooks {
   // Of all forms: `b` and `c` are an alignment, a std::nothrow, or nothing.
   template <Entered kWhich>
   static void* entered_new(size_t size, uintptr_t b, uintptr_t c) {
-    return allocated(size, PENNA_FAMILY_MALLOC, [=] { return penna_call_inside(originals[kSet][kWhich], size, b, c); });
+    return allocated(size, PENNA_FAMILY_MALLOC,
+                     [=] { return penna_call_inside(entered_originals[kSet][kWhich], size, b, c); });
   }
   template <Entered kWhich>
   static void* entered_new_aligned(size_t size, uintptr_t b, uintptr_t c) {
     return allocated(size, PENNA_FAMILY_ALIGNED,
-                     [=] { return penna_call_inside(originals[kSet][kWhich], size, b, c); });
+                     [=] { return penna_call_inside(entered_originals[kSet][kWhich], size, b, c); });
   }
   template <Entered kWhich>
   static void entered_delete(void* block, uintptr_t b, uintptr_t c) {
@@ -156,8 +127,9 @@ struct Hooks {
   }
 
   static void list(Instead* functions) {
-    const Instead all[] = {
-#define PENNA_ENTERED(symbol, hook) {#symbol, reinterpret_cast<uintptr_t>(&hook)},
+    static const Instead all[] = {
+#define PENNA_ENTERED(symbol, ...) {#symbol, reinterpret_cast<uintptr_t>(&__VA_ARGS__)},
+#define PENNA_NATIVE(symbol, ...) {#symbol, reinterpret_cast<uintptr_t>(&NativeHooks<kSet>::template __VA_ARGS__)},
 #include "agent/entered.inc"
 #undef PENNA_ENTERED
     };
@@ -177,7 +149,7 @@ EnteredFunctions entered_functions(uint32_t set, bool all) {
   list_hooks(set, functions.list, std::make_integer_sequence<uint32_t, kMostAllocators>{});
   functions.left_out = all ? uint32_t{0} : uint32_t{kfree_sized};
   functions.count = kEnteredCount - functions.left_out;
-  functions.originals = originals[set] + functions.left_out;
+  functions.originals = entered_originals[set] + functions.left_out;
   return functions;
 }
 

@@ -11,7 +11,7 @@
 
 namespace penna::agent {
 
-inline constexpr uint32_t kMostAllocators = 4, kMostEntered = 40;
+inline constexpr uint32_t kMostAllocators = 4, kMostEntered = 216;
 
 struct EnteredFunctions {
   Instead list[kMostEntered];

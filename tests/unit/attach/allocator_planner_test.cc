@@ -101,7 +101,38 @@ TEST(AllocatorPlanner, AHalfIsNamed) {
   ASSERT_EQ(planner.refused().size(), 3u);
   EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kAllocatorFunction);
   EXPECT_EQ(planner.refused()[1].name, "_Znwm");
-  for (const RefusedFunction& one : planner.refused()) EXPECT_TRUE(one.half) << one.name;
+  EXPECT_FALSE(planner.refused()[0].half);  // what it gives is freed by others, and missing there
+  EXPECT_TRUE(planner.refused()[1].half);
+  EXPECT_TRUE(planner.refused()[2].half);
+}
+
+// What is native to an allocator counts where it can give and take, with or without a malloc; operators and what is of C only with one.
+TEST(AllocatorPlanner, NativeInterfaces) {
+  const auto built = [](const std::string& name, const std::string& text) {
+    return build_text("gcc -O0 -fPIC -shared -fno-builtin", name, text);
+  };
+  const std::string
+      give = "void* mi_zalloc(unsigned long n) { for (long i = 0; i < 9; ++i) n += n * i; return (void*)n; }\n",
+      take = "void mi_free_size(char* p, int n) { for (int i = 0; i < n; ++i) p[i] = 0; }\n",
+      others = "int _Znwm(int n) { return n * n + n; } int strdup(int n) { return n * n - n; }\n";
+  const std::vector<std::string> symbols = {"malloc",    "free",         "strdup",  "_Znwm",
+                                            "mi_zalloc", "mi_free_size", "mallctl", "mi_heap_destroy"};
+  PatchPlanner planner({});
+  EXPECT_EQ(entered(planner, built("give.c", give + others), symbols), 0u);
+  EXPECT_EQ(entered(planner, built("take.c", take + others), symbols), 0u);
+  EXPECT_EQ(entered(planner, built("both.c", give + take + others), symbols), 2u);
+  EXPECT_EQ(entered(planner, built("malloc.c", give + take + others + kSource), symbols), 6u);
+  EXPECT_TRUE(planner.refused().empty());
+  // What ends blocks besides, and cannot be entered, leaves the others as they are, and is named.
+  EXPECT_EQ(entered(planner,
+                    built("ends.c", give + take +
+                                        "__asm__(\".type mi_heap_destroy, @function\\n.globl mi_heap_destroy\\n"
+                                        "mi_heap_destroy: ret\\n.size mi_heap_destroy, 1\\nint3\\n\");\n"),
+                    symbols),
+            2u);
+  ASSERT_EQ(planner.refused().size(), 1u);
+  EXPECT_EQ(planner.refused()[0].what, RefusedFunction::kAllocatorFunction);
+  EXPECT_TRUE(planner.refused()[0].half);
 }
 
 }  // namespace
