@@ -205,36 +205,66 @@ std::string note_unmet(const AskedFunctions& values, Collector& collector) {
   return sentence;
 }
 
-std::string note_refused(const PatchPlanner& planner, Collector& collector) {
-  constexpr size_t kMostNotes = 1000;
-  const std::vector<RefusedFunction>& refused = planner.refused();
-  if (refused.empty()) return {};
-  const auto sentence = [](const RefusedFunction& one) {
-    const std::string file = std::filesystem::path(one.file).filename().string();
-    if (one.what == RefusedFunction::kValues)
+namespace {
+
+std::string sentence_about_allocator(const RefusedFunction& one, const std::string& file) {
+  const bool is_operator = one.name.starts_with("_Z");
+  const std::string which = is_operator ? "blocks of operator new of the allocator in "
+                            : one.half  ? "some blocks of the allocator in "
+                                        : "blocks of the allocator that is part of ";
+  const std::string what = fmt::format("{}{} are not recorded: its {} {}", which, file,
+                                       is_operator ? demangle(one.name, Demangle::kFull) : one.name, one.reason);
+  if (one.half && !is_operator) return what + (one.reason == kMayRun ? "; open it before threads are started" : "");
+  return fmt::format("{}; {}link the allocator dynamically", what,
+                     one.reason == kMayRun ? "open it before threads are started, or " : "");
+}
+
+std::string sentence_about(const RefusedFunction& one) {
+  const std::string file = std::filesystem::path(one.file).filename().string();
+  switch (one.what) {
+    case RefusedFunction::kValues:
       return fmt::format("values of {} [{}] are not recorded: {}", one.name, file, one.reason);
-    if (one.what == RefusedFunction::kAllocator)
-      return fmt::format("{} are not recorded: its {} {}; {}link the allocator dynamically",
-                         one.name.starts_with("_Z") ? fmt::format("blocks of operator new of the allocator in {}", file)
-                                                    : fmt::format("blocks of the allocator that is part of {}", file),
-                         one.name.starts_with("_Z") ? demangle(one.name, Demangle::kFull) : one.name, one.reason,
-                         one.reason == kMayRun ? "open it before threads are started, or " : "");
-    if (one.what == RefusedFunction::kAllocatorFunction)
+    case RefusedFunction::kAllocator: return sentence_about_allocator(one, file);
+    case RefusedFunction::kAllocatorFunction:
+      if (one.half) return fmt::format("blocks that {} ends in {} seem never freed: it {}", one.name, file, one.reason);
       return fmt::format("blocks that {} gives in {} are not recorded: it {}", one.name, file, one.reason);
-    if (one.what == RefusedFunction::kLock)
+    case RefusedFunction::kAllocatorUnknown:
+      return fmt::format("whether {} has an allocator of its own is not known: {}", one.file, one.reason);
+    case RefusedFunction::kLock:
       return fmt::format("locks by {} in {} are not recorded: {} {}{}", one.lock, file, one.name, one.reason,
                          one.reason == kMayRun ? "; open it before threads are started" : "");
-    if (one.what == RefusedFunction::kProbe)
+    case RefusedFunction::kProbe:
       return fmt::format("probe {} [{}] is not recorded: it {} (bpftrace and perf can)", one.name, file, one.reason);
-    if (one.what == RefusedFunction::kProbeArgument)
+    case RefusedFunction::kProbeArgument:
       return fmt::format("an argument of probe {} [{}] is not recorded: {}", one.name, file, one.reason);
-    if (one.what == RefusedFunction::kFile)
-      return fmt::format("functions in {} are not entered: {}", one.file, one.reason);
-    return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
-  };
-  for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i) collector.note(sentence(refused[i]), false);
-  if (refused.size() == 1) return sentence(refused[0]);
-  return fmt::format("{}, and {} more (see: penna report health)", sentence(refused[0]),
+    case RefusedFunction::kFile: return fmt::format("functions in {} are not entered: {}", one.file, one.reason);
+    case RefusedFunction::kCalls: break;
+  }
+  return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
+}
+
+bool is_of_allocator(const RefusedFunction& one) {
+  return one.what == RefusedFunction::kAllocator || one.what == RefusedFunction::kAllocatorFunction ||
+         one.what == RefusedFunction::kAllocatorUnknown;
+}
+
+uint32_t missed_by(const RefusedFunction& one) {
+  if (is_of_allocator(one)) return 1u << PENNA_ALLOC | (one.half ? kNoteOfHalf : 0);
+  return one.what == RefusedFunction::kLock ? 1u << PENNA_LOCKS : 0;
+}
+
+}  // namespace
+
+std::string note_refused(const PatchPlanner& planner, Collector& collector) {
+  constexpr size_t kMostNotes = 1000;
+  std::vector<RefusedFunction> refused = planner.refused();
+  if (refused.empty()) return {};
+  // What makes numbers of other things wrong comes first.
+  std::stable_partition(refused.begin(), refused.end(), is_of_allocator);
+  for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i)
+    collector.note(sentence_about(refused[i]), false, missed_by(refused[i]));
+  if (refused.size() == 1) return sentence_about(refused[0]);
+  return fmt::format("{}, and {} more (see: penna report health)", sentence_about(refused[0]),
                      count_text(static_cast<int64_t>(refused.size() - 1)));
 }
 

@@ -4,15 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <span>
 #include <utility>
 
 #include "cli/analyses.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "model/check_needs.h"
 #include "model/checks.h"
 #include "model/lock_checks.h"
 #include "model/same_stacks.h"
+#include "model/sampling.h"
 #include "report/check_report.h"
 #include "report/file_state.h"
 #include "report/reports.h"
@@ -53,9 +57,32 @@ Verdict called(Verdict verdict, std::string limit) {
   return verdict;
 }
 
+void add_missing(Verdict& verdict, const std::vector<Missing>& missing) {
+  verdict.missing.insert(verdict.missing.end(), missing.begin(), missing.end());
+}
+
+// What limits on allocations need to be known.
+void add_needs_of_blocks(const Recording& recording, const HealthReport& health, const Allocations& heap,
+                         const AllocationChoice* choice, std::span<Verdict> verdicts, Ends ends) {
+  std::vector<Missing> missing =
+      missing_events(health, PENNA_ALLOC, ends, choice == nullptr || choice->limits().processes.empty());
+  for (Missing& one : missing_blocks(recording, health, ends)) missing.push_back(std::move(one));
+  if (choice != nullptr)
+    if (auto stacks = missing_stacks(choice->doubtful(), "a function of --stack"))
+      missing.push_back(std::move(*stacks));
+  for (Verdict& verdict : verdicts) {
+    add_missing(verdict, missing);
+    const bool is_rate = verdict.unit == Verdict::Unit::kBytes && ends == Ends::kDoNotCount;
+    const auto samples = is_rate ? std::optional(heap.total().samples) : std::nullopt;
+    const uint64_t mean = heap.family().is_heap() ? SampleScale(recording).mean() : 0;
+    if (auto sampled = missing_samples(verdict, mean, samples)) add_missing(verdict, {std::move(*sampled)});
+  }
+}
+
 void judge_allocations(const CheckOptions& options, const Recording& recording, const Summary& summary,
-                       const Analyses& analyses, const Suppressions& listed, Names& names,
-                       std::vector<Verdict>& verdicts) {
+                       const HealthReport& health, const Analyses& analyses, const AllocationChoice* choice,
+                       const Suppressions& listed, Names& names, std::vector<Verdict>& verdicts) {
+  const size_t first = verdicts.size();
   const Allocations& heap = *analyses.allocations;
   const std::string family = heap.family().is_heap() ? "" : " --family " + quoted(heap.family().name());
   LeakSuppressor suppressor(recording, names, listed, true);
@@ -70,6 +97,7 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   if (!options.max_peak.empty())
     verdicts.push_back(called(check_peak(heap, static_cast<uint64_t>(*parse_bytes(options.max_peak))),
                               "--max-peak " + options.max_peak + family));
+  const size_t first_of_sums = verdicts.size();
   if (!options.max_alloc_rate.empty())
     verdicts.push_back(called(check_alloc_rate(recording, summary, heap, *parse_rate(options.max_alloc_rate)),
                               "--max-alloc-rate " + options.max_alloc_rate + family));
@@ -81,6 +109,9 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   for (Verdict& verdict : of_calls) join_blames(verdict, same);
   for (size_t i = 0; i < of_calls.size(); ++i)
     verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i]) + family));
+  const std::span<Verdict> all = std::span(verdicts).subspan(first);
+  add_needs_of_blocks(recording, health, heap, choice, all.first(first_of_sums - first), Ends::kCount);
+  add_needs_of_blocks(recording, health, heap, choice, all.subspan(first_of_sums - first), Ends::kDoNotCount);
 }
 
 void judge_locks(const CheckOptions& options, const Recording& recording, const Analyses& analyses, Names& names,
@@ -103,15 +134,19 @@ void judge_locks(const CheckOptions& options, const Recording& recording, const 
 }
 
 std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
-                           const Analyses& analyses, const Suppressions& listed, Names& names) {
+                           const HealthReport& health, const Analyses& analyses, const AllocationChoice* choice,
+                           const Suppressions& listed, Names& names) {
   std::vector<Verdict> verdicts;
-  const HealthReport health = examine(recording, summary, HealthInputs{.walk = &analyses.walk});
   if (options.of_allocations()) verdicts.push_back(check_lost(health, PENNA_ALLOC, "allocation"));
   if (options.of_locks()) verdicts.push_back(check_lost(health, PENNA_LOCKS, "lock"));
   if (std::optional<Verdict> gaps = check_gaps(health)) verdicts.push_back(std::move(*gaps));
-  if (options.of_allocations()) judge_allocations(options, recording, summary, analyses, listed, names, verdicts);
+  if (options.of_allocations())
+    judge_allocations(options, recording, summary, health, analyses, choice, listed, names, verdicts);
+  const size_t first_of_locks = verdicts.size();
   if (options.of_locks()) judge_locks(options, recording, analyses, names, verdicts);
   for (Verdict& verdict : judge_waits(options.waits, analyses.relations.get())) verdicts.push_back(std::move(verdict));
+  for (size_t i = first_of_locks; i < verdicts.size(); ++i)
+    add_missing(verdicts[i], missing_events(health, PENNA_LOCKS, Ends::kCount));
   return verdicts;
 }
 
@@ -136,6 +171,13 @@ std::string nothing_recorded_text(const Recording& recording) {
              : notes.front();
 }
 
+bool is_told(const std::string& note, const std::vector<Verdict>& verdicts) {
+  for (const Verdict& verdict : verdicts)
+    for (const Missing& one : verdict.missing)
+      if (verdict.is_unknown() && one.reason == note) return true;
+  return false;
+}
+
 // The exit status.
 Result<int> show(const Recording& recording, const CheckOptions& options, Output& output) {
   if (options.of_allocations() && (recording.session().classes & kAllocEvents) == 0)
@@ -152,7 +194,9 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   SameStacks same(recording, names, SameStacks::Of::kEachProcess);  // as the limit of the peak is on each
   const Analyses analyses = analyse(recording, summary, names.map(), classes, !options.input.no_progress,
                                     {choice.get(), 1, &same, PeakOf::kEachProcess});
-  const std::vector<Verdict> verdicts = judge(options, recording, summary, analyses, listed, names);
+  const HealthReport health = examine(recording, summary, analyses, names);
+  const std::vector<Verdict> verdicts =
+      judge(options, recording, summary, health, analyses, choice.get(), listed, names);
   Report report = check_report(recording, verdicts, names, analyses.allocations.get());
   Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says
   report.tables.erase(report.tables.begin());
@@ -171,12 +215,13 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
     report.tail.push_back(std::move(sentence));
   // What was not entered has kept no limit.
-  for (const std::string& note : recording.collector().notes) report.tail.push_back(note);
-  add_health(report, recording, examine(recording, summary, analyses, names));
+  for (const std::string& note : recording.collector().notes)
+    if (!is_told(note, verdicts)) report.tail.push_back(note);
+  add_health(report, recording, health);
   write_report(report, options.table, output);
-  bool broken = false;
-  for (const Verdict& verdict : verdicts) broken |= verdict.is_broken();
-  return broken ? CheckOptions::kBroken : 0;
+  const auto any = [&](auto is) { return std::any_of(verdicts.begin(), verdicts.end(), is); };
+  if (any([](const Verdict& one) { return one.is_broken(); })) return CheckOptions::kBroken;
+  return any([](const Verdict& one) { return one.is_unknown(); }) ? CheckOptions::kCannot : 0;
 }
 
 }  // namespace
@@ -189,7 +234,8 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
       "Checks limits on the allocations and locks of a recording. Exits with 0 when all are kept, 1 when one is broken "
       "(and "
       "shows "
-      "the stacks that broke it), 2 when they cannot be checked.",
+      "the stacks that broke it), 2 when one of them, or all, cannot be checked: what they need to be known is not in "
+      "the recording.",
       "penna check");
   parser.words("[REC]", words, "the recording");
   parser.text("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB");

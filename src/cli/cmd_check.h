@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // penna check: does a recording keep within limits? For tests and for continuous integration.
-// Exit status: 0 = all kept, 1 = a limit is broken, 2 = wrong use, or there is nothing to check by.
+// Exit status: 0 = all kept, 1 = a limit is broken, 2 = none is, as far as one can know, or wrong use.
 #pragma once
 
 #include <cstdint>

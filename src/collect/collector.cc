@@ -131,11 +131,12 @@ void Collector::left_unanswered(uint32_t pid, bool is_recorded) {
   tell(std::move(news));
 }
 
-void Collector::note(std::string sentence, bool refused) {
+void Collector::note(std::string sentence, bool refused, uint32_t missed) {
   News news{};
   news.kind = News::kNote;
   news.sentence = std::move(sentence);
   news.refused = refused;
+  news.missed = missed;
   tell(std::move(news));
 }
 
@@ -189,16 +190,26 @@ void Collector::run() {
   outcome_ = writer_.finish();
 }
 
+// Of those that find no room, what they miss is said by the last one.
+void Collector::add_note(std::string sentence, uint32_t missed) {
+  if (health_.notes.size() < kMostNotes) {
+    health_.notes.push_back(std::move(sentence));
+    health_.missed_by_notes.resize(health_.notes.size());
+  }
+  health_.missed_by_notes.back() |= missed;
+}
+
 void Collector::note_unrecorded() {
   totals_.unrecorded = programs_.unrecorded();
   totals_.unrecorded_untold = programs_.untold();
   for (size_t i = 0; i < totals_.unrecorded.size() && health_.notes.size() < kMostNotes - 1; ++i)
-    health_.notes.push_back(unrecorded_sentence(totals_.unrecorded[i]));
+    add_note(unrecorded_sentence(totals_.unrecorded[i]), kNoteOfAllClasses);
   if (health_.notes.size() >= kMostNotes - 1 || totals_.unrecorded_untold != 0)
-    health_.notes.push_back(unrecorded_summary(totals_.unrecorded, totals_.unrecorded_untold));
+    add_note(unrecorded_summary(totals_.unrecorded, totals_.unrecorded_untold), kNoteOfAllClasses);
 }
 
 void Collector::note_limits() {
+  const uint32_t missed = totals_.left_behind != 0 ? kNoteOfAllClasses | kNoteOfHalf : 0;
   if (totals_.left_behind != 0)
     totals_.limits.push_back(fmt::format(
         "told to stop, the recorder left {} of 64 KiB behind: processes had given it more than it could take in "
@@ -213,7 +224,7 @@ void Collector::note_limits() {
         "processes told of more open calls, functions and points than the {} MiB that are kept of them: some "
         "are in the recording that filters would have left out",
         Budget::kStateBytes >> 20));
-  health_.notes.insert(health_.notes.end(), totals_.limits.begin(), totals_.limits.end());
+  for (const std::string& limit : totals_.limits) add_note(limit, &limit == totals_.limits.data() ? missed : 0);
 }
 
 // Takes over what other threads have told; true when this is the end.
@@ -259,7 +270,7 @@ void Collector::apply(News& news) {
     case News::kLeft: programs_.left_unanswered(news.number, !news.refused); break;
     case News::kNote:
       health_.refused_channels += news.refused ? 1 : 0;
-      if (health_.notes.size() < kMostNotes) health_.notes.push_back(std::move(news.sentence));
+      add_note(std::move(news.sentence), news.missed);
       break;
   }
 }

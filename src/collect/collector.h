@@ -70,8 +70,9 @@ class Collector {
   void end(uint32_t number, EndKind how, int code);
   // A process was gone, or had given up, before it was answered. One that is recorded: as the program that it became, if there is one.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // How many processes had to be refused, and other sentences for the recording's health.
-  void note(std::string sentence, bool refused);
+  // How many processes had to be refused, and other sentences for the recording's health. `missed`: what is not recorded, as they say
+  // (CollectorHealth::missed_by_notes).
+  void note(std::string sentence, bool refused, uint32_t missed = 0);
   // Drains everything, ends processes that are still there as kStopped, and closes the recording. The error is that of
   // the file; totals() holds in any case.
   // `hurried`: what it has not drained within Budget::kStopMs is left behind, and counted.
@@ -95,6 +96,7 @@ class Collector {
     int code = 0;
     std::string sentence;
     bool refused = false;
+    uint32_t missed = 0;
     uint64_t ticks = 0;
   };
 
@@ -105,6 +107,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
+  void add_note(std::string sentence, uint32_t missed);
   void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();

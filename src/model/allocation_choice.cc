@@ -34,6 +34,7 @@ AllocationChoice::AllocationChoice(const Recording& recording, Names& names, All
                 }
                 return uint64_t{any};
               }),
+      ends_(recording, names),
       met_(limits_.stacks.size()),
       lives_(recording.threads().size()) {}
 

@@ -42,18 +42,25 @@ class AllocationChoice {
   bool takes(uint32_t process, uint32_t thread, uint64_t sequence, const BlockRecord& block) {
     if (!limits_.processes.empty() && !limits_.processes[process]) return false;
     if (block.size < limits_.min_size || block.size > limits_.max_size || !limits_.family.counts(block)) return false;
-    if (!limits_.stacks.empty() && stacks_.bits(process, block.stack) == 0) return false;
+    if (!limits_.stacks.empty() && stacks_.bits(process, block.stack) == 0) {
+      doubtful_ += !ends_.is_complete(process, block.stack);
+      return false;
+    }
     return !limits_.asks_lifetime() || (sequence < lives_[thread].size() && lives_[thread][sequence]);
   }
   // From a walk ahead: this block's life is within the limits.
   void let_live(uint32_t thread, uint64_t sequence);
 
+  // How often it was said of an allocation that no such function is in its stack, of which the outer frames are not known.
+  uint64_t doubtful() const { return doubtful_; }
   // Patterns that met no function so far.
   std::vector<std::string> unmet() const;
 
  private:
   AllocationLimits limits_;
   StackMatcher stacks_;
+  StackEnds ends_;
+  uint64_t doubtful_ = 0;
   std::vector<bool> met_;                 // by pattern
   std::vector<std::vector<bool>> lives_;  // by thread, by sequence
 };

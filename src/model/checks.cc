@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/count_text.h"
+#include "model/check_needs.h"
 #include "model/summary.h"
 
 namespace penna {
@@ -39,9 +41,11 @@ LimitedFunctions::LimitedFunctions(const Recording& recording, Names& names, con
                                    const std::vector<CallLimit>& limits)
     : limits_(limits),
       in_stack_(recording, names, [&limits](const NameFrame& frame) { return limit_bits(limits, frame.function); }),
+      ends_(recording, names),
       by_calls_(tree != nullptr),
       verdicts_(limits.size()),
-      known_(limits.size()) {
+      known_(limits.size()),
+      doubtful_(limits.size()) {
   PENNA_CHECK(limits.size() <= kMostCallLimits);
   if (by_calls_) in_calls_ = limit_bits_of_calls(*tree, names, limits);
   for (const uint64_t bits : in_calls_) met_ |= bits;
@@ -58,6 +62,15 @@ void LimitedFunctions::add(uint32_t process, uint32_t stack, uint32_t node, uint
   }
 }
 
+void LimitedFunctions::add_with_stack(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount) {
+  add(process, stack, node, amount);
+  if (ends_.is_complete(process, stack)) return;
+  uint64_t bits = in_stack_.bits(process, stack);
+  if (by_calls_) bits |= in_calls_[node];
+  for (size_t i = 0; i < limits_.size(); ++i)
+    if ((bits >> i & 1) == 0) doubtful_[i] += amount;
+}
+
 std::vector<Verdict> LimitedFunctions::verdicts(const char* deed) {
   for (size_t i = 0; i < limits_.size(); ++i) {
     verdicts_[i].allowed = limits_[i].allowed;
@@ -72,7 +85,8 @@ std::vector<Verdict> LimitedFunctions::verdicts(const char* deed) {
 Verdict check_lost(const HealthReport& health, penna_event_class of, const char* what) {
   Verdict verdict;
   verdict.limit = std::string("lost ") + what + " events";
-  verdict.found = health.lost[of] + health.write_lost[of];
+  verdict.found = add_counts(health.lost[of], health.write_lost[of]);
+  if (verdict.found != 0) verdict.missing.push_back({"what they were is not known", true, true});
   return verdict;
 }
 
@@ -81,8 +95,10 @@ std::optional<Verdict> check_gaps(const HealthReport& health) {
   verdict.limit = "gaps in the recording";
   verdict.found = health.missing_chunks + health.unreadable_chunks + health.damaged_chunks + health.refused_channels +
                   health.damage.blocks + uint64_t{health.damage.cut} + uint64_t{health.write_unknown} +
-                  health.without_clock + health.without_calls + health.unfollowed + uint64_t{!health.finished};
+                  health.without_clock + health.without_calls + health.unfollowed + uint64_t{!health.finished} +
+                  health.unknown_records + (health.finished && !health.imported ? health.processes_without_end : 0);
   if (verdict.found == 0) return std::nullopt;
+  verdict.missing.push_back({"what was in them is not known", true, true});
   return verdict;
 }
 
@@ -149,8 +165,12 @@ std::vector<Verdict> check_allocations(const Recording& recording, const Allocat
                                        const CallTree* tree, const std::vector<CallLimit>& limits) {
   LimitedFunctions inside(recording, names, tree, limits);
   for (const StackAllocations& stack : heap.stacks())
-    inside.add(stack.process, stack.stack, stack.context, stack.allocations);
-  return inside.verdicts("allocated");
+    inside.add_with_stack(stack.process, stack.stack, stack.context, stack.allocations);
+  std::vector<Verdict> verdicts = inside.verdicts("allocated");
+  for (size_t i = 0; i < verdicts.size(); ++i)
+    if (auto missing = missing_stacks(inside.doubtful(i), "the function"))
+      verdicts[i].missing.push_back(std::move(*missing));
+  return verdicts;
 }
 
 }  // namespace penna

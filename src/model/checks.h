@@ -26,6 +26,12 @@ struct Blame {
   uint64_t amount = 0;
 };
 
+// What would have to be known, and is not: there may be more than what was found, or less.
+struct Missing {
+  std::string reason;  // no sentence of its own: "events were lost"
+  bool more = false, less = false;
+};
+
 struct Verdict {
   enum class Unit : uint8_t { kCount, kBytes, kTime };  // nanoseconds
   std::string limit;                                    // as one types it: "--max-leak 0"
@@ -34,7 +40,17 @@ struct Verdict {
   std::vector<Blame> blames;  // the largest first
   bool of_locks = false;      // the stacks are shown from where the lock was taken
   std::string doubt;          // why it may say nothing, and what then; empty: it does
-  bool is_broken() const { return found > allowed; }
+  std::vector<Missing> missing;
+  bool is_broken() const { return found > allowed && !may_be(&Missing::less); }
+  // Neither kept nor broken, as far as one can know.
+  bool is_unknown() const { return found > allowed ? may_be(&Missing::less) : may_be(&Missing::more); }
+
+ private:
+  bool may_be(bool Missing::*what) const {
+    for (const Missing& one : missing)
+      if (one.*what) return true;
+    return false;
+  }
 };
 
 // The largest first.
@@ -51,21 +67,26 @@ class LimitedFunctions {
 
   // `node`: of the tree; without one it does not matter.
   void add(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount);
+  // The same, where each has a stack: those of which the stack is not known whole are counted.
+  void add_with_stack(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount);
+  uint64_t doubtful(size_t limit) const { return doubtful_[limit]; }
   // One for each limit. `deed`: what is limited, "took a lock": no function of the name may have done it.
   std::vector<Verdict> verdicts(const char* deed);
 
  private:
   const std::vector<CallLimit>& limits_;
   StackMatcher in_stack_;
+  StackEnds ends_;
   bool by_calls_;
   std::vector<uint64_t> in_calls_;  // by node
   uint64_t met_ = 0;                // bit of each limit whose function was seen
   std::vector<Verdict> verdicts_;
   std::vector<NumberMap<size_t>> known_;  // by limit: process, stack -> number of the blame
+  std::vector<uint64_t> doubtful_;        // by limit: what happened elsewhere, as far as the stack is known
 };
 
-// What is not there may have broken any limit. Of the events of a class (`what`: "allocation") those that found no room, in the
-// target or in the file.
+// What is not there may have broken any limit, or none: it is never broken itself, but unknown. Of the events of a class (`what`: "allocation")
+// those that found no room, in the target or in the file.
 Verdict check_lost(const HealthReport& health, penna_event_class of, const char* what);
 // Gaps in the recording, in which nobody knows how many events there were; nothing when it is whole.
 std::optional<Verdict> check_gaps(const HealthReport& health);

@@ -17,6 +17,7 @@
 #include "model/locks.h"
 #include "model/points.h"
 #include "model/sampling.h"
+#include "model/stack_matcher.h"
 
 namespace penna {
 namespace {
@@ -91,6 +92,8 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
       report.without_calls += counters.calls_forbidden != 0;
       report.unfollowed = add_counts(report.unfollowed, counters.unfollowed);
       report.modules_unknown = add_counts(report.modules_unknown, counters.modules_unknown);
+      report.allocators_refused = add_counts(report.allocators_refused, counters.allocators_refused);
+      report.ended_at_once = add_counts(report.ended_at_once, counters.ended_at_once);
     }
     report.blocked_ticks = add_counts(report.blocked_ticks, blocked);
   }
@@ -125,22 +128,10 @@ void gather_stack_ends(HealthReport& report, const Recording& recording, Names& 
   report.no_rule_files.assign(files.begin(), files.end());
 }
 
-// Is the stack known up to where its thread began?
-bool is_complete(const Recording& recording, Names& names, uint32_t process, uint32_t stack) {
-  for (uint32_t id = stack; id != 0;) {
-    const auto node = recording.stack_node(process, id);
-    if (!node || node->cut) return false;
-    if (node->parent == 0)
-      return node->end == PENNA_STACK_COMPLETE ||
-             (node->end == PENNA_STACK_NO_RULE && names.is_entry(process, node->pc, node->generation));
-    id = node->parent;
-  }
-  return false;
-}
-
 // By the module of the innermost frame: whose allocations it concerns.
 void gather_module_stacks(HealthReport& report, const Recording& recording, const Allocations& heap, Names& names) {
   std::map<std::string, ModuleStacks> modules;
+  StackEnds ends(recording, names);
   for (const StackAllocations& stack : heap.stacks()) {
     const auto node = stack.stack != 0 ? recording.stack_node(stack.process, stack.stack) : std::nullopt;
     if (!node) {
@@ -149,8 +140,7 @@ void gather_module_stacks(HealthReport& report, const Recording& recording, cons
     }
     const CodePlace place = names.map().locate_return(stack.process, node->pc, node->generation);
     ModuleStacks& module = modules[place.known() ? names.map().file_name(place.module) : kGeneratedCode];
-    (is_complete(recording, names, stack.process, stack.stack) ? module.complete : module.truncated) +=
-        stack.allocations;
+    (ends.is_complete(stack.process, stack.stack) ? module.complete : module.truncated) += stack.allocations;
   }
   for (auto& [file, module] : modules) {
     report.module_stacks.push_back(module);
@@ -201,11 +191,11 @@ class Sentences {
   void error(bool when, std::string text) { add(Severity::kError, when, std::move(text)); }
   void warning(bool when, std::string text) { add(Severity::kWarning, when, std::move(text)); }
   void note(bool when, std::string text) { add(Severity::kNote, when, std::move(text)); }
-
- private:
   void add(Severity severity, bool when, std::string text) {
     if (when) out_.push_back({severity, std::move(text)});
   }
+
+ private:
   std::vector<HealthSentence>& out_;
 };
 
@@ -273,7 +263,8 @@ void say_recorder(const HealthReport& report, Sentences& say) {
   snapshots[0] = static_cast<char>(std::toupper(snapshots[0]));
   say.warning(!is_none(report.thrown_away),
               snapshots + ": what began there may have no end here, and the other way round.");
-  for (const std::string& note : report.notes) report.any_process ? say.note(true, note) : say.warning(true, note);
+  for (size_t i = 0; i < report.notes.size(); ++i)
+    say.add(report.any_process && !report.is_half(i) ? Severity::kNote : Severity::kWarning, true, report.notes[i]);
 }
 
 // Compilers of C and C++ write it when they are asked to; what writes code at run time, as Java does, leaves it out.
@@ -316,6 +307,14 @@ void say_stacks(const HealthReport& report, Sentences& say) {
       fmt::format(
           "{} could not be patched, as other code lay there or memory may not be changed: their calls are missing.",
           plural_text(report.functions_refused, "function", "functions")));
+  say.warning(report.allocators_refused != 0,
+              fmt::format("{} could not be entered, as other code lay there or memory may not be changed: some of "
+                          "their blocks are missing, and some seem never freed.",
+                          plural_text(report.allocators_refused, "function of allocators", "functions of allocators")));
+  say.warning(
+      report.ended_at_once != 0,
+      fmt::format("{} at once that nobody tells of (mi_heap_destroy, arenas of jemalloc): they seem never freed.",
+                  plural_text(report.ended_at_once, "call has ended blocks", "calls have ended blocks")));
   say.error(report.without_clock != 0,
             fmt::format(
                 "{} itself to read the clock (seccomp's strict mode, or PR_SET_TSC): what was done from then on is not "
@@ -396,6 +395,8 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   report.snapshots = recording.collector().snapshots;
   report.thrown_away = recording.collector().thrown_away;
   report.notes = recording.collector().notes;
+  report.missed_by_notes = recording.collector().missed_by_notes;
+  report.missed_by_notes.resize(std::max(report.notes.size(), report.missed_by_notes.size()));
   report.any_process = !recording.processes().empty();
 
   Sentences say(report.sentences);

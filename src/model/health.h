@@ -68,13 +68,17 @@ struct HealthReport {
   uint64_t unfollowed = 0;     // programs and processes that would have ended of it
   uint64_t without_clock = 0;  // processes that forbade themselves to read it
   uint64_t modules_unknown = 0;
+  uint64_t allocators_refused = 0;  // functions of allocators that could not be entered and are not in the notes
+  uint64_t ended_at_once = 0;       // calls that ended blocks of which nobody tells
   // The recorder.
   uint64_t snapshots = 0;
   EventCounts thrown_away{};  // before, between and behind them
   uint64_t refused_channels = 0, unannounced_processes = 0, processes_without_end = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not
   std::vector<std::string> notes;                           // its own sentences
-  bool any_process = true;                                  // false: they say why there is none
+  std::vector<uint32_t> missed_by_notes;                    // CollectorHealth; at least as many
+  bool is_half(size_t note) const { return (missed_by_notes[note] & kNoteOfHalf) != 0; }
+  bool any_process = true;  // false: they say why there is none
   // The analyses that were given.
   uint64_t stray_exits = 0, inherited_exits = 0, unwound_calls = 0, too_deep_calls = 0;
   uint64_t sample_bytes = 0;  // of record --sample-bytes; 0: all allocations were recorded

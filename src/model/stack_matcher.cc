@@ -26,4 +26,26 @@ uint64_t StackMatcher::bits(uint32_t process, uint32_t stack) {
   return sum;
 }
 
+namespace {
+
+bool leads_to_its_beginning(const Recording& recording, Names& names, uint32_t process, uint32_t stack) {
+  for (uint32_t id = stack; id != 0;) {
+    const auto node = recording.stack_node(process, id);
+    if (!node || node->cut) return false;
+    if (node->parent == 0)
+      return node->end == PENNA_STACK_COMPLETE ||
+             (node->end == PENNA_STACK_NO_RULE && names.is_entry(process, node->pc, node->generation));
+    id = node->parent;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool StackEnds::is_complete(uint32_t process, uint32_t stack) {
+  auto [known, added] = known_.try_emplace(pair_key(process, stack), false);
+  if (added) known.value() = leads_to_its_beginning(recording_, names_, process, stack);
+  return known->second;
+}
+
 }  // namespace penna

@@ -30,4 +30,16 @@ class StackMatcher {
   std::vector<std::pair<uint64_t, uint64_t>> way_;  // of bits(): key, bits of its frames; innermost first
 };
 
+// Which stacks are known up to where their thread began: of others, what called the outermost frame is not known.
+class StackEnds {
+ public:
+  StackEnds(const Recording& recording, Names& names) : recording_(recording), names_(names) {}
+  bool is_complete(uint32_t process, uint32_t stack);
+
+ private:
+  const Recording& recording_;
+  Names& names_;
+  NumberMap<bool> known_;  // process, stack
+};
+
 }  // namespace penna

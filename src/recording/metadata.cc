@@ -64,6 +64,11 @@ class Putter {
   void later_number(T value) {
     number(value);
   }
+  void later_numbers(const std::vector<uint32_t>& values) {
+    const size_t count = std::min(values.size(), kMaxListBytes / sizeof(uint32_t));
+    number(static_cast<uint32_t>(count));
+    for (size_t i = 0; i < count; ++i) number(values[i]);
+  }
   Bytes release() { return out_.release(); }
 
  private:
@@ -114,6 +119,11 @@ class Getter {
   template <typename T>
   void later_number(T& value) {
     if (in_.remaining() >= sizeof(T)) value = in_.get<T>();
+  }
+  void later_numbers(std::vector<uint32_t>& values) {
+    if (in_.remaining() < sizeof(uint32_t)) return;
+    for (uint32_t count = in_.u32(); count > 0 && in_.remaining() >= sizeof(uint32_t); --count)
+      values.push_back(in_.u32());
   }
   bool ok() const { return in_.ok(); }
 
@@ -183,6 +193,7 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.events_left_out);
   a.later_number(health.snapshots);
   for (auto& events : health.thrown_away) a.later_number(events);
+  a.later_numbers(health.missed_by_notes);
 }
 
 template <typename A, typename V>

@@ -130,6 +130,11 @@ struct Health {
   uint64_t skipped = 0;        // numbers that no chunk in the file has, because it was thrown away (-T FUNC@snapshot)
 };
 
+// What a note of the recorder says is not recorded: bits of event classes, and this one: others of the same things are, so that there seems
+// to be what is not (blocks whose frees are missing).
+inline constexpr uint32_t kNoteOfHalf = 1u << 31;
+inline constexpr uint32_t kNoteOfAllClasses = (1u << PENNA_CLASS_COUNT) - 1;
+
 // The recorder on itself. A later one replaces the earlier.
 struct CollectorHealth {
   uint64_t chunks = 0;  // drained
@@ -147,6 +152,7 @@ struct CollectorHealth {
   uint64_t events_left_out = 0;                           // they happened outside of --range
   uint64_t snapshots = 0;                                 // that were taken (-T FUNC@snapshot)
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // events before and between them
+  std::vector<uint32_t> missed_by_notes;                  // of each note; fewer: the others miss nothing
 };
 
 }  // namespace penna

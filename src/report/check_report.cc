@@ -3,6 +3,7 @@
 #include "report/check_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,6 +31,47 @@ const char* title_of(const Verdict& verdict) {
   }
 }
 
+const char* state_of(const Verdict& verdict) {
+  return verdict.is_broken() ? "broken" : verdict.is_unknown() ? "unknown" : "ok";
+}
+
+// Why it is not known whether it is kept; none: it is known.
+std::vector<std::string> reasons_of(const Verdict& verdict) {
+  std::vector<std::string> reasons;
+  const bool too_much = verdict.found > verdict.allowed;
+  if (verdict.is_unknown())
+    for (const Missing& one : verdict.missing)
+      if (too_much ? one.less : one.more) reasons.push_back(one.reason);
+  return reasons;
+}
+
+// Each reason once, with the limits that it is about.
+std::vector<std::string> sentences_of_unknown(const std::vector<Verdict>& verdicts) {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const Verdict& verdict : verdicts)
+    for (const std::string& reason : reasons_of(verdict)) {
+      auto known = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.first == reason; });
+      if (known == list.end())
+        list.emplace_back(reason, verdict.limit);
+      else
+        known->second += ", " + verdict.limit;
+    }
+  std::vector<std::string> sentences;
+  for (const auto& [reason, limits] : list) sentences.push_back(fmt::format("not known: {}: {}", limits, reason));
+  return sentences;
+}
+
+std::string head_of(const std::vector<Verdict>& verdicts) {
+  const auto count = [&](auto is) { return std::count_if(verdicts.begin(), verdicts.end(), is); };
+  const auto broken = count([](const Verdict& one) { return one.is_broken(); });
+  const auto unknown = count([](const Verdict& one) { return one.is_unknown(); });
+  const std::string all = plural_text(static_cast<int64_t>(verdicts.size()), "limit");
+  if (broken != 0 && unknown != 0) return fmt::format("{} of {} broken, {} not known", broken, all, unknown);
+  if (broken != 0) return fmt::format("{} of {} broken", broken, all);
+  if (unknown != 0) return fmt::format("{} of {} not known", unknown, all);
+  return all + " kept";
+}
+
 Table table_of_limits(const std::vector<Verdict>& verdicts) {
   Table table;
   table.key = "limits";
@@ -39,12 +81,14 @@ Table table_of_limits(const std::vector<Verdict>& verdicts) {
                    {"", "FOUND", CellKind::kText, false, false, true},
                    {"", "ALLOWED", CellKind::kText, false, false, true},
                    {"", "", CellKind::kText, false, false, true},
-                   {"limit", "LIMIT", CellKind::kText, true}};
+                   {"limit", "LIMIT", CellKind::kText, true},
+                   {"unknown", "UNKNOWN", CellKind::kNumber, false, true},
+                   {"reasons", "REASONS", CellKind::kText, false, true}};
   for (const Verdict& verdict : verdicts) {
     const Cell found = number(verdict.found), allowed = number(verdict.allowed);
     table.add({found, allowed, int64_t{verdict.is_broken()}, cell_text(found, kind_of(verdict)),
-               cell_text(allowed, kind_of(verdict)), std::string(verdict.is_broken() ? "broken" : "ok"),
-               verdict.limit});
+               cell_text(allowed, kind_of(verdict)), std::string(state_of(verdict)), verdict.limit,
+               int64_t{verdict.is_unknown()}, fmt::format("{}", fmt::join(reasons_of(verdict), "; "))});
   }
   return table;
 }
@@ -75,21 +119,18 @@ Table table_of_blames(const Recording& recording, const Verdict& verdict, Names&
 Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names,
                     const Allocations* blocks) {
   Report report;
-  const auto broken =
-      std::count_if(verdicts.begin(), verdicts.end(), [](const Verdict& one) { return one.is_broken(); });
-  const std::string all = plural_text(static_cast<int64_t>(verdicts.size()), "limit");
   const std::string of_blocks =
       blocks == nullptr || blocks->family().is_heap()
           ? ""
           : fmt::format("; {}s are those{}", blocks->family().allocation(), family_text(*blocks));
-  report.head.push_back(broken == 0 ? fmt::format("{} kept{}.", all, of_blocks)
-                                    : fmt::format("{} of {} broken{}.", broken, all, of_blocks));
+  report.head.push_back(fmt::format("{}{}.", head_of(verdicts), of_blocks));
   report.tables.push_back(table_of_limits(verdicts));
   for (const Verdict& verdict : verdicts) {
-    if (verdict.is_broken() && !verdict.blames.empty())
+    if (verdict.found > verdict.allowed && !verdict.blames.empty())
       report.tables.push_back(table_of_blames(recording, verdict, names));
     if (!verdict.doubt.empty()) report.tail.push_back(fmt::format("{}: {}.", verdict.limit, verdict.doubt));
   }
+  for (std::string& sentence : sentences_of_unknown(verdicts)) report.tail.push_back(std::move(sentence));
   return report;
 }
 

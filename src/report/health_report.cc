@@ -54,6 +54,8 @@ void add_target(const HealthReport& health, const Recording& recording, Counters
   counters.add("points refused", health.sites_refused, "points that could not be armed");
   counters.add("functions patched", health.functions_patched, "places made to record calls");
   counters.add("functions refused", health.functions_refused, "places that could not be changed, or held other code");
+  counters.add("allocators refused", health.allocators_refused, "functions of allocators that could not be entered");
+  counters.add("blocks ended at once", health.ended_at_once, "calls that ended blocks of which nobody tells");
   counters.add("values lost", health.values_lost, "calls without their arguments or result: there was no room");
   counters.add("without clock", health.without_clock,
                "processes that may not read it, and record nothing from then on");

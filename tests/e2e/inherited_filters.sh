@@ -36,7 +36,7 @@ for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
     run penna info filtered.penna
     expect_match "$out" 'was not recorded: it has a filter|1 program or forked process was not recorded'
     run penna check filtered.penna --max-peak 1G
-    expect_eq 1 "$status" 'a limit, of what was recorded in part'
+    expect_eq 2 "$status" 'a limit, of what was recorded in part'
   done
 done
 

@@ -61,16 +61,17 @@ TEST(ChecksOfWhatIsMissing, WhatTheFileCouldNotTakeIsLostToo) {
   const Verdict lost = check_lost(health, PENNA_ALLOC, "allocation");
   EXPECT_EQ(lost.limit, "lost allocation events");
   EXPECT_EQ(lost.found, 7u);
-  EXPECT_TRUE(lost.is_broken());
+  EXPECT_TRUE(lost.is_unknown());
+  EXPECT_FALSE(lost.is_broken());
 }
 
-TEST(ChecksOfWhatIsMissing, AGapInTheRecordingBreaksALimitOfItsOwn) {
+TEST(ChecksOfWhatIsMissing, AGapInTheRecordingIsUnknown) {
   EXPECT_FALSE(check_gaps({}).has_value());
   const auto with = [](auto change) {
     HealthReport health;
     change(health);
     const std::optional<Verdict> gaps = check_gaps(health);
-    return gaps.has_value() && gaps->is_broken();
+    return gaps.has_value() && gaps->is_unknown() && !gaps->is_broken();
   };
   EXPECT_TRUE(with([](HealthReport& health) { health.missing_chunks = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.unreadable_chunks = 1; }));
@@ -83,6 +84,8 @@ TEST(ChecksOfWhatIsMissing, AGapInTheRecordingBreaksALimitOfItsOwn) {
   EXPECT_TRUE(with([](HealthReport& health) { health.without_clock = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.without_calls = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.unfollowed = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.processes_without_end = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.unknown_records = 1; }));
   EXPECT_FALSE(with([](HealthReport& health) { health.damage.index = true; }));  // everything else is read all the same
 }
 

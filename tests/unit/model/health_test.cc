@@ -339,6 +339,25 @@ TEST(Health, PassesOnTheNotesOfTheRecorder) {
   EXPECT_FALSE(report.good());
 }
 
+TEST(Health, AHalfOfAnAllocatorIsTrouble) {
+  RecordingBuilder build;
+  ProcessEnd end;
+  end.number = build.process(100);
+  end.how = EndKind::kExited;
+  build.end(end);
+  CollectorHealth collector;
+  collector.notes = {"one", "two"};
+  collector.missed_by_notes = {1u << PENNA_ALLOC, 1u << PENNA_ALLOC | kNoteOfHalf};
+  ASSERT_TRUE(build.writer().write_collector(collector));
+  Recording recording = build.open();
+  const HealthReport report = examine_only(recording);
+  ASSERT_EQ(report.missed_by_notes, collector.missed_by_notes);
+  ASSERT_EQ(report.sentences.size(), 2u);
+  EXPECT_EQ(report.sentences[0].text, "two");
+  EXPECT_EQ(report.sentences[0].severity, Severity::kWarning);
+  EXPECT_EQ(report.sentences[1].severity, Severity::kNote);
+}
+
 TEST(Health, WhatIsWorthKnowingIsNoTrouble) {
   RecordingBuilder build;
   ProcessEnd end;

@@ -60,6 +60,27 @@ FOUND  ALLOWED      LIMIT
 )");
 }
 
+TEST_F(CheckReport, WhatIsNotKnownIsSaidOnce) {
+  Verdict none = leak("--max-leak 10M", 10'000'000), other = leak("--max-leak 11M", 11'000'000),
+          sure = leak("--max-leak 0", 0);
+  for (Verdict* one : {&none, &other, &sure}) one->missing = {{"an allocator was left out", true, false}};
+  none.missing.push_back({"frees were lost", false, true});
+  const Report report = check_report(recording_, {none, other}, names_);
+  EXPECT_EQ(report_text(report), R"(2 of 2 limits not known.
+
+FOUND    ALLOWED           LIMIT
+2.00 MB  10.0 MB  unknown  --max-leak 10M
+2.00 MB  11.0 MB  unknown  --max-leak 11M
+
+not known: --max-leak 10M, --max-leak 11M: an allocator was left out
+)");
+  // What is missing could only be more than what is too much already; or it could be too much because of what is missing.
+  EXPECT_EQ(check_report(recording_, {sure, other}, names_).head[0], "1 of 2 limits broken, 1 not known.");
+  sure.missing.push_back({"frees were lost", false, true});
+  EXPECT_EQ(check_report(recording_, {sure}, names_).head[0], "1 of 1 limit not known.");
+  EXPECT_EQ(check_report(recording_, {sure}, names_).tables.size(), 2u);
+}
+
 TEST_F(CheckReport, WithoutStacksToBlameThereIsNoTable) {
   Verdict lost;
   lost.limit = "lost allocation events";

@@ -280,6 +280,8 @@ points armed                   0  points that recorded
 points refused                 0  points that could not be armed
 functions patched              0  places made to record calls
 functions refused              0  places that could not be changed, or held other code
+allocators refused             0  functions of allocators that could not be entered
+blocks ended at once           0  calls that ended blocks of which nobody tells
 values lost                    0  calls without their arguments or result: there was no room
 without clock                  0  processes that may not read it, and record nothing from then on
 without system calls           0  processes whose filters forbid what recording needs, from then on
