@@ -203,7 +203,7 @@ int cmd_record(const RecordOptions& options) {
   if (!unrecorded.empty()) collector.note(unrecorded, false);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);
-  const std::string without_values = note_unmet(*asked_for_values, collector);
+  const std::string without_values = options.optional_values ? "" : note_unmet(*asked_for_values, collector);
   auto closed = collector.stop(hurried);
   const ClockTriplet end = read_clocks();
   if (live) live->finish();

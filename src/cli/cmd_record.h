@@ -31,7 +31,8 @@ struct RecordOptions : RecordSettings {
   bool quiet = false;                           // no text of ours, except errors
   std::optional<LiveForm> live;                 // shown on standard output meanwhile
   ColorMode color = ColorMode::kAuto;
-  bool short_report = false;  // penna CMD: print a short report afterwards
+  bool short_report = false;     // penna CMD: print a short report afterwards
+  bool optional_values = false;  // it need not be told that -A, -R or -T meant no function
 };
 
 // Runs, records, prints the closing lines. Returns the exit status to pass on: the command's own; 125 our failure,

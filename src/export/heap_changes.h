@@ -37,6 +37,7 @@ struct HeapPick {
   uint64_t begin = 0, end = UINT64_MAX;  // ticks
   uint64_t most = UINT64_MAX;            // of lists of live blocks: no more at one time, the later ones are left out
   uint32_t depth = 256;                  // texts have no more frames of a stack; 256 is the most that a recording has
+  bool times = true;                     // texts of events have them
   std::vector<uint64_t> stacks_of_sizes{};  // texts have stacks of blocks of these sizes only; none: of all
   bool wants_stack(uint64_t size) const {
     return stacks_of_sizes.empty() ||

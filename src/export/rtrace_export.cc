@@ -68,6 +68,7 @@ class RtraceExport {
  private:
   // The beginning of an event: "7. [14:54:26.319] ".
   void stamp(uint64_t ticks) {
+    if (!pick_.times) return out_.format("{}. ", number_++);
     const auto ns = static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(ticks), 0));
     const uint64_t ms = ns / 1'000'000;
     out_.format("{}. [{:02}:{:02}:{:02}.{:03}] ", number_++, ms / 3'600'000 % 24, ms / 60'000 % 60, ms / 1000 % 60,

@@ -131,6 +131,16 @@ def audit_cases(space, program):
                [('malloc', ['wrapper5', 'wrapper4', 'wrapper3'])], 'our hook is no frame of its')
     case = Case(space, program, 'a function that is not called', ['-s', '-a', 'wrapper3;no_such']).run('chain')
     case.check('functracer: no_such was not called' in case.err and 'wrapper3' not in case.err, case.err)
+    case = Case(space, program, 'which does not matter', ['-s', '-S', '-a', 'wrapper3;no_such']).run('chain')
+    case.check(case.err == '' and len(case.texts()) == 1, case.err)
+    case = Case(space, program, 'functions of some files', ['-s', '-S', '-L', 'nowhere;functracer', '-a', 'wrapper3;malloc']).run('chain')
+    case.check([function for function, *_ in events(case.texts()[0])] == ['wrapper3'])
+    case = Case(space, program, 'without times', ['-s', '-T']).run('chain')
+    case.check(re.search(r'^0\. malloc\(123\) = 0x', case.texts()[0], re.M))
+    case = Case(space, program, 'what cannot be recorded', ['-s', '-a', 'wrapper3;_start']).run('chain')
+    case.check('_start' in case.err, case.err)
+    case = Case(space, program, 'and is not told', ['-s', '-q', '-S', '-a', 'wrapper3;_start']).run('chain')
+    case.check(case.err == '', case.err)
 
 
 class Talk:
@@ -201,12 +211,15 @@ def signal_cases(space, program):
 def wrong_uses(space, program):
     for options, sentence in ((['-p', '1'], 'attaching to a process is not built yet'), ([], 'a program to run is missing'),
                               (['-t', '257', 'x'], 'not in range'), (['-M', 'x', 'y'], '-M takes sizes'), (['-o', '/nowhere', 'x'], 'no directory'),
-                              (['-e', 'a', '-a', 'b', 'x'], '-e and -a')):
+                              (['-e', 'a', '-a', 'b', 'x'], '-e and -a'), (['-L', 'libc', 'x'], '-L is for functions')):
         done = subprocess.run([FUNCTRACER, *options], capture_output=True, text=True)
         expect(done.returncode == 125 and sentence in done.stderr and done.stderr.count('\n') == 1, f'{options}: {done.stderr}')
     for option in ('--help', '--usage', '-?'):
         done = subprocess.run([FUNCTRACER, option], capture_output=True, text=True)
         expect(done.returncode == 0 and '--track-function' in done.stdout, f'{option}: {done}')
+    for option in ('--version', '-V'):
+        done = subprocess.run([FUNCTRACER, option], capture_output=True, text=True)
+        expect(done.returncode == 0 and re.fullmatch(r'functracer of penna \S+\n', done.stdout), f'{option}: {done}')
     case = Case(space, program, 'no such program', ['-s'])
     case.command[-1] = '/nowhere/program'
     case.run(status=127)
