@@ -41,7 +41,9 @@ enum penna_plans {
 enum penna_unless {
   PENNA_UNLESS_NOTHING = 0, /* it can */
   PENNA_UNLESS_RUNNING = 1, /* other threads may be at work in them */
-  PENNA_UNLESS_FULL = 2     /* it has entered as many allocators as it can tell apart */
+  PENNA_UNLESS_FULL = 2,    /* it has entered as many allocators as it can tell apart */
+  PENNA_UNLESS_FOUND =
+      3 /* it asks first whether the module has any of them: the plan then has one of their names, and no patch */
 };
 
 /* A module, and memory within 2 GiB of all of its code that may become code. */

@@ -138,7 +138,19 @@ void tell_refused(const ModuleFacts& module, Part part, penna_unless unless) {
   enter_instead(module, functions.first(), functions.count, functions.originals, unless);
 }
 
+// One of these every allocator has that gives blocks to others. Asked about first where nothing shows whether there is one: nearly no program
+// brings its own, and a question for each function that there may be takes longer than all else at the start.
+bool may_have_allocator(const ModuleFacts& module) {
+  constexpr const char* kNames[] = {"malloc",     "dallocx",       "sdallocx",        "mi_free",
+                                    "mi_cfree",   "mi_free_size",  "mi_free_aligned", "mi_free_size_aligned",
+                                    "tc_free",    "tc_cfree",      "tc_free_sized",   "tc_delete",
+                                    "je_free",    "je_dallocx",    "je_sdallocx",     "je_free_sized",
+                                    "_rjem_free", "_rjem_dallocx", "_rjem_sdallocx",  "_rjem_free_sized"};
+  return has_any_function(module, kNames, sizeof kNames / sizeof kNames[0]);
+}
+
 void enter(const ModuleFacts& module, Part part, penna_unless unless) {
+  if (part == Part::kAll && !may_have_allocator(module)) return;
   if (unless != PENNA_UNLESS_NOTHING) return tell_refused(module, part, unless);
   const uint32_t set = claim_hooks(module);
   if (set == kMostAllocators) return tell_refused(module, part, PENNA_UNLESS_FULL);

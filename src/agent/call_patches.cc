@@ -273,6 +273,24 @@ bool patch_function(uintptr_t function) {
   return true;
 }
 
+bool has_any_function(const ModuleFacts& module, const char* const* symbols, uint32_t count) {
+  PatchLock lock;
+  if (!may_be_asked_about(module) || !lock) return true;
+  bool any = true;
+  ask(
+      count,
+      [&](Questions& questions) {
+        for (uint32_t i = 0; i < count; ++i) {
+          penna_patch_question& question = questions.list[questions.count++] = question_about(module, {}, 0);
+          question.instead = question.enter = 1;  // nothing is led there
+          question.unless = PENNA_UNLESS_FOUND;
+          __builtin_memcpy(question.symbol, symbols[i], text_length(symbols[i]) + 1);
+        }
+      },
+      [&](const Plan& plan, const Questions&) { any = plan.head == nullptr || plan.head->name_bytes != 0; });
+  return any;
+}
+
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless) {
   PatchLock lock;

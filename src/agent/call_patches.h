@@ -38,6 +38,9 @@ enum class EnterInstead : uint8_t { kNone, kEntered, kNotUnderThreads };
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless);
 
+// Does the module define any of them, shown to others or not? True also when nobody answers.
+bool has_any_function(const ModuleFacts& module, const char* const* symbols, uint32_t count);
+
 // The same for all functions of locks that the modules bring: calls go to `hook`, with the function's number on the stack. Each is told by
 // entered(patch, start of its module), before it can be called; `patch.stub` is code that does what the function did.
 struct LockNumbers {

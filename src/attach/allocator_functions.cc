@@ -106,6 +106,12 @@ bool only_controls(std::string_view name) {
   return false;
 }
 
+AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& names) {
+  AllocatorFunctions functions;
+  for (const auto& [name, start] : find_starts(file, names)) functions[name].start = start;
+  return functions;
+}
+
 AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names) {
   std::map<std::string, uint64_t> found = find_starts(file, names);
   keep_allocators(found, names.count("malloc") != 0);

@@ -31,5 +31,7 @@ bool only_controls(std::string_view name);
 // interfaces: operators that a program replaces are no allocator, they reach malloc, or a pool. Of a native interface nothing, where the file
 // has no function that gives blocks, or none that takes them: another one has that name.
 AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names);
+// Those that are defined, whatever they are: only where they begin.
+AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& names);
 
 }  // namespace penna

@@ -97,11 +97,14 @@ const AllocatorFunctions& PatchPlanner::allocator_of(const penna_patch_question&
                                                      const std::set<std::string>& names, const std::string& root) {
   const std::string path = path_of(question);
   const BuildId build_id = build_id_of(question);
+  const bool asks_first = question.unless == PENNA_UNLESS_FOUND;
   auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()) +
-                                                 (names.count("malloc") != 0 ? "all" : "some"));
+                                                 (asks_first                   ? "first"
+                                                  : names.count("malloc") != 0 ? "all"
+                                                                               : "some"));
   if (!is_new && !build_id.empty()) return known->second;
   const auto file = open_file(question, root);
-  if (file) known->second = find_allocator(*file, names);
+  if (file) known->second = asks_first ? find_named(*file, names) : find_allocator(*file, names);
   if (file && !has_changed(*file, path)) return known->second;
   known->second.clear();
   refuse_allocator(path, {}, "its file is gone, or is not the one that is mapped", RefusedFunction::kAllocatorUnknown,
@@ -125,6 +128,11 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
   while (count < questions.size() && questions[count].instead != 0 && questions[count].start == first.start)
     names.insert(symbol_of(questions[count++]));
   const AllocatorFunctions& functions = allocator_of(first, names, root);
+  if (first.unless == PENNA_UNLESS_FOUND) {
+    if (!functions.empty()) plan->add_name(functions.begin()->first);
+    for (const penna_patch_question& question : questions.first(count)) PlanAnswer(plan, question).finish();
+    return count;
+  }
   Entries entries;
   for (const penna_patch_question& question : questions.first(count))
     if (const auto found = functions.find(symbol_of(question)); found != functions.end())

@@ -106,6 +106,22 @@ TEST(AllocatorPlanner, AHalfIsNamed) {
   EXPECT_TRUE(planner.refused()[2].half);
 }
 
+// Whether there is one is asked first: the answer is a name, and no patch.
+TEST(AllocatorPlanner, WhetherThereIsOne) {
+  const std::string with = build_text("gcc -O0 -fPIC -shared -fno-builtin -fvisibility=hidden", "there.c", kSource);
+  const std::string without =
+      build_text("gcc -O0 -fPIC -shared -fno-builtin -Dmalloc=mine -Dfree=drop", "not_there.c", kSource);
+  PatchPlanner planner({});
+  for (int round = 0; round < 2; ++round)
+    for (const std::string& library : {with, without}) {
+      const Plan plan = plan_of(planner, questions_about(library, {"calloc", "free"}, PENNA_UNLESS_FOUND));
+      EXPECT_EQ(plan.patches.size(), 0u);
+      EXPECT_EQ(plan.head.name_bytes, library == with ? sizeof "free" : 0u);
+    }
+  EXPECT_TRUE(planner.refused().empty());
+  EXPECT_EQ(entered(planner, with), 2u);
+}
+
 // What is native to an allocator counts where it can give and take, with or without a malloc; operators and what is of C only with one.
 TEST(AllocatorPlanner, NativeInterfaces) {
   const auto built = [](const std::string& name, const std::string& text) {
