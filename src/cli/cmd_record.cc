@@ -200,7 +200,7 @@ int cmd_record(const RecordOptions& options) {
       follow(**server, *control, silencer->get(), *doorbell, *signals, *program, *socket_path, options.quiet);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) unrecorded = why_unrecorded(options.command[0]);
-  if (!unrecorded.empty()) collector.note(unrecorded, false);
+  if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);
   const std::string without_values = options.optional_values ? "" : note_unmet(*asked_for_values, collector);

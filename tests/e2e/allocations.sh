@@ -203,6 +203,13 @@ run penna record -q -f -k alloc -o static.penna -- ./static
 run penna check static.penna --max-leak 0
 expect_eq 2 "$status" "a program that could not be recorded"
 expect_contains "$err" "it is statically linked"
+echo '#include <stdlib.h>
+int main(void) { return system("./busy more >busy.txt"); }' >starts.c
+build_c starts -static
+run penna record -q -f -k alloc -o starts.penna -- ./starts
+run penna check starts.penna --max-leak 1G
+expect_eq 2 "$status" "a program that could not be recorded, and started one that was"
+expect_match "$out" '^not known: --max-leak 1G: nothing was recorded of ./starts: it is statically linked'
 penna record -q -f -k alloc -o static.penna -- sh -c './static; true'
 run penna check static.penna --max-leak 1M
 expect_eq 2 "$status" "a program that could not be recorded beside one that was"
