@@ -64,8 +64,8 @@ class CsvExport {
       : recording_(recording), words_(recording, names), csv_(sink) {}
 
   void header() {
-    for (const char* name :
-         {"time_ns", "pid", "tid", "kind", "name", "address", "size", "duration_ns", "stack", "arguments"})
+    for (const char* name : {"time_ns", "pid", "tid", "kind", "name", "address", "size", "duration_ns", "stack",
+                             "arguments", "depth", "end"})
       csv_.field(name);
     csv_.end_row();
   }
@@ -87,12 +87,20 @@ class CsvExport {
     }
     csv_.field(words_.folded_stack(line));
     csv_.field(csv_arguments(line, words_));
+    csv_.field(line.depth);
+    csv_.field(std::string(end_word(line)));
     csv_.end_row();
     return csv_.ok();
   }
   bool finish() { return csv_.finish(); }
 
  private:
+  // Why a call ended that has no exit of its own.
+  static const char* end_word(const TimelineLine& line) {
+    if (!is_end_without_event(line)) return "";
+    return line.end == CallEnd::kJump ? "jump" : "unwound";
+  }
+
   void size(const TimelineLine& line) {
     if (line.size != 0 || line.kind == LineKind::kAllocation) return csv_.field(line.size);
     if (line.kind != LineKind::kLost) return csv_.empty();
@@ -119,7 +127,8 @@ bool export_csv(const Recording& recording, Names& names, const TextSink& sink, 
                 WalkReport* walk) {
   CsvExport out(recording, names, sink);
   out.header();
-  *walk = for_each_event_line(recording, step, [&](const TimelineLine& line) { return out.line(line); });
+  *walk = for_each_event_line(
+      recording, step, [&](const TimelineLine& line) { return out.line(line); }, true);
   return out.finish();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // penna export csv: one line for each event, in time order over all threads.
 //
-// Columns: time_ns, pid, tid, kind, name, address, size, duration_ns, stack, then argument values.
+// Columns: time_ns, pid, tid, kind, name, address, size, duration_ns, stack, argument values, depth, end.
 //   time_ns      nanoseconds since the first event of the recording
 //   kind         enter, exit, alloc, free, realloc_failed, map, unmap, pool_alloc, pool_free, lock, lock_request, lock_wait, lock_busy, unlock,
 //                condition_wait, wake, lock_made, lock_gone, point,
@@ -14,8 +14,11 @@
 //   arguments    name=value of a point or of a span_begin, joined by ';' (\; \\ \n stand for a semicolon, a backslash, a new line, and in a
 //                name \= for an equals sign);
 //                of a wait what it was for (sync, where it is no lock), the holder (holder_tid) and how it ended (end)
+//   depth        how many calls and spans are open around it; an exit has that of its entry
+//   end          of the exit of a call or span that has no event of its own: jump (longjmp, setcontext) or unwound (an exception, or an
+//                exit that was lost: an outer function was left)
 // A free whose allocation was not recorded has neither size nor duration.
-// Invariant: as many lines as events, and a header line. Memory: the live blocks.
+// Invariant: as many lines as events, and as calls that ended without one, and a header line. Memory: the live blocks.
 #pragma once
 
 #include <functional>

@@ -29,17 +29,22 @@ std::string allocation_function(uint32_t family, bool is_free);
 // Of a kLost line: events of all classes.
 uint64_t lost_events(const TimelineLine& line);
 
-// The lines that are events, of all threads in time order: what was entered and not left has no end of its own.
+// A call or span that a longjmp or the end of an outer one ended: it has no event of its own.
+inline bool is_end_without_event(const TimelineLine& line) {
+  return (line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd) && line.end != CallEnd::kExit;
+}
+
+// The lines that are events, of all threads in time order: what was entered and not left has no end of its own. `with_ends`: those of
+// is_end_without_event(), too.
 template <typename OnLine>
-WalkReport for_each_event_line(const Recording& recording, const std::function<void()>& step, OnLine&& on_line) {
+WalkReport for_each_event_line(const Recording& recording, const std::function<void()>& step, OnLine&& on_line,
+                               bool with_ends = false) {
   TimelineOptions options;
   options.fold_leaves = false;
   options.keep_open = false;  // a call that was not left has no exit event
   return for_each_merged_line(recording, options, [&](const TimelineLine& line) {
     step();
-    // A call or span that an outer one ended has no event of its own either.
-    const bool is_end = line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd;
-    return (is_end && line.end != CallEnd::kExit) || on_line(line);
+    return (!with_ends && is_end_without_event(line)) || on_line(line);
   });
 }
 

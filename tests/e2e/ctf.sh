@@ -138,7 +138,7 @@ def event_time(event):
     return clock_value
 
 with open(sys.argv[1], newline='', errors='surrogateescape') as file:
-    rows = csv.DictReader(file)
+    rows = (row for row in csv.DictReader(file) if not row['end'])  # what has an event
     count, lost, first = 0, 0, None
     for message in bt2.TraceCollectionMessageIterator(sys.argv[2]):
         if isinstance(message, bt2._StreamBeginningMessageConst):

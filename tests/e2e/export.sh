@@ -37,6 +37,16 @@ kinds = Counter(row['kind'] for row in rows)
 times = [int(row['time_ns']) for row in rows]
 assert times == sorted(times), 'not in time order'
 assert kinds['point'] == 2 and kinds['enter'] > kinds['exit'] > 0, kinds
+ends = {(row['name'], row['end']) for row in rows if row['end']}
+assert ('jump()', 'jump') in ends, ends   # longjmp left it
+open_calls = {}                           # by thread: each exit, with an event or without, is of the innermost, at its depth
+for row in rows:
+    stack = open_calls.setdefault(row['tid'], [])
+    if row['kind'] == 'enter':
+        assert int(row['depth']) == len(stack), row
+        stack.append(row['name'])
+    elif row['kind'] == 'exit' and stack:
+        assert int(row['depth']) == len(stack) - 1 and stack.pop() == row['name'], row
 entered = [row['name'] for row in rows if row['kind'] == 'enter']
 assert 'main' in entered and 'jump()' in entered and 'thrower()' in entered, entered
 assert any('main' in row['stack'].split(';') for row in rows if row['kind'] == 'alloc' and row['size'] == '5001'), 'stack of the string'

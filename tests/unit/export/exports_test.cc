@@ -40,25 +40,26 @@ std::string exported(const Recording& recording, Export write) {
   return text;
 }
 
-constexpr const char* kSampleCsv = R"(time_ns,pid,tid,kind,name,address,size,duration_ns,stack,arguments
-0,100,1001,enter,main,0x100000,,,,
-100,100,1001,lock,counter_lock,0x108000,,,,
-1000,100,1001,enter,work(int),0x100100,,,,
-1100,100,1001,alloc,malloc,0x500000,1000,,main;work(int),
-1200,100,1001,alloc,calloc,0x510000,64,,main;work(int);grow;helper,
-1300,100,1001,free,free,0x510000,64,100,,
-1400,100,1001,point,db:query,,,,,rows=7;table=us\;er
-3000,100,1001,exit,work(int),0x100100,,,,
-3100,100,1001,unlock,counter_lock,0x108000,,3000,,
-3200,100,1002,lock_wait,counter_lock,0x108000,,2700,take_lock,holder_tid=1001;end=got
-3300,100,1002,unlock,counter_lock,0x108000,,100,,
-3400,100,1002,lock,counter_lock,0x108000,,,,
-3500,100,1002,unlock,counter_lock,0x108000,,100,,
-4000,100,1001,enter,work(int),0x100100,,,,
-4100,100,1001,alloc,malloc,0x520000,2000000,,main;work(int);grow;helper,
-8500,100,1002,condition_wait,ready,0x108040,,5000,,end=timeout
-8600,100,1002,unlock,counter_lock,0x108000,,100,,
-1000000,100,1001,exit,main,0x100000,,,,
+constexpr const char* kSampleCsv = R"(time_ns,pid,tid,kind,name,address,size,duration_ns,stack,arguments,depth,end
+0,100,1001,enter,main,0x100000,,,,,0,
+100,100,1001,lock,counter_lock,0x108000,,,,,1,
+1000,100,1001,enter,work(int),0x100100,,,,,1,
+1100,100,1001,alloc,malloc,0x500000,1000,,main;work(int),,2,
+1200,100,1001,alloc,calloc,0x510000,64,,main;work(int);grow;helper,,2,
+1300,100,1001,free,free,0x510000,64,100,,,2,
+1400,100,1001,point,db:query,,,,,rows=7;table=us\;er,2,
+3000,100,1001,exit,work(int),0x100100,,,,,1,
+3100,100,1001,unlock,counter_lock,0x108000,,3000,,,1,
+3200,100,1002,lock_wait,counter_lock,0x108000,,2700,take_lock,holder_tid=1001;end=got,0,
+3300,100,1002,unlock,counter_lock,0x108000,,100,,,0,
+3400,100,1002,lock,counter_lock,0x108000,,,,,0,
+3500,100,1002,unlock,counter_lock,0x108000,,100,,,0,
+4000,100,1001,enter,work(int),0x100100,,,,,1,
+4100,100,1001,alloc,malloc,0x520000,2000000,,main;work(int);grow;helper,,2,
+8500,100,1002,condition_wait,ready,0x108040,,5000,,end=timeout,0,
+8600,100,1002,unlock,counter_lock,0x108000,,100,,,0,
+1000000,100,1001,exit,work(int),0x100100,,,,,1,unwound
+1000000,100,1001,exit,main,0x100000,,,,,0,
 )";
 
 TEST(Exports, Csv) {
@@ -109,10 +110,11 @@ TEST(Exports, Spans) {
   thread.point(8, 4000);
   thread.point(7, 5000, {uint64_t{4}});
   const Recording recording = build.open();
-  EXPECT_EQ(exported(recording, export_csv), R"(time_ns,pid,tid,kind,name,address,size,duration_ns,stack,arguments
-1000,100,1001,span_begin,db:query,,,,,rows=3
-3000,100,1001,span_end,db:query,,,,,
-4000,100,1001,span_begin,db:query,,,,,rows=4
+  EXPECT_EQ(exported(recording, export_csv),
+            R"(time_ns,pid,tid,kind,name,address,size,duration_ns,stack,arguments,depth,end
+1000,100,1001,span_begin,db:query,,,,,rows=3,0,
+3000,100,1001,span_end,db:query,,,,,,0,
+4000,100,1001,span_begin,db:query,,,,,rows=4,0,
 )");
   const std::string json = exported(recording, export_chrome);
   for (const char* part :
@@ -120,6 +122,20 @@ TEST(Exports, Spans) {
         R"({"ph":"E","name":"db:query","ts":3.000,"pid":100,"tid":1001,"cat":"span"})",
         R"("cat":"span","args":{"end":"not ended"}})"})
     EXPECT_THAT(json, testing::HasSubstr(part));
+}
+
+// Calls that have no exit of their own: why they ended stands there.
+TEST(Exports, CsvTellsHowCallsEnded) {
+  RecordingBuilder build;
+  ThreadBuilder& thread = build.thread(build.process(100, 1, 1000), 1);
+  thread.enter(kSampleCode, 1000);
+  thread.enter(kSampleCode + 0x100, 2000);
+  thread.enter(kSampleCode + 0x100, 3000);
+  thread.exit(kSampleCode, 4000);
+  const std::string csv = exported(build.open(), export_csv);
+  EXPECT_THAT(csv, testing::HasSubstr("\n3000,100,1001,exit,[unknown] 0x100100,0x100100,,,,,2,unwound\n"
+                                      "3000,100,1001,exit,[unknown] 0x100100,0x100100,,,,,1,unwound\n"
+                                      "3000,100,1001,exit,[unknown] 0x100000,0x100000,,,,,0,\n"));
 }
 
 // A thread whose recording began in a call and ended in another: nothing is hidden, and all that is begun has its end.
