@@ -28,7 +28,7 @@ namespace {
 
 constexpr Budget::Limits kLimits{64, 1 << 20, 512 << 10};
 // The budget's; besides them a channel's fixed buffers, one chunk taken apart, and the allocator's own.
-constexpr size_t kMostHeap = (1 << 20) + (512 << 10) + (8 << 20);
+constexpr size_t kMostHeap = (1 << 20) + (512 << 10) + (4 << 20);
 
 struct States {
   uint64_t count = 0;

@@ -9,7 +9,7 @@
  *     penna_enable_id(25)       penna::enable(25)            the same for the number of a PENNA_TRIGGER_ID
  *     penna_list("*", f, data)  penna::for_each_point("*", f)
  *
- * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), or a number. Enables nest: a site is on while it has seen more
+ * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), a regular expression as "/^db:(read|write)$/", or a number. Enables nest: a site is on while it has seen more
  * enables than disables. They hold for the program and all its libraries, also for those that are loaded later: their sites
  * arrive as if they had been there all along. A trigger that is on calls back. An event or span that is on is recorded, as
  * long as `penna record` or a recorder inside the program records; recorders and `penna ctl` switch the same counts.

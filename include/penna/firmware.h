@@ -28,7 +28,7 @@ extern "C" {
  * `thread`: who runs now (stream.h); called for each record. */
 uint32_t penna_firmware_start(struct penna_ring* ring, uint32_t (*thread)(void));
 
-/* Switches the points and triggers "provider:name" that match a glob, or a number: how many do, as in control.h. Enabling
+/* Switches the points and triggers "provider:name" that match a pattern: how many do, as in control.h. Enabling
  * counts: what was switched on twice must be switched off twice; off once more does nothing. The code must be writable
  * here. */
 uint32_t penna_firmware_switch(const char* pattern, int on);

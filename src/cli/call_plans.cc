@@ -13,7 +13,7 @@
 #include "cli/point_sites.h"
 #include "model/function_chooser.h"
 #include "model/function_pattern.h"
-#include "penna/detail/glob.h"
+#include "penna/detail/regex.h"
 #include "report/units.h"
 #include "symbols/demangle.h"
 #include "symbols/value_spec.h"
@@ -98,7 +98,7 @@ void add_probe_wishes(const RecordOptions& options, PatchWishes* wishes) {
       const std::string name = note.provider + ":" + note.name;
       bool wanted = false;
       for (const std::string& pattern : patterns)
-        if (penna_glob_matches(pattern.c_str() + pattern.starts_with('!'), name.c_str()) != 0)
+        if (penna_text_matches(pattern.c_str() + pattern.starts_with('!'), name.c_str()) != 0)
           wanted = !pattern.starts_with('!');
       return !wanted || std::any_of(own.begin(), own.end(), [&](const Site& site) {
         return site.provider == note.provider && site.name == note.name;

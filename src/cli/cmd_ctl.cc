@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/say.h"
 #include "cli/control_server.h"
+#include "cli/filter_options.h"
 #include "cli/verbs.h"
 #include "penna/channel.h"
 
@@ -137,9 +138,11 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
     return Error{fmt::format("'{}' is no process number", words[0])};
   parsed.options.on = words[1] == "on";
   parsed.options.patterns.assign(words.begin() + 2, words.end());
-  for (const std::string& pattern : parsed.options.patterns)
+  for (const std::string& pattern : parsed.options.patterns) {
+    PENNA_TRY(check_pattern(pattern));
     if (pattern.empty() || pattern.find_first_of(" \t\n") != std::string::npos)
       return Error{fmt::format("'{}' is no pattern: write PROVIDER:NAME, where * stands for anything", pattern)};
+  }
   return parsed;
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "cli/analyses.h"
+#include "cli/filter_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
@@ -80,6 +81,7 @@ Result<Parsed<GraphOptions>> parse_graph(const Arguments& arguments) {
   if (words.size() > most)
     return Error{fmt::format("'{}' is one word too many: give one function and one recording", words[most])};
   options.function = words[0];
+  PENNA_TRY(check_pattern(options.function));
   if (words.size() == 2) options.input.recording = words[1];
   return parsed;
 }

@@ -13,6 +13,7 @@
 
 #include "model/function_chooser.h"
 #include "model/summary.h"
+#include "penna/detail/regex.h"
 #include "report/units.h"
 
 namespace penna {
@@ -156,8 +157,9 @@ std::vector<std::string> triggered(const FilterOptions& options, std::initialize
 }
 
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use) {
-  parser.texts("-F,--function", options.functions, "PATTERN",
-               "only calls of functions of this name: pay, shop::pay, 'shop::*'; may be repeated");
+  parser.texts(
+      "-F,--function", options.functions, "PATTERN",
+      "only calls of functions of this name: pay, shop::pay, 'shop::*', '/^shop::(pay|book)/'; may be repeated");
   parser.texts("-N,--no-function", options.not_functions, "PATTERN",
                "no calls of functions of this name, whatever -F says; may be repeated");
   parser.texts("--caller", options.callers, "PATTERN", "only calls inside a call of such a function, it included");
@@ -203,14 +205,27 @@ Result<TimeRange> parse_range(const std::string& text) {
   return range;
 }
 
+Result<> check_pattern(const std::string& text) {
+  if (penna_is_pattern(text.c_str())) return ok();
+  return Error{fmt::format(
+      "'{}' is no regular expression: it has . [a-z] ( ) | * + ? ^ $, \\x for a character itself, and at most "
+      "{} characters",
+      text, PENNA_REGEX_STEPS)};
+}
+
 Result<> check_filter(const FilterOptions& options, FilterUse use) {
   PENNA_TRY(min_time_of(options));
   if (!options.range.empty()) PENNA_TRY(parse_range(options.range));
-  for (const std::string& text : options.triggers) PENNA_TRY(parse_trigger(text, use));
+  for (const std::string& text : options.triggers) {
+    const Trigger trigger = PENNA_TRY(parse_trigger(text, use));
+    PENNA_TRY(check_pattern(trigger.function));
+  }
   for (const auto* texts :
        {&options.functions, &options.not_functions, &options.callers, &options.modules, &options.sources})
-    if (std::find(texts->begin(), texts->end(), "") != texts->end())
-      return Error{"a pattern is empty: write a name, where * stands for anything"};
+    for (const std::string& text : *texts) {
+      if (text.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
+      PENNA_TRY(check_pattern(text));
+    }
   return ok();
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/nearest_name.h"
 #include "cli/point_list.h"
-#include "penna/detail/glob.h"
+#include "penna/detail/regex.h"
 #include "symbols/elf_file.h"
 
 namespace penna {
@@ -38,7 +38,7 @@ std::set<std::string> points_of_files(const Recording& recording) {
 
 bool is_met(const std::string& pattern, const std::set<std::string>& names) {
   for (const std::string& name : names)
-    if (penna_glob_matches(pattern.c_str(), name.c_str()) != 0) return true;
+    if (penna_text_matches(pattern.c_str(), name.c_str()) != 0) return true;
   return false;
 }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "penna/detail/glob.h"
+#include "penna/detail/regex.h"
 
 namespace penna {
 namespace {
@@ -26,7 +26,7 @@ bool is_same(const Module& a, const Module& b) {
 
 bool PathPattern::matches(const std::string& path) const {
   for (size_t at = 0;; ++at) {
-    if (penna_glob_matches(text_.c_str(), path.c_str() + at) != 0) return true;
+    if (penna_text_matches(text_.c_str(), path.c_str() + at) != 0) return true;
     at = path.find('/', at);
     if (at == std::string::npos) return false;
   }

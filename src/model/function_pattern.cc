@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "penna/detail/glob.h"
+#include "penna/detail/regex.h"
 
 namespace penna {
 namespace {
@@ -45,10 +45,15 @@ std::string_view without_parameters(std::string_view name) {
 }
 
 FunctionPattern::FunctionPattern(std::string text)
-    : text_(std::move(text)), is_glob_(text_.find_first_of("*?") != std::string::npos) {}
+    : text_(std::move(text)),
+      is_regex_(penna_regex_in(text_.c_str()) != 0),
+      is_glob_(!is_regex_ && text_.find_first_of("*?") != std::string::npos) {}
 
 bool FunctionPattern::matches(const std::string& name) const {
-  if (name == text_ || (is_glob_ && penna_glob_matches(text_.c_str(), name.c_str()) != 0)) return true;
+  if (is_regex_)
+    return penna_text_matches(text_.c_str(), name.c_str()) != 0 ||
+           penna_text_matches(text_.c_str(), std::string(without_parameters(name)).c_str()) != 0;
+  if (name == text_ || (is_glob_ && penna_text_matches(text_.c_str(), name.c_str()) != 0)) return true;
   std::string_view plain = without_parameters(name);
   if (plain == text_) return true;
   if (!plain.empty() && plain.back() == '>' && plain.find("operator") == std::string_view::npos) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "penna/detail/glob.h"
+#include "penna/detail/regex.h"
 
 namespace penna {
 
@@ -245,7 +245,7 @@ bool Where::term_holds(const Term& term, const ArgumentValue& value) {
   if (value.is_text()) {
     if (term.operation == Operation::kIsSet) return !value.text.empty();
     const std::string text(value.text);
-    if (term.operation == Operation::kGlob) return penna_glob_matches(term.text.c_str(), text.c_str()) != 0;
+    if (term.operation == Operation::kGlob) return penna_text_matches(term.text.c_str(), text.c_str()) != 0;
     return compare(text, term.operation, term.text);
   }
   if (value.type == PENNA_ARG_FLOAT) {

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 PROGRAM
 cc -O2 -g -I"$PENNA_SOURCE/include" steps.c -o steps
 mkfifo to from
-"$PENNA" record -q -o steps.penna -k points -e 'net:*' -- ./steps <to >from &
+"$PENNA" record -q -o steps.penna -k points -e '/^net:/' -- ./steps <to >from &
 recorder=$!
 exec 8>to 9<from
 read -r pid <&9
@@ -48,8 +48,8 @@ run penna ctl "$pid" on 'db:*'
 expect_eq 0 "$status" "exit status of ctl"
 expect_contains "$err" "'db:*' names 2 sites of 1 process: 2 switched on"
 round go                               # 2: all three
-run penna ctl "$pid" off db:commit net:send
-expect_contains "$err" "'db:commit' names 1 site of 1 process: 1 switched off"
+run penna ctl "$pid" off '/^db:(commit|rollback)$/' net:send
+expect_contains "$err" "'/^db:(commit|rollback)$/' names 1 site of 1 process: 1 switched off"
 round go                               # 3: query
 round fork                             # 4: query, in a child
 run penna ctl "$pid" off db:commit
@@ -60,6 +60,8 @@ run penna ctl "$recorder" on 'other:*'
 round exec                             # 5: nothing here; the new program passes other:begin
 run penna ctl "$recorder" off '*'
 round go                               # 6: nothing
+run penna ctl "$pid" on '/no(such/'
+expect_eq 125 "$status" "what is no expression"
 run penna ctl "$pid" on 'no:such'
 expect_eq 1 "$status" "exit status for a pattern without a point"
 expect_contains "$err" "holds for what is loaded later"

@@ -83,6 +83,14 @@ both -F leaf
 expect_eq $((3 * (20000 + 6667 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf"
 both -N 'shop::*'
 both -F 'shop::*' -N leaf -N 'shop::fib(int)'
+both -F '/^shop::(leaf|inner)$/' -N '/inner/'
+expect_eq $((3 * (20000 + 6667 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf, by an expression"
+both --module '/one[.]so$/' -F '/in_./'
+run penna record -F '/(leaf/' -- ./calls
+expect_eq 125 "$status"
+expect_contains "$err" "'/(leaf/' is no regular expression"
+run penna report calls all.penna -T '/fib*+*[/@on'
+expect_contains "$status $err" "'/fib*+*[/' is no regular expression"
 both --caller catcher
 expect_eq 150 "$(calls_of thrower some.penna)" "calls inside a caller"
 both --caller work -F leaf -F inner

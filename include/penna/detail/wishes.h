@@ -10,7 +10,7 @@
 #ifndef PENNA_DETAIL_WISHES_H
 #define PENNA_DETAIL_WISHES_H
 
-#include "penna/detail/glob.h"
+#include "penna/detail/regex.h"
 #include "penna/point_abi.h"
 
 static inline struct penna_wish penna_make_wish(int32_t least, int32_t most, int32_t add) {
@@ -75,7 +75,7 @@ struct penna_site_name {
 static inline int penna_pattern_matches(const char* pattern, uint32_t kinds, const struct penna_site_name* name) {
   const uint32_t number = penna_pattern_number(pattern);
   if ((kinds >> name->kind & 1) == 0) return 0;
-  return number != PENNA_NO_NUMBER ? number == name->number : penna_glob_matches(pattern, name->full);
+  return number != PENNA_NO_NUMBER ? number == name->number : penna_text_matches(pattern, name->full);
 }
 
 /* What a pattern says about the sites that another one matches: all of them, none, or that cannot be told. */
@@ -87,6 +87,16 @@ static inline int penna_is_one_of(char c, const char* set) {
 static inline int penna_has_any(const char* text, const char* set) {
   while (*text != '\0' && !penna_is_one_of(*text, set)) ++text;
   return *text != '\0';
+}
+static inline int penna_is_same_text(const char* one, const char* other) {
+  while (*one == *other && *one != '\0') ++one, ++other;
+  return *one == *other;
+}
+/* One of them is a regular expression: of a name it tells, of other patterns nobody knows. */
+static inline enum penna_coverage penna_regex_covers(const char* pattern, const char* other) {
+  if (penna_is_same_text(pattern, other)) return PENNA_COVERS_ALL;
+  if (penna_regex_in(other) != 0 || penna_has_any(other, "*?[\\")) return PENNA_COVERS_SOME;
+  return penna_text_matches(pattern, other) ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;
 }
 /* What begins differently has nothing in common. With nothing but stars in a glob, another one without sets that it matches as if
  * that were a name is one of its own cases. */
@@ -103,6 +113,7 @@ static inline enum penna_coverage penna_glob_covers(const char* glob, const char
 static inline enum penna_coverage penna_pattern_covers(const char* pattern, const char* other) {
   const uint32_t number = penna_pattern_number(pattern), other_number = penna_pattern_number(other);
   if (pattern[0] == '*' && pattern[1] == '\0') return PENNA_COVERS_ALL;
+  if (penna_regex_in(pattern) != 0 || penna_regex_in(other) != 0) return penna_regex_covers(pattern, other);
   if (number == PENNA_NO_NUMBER && other_number == PENNA_NO_NUMBER) return penna_glob_covers(pattern, other);
   if (number == PENNA_NO_NUMBER || other_number == PENNA_NO_NUMBER) return PENNA_COVERS_SOME;
   return number == other_number ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * regex.h: extended regular expressions, for names: . [a-z] [!a-z] ( ) | * + ? ^ $ and \x for x itself; all else is itself.
+ *
+ * Why our own: points are chosen inside the program, where nothing may be allocated, and one word shall mean the same on both sides.
+ * How: the expression becomes a program of steps, and all ways through it are followed at once (Thompson, CACM 1968), so that no
+ * expression takes longer than steps times characters.
+ * Invariant: no loop without a bound, whatever the expression holds; no memory but the stack's, some 5 kB.
+ */
+#ifndef PENNA_DETAIL_REGEX_H
+#define PENNA_DETAIL_REGEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "penna/detail/glob.h"
+
+enum { PENNA_REGEX_STEPS = 512, PENNA_REGEX_DEPTH = 64 };
+enum penna_regex_does {
+  PENNA_REGEX_CHAR,
+  PENNA_REGEX_ANY,
+  PENNA_REGEX_SET,
+  PENNA_REGEX_BEGIN,
+  PENNA_REGEX_END,
+  PENNA_REGEX_FORK, /* goes on at both */
+  PENNA_REGEX_MATCH
+};
+struct penna_regex_step {
+  uint8_t does;
+  char wanted;    /* CHAR */
+  int16_t first;  /* SET: where it stands in the text; FORK: how far from here, as second */
+  int16_t second;
+};
+struct penna_regex {
+  const char* text; /* not ended by a zero */
+  uint32_t at, length, count;
+  int is_wrong;
+  struct penna_regex_step steps[PENNA_REGEX_STEPS];
+};
+
+/* ---- The expression becomes steps --------------------------------------------------------------------------------------- */
+
+static inline char penna_regex_peek(const struct penna_regex* regex) {
+  return regex->at < regex->length ? regex->text[regex->at] : '\0';
+}
+static inline void penna_regex_emit(struct penna_regex* regex, enum penna_regex_does does, char wanted, uint32_t first,
+                                    uint32_t second) {
+  struct penna_regex_step* step = &regex->steps[regex->count];
+  if (regex->count == PENNA_REGEX_STEPS) {
+    regex->is_wrong = 1;
+    return;
+  }
+  step->does = (uint8_t)does;
+  step->wanted = wanted;
+  step->first = (int16_t)first;
+  step->second = (int16_t)second;
+  ++regex->count;
+}
+/* A fork in front of the steps from `start` on: distances inside them stay. */
+static inline void penna_regex_fork(struct penna_regex* regex, uint32_t start, uint32_t second) {
+  penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 1, second);
+  for (uint32_t i = regex->count - 1; i > start && !regex->is_wrong; --i) {
+    struct penna_regex_step moved = regex->steps[i];
+    regex->steps[i] = regex->steps[i - 1];
+    regex->steps[i - 1] = moved;
+  }
+}
+
+static inline void penna_regex_set(struct penna_regex* regex) {
+  const uint32_t start = regex->at;
+  uint32_t end = start + (penna_regex_peek(regex) == '!' || penna_regex_peek(regex) == '^') + 1;
+  while (end < regex->length && regex->text[end] != ']') ++end;
+  if (end >= regex->length) regex->is_wrong = 1;
+  penna_regex_emit(regex, PENNA_REGEX_SET, 0, start, 0);
+  regex->at = end + 1;
+}
+
+static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t depth);
+
+static inline void penna_regex_atom(struct penna_regex* regex, uint32_t depth) {
+  const char c = penna_regex_peek(regex);
+  ++regex->at;
+  if (c == '(') {
+    penna_regex_alternatives(regex, depth + 1);
+    if (penna_regex_peek(regex) != ')') regex->is_wrong = 1;
+    ++regex->at;
+  } else if (c == '[') {
+    penna_regex_set(regex);
+  } else if (c == '.') {
+    penna_regex_emit(regex, PENNA_REGEX_ANY, 0, 0, 0);
+  } else if (c == '^' || c == '$') {
+    penna_regex_emit(regex, c == '^' ? PENNA_REGEX_BEGIN : PENNA_REGEX_END, 0, 0, 0);
+  } else if (c == '*' || c == '+' || c == '?') {
+    regex->is_wrong = 1;
+  } else if (c == '\\') {
+    if (regex->at >= regex->length) regex->is_wrong = 1;
+    penna_regex_emit(regex, PENNA_REGEX_CHAR, penna_regex_peek(regex), 0, 0);
+    ++regex->at;
+  } else {
+    penna_regex_emit(regex, PENNA_REGEX_CHAR, c, 0, 0);
+  }
+}
+
+static inline void penna_regex_repeated(struct penna_regex* regex, uint32_t depth) {
+  const uint32_t start = regex->count;
+  penna_regex_atom(regex, depth);
+  for (;; ++regex->at) {
+    const char c = penna_regex_peek(regex);
+    const uint32_t length = regex->count - start;
+    if (regex->is_wrong || (c != '*' && c != '+' && c != '?')) return;
+    if (c == '?') penna_regex_fork(regex, start, length + 1);
+    if (c == '*') penna_regex_fork(regex, start, length + 2);
+    if (c == '*') penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 0u - (length + 1), 0u - (length + 1));
+    if (c == '+') penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 0u - length, 1);
+  }
+}
+
+static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t depth) {
+  const uint32_t start = regex->count;
+  if (depth > PENNA_REGEX_DEPTH) regex->is_wrong = 1;
+  while (!regex->is_wrong) {
+    const char c = penna_regex_peek(regex);
+    if (regex->at >= regex->length || c == ')') return;
+    if (c != '|') {
+      penna_regex_repeated(regex, depth);
+      continue;
+    }
+    ++regex->at;
+    penna_regex_fork(regex, start, regex->count - start + 2);
+    const uint32_t jump = regex->count;
+    penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 0, 0);
+    if (regex->is_wrong) return;
+    penna_regex_alternatives(regex, depth + 1);
+    regex->steps[jump].first = regex->steps[jump].second = (int16_t)(regex->count - jump);
+  }
+}
+
+/* 0: it is none, or too long. The text must stay. */
+static inline int penna_regex_compile(struct penna_regex* regex, const char* text, size_t length) {
+  regex->text = text;
+  regex->at = regex->count = 0;
+  regex->is_wrong = length == 0 || length > PENNA_REGEX_STEPS;
+  regex->length = (uint32_t)length;
+  penna_regex_alternatives(regex, 0);
+  if (regex->at < regex->length) regex->is_wrong = 1; /* a ) too many */
+  penna_regex_emit(regex, PENNA_REGEX_MATCH, 0, 0, 0);
+  return !regex->is_wrong;
+}
+
+/* ---- The steps are followed --------------------------------------------------------------------------------------------- */
+
+struct penna_regex_places {
+  uint8_t bits[PENNA_REGEX_STEPS / 8];
+};
+static inline int penna_regex_is_in(const struct penna_regex_places* places, uint32_t step) {
+  return places->bits[step / 8] >> step % 8 & 1;
+}
+
+/* Steps that are met, and of which the next are to be added. Each is met once, so there is room for all. */
+struct penna_regex_walk {
+  struct penna_regex_places* places;
+  uint32_t count;
+  uint16_t todo[PENNA_REGEX_STEPS];
+};
+static inline void penna_regex_meet(struct penna_regex_walk* walk, uint32_t step) {
+  if (penna_regex_is_in(walk->places, step)) return;
+  walk->places->bits[step / 8] = (uint8_t)(walk->places->bits[step / 8] | 1u << step % 8);
+  walk->todo[walk->count++] = (uint16_t)step;
+}
+/* Adds a step and all that follows without a character; 1: the match is among them. */
+static inline int penna_regex_add(const struct penna_regex* regex, struct penna_regex_places* places, uint32_t first,
+                                  int at_begin, int at_end) {
+  struct penna_regex_walk walk;
+  walk.places = places;
+  walk.count = 0;
+  penna_regex_meet(&walk, first);
+  while (walk.count != 0) {
+    const uint32_t step = walk.todo[--walk.count];
+    const struct penna_regex_step* one = &regex->steps[step];
+    if (one->does == PENNA_REGEX_MATCH) return 1;
+    if ((one->does == PENNA_REGEX_BEGIN && at_begin) || (one->does == PENNA_REGEX_END && at_end))
+      penna_regex_meet(&walk, step + 1);
+    if (one->does != PENNA_REGEX_FORK) continue;
+    penna_regex_meet(&walk, step + (uint32_t)one->first);
+    penna_regex_meet(&walk, step + (uint32_t)one->second);
+  }
+  return 0;
+}
+
+static inline int penna_regex_takes(const struct penna_regex* regex, const struct penna_regex_step* step, char c) {
+  int matched = 0;
+  if (step->does == PENNA_REGEX_SET) penna_glob_set(regex->text + step->first, c, &matched);
+  return matched || step->does == PENNA_REGEX_ANY || (step->does == PENNA_REGEX_CHAR && step->wanted == c);
+}
+
+/* Whether it is found somewhere in `text`. */
+static inline int penna_regex_finds(const struct penna_regex* regex, const char* text) {
+  struct penna_regex_places now = {{0}};
+  for (const char* at = text;; ++at) {
+    struct penna_regex_places next = {{0}};
+    if (penna_regex_add(regex, &now, 0, at == text, *at == '\0')) return 1;
+    if (*at == '\0') return 0;
+    for (uint32_t step = 0; step < regex->count; ++step)
+      if (penna_regex_is_in(&now, step) && penna_regex_takes(regex, &regex->steps[step], *at) &&
+          penna_regex_add(regex, &next, step + 1, 0, at[1] == '\0'))
+        return 1;
+    now = next;
+  }
+}
+
+/* ---- Patterns: "/expression/", else a glob ------------------------------------------------------------------------------- */
+
+/* The length of the expression between the slashes; 0: it is a glob. */
+static inline size_t penna_regex_in(const char* pattern) {
+  size_t length = 0;
+  while (pattern[length] != '\0') ++length;
+  return length > 2 && pattern[0] == '/' && pattern[length - 1] == '/' ? length - 2 : 0;
+}
+static inline int penna_is_pattern(const char* pattern) {
+  struct penna_regex regex;
+  const size_t length = penna_regex_in(pattern);
+  return length == 0 || penna_regex_compile(&regex, pattern + 1, length);
+}
+static inline int penna_text_matches(const char* pattern, const char* text) {
+  struct penna_regex regex;
+  const size_t length = penna_regex_in(pattern);
+  if (length == 0) return penna_glob_matches(pattern, text);
+  return penna_regex_compile(&regex, pattern + 1, length) && penna_regex_finds(&regex, text);
+}
+
+#endif
