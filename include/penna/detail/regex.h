@@ -27,8 +27,8 @@ enum penna_regex_does {
 };
 struct penna_regex_step {
   uint8_t does;
-  char wanted;    /* CHAR */
-  int16_t first;  /* SET: where it stands in the text; FORK: how far from here, as second */
+  char wanted;   /* CHAR */
+  int16_t first; /* SET: where it stands in the text; FORK: how far from here, as second */
   int16_t second;
 };
 struct penna_regex {
