@@ -203,7 +203,8 @@ bool PatchPlanner::has_changed(const ElfFile& file, const std::string& path) {
 }
 
 void PatchPlanner::refuse_file(const std::string& path, std::string reason) {
-  if (refused_pointers_.insert(path + '\0').second) refused_.push_back({"", path, std::move(reason), RefusedFunction::kFile});
+  if (refused_pointers_.insert(path + '\0').second)
+    refused_.push_back({"", path, std::move(reason), RefusedFunction::kFile});
 }
 
 PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {

@@ -159,7 +159,8 @@ TEST(Wishes, OfASwitchboardFindRoomForAllThatFitsIntoMemory) {
 
 // Against a list that forgets nothing.
 TEST(Wishes, MergingChangesNoCount) {
-  const char* patterns[] = {"*", "a:*", "*:x", "a:x", "b:*", "7", "a:?", "[ab]:x", "a:\\x", "*[ab]:*", "/^a:/", "/:[xy]$/", "/^(a:x|b:x)$/"};
+  const char* patterns[] = {"*",     "a:*",     "*:x",   "a:x",      "b:*",          "7", "a:?", "[ab]:x",
+                            "a:\\x", "*[ab]:*", "/^a:/", "/:[xy]$/", "/^(a:x|b:x)$/"};
   const std::vector<penna_site_name> sites = {site("a:x"),
                                               site("a:y"),
                                               site("b:x"),
