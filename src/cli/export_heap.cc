@@ -34,6 +34,10 @@ std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& hist
   if (const std::string several = several_text(work.recording, pid); process && !several.empty())
     say(fmt::format("{}; this is the one that allocated most, {}", several,
                     process_name(work.recording.processes()[*process].process)));
+  if (const uint64_t frees = process ? history.allocations().processes()[*process].inherited_frees : 0; frees != 0)
+    say(fmt::format(
+        "{} of blocks that were there when process {} was forked: left out, as what allocated them is of its parent",
+        plural_text(static_cast<int64_t>(frees), "free"), work.recording.processes()[*process].process.pid));
   if (process && history.allocations().is_sampled())
     say("a sample was recorded: what is written is that alone, not what it stands for");
   return process;

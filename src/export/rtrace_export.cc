@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/count_text.h"
 #include "export/event_words.h"
 #include "model/summary.h"
 #include "model/timeline.h"
@@ -58,6 +59,13 @@ class RtraceExport {
     out_.format("{}(1) = 0x1\n", one_line(function));
     details(line.thread, line.stack);
     return out_.ok();
+  }
+
+  // Frees of blocks that an event of this process has not allocated, and so are not shown.
+  void inherited(uint64_t frees) {
+    if (frees != 0)
+      out_.format("# {} of blocks that were there when the process was forked: not shown\n",
+                  plural_text(static_cast<int64_t>(frees), "free"));
   }
 
   bool finish(const ProcessSummary& process) {
@@ -123,6 +131,7 @@ bool export_rtrace(const Recording& recording, Names& names, HeapChanges& histor
   out.begin(summary.processes[process], "memory (memory allocation in bytes)");
   history.for_each(
       process, [&](const HeapChange& change) { return out.change(change); }, pick);
+  out.inherited(history.allocations().processes()[process].inherited_frees);
   return out.finish(summary.processes[process]);
 }
 

@@ -165,6 +165,7 @@ void gather_analyses(HealthReport& report, const Recording& recording, const Hea
       report.unmatched_frees = heap.unmatched_frees;
       report.replaced_blocks = heap.replaced;
     }
+    report.inherited_frees = heap.inherited_frees;
     report.allocations_without_stack = heap.unknown_stacks;
   }
   if (inputs.locks != nullptr) {

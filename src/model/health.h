@@ -83,6 +83,7 @@ struct HealthReport {
   uint64_t stray_exits = 0, inherited_exits = 0, unwound_calls = 0, too_deep_calls = 0;
   uint64_t sample_bytes = 0;  // of record --sample-bytes; 0: all allocations were recorded
   uint64_t unmatched_frees = 0, replaced_blocks = 0, allocations_without_stack = 0;
+  uint64_t inherited_frees = 0;
   uint64_t inherited_unlocks = 0, unmatched_unlocks = 0, missed_unlocks = 0;
   double hold_distortion = 0;  // how much longer recording made holds of locks: part of the time that they took
   uint64_t malformed_points = 0, points_without_site = 0;

@@ -259,6 +259,9 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
         fmt::format("; {} of {}s whose {} {} (--unmatched)", counted(total.unmatched_frees, family.free()),
                     family.block(), family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping",
                     has_range(recording) ? "is not in the range" : "was not recorded");
+  if (total.inherited_frees != 0)
+    head += fmt::format("; {} of {}s that forked processes had of their parents",
+                        counted(total.inherited_frees, family.free()), family.block());
   if (total.allocations == 0) head = no_allocations_text(recording, heap);
   SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
   blocks.in_groups = false;

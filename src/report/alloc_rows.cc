@@ -89,6 +89,8 @@ void AllocationRows::add_columns(Table& table) const {
     table.columns.push_back({"tid", "TID", CellKind::kNumber});
     table.columns.push_back({"thread", "THREAD", CellKind::kText, true});
   } else if (by_ == GroupBy::kProcess) {
+    table.columns.push_back(
+        {"inherited_frees", "INHERITED FREES", CellKind::kCount, false, heap_.total().inherited_frees == 0});
     table.columns.push_back({"pid", "PID", CellKind::kNumber});
     table.columns.push_back({"process", "PROCESS", CellKind::kText, true});
   } else if (by_ == GroupBy::kKind) {
@@ -118,6 +120,7 @@ void AllocationRows::add_cells(uint32_t row, std::vector<Cell>& cells) const {
     cells.emplace_back(thread.name);
   } else if (by_ == GroupBy::kProcess) {
     const Process& process = recording_.processes()[group.context].process;
+    cells.push_back(number(heap_.processes()[group.context].inherited_frees));
     cells.emplace_back(int64_t{process.pid});
     cells.emplace_back(process_name(process));
   } else if (by_ == GroupBy::kKind) {

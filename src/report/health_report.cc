@@ -97,6 +97,7 @@ void add_analysis(const HealthReport& health, Counters& counters) {
   counters.add("unwound calls", health.unwound_calls, "ended by the exit of an outer function: their own is missing");
   counters.add("calls too deep", health.too_deep_calls, "beyond the depth that is followed");
   counters.add("unmatched frees", health.unmatched_frees, "of blocks whose allocation was not recorded");
+  counters.add("inherited frees", health.inherited_frees, "of blocks that were there when the process was forked");
   counters.add("replaced blocks", health.replaced_blocks, "allocated twice without a free in between");
   counters.add("allocations without stack", health.allocations_without_stack, "whose caller is not known");
   counters.add("inherited unlocks", health.inherited_unlocks, "of locks that were held when the process was forked");

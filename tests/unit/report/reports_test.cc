@@ -307,6 +307,7 @@ inherited exits                0  of functions that were open when the process w
 unwound calls                  1  ended by the exit of an outer function: their own is missing
 calls too deep                 0  beyond the depth that is followed
 unmatched frees                0  of blocks whose allocation was not recorded
+inherited frees                0  of blocks that were there when the process was forked
 replaced blocks                0  allocated twice without a free in between
 allocations without stack      0  whose caller is not known
 inherited unlocks              0  of locks that were held when the process was forked
