@@ -34,7 +34,11 @@ struct PatchPlanner::Module {
 struct PatchPlanner::Pointers {
   explicit Pointers(ElfFile of) : file(std::move(of)) {}
   ElfFile file;
-  std::map<uint64_t, std::pair<std::string, std::string>> names;  // of its functions, by start: for people, and raw
+  struct Function {
+    std::vector<std::string> names;  // for people: all that it has
+    std::string raw;
+  };
+  std::map<uint64_t, Function> functions;  // by start
   std::optional<DetourFinder> finder;
   std::set<uint64_t> known;  // their calls are recorded already
 };
@@ -179,6 +183,12 @@ std::vector<uint64_t> functions_of(const ElfFile& file) {
   return starts;
 }
 
+// All that people may call it; the one that is shown first.
+std::vector<std::string> names_of(SymbolFile& file, const Symbol& symbol) {
+  std::vector<std::string> names = file.names(symbol.start);
+  return names.empty() ? std::vector<std::string>{std::string(symbol.name)} : names;
+}
+
 }  // namespace
 
 PatchPlanner::PatchPlanner(PatchWishes wishes) : wishes_(std::move(wishes)) {}
@@ -238,8 +248,43 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
     return site.hidden;
   });
   if (wishes_.wanted)
-    std::erase_if(module->imports,
-                  [&](const ImportSite& site) { return !wishes_.wanted(demangle(site.name, Demangle::kFull), path); });
+    std::erase_if(module->imports, [&](const ImportSite& site) {
+      const auto others = exported_names_.find(site.name);
+      std::vector<std::string> all{demangle(site.name, Demangle::kFull)};
+      if (others != exported_names_.end()) all.insert(all.end(), others->second.begin(), others->second.end());
+      return std::none_of(all.begin(), all.end(), [&](const std::string& name) { return wishes_.wanted(name, path); });
+    });
+}
+
+// What a file calls elsewhere is known by one name, and may be asked for by another: the file that has the function knows all.
+void PatchPlanner::learn_exports(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  const BuildId build_id = build_id_of(question);
+  if (!known_exports_.insert(path + '\0' + std::string(build_id.begin(), build_id.end())).second) return;
+  const auto file = ElfFile::open(root + path);
+  const ElfSection* section = file && file->build_id() == build_id ? file->section_of_type(SHT_DYNSYM) : nullptr;
+  if (section == nullptr) return;
+  SymbolTable table;
+  table.add(*file, *section);
+  table.finish(*file);
+  for (const RawSymbol& function : table.functions()) {
+    const std::span<const RawSymbol> names = table.names_at(function.start);
+    for (const RawSymbol& one : names)
+      for (const RawSymbol& other : names)
+        if (&one != &other)
+          exported_names_[std::string(one.name)].insert(demangle(std::string(other.name), Demangle::kFull));
+  }
+}
+
+// The name by which a function is asked for; nothing: by none. All are tried, so that each pattern sees what it means.
+std::optional<std::string> PatchPlanner::asked_for(const std::vector<std::string>& names,
+                                                   const std::string& path) const {
+  std::optional<std::string> asked;
+  for (const std::string& name : names) {
+    const bool wanted = wishes_.wanted && wishes_.wanted(name, path);
+    if ((wanted || (wishes_.also && wishes_.also(name, path))) && !asked) asked = name;
+  }
+  return asked;
 }
 
 // Of the functions that are asked for by name: those that a compiler has prepared, and detours into the others.
@@ -254,17 +299,17 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
     if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
       continue;  // parts of others
     all.push_back({symbol.start, symbol.start + symbol.size});
-    const std::string name(symbol.name);
-    if (!(wishes_.wanted && wishes_.wanted(name, path)) && !(wishes_.also && wishes_.also(name, path))) continue;
+    const std::optional<std::string> name = asked_for(names_of(**names, symbol), path);
+    if (!name) continue;
     const auto site = std::find_if(prepared.begin(), prepared.end(),
                                    [&](const CallSite& one) { return one.function == symbol.start; });
     if (site != prepared.end()) {
       if (wishes_.wanted) module->sites.push_back(*site);
     } else if (!has_hooks) {  // else its own hooks tell of it
       if (const char* reason = why_not_entered(file, symbol.raw))
-        refused_.push_back({std::string(symbol.name), path, reason});
+        refused_.push_back({*name, path, reason});
       else
-        wanted.push_back(all.back()), wanted_names.emplace_back(symbol.name);
+        wanted.push_back(all.back()), wanted_names.push_back(*name);
     }
   }
   const std::vector<DetourOffer> offers = DetourFinder(file, std::move(all)).find(wanted);
@@ -290,7 +335,8 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
     for (const Symbol& symbol : (*names)->functions()) {
       if (symbol.kind != SymbolKind::kFunction) continue;
       all.push_back({symbol.start, symbol.start + symbol.size});
-      pointers.names.try_emplace(symbol.start, std::string(symbol.name), std::string(symbol.raw));
+      pointers.functions.try_emplace(symbol.start,
+                                     Pointers::Function{names_of(**names, symbol), std::string(symbol.raw)});
     }
   pointers.finder.emplace(pointers.file, std::move(all));
   for (const CallSite& site : module.sites) pointers.known.insert(site.function);
@@ -307,12 +353,12 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
   const char* reason = nullptr;
   std::string name = fmt::format("0x{:x}", start);
   if (pointers != nullptr && pointers->known.count(start) == 0) {
-    const auto named = pointers->names.find(start);
-    if (named != pointers->names.end()) name = named->second.first;
-    if (named == pointers->names.end()) {
+    const auto named = pointers->functions.find(start);
+    if (named == pointers->functions.end()) {
       reason = "is no function that its file names";
-    } else if (!wishes_.wanted || wishes_.wanted(name, path_of(question))) {
-      reason = why_not_entered(pointers->file, named->second.second);
+    } else if (const auto asked = asked_for(named->second.names, path_of(question)); asked || !wishes_.wanted) {
+      name = asked.value_or(named->second.names.front());
+      reason = why_not_entered(pointers->file, named->second.raw);
       if (reason == nullptr) reason = enter(*pointers, start, question, &answer);
     }
   }
@@ -345,6 +391,9 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
   PatchPlan plan;
   uint32_t locks = 0;
+  if (wishes_.wanted && wishes_.libcalls)
+    for (const penna_patch_question& question : questions)
+      if (question.values == 0 && question.instead == 0 && question.function == 0) learn_exports(question, root);
   for (size_t i = 0; i < questions.size(); ++i) {
     const penna_patch_question& question = questions[i];
     if (question.values != 0)

@@ -111,6 +111,8 @@ class PatchPlanner {
   static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                            PlanAnswer* answer);
   void read_module(const ElfFile& file, const std::string& path, Module* module);
+  void learn_exports(const penna_patch_question& question, const std::string& root);
+  std::optional<std::string> asked_for(const std::vector<std::string>& names, const std::string& path) const;
   void choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
                         Module* module);
 
@@ -121,6 +123,8 @@ class PatchPlanner {
   std::set<std::string> refused_pointers_;                // named once, whatever number of processes asks
   std::map<std::string, LockFunctions> locks_;            // by path and build-id
   std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same
+  std::set<std::string> known_exports_;                                     // files, by path and build-id
+  std::map<std::string, std::set<std::string>> exported_names_;  // by one of its names all others of a function
   std::vector<TimedLock> timed_locks_;
   std::set<std::string> noted_locks_;  // files of which they are
   std::set<size_t> met_locks_;         // of wishes_.own_locks

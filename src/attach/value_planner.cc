@@ -124,28 +124,31 @@ PlannedValues plan_values(const ElfFile& file, const std::string& path, const Va
     const uint64_t address = known.first;
     const NamedFunction& function = known.second;
     WantedValues wanted;
-    for (const std::string& name : function.names)
-      if (!wanted.any()) wanted = wishes(name, path);
+    std::string shown = function.shown;
+    for (const std::string& name : function.names) {
+      WantedValues by = wishes(name, path);
+      if (by.by_name && !wanted.by_name) shown = name;
+      if ((by.by_name && !wanted.by_name) || !wanted.any()) wanted = std::move(by);
+    }
     if (!wanted.any()) continue;
     if (calls_hooks) {
       if (wanted.by_name)
         planned.refused.push_back(
-            {function.shown,
-             "the hooks that -finstrument-functions calls cannot see them: build it with -pg -mfentry"});
+            {shown, "the hooks that -finstrument-functions calls cannot see them: build it with -pg -mfentry"});
       if (wanted.callers)
-        planned.captures.push_back(capture_of(address, PENNA_SITE_ARGUMENTS, function.shown, nullptr, {callers()}));
+        planned.captures.push_back(capture_of(address, PENNA_SITE_ARGUMENTS, shown, nullptr, {callers()}));
       continue;
     }
     std::string reason;
     const Signature* signature =
         wanted.arguments_by_type || wanted.results_by_type ? types.of(address, &reason) : nullptr;
-    if (!reason.empty() && wanted.by_name) planned.refused.push_back({function.shown, reason});
+    if (!reason.empty() && wanted.by_name) planned.refused.push_back({shown, reason});
     const auto add = [&](uint8_t kind, bool by_type, const std::vector<CapturedValue>& spelled,
                          const std::vector<CapturedValue> Signature::*typed) {
       const bool use_types = spelled.empty() && by_type && signature != nullptr;
       std::vector<CapturedValue> values = use_types ? signature->*typed : spelled;
       if (wanted.callers && kind == PENNA_SITE_ARGUMENTS) values.insert(values.begin(), callers());
-      if (!values.empty()) planned.captures.push_back(capture_of(address, kind, function.shown, signature, values));
+      if (!values.empty()) planned.captures.push_back(capture_of(address, kind, shown, signature, values));
     };
     add(PENNA_SITE_ARGUMENTS, wanted.arguments_by_type, wanted.arguments, &Signature::arguments);
     add(PENNA_SITE_RESULT, wanted.results_by_type, wanted.results, &Signature::results);

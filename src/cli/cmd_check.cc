@@ -187,7 +187,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   if (recording.processes().empty()) return Error{nothing_recorded_text(recording)};
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   const Summary summary = summarize(recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const uint32_t classes = classes_to_check(options, summary);

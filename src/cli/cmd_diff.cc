@@ -23,7 +23,7 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
   input.recording = path;
   const Recording recording = PENNA_TRY(open_input(input));
   const Summary summary = summarize(recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(input, recording);
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Analyses analyses = analyse(recording, summary, names.map(), classes, !input.no_progress, {choice.get(), 1});

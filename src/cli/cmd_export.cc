@@ -262,7 +262,7 @@ int cmd_export(const ExportOptions& options) {
   if (!directory) return fail(directory.error().text);
 
   const Summary summary = summarize(*recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, *recording);
   Names names(*recording, *symbols);
   const Result<std::unique_ptr<AllocationChoice>> choice = make_choice(options.allocations, *recording, names);
   if (!choice) return fail("export: " + choice.error().text);

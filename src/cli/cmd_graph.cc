@@ -36,7 +36,7 @@ std::string not_found(const std::string& pattern, const Recording& recording, co
 
 Result<> show(const Recording& recording, const GraphOptions& options, Output& output) {
   const Summary summary = summarize(recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function);
   Names names(recording, *symbols);
   const FunctionPattern pattern(options.function);
   CallGraph graph(recording, names.map(),

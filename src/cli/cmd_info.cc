@@ -22,7 +22,7 @@ int cmd_info(const InfoOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
   const Summary summary = summarize(*recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, *recording);
   Names names(*recording, *symbols);
   const Report report = info_report(*recording, summary, examine(*recording, summary, Analyses{}, names));
   Output output;

@@ -22,6 +22,7 @@
 #include "cli/control_server.h"
 #include "cli/end_like.h"
 #include "cli/record_notes.h"
+#include "cli/shown_names.h"
 #include "cli/signal_relay.h"
 #include "cli/silencer.h"
 #include "cli/unmet_points.h"
@@ -176,7 +177,9 @@ int cmd_record(const RecordOptions& options) {
   plan_calls(**server, planner, options);
   auto control = ControlServer::listen(*socket_path, **server, collector);
   if (!control) return fail(control.error().text);
-  const std::unique_ptr<SymbolSource> symbols = make_symbol_source();
+  SymbolOptions names;
+  names.rank = rank_of_names(describe_session(options, options.command), {});
+  const std::unique_ptr<SymbolSource> symbols = make_symbol_source(names);
   std::optional<LiveView> live;
   if (options.live) {
     live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, options.command), start,

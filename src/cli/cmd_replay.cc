@@ -164,7 +164,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
 int cmd_replay(const ReplayOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  return replay(*recording, *open_symbols(options.input), options);
+  return replay(*recording, *open_symbols(options.input, *recording), options);
 }
 
 int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options) {

@@ -238,7 +238,7 @@ LockOptions lock_options(const ReportOptions& options, const Recording& recordin
 
 // The drawing is made of what penna export folded writes.
 Result<> show_flame(const Recording& recording, const ReportOptions& options, Output& output) {
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols);
   const Summary summary = summarize(recording);
   const FoldedWeight weight = options.weight.value_or(default_weight(summary));
@@ -272,7 +272,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   if (options.which == kFlame) return show_flame(recording, options, output);
   const NamedReport& which = report_of(options.which);
   const Summary summary = summarize(recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));

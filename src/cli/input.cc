@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/say.h"
+#include "cli/shown_names.h"
 #include "cli/terminal.h"
 
 namespace penna {
@@ -100,8 +101,16 @@ SymbolOptions symbol_options(const InputOptions& options) {
   return symbols;
 }
 
-std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options) {
-  return make_symbol_source(symbol_options(options));
+std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
+                                           const std::string& function) {
+  std::vector<std::string> asked = options.filter.functions;
+  asked.insert(asked.end(), options.filter.callers.begin(), options.filter.callers.end());
+  for (std::string& name : triggered(options.filter, {TriggerAction::kOn, TriggerAction::kOff}))
+    asked.push_back(std::move(name));
+  if (!function.empty()) asked.push_back(function);
+  SymbolOptions symbols = symbol_options(options);
+  symbols.rank = rank_of_names(recording.session(), std::move(asked), called_names(recording, options.symfs));
+  return make_symbol_source(symbols);
 }
 
 }  // namespace penna

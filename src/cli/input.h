@@ -43,6 +43,8 @@ Result<> check_symbol_options(const InputOptions& options);
 // Opens what the options name, after that check.
 Result<Recording> open_input(const InputOptions& options);
 SymbolOptions symbol_options(const InputOptions& options);
-std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options);
+// `function`: one that is asked for besides those of the filters, or empty.
+std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
+                                           const std::string& function = "");
 
 }  // namespace penna

@@ -175,6 +175,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.long_hold_ns = PENNA_TRY(read_time("--holds", holds));
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
+  for (const std::string& spec : options.arguments) options.filter_words.push_back("args=" + spec);
+  for (const std::string& spec : options.results) options.filter_words.push_back("result=" + spec);
+  if (options.libcalls) options.filter_words.emplace_back("libcalls");
   return parsed;
 }
 

@@ -31,7 +31,8 @@ struct RecordSettings {
   bool free_stacks = false;                          // frees have stacks, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
   std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met
-  std::vector<std::string> filter_words;             // what the recording says of its filters: "min-time=10us"
+  std::vector<std::string>
+      filter_words;  // what the recording says of its filters, and of functions that were asked for: "min-time=10us"
 };
 
 // The mask of such names as "calls" (kClassNames).

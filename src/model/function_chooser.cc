@@ -87,16 +87,18 @@ FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t t
   return traits;
 }
 
-// Every pattern is tried, so that unmet() is true of all.
+// Every pattern is tried on every name, so that unmet() is true of all.
 template <typename Patterns>
-bool FunctionChooser::any(const char* option, const Patterns& patterns, const std::string& text) {
+bool FunctionChooser::any(const char* option, const Patterns& patterns, std::span<const std::string> texts) {
   bool found = false;
   for (const auto& pattern : patterns) {
     Asked& asked = asked_.at(fmt::format(fmt::runtime(option), pattern.text()));
-    const bool matches = pattern.matches(text);
+    const bool matches =
+        std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return pattern.matches(text); });
     found |= matches;
     asked.met |= matches;
-    if (!asked.met) asked.nearest.see(short_name(text));
+    for (const std::string& text : texts)
+      if (!asked.met) asked.nearest.see(short_name(text));
   }
   return found;
 }
@@ -104,24 +106,27 @@ bool FunctionChooser::any(const char* option, const Patterns& patterns, const st
 FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* module) {
   const std::string path = module == nullptr ? "" : module->path;
   std::string name, source;
+  std::vector<std::string> names;
   if (module != nullptr) {
     const std::vector<SourceFrame> frames = symbols_->code({path, module->build_id}, place.address);
     if (!frames.empty()) {
       name = frames.back().function;
       source = frames.back().file;
     }
+    names = symbols_->names({path, module->build_id}, place.address);
   }
   if (name.empty()) name = nameless_text(place, path);
+  names.push_back(std::move(name));
   FunctionTraits traits;
-  const bool only = any("-F '{}'", choice_.only, name), never = any("-N '{}'", choice_.never, name),
-             of_module = any("--module '{}'", choice_.modules, path),
-             of_source = any("--source '{}'", choice_.sources, source);
+  const bool only = any("-F '{}'", choice_.only, names), never = any("-N '{}'", choice_.never, names),
+             of_module = any("--module '{}'", choice_.modules, {&path, 1}),
+             of_source = any("--source '{}'", choice_.sources, {&source, 1});
   traits.chosen = (choice_.only.empty() || only) && !never && (choice_.modules.empty() || of_module) &&
                   (choice_.sources.empty() || of_source);
-  traits.caller = any("--caller '{}'", choice_.callers, name);
-  traits.on = any("-T '{}@on'", choice_.on, name);
-  traits.off = any("-T '{}@off'", choice_.off, name);
-  traits.snapshot = any("-T '{}@snapshot'", choice_.snapshots, name);
+  traits.caller = any("--caller '{}'", choice_.callers, names);
+  traits.on = any("-T '{}@on'", choice_.on, names);
+  traits.off = any("-T '{}@off'", choice_.off, names);
+  traits.snapshot = any("-T '{}@snapshot'", choice_.snapshots, names);
   return traits;
 }
 

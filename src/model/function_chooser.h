@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,7 @@ class FunctionChooser {
   template <typename Patterns>
   void ask(const char* option, const Patterns& patterns);
   template <typename Patterns>
-  bool any(const char* option, const Patterns& patterns, const std::string& text);
+  bool any(const char* option, const Patterns& patterns, std::span<const std::string> texts);
   FunctionTraits judge(const CodePlace& place, const Module* module);
 
   FunctionChoice choice_;

@@ -19,6 +19,10 @@ class ElfSymbolSource : public SymbolSource {
     return frames;
   }
 
+  std::vector<std::string> names(const NamedFile& file, uint64_t start) override {
+    return symbolizer_.names(module(file), start);
+  }
+
   std::optional<uint64_t> function_start(const NamedFile& file, uint64_t address) override {
     const auto symbol = symbolizer_.find(module(file), address);
     return symbol ? std::optional(symbol->start) : std::nullopt;

@@ -37,6 +37,8 @@ class SymbolSource {
   virtual ~SymbolSource() = default;
   // The frames at a code address of the file, the innermost inlined one first; empty when it has no name.
   virtual std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) = 0;
+  // Every name of the function that begins there; empty: it has but one, or none.
+  virtual std::vector<std::string> names(const NamedFile&, uint64_t) { return {}; }
   // Where the function begins that holds the address; nothing without a symbol.
   virtual std::optional<uint64_t> function_start(const NamedFile&, uint64_t) { return std::nullopt; }
   // Where a function begins that no symbol names; nothing when that is not known either.

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <sys/auxv.h>
 
+#include <algorithm>
+
 #include "symbols/plt.h"
 
 namespace penna {
@@ -192,10 +194,32 @@ std::string_view SymbolFile::display(const RawSymbol& symbol) {
   return text;
 }
 
+// Of the names of a function.
+const RawSymbol& SymbolFile::shown_of(const RawSymbol& symbol) {
+  if (!options_.rank) return symbol;
+  const RawSymbol* best = &symbol;
+  int highest = 0;
+  for (const RawSymbol& one : table_.names_at(symbol.start)) {
+    const int rank = options_.rank(std::string(display(one.name.data())));
+    if (rank > highest) best = &one;
+    highest = std::max(highest, rank);
+  }
+  return *best;
+}
+
+std::vector<std::string> SymbolFile::names(uint64_t start) {
+  std::vector<std::string> names;
+  for (const RawSymbol& one : table_.names_at(start)) {
+    names.emplace_back(display(one.name.data()));
+    if (one.name.find('@') != one.name.npos) names.emplace_back(one.name);
+  }
+  return names;
+}
+
 std::optional<Symbol> SymbolFile::find(uint64_t address) {
   const RawSymbol* symbol = table_.function_at(address);
   if (symbol == nullptr) return {};
-  return Symbol{display(*symbol), symbol->name, symbol->start, symbol->size, symbol->kind, symbol->binding};
+  return Symbol{display(shown_of(*symbol)), symbol->name, symbol->start, symbol->size, symbol->kind, symbol->binding};
 }
 
 std::optional<AddressRange> SymbolFile::find_unnamed(uint64_t address) {
@@ -219,7 +243,7 @@ FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
   const RawSymbol* symbol = frame.inlined ? nullptr : table_.function_at(frame.entry != 0 ? frame.entry : address);
   bool unnamed = frame.linkage_name == nullptr && frame.name.empty();
   if (symbol != nullptr && (unnamed || symbol->start == frame.entry)) {
-    name.function = display(*symbol);
+    name.function = display(shown_of(*symbol));
   } else if (frame.linkage_name != nullptr) {
     name.function = display(frame.linkage_name);
   } else if (!unnamed) {
@@ -238,7 +262,8 @@ std::vector<FrameName> SymbolFile::frames(uint64_t address, bool call_site) {
     if (!names.empty() && names.back().function.empty()) names.clear();
   }
   if (names.empty()) {
-    if (const RawSymbol* symbol = table_.function_at(address)) names.push_back({display(*symbol), {}, 0, false});
+    if (const RawSymbol* symbol = table_.function_at(address))
+      names.push_back({display(shown_of(*symbol)), {}, 0, false});
   }
   return names;
 }
@@ -272,7 +297,7 @@ std::vector<Symbol> SymbolFile::functions() {
   std::vector<Symbol> all;
   all.reserve(table_.functions().size());
   for (const RawSymbol& symbol : table_.functions()) {
-    all.push_back({display(symbol), symbol.name, symbol.start, symbol.size, symbol.kind, symbol.binding});
+    all.push_back({display(shown_of(symbol)), symbol.name, symbol.start, symbol.size, symbol.kind, symbol.binding});
   }
   return all;
 }

@@ -10,6 +10,7 @@
 #include <tsl/robin_map.h>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,8 @@ struct ModuleFile {
 struct SymbolOptions {
   DebugSearch search;
   Demangle demangle = Demangle::kFull;
+  // Of a function's names the one with the highest rank is shown, else the best known; empty: that is always.
+  std::function<int(const std::string& name)> rank;
 };
 
 // All string_views in these live as long as the SymbolFile that gave them.
@@ -96,6 +99,8 @@ class SymbolFile {
   // True in the code at which a process enters the file, `_start` or, behind it in the dynamic linker, `_dl_start_user`:
   // nothing called that, whatever its unwind information says (often it has none).
   bool is_entry(uint64_t address) const;
+  // Every name of the function that begins there, as shown, and with its version where it has one; empty: it has but one.
+  std::vector<std::string> names(uint64_t start);
   // All functions by address, one a start address, PLT entries included.
   std::vector<Symbol> functions();
 
@@ -111,6 +116,7 @@ class SymbolFile {
   void open_dwarf();
   const ElfFile& shape() const { return main_ ? *main_ : *debug_; }  // the file whose sections count
   std::string_view display(const RawSymbol& symbol);
+  const RawSymbol& shown_of(const RawSymbol& symbol);
   std::string_view display(const char* linkage_name);
   std::string_view keep(std::string text);
   std::string_view file_name(const DwarfFrame& frame);

@@ -24,11 +24,29 @@ int version_rank(std::string_view name) {
   return at == std::string_view::npos || name.substr(at, 2) == "@@" ? 0 : 1;
 }
 
-// One symbol a start address: the best name, with the largest size among the aliases.
-void merge_aliases(std::vector<RawSymbol>* symbols) {
+// The different names of what begins at one address. .symtab and .dynsym have the same ones, with or without a version.
+void append_names(std::span<const RawSymbol> same, std::vector<RawSymbol>* to) {
+  const size_t before = to->size();
+  const auto is_there = [&](std::string_view name) {
+    return std::any_of(to->begin() + static_cast<std::ptrdiff_t>(before), to->end(), [&](const RawSymbol& one) {
+      return one.name == name || one.name.substr(0, one.name.find('@')) == name;
+    });
+  };
+  for (const RawSymbol& symbol : same)
+    if (symbol.kind != SymbolKind::kPlt && to->size() - before < SymbolTable::kMostNames && !is_there(symbol.name))
+      to->push_back(symbol);
+  if (to->size() - before < 2) to->resize(before);
+}
+
+// One symbol a start address: the best name, with the largest size among the aliases. `names`: gets all of those with several; or null.
+void merge_aliases(std::vector<RawSymbol>* symbols, std::vector<RawSymbol>* names) {
   std::sort(symbols->begin(), symbols->end(), [](const RawSymbol& a, const RawSymbol& b) {
     return a.start != b.start ? a.start < b.start : better_name(a, b);
   });
+  for (size_t i = 0, end; names != nullptr && i < symbols->size(); i = end) {
+    for (end = i + 1; end < symbols->size() && (*symbols)[end].start == (*symbols)[i].start;) ++end;
+    if (end != i + 1) append_names(std::span(*symbols).subspan(i, end - i), names);
+  }
   size_t kept = 0;
   for (size_t i = 0; i < symbols->size(); ++i) {
     RawSymbol& symbol = (*symbols)[i];
@@ -122,13 +140,13 @@ void SymbolTable::add(const ElfFile& file, const ElfSection& section) {
 }
 
 void SymbolTable::finish(const ElfFile& file) {
-  merge_aliases(&functions_);
+  merge_aliases(&functions_, &aliases_);
   settle_functions(&functions_, file);
   for (size_t i = 0; i < functions_.size(); ++i) {
     function_map_.add(functions_[i].start, functions_[i].start + functions_[i].size, static_cast<uint32_t>(i));
   }
   function_map_.finish();
-  merge_aliases(&objects_);
+  merge_aliases(&objects_, nullptr);
   for (size_t i = 0; i < objects_.size(); ++i) {
     uint64_t end = end_within(objects_[i], limit_of(file.load_ranges(), objects_[i].start));
     object_map_.add(objects_[i].start, end, static_cast<uint32_t>(i));
@@ -139,6 +157,14 @@ void SymbolTable::finish(const ElfFile& file) {
 const RawSymbol* SymbolTable::function_at(uint64_t address) const {
   uint32_t index = function_map_.find(address);
   return index == IntervalMap::kNone ? nullptr : &functions_[index];
+}
+
+std::span<const RawSymbol> SymbolTable::names_at(uint64_t start) const {
+  RawSymbol wanted;
+  wanted.start = start;
+  const auto [first, last] = std::equal_range(aliases_.begin(), aliases_.end(), wanted,
+                                              [](const RawSymbol& a, const RawSymbol& b) { return a.start < b.start; });
+  return {first, last};
 }
 
 const RawSymbol* SymbolTable::object_at(uint64_t address) const {

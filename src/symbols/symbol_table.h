@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SymbolTable: the functions and objects of a module by address, from its ELF symbol tables.
 //
-// Why: one sorted table merges .symtab, .dynsym, minidebuginfo and PLT entries, and settles aliases once.
+// Why: one sorted table merges .symtab, .dynsym, minidebuginfo and PLT entries, and settles once which of its names a function is shown by.
 // Invariant: names point into ELF files that outlive the table; after finish() one symbol stands for each start address.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,12 +42,16 @@ class SymbolTable {
 
   const RawSymbol* function_at(uint64_t address) const;  // null: none covers the address
   const RawSymbol* object_at(uint64_t address) const;
+  // The names of a function that has several, the best first; empty for all others. Of very many the best kMostNames.
+  static constexpr size_t kMostNames = 64;
+  std::span<const RawSymbol> names_at(uint64_t start) const;
   // One a start address, by address.
   const std::vector<RawSymbol>& functions() const { return functions_; }
   const std::vector<RawSymbol>& objects() const { return objects_; }
 
  private:
   std::vector<RawSymbol> functions_, objects_;
+  std::vector<RawSymbol> aliases_;  // of functions with several names all of these, by start, best first
   IntervalMap function_map_, object_map_;
 };
 

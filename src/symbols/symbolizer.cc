@@ -45,6 +45,11 @@ std::optional<Symbol> Symbolizer::find(ModuleId id, uint64_t address) {
   return module.symbols ? module.symbols->find(address) : std::nullopt;
 }
 
+std::vector<std::string> Symbolizer::names(ModuleId id, uint64_t start) {
+  Module& module = open(id);
+  return module.symbols ? module.symbols->names(start) : std::vector<std::string>{};
+}
+
 std::optional<AddressRange> Symbolizer::find_unnamed(ModuleId id, uint64_t address) {
   Module& module = open(id);
   return module.symbols ? module.symbols->find_unnamed(address) : std::nullopt;

@@ -31,6 +31,7 @@ class Symbolizer {
   // As SymbolFile::frames, kept: a repeated look-up costs one hash look-up. `address` is an ELF virtual address.
   const std::vector<FrameName>& frames(ModuleId module, uint64_t address, bool call_site);
   std::optional<Symbol> find(ModuleId module, uint64_t address);
+  std::vector<std::string> names(ModuleId module, uint64_t start);  // as SymbolFile::names
   std::optional<AddressRange> find_unnamed(ModuleId module, uint64_t address);
   std::optional<ObjectName> find_object(ModuleId module, uint64_t address);
 

@@ -16,6 +16,10 @@ class Symbols : public SymbolSource {
     if (file.path.find("lib") == std::string::npos) return {};
     return {{"inlined", "dir/b.h", 1, true}, {"ns::f" + std::to_string(address) + "(int)", "/src/dir/a.c", 2, false}};
   }
+  std::vector<std::string> names(const NamedFile&, uint64_t address) override {
+    if (address != 0x20) return {};
+    return {"ns::f32(int)", "alias"};
+  }
   std::optional<DataSymbol> data(const NamedFile&, uint64_t) override { return std::nullopt; }
   bool is_entry(const NamedFile&, uint64_t) override { return false; }
   std::string problem(const NamedFile&) override { return ""; }
@@ -64,6 +68,14 @@ TEST_F(FunctionChooserTest, ByNameFileAndSource) {
   EXPECT_TRUE(ask({.callers = {FunctionPattern("f16")}}, 0x1010).caller);
   EXPECT_TRUE(ask({.on = {FunctionPattern("f16")}}, 0x1010).on);
   EXPECT_TRUE(ask({.off = {FunctionPattern("f16")}}, 0x1010).off);
+}
+
+TEST_F(FunctionChooserTest, EveryNameOfAFunctionCounts) {
+  EXPECT_TRUE(ask({.only = {FunctionPattern("alias"), FunctionPattern("f32")}}, 0x1020).chosen);
+  EXPECT_TRUE(unmet_.empty());
+  EXPECT_FALSE(ask({.only = {FunctionPattern("f32")}, .never = {FunctionPattern("alias")}}, 0x1020).chosen);
+  EXPECT_TRUE(ask({.callers = {FunctionPattern("alias")}}, 0x1020).caller);
+  EXPECT_FALSE(ask({.only = {FunctionPattern("alias")}}, 0x1010).chosen);
 }
 
 TEST_F(FunctionChooserTest, FunctionsWithoutANameAreCalledAsInReports) {

@@ -63,6 +63,22 @@ TEST_P(Compilers, NamesAndAliases) {
   EXPECT_EQ(open(path, raw)->find(test::address_of(path, "_ZN6shapes4overEd"))->name, "_ZN6shapes4overEd");
 }
 
+TEST_P(Compilers, EveryNameCountsAndTheOneThatWasAskedForIsShown) {
+  const std::string path = build(GetParam(), "shapes.cc");
+  const uint64_t start = test::address_of(path, "plain_c");
+  EXPECT_EQ(open(path)->names(start), (std::vector<std::string>{"plain_c", "plain_c_alias", "__plain_c_internal"}));
+  EXPECT_TRUE(open(path)->names(start + 1).empty());
+  EXPECT_TRUE(open(path)->names(test::address_of(path, "_ZN6shapes4overEd")).empty()) << "it has but one";
+  SymbolOptions options;
+  options.rank = [](const std::string& name) { return name == "__plain_c_internal" ? 2 : name == "plain_c"; };
+  EXPECT_EQ(open(path, options)->find(start)->name, "__plain_c_internal");
+  EXPECT_EQ(open(path, options)->find(start)->raw, "plain_c");
+  const auto ranked = open(path, options);
+  const auto frames = ranked->frames(start, false);
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(frames.back().function, "__plain_c_internal");
+}
+
 TEST_P(Compilers, Objects) {
   std::string path = build(GetParam(), "shapes.cc");
   auto file = open(path);

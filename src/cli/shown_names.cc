@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// See shown_names.h.
+#include "cli/shown_names.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "model/function_pattern.h"
+#include "symbols/demangle.h"
+#include "symbols/elf_file.h"
+#include "symbols/value_spec.h"
+
+namespace penna {
+namespace {
+
+constexpr const char* kLibcallsWord = "libcalls";
+
+// The function that an option of a recording is about; empty: it is about none.
+std::string function_of(const std::string& option) {
+  const size_t at = option.find('=');
+  if (at == option.npos) return "";
+  const std::string_view name = std::string_view(option).substr(0, at);
+  const std::string value = option.substr(at + 1);
+  if (name == "function" || name == "caller") return value;
+  if (name == "trigger") return value.substr(0, value.rfind('@'));
+  if (name != "args" && name != "result") return "";
+  const auto spec = parse_value_spec(value);
+  return spec ? spec->function : "";
+}
+
+}  // namespace
+
+std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<std::string> patterns,
+                                                          std::vector<std::string> called) {
+  for (const std::string& option : session.options)
+    if (std::string function = function_of(option); !function.empty()) patterns.push_back(std::move(function));
+  if (patterns.empty() && called.empty()) return {};
+  return [wanted = std::vector<FunctionPattern>(patterns.begin(), patterns.end()),
+          names = std::set<std::string>(called.begin(), called.end())](const std::string& name) {
+    int rank = names.count(name) != 0 ? 1 : 0;
+    for (const FunctionPattern& pattern : wanted)
+      if (rank < 3 && pattern.matches(name)) rank = pattern.text() == name ? 3 : 2;
+    return rank;
+  };
+}
+
+std::vector<std::string> called_names(const Recording& recording, const std::string& root) {
+  constexpr size_t kMostPrograms = 64;
+  std::vector<std::string> names;
+  const std::vector<std::string>& options = recording.session().options;
+  if (std::find(options.begin(), options.end(), kLibcallsWord) == options.end()) return names;
+  std::set<std::string> seen;
+  for (const RecordedProcess& process : recording.processes()) {
+    const auto module = std::find_if(process.modules.begin(), process.modules.end(),
+                                     [&](const Module& one) { return one.path == process.process.executable; });
+    if (module == process.modules.end() || seen.size() >= kMostPrograms || !seen.insert(module->path).second) continue;
+    const auto file = ElfFile::open(root + module->path);
+    const ElfSection* section =
+        file && file->build_id() == module->build_id ? file->section_of_type(SHT_DYNSYM) : nullptr;
+    Elf_Data* data = section != nullptr ? file->data(*section) : nullptr;
+    GElf_Sym symbol;
+    for (int i = 1; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      const char* name = symbol.st_shndx == SHN_UNDEF ? file->string(section->link, symbol.st_name) : nullptr;
+      if (name != nullptr) names.push_back(demangle(name, Demangle::kFull));
+    }
+  }
+  return names;
+}
+
+}  // namespace penna

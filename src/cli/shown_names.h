@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Which of its names a function with several (aliases: lseek and lseek64) is shown by: the one that somebody asked for, else the one that
+// the program calls it by.
+//
+// Why: who asks for fopen64 looks for that in the table, and not for fopen.
+// Invariant: where nobody asked, and calls between files were not recorded, names are the best known (symbols/symbol_table.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "recording/reader.h"
+
+namespace penna {
+
+// SymbolOptions::rank. `patterns`: of functions that are asked for now, besides those of the session's options.
+std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<std::string> patterns,
+                                                          std::vector<std::string> called = {});
+
+// What the programs of a recording call in other files, where such calls were recorded (--libcalls). `root`: where their files are.
+std::vector<std::string> called_names(const Recording& recording, const std::string& root);
+
+}  // namespace penna
