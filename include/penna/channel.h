@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 11 };
+enum { PENNA_ABI_VERSION = 12 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -195,6 +195,11 @@ struct penna_channel {
   uint32_t backlog __attribute__((aligned(64))); /* full chunks on their way: target adds, collector subtracts */
   struct penna_counters counters __attribute__((aligned(64)));
   struct penna_control control __attribute__((aligned(64)));
+
+  /* Of a forked child, constant: the calls that were open in that thread then are open in the child. */
+  uint64_t fork_ticks
+      __attribute__((aligned(64))); /* its parent's thread did later what came after the fork; 0: not known */
+  uint32_t forked_by; /* the thread's serial in the parent; 0: not forked, or by a thread that had told nothing */
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_channel.node_count");
@@ -202,6 +207,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, freed_generation) == 192, "pe
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, backlog) == 256, "penna_channel.backlog");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, counters) == 320, "penna_channel.counters");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 576, "penna_channel.control");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, fork_ticks) == 832, "penna_channel.fork_ticks");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
 /* What a process starts, told when it does: from PENNA_STARTS_AT of the first page. The target takes place `written` if that is less than

@@ -32,7 +32,7 @@ namespace penna::agent {
 
 Process process;
 __thread Thread thread __attribute__((tls_model("initial-exec"))) = {
-    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr};
+    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr, 0};
 
 namespace {
 
@@ -57,6 +57,7 @@ void forget_parent() {
   thread.discarded = 0;
   thread.serial = 0;
   thread.tid = 0;
+  thread.fork_ticks = 0;
   thread.random = 0;  // or the child would draw what its parent draws
   for (uint32_t& count : thread.lost_class) count = 0;
   forget_last_stack();
@@ -111,12 +112,12 @@ bool start() {
     return false;
   }
   uint64_t began = penna_now();
+  const ForkedFrom forked_from{last_meeting.pid, thread.serial, thread.fork_ticks};
   if (forked)
     forget_parent();
   else if (!protect_from_fork())
     return false;
   Rendezvous& meeting = last_meeting;
-  const uint32_t forked_from = meeting.pid;
   of_parent = {meeting.channel, meeting.channel_bytes, meeting.doorbell, meeting.life};
   meeting = {};
   const bool met = meet_recorder(recorder_socket(), forked_from, unmap_parents_channel, &meeting);
@@ -166,13 +167,20 @@ bool start() {
   return true;
 }
 
+// Else the process may have forbidden itself the clock.
+bool is_recording() { return (armed() & ((1u << PENNA_CLASS_COUNT) - 1)) != 0; }
+
 __attribute__((constructor)) void agent_loaded() {
   if (armed() == 0) after_fork_or_start();
   pthread_atfork(
       [] {
-        if (!fork_refused()) expect_process(1);
+        if (fork_refused()) return;
+        expect_process(1);
+        if (!is_recording()) return;
+        if ((armed() & class_bit(PENNA_CALLS)) != 0) close_chunk();  // so the recorder has it before it meets the child
+        thread.fork_ticks = penna_now();
       },
-      nullptr,
+      [] { thread.fork_ticks = 0; },
       [] {
         if (armed() == 0) after_fork_or_start();
       });

@@ -270,7 +270,7 @@ uint8_t* make_channel(const penna_channel& plan, long fd) {
 
 }  // namespace
 
-bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_room)(), Rendezvous* result) {
+bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, void (*make_room)(), Rendezvous* result) {
   Descriptor socket(connect_to(socket_path));
   if (!socket) return false;
   SharedPages pages;
@@ -290,12 +290,14 @@ bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_ro
                                                        MFD_CLOEXEC | MFD_ALLOW_SEALING)
                                                  : -1);
   offer_control(&plan);
+  plan.forked_by = forked_from.thread;
+  plan.fork_ticks = forked_from.ticks;
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
   penna_hello hello{PENNA_CHANNEL_MAGIC,
                     PENNA_ABI_VERSION,
                     plan.pid,
-                    forked_from != 0 ? forked_from : static_cast<uint32_t>(sys(SYS_getppid)),
-                    forked_from == 0 ? 1u : 0u,
+                    forked_from.pid != 0 ? forked_from.pid : static_cast<uint32_t>(sys(SYS_getppid)),
+                    forked_from.pid == 0 ? 1u : 0u,
                     plan.total_bytes};
   if (base != nullptr && send_hello(socket.fd, hello, memory.fd) && wait_until_admitted(socket.fd)) {
     result->channel = reinterpret_cast<penna_channel*>(base);

@@ -17,10 +17,16 @@ struct Rendezvous {
   uint32_t pid;
 };
 
+// The process that met the recorder and was forked, which may be gone by now.
+struct ForkedFrom {
+  uint32_t pid = 0;     // 0: none, this is a new program
+  uint32_t thread = 0;  // serial of the thread that forked us; 0: it had told nothing
+  uint64_t ticks = 0;   // when it did; 0: not known
+};
+
 // Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls only;
-// waits at most PENNA_ANSWER_SECONDS for an answer. `forked_from`: the process that met it and was forked, which may be gone by now;
-// 0: this is a new program. `make_room` is called once the recorder has answered, before memory is mapped.
-bool meet_recorder(const char* socket_path, uint32_t forked_from, void (*make_room)(), Rendezvous* result);
+// waits at most PENNA_ANSWER_SECONDS for an answer. `make_room` is called once the recorder has answered, before memory is mapped.
+bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, void (*make_room)(), Rendezvous* result);
 
 // False: this process, and a program that it starts, is allowed too little memory for a channel.
 bool room_for_channel();

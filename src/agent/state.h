@@ -79,6 +79,7 @@ struct Thread {
   uint64_t held_since[kMostHeld];  // with kLockOptions: ticks; 0: the acquisition was not told
   struct OnceCall* once_call;      // the innermost pthread_once (hooks/waits.cc)
   struct LockCall* lock_call;      // of a lock function that is entered (lock_calls.h)
+  uint64_t fork_ticks;             // since when it forks; 0: it does not, or by a bare system call
 };
 
 #pragma GCC visibility push(hidden)  // or each use would ask for the address first

@@ -25,6 +25,7 @@ LiveFilter::LiveFilter(CallRules rules, std::vector<Where> conditions)
 
 void LiveFilter::began(const Process& process) {
   points_.emplace(process.number, PointSelection(conditions_));
+  if (process.forked_by != 0) forked_.insert(process.number);
   if (has_start_) return;
   has_start_ = true;
   if (rules_.begin != 0) rules_.begin += process.start_ticks;
@@ -62,7 +63,8 @@ void LiveFilter::add(LiveRecords records, std::vector<LiveRecords>& out) {
   if (!rules_.any()) return out.push_back(std::move(records));
   const Key key{records.process, header_of(records.chunk).thread_serial};
   std::unique_ptr<Thread>& thread = threads_[key];
-  if (!thread) thread = std::make_unique<Thread>(Thread{CallSieve(rules_, records.process), {}});
+  const bool goes_on = key.second == 1 && forked_.count(key.first) != 0;
+  if (!thread) thread = std::make_unique<Thread>(Thread{CallSieve(rules_, records.process, goes_on), {}});
   if (records.calls_dropped + records.others_dropped != 0) {
     thread->sieve.lose();
     give(key, *thread, out);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "cli/live_feed.h"
@@ -59,6 +60,7 @@ class LiveFilter {
   std::shared_ptr<const std::vector<Where>> conditions_;
   bool has_start_ = false;
   std::map<uint32_t, PointSelection> points_;  // by process
+  std::set<uint32_t> forked_;                  // processes
   std::map<Key, std::unique_ptr<Thread>> threads_;
   size_t held_ = 0;  // bytes, of all threads
 };

@@ -46,6 +46,14 @@ struct LiveView::Stream {
   Event event;
 };
 
+// The calls that were open in the parent's thread are handed on when that tells of something later, or when the child tells of the first.
+struct LiveView::Fork {
+  Key parent;
+  uint64_t ticks = 0;
+  bool handed_on = false;
+  std::vector<uint64_t> pcs;  // outermost first
+};
+
 LiveView::LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols,
                    int fd, std::unique_ptr<LiveFilter> filter)
     : form_(form), symbols_(symbols), filter_(std::move(filter)), output_(fd), live_(session, start) {
@@ -103,6 +111,7 @@ void LiveView::meet(const LiveBatch& batch) {
   if (!batch.records.empty()) live_.set_clock(read_clocks());
   for (const Process& process : batch.began) {
     processes_[process.number] = live_.add_process(process);
+    if (!process.after_exec && process.forked_by != 0) fork(process);
     if (filter_) filter_->began(process);
   }
   for (const LiveStacks& stacks : batch.stacks)
@@ -131,6 +140,9 @@ void LiveView::show(LiveBatch& batch) {
   if (filter_) sift(batch);
   bytes_ahead_ = batch.bytes;
   std::vector<Stream> streams = streams_of(batch);
+  if (!forks_.empty())  // parents first
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](const Stream& a, const Stream& b) { return a.thread->index < b.thread->index; });
   form_ == LiveForm::kLines ? by_time(streams) : one_after_the_other(streams);
   bytes_ahead_ = 0;
   catch_up();
@@ -211,7 +223,49 @@ bool LiveView::advance(Stream& stream) {
 
 void LiveView::give(Stream& stream) {
   Shown& thread = *stream.thread;
+  if (!forks_.empty()) {
+    hand_on(stream.event);
+    inherit(thread, stream.event);
+  }
   thread.timeline->add(stream.event, [&](const TimelineLine& next) { return line(thread, next); });
+}
+
+void LiveView::fork(const Process& child) {
+  for (auto parent = processes_.rbegin(); parent != processes_.rend(); ++parent) {
+    if (live_.recording().processes()[parent->second].process.pid != child.parent_pid) continue;
+    forks_[processes_[child.number]] = {{parent->first, child.forked_by}, child.fork_ticks, false, {}};
+    return;
+  }
+}
+
+// Before the event is looked at.
+void LiveView::hand_on(const Event& event) {
+  const RecordedThread& told = live_.recording().threads()[event.thread];
+  for (auto& [child, fork] : forks_) {
+    const bool is_child = child == event.process && told.serial == 1;
+    if (fork.handed_on || (!is_child && event.time <= fork.ticks)) continue;
+    const auto parent = threads_.find(fork.parent);
+    if (!is_child && (parent == threads_.end() || parent->second.index != event.thread)) continue;
+    fork.handed_on = true;
+    if (parent == threads_.end()) continue;
+    parent->second.timeline->for_each_open(SIZE_MAX, [&](const TimelineLine& open) { fork.pcs.push_back(open.pc); });
+  }
+}
+
+void LiveView::inherit(Shown& thread, const Event& event) {
+  const auto found = forks_.find(event.process);
+  if (found == forks_.end() || live_.recording().threads()[event.thread].serial != 1) return;
+  Event entry = event;
+  entry.time = std::min(found->second.ticks, event.time);
+  entry.inherited = true;
+  entry.record = {};
+  entry.record.kind = PENNA_KIND_CALL_ENTRY;
+  entry.record.time = entry.time;
+  for (uint64_t pc : found->second.pcs) {
+    entry.record.pc = pc;
+    thread.timeline->add(entry, [&](const TimelineLine& next) { return line(thread, next); });
+  }
+  forks_.erase(found);
 }
 
 void LiveView::one_after_the_other(std::vector<Stream>& streams) {
@@ -355,6 +409,7 @@ void LiveView::end(const ProcessEnd& end) {
     const Process& process = live_.recording().processes()[found->second].process;
     output_.put(printable(fmt::format("# {}, pid {}, {}", process_name(process), process.pid, end_text(end))) + "\n");
   }
+  forks_.erase(found->second);
   processes_.erase(found);
 }
 

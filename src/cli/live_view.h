@@ -44,6 +44,7 @@ class LiveView {
  private:
   struct Shown;   // a thread
   struct Stream;  // the records of a thread in a batch
+  struct Fork;    // of a process that has told nothing yet
   using Key = std::pair<uint32_t, uint32_t>;
 
   void run();
@@ -51,6 +52,9 @@ class LiveView {
   void show(LiveBatch& batch);
   void sift(LiveBatch& batch);
   void describe(const LiveRecords& records);
+  void fork(const Process& child);
+  void hand_on(const Event& event);
+  void inherit(Shown& thread, const Event& event);
   Shown& thread_of(const LiveRecords& records);
   std::vector<Stream> streams_of(const LiveBatch& batch);
   void one_after_the_other(std::vector<Stream>& streams);
@@ -78,6 +82,7 @@ class LiveView {
   TreeNames tree_names_;
   std::map<uint32_t, uint32_t> processes_;  // number -> index
   std::map<Key, Shown> threads_;            // by number of the process and serial
+  std::map<uint32_t, Fork> forks_;          // by index of the child
   uint32_t last_shown_ = kNoIndex;          // the thread whose lines came last
   uint64_t complete_until_ = 0;             // ticks: what happened before has been shown, or is about to be
   size_t bytes_ahead_ = 0;                  // of records that have come and not been looked at

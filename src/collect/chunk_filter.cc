@@ -12,13 +12,19 @@
 namespace penna {
 
 ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
-                         std::shared_ptr<Budget> budget)
-    : process_(process), share_(std::move(budget)) {
+                         std::shared_ptr<Budget> budget, bool forked)
+    : process_(process), forked_(forked), share_(std::move(budget)) {
   if (conditions && !conditions->empty()) points_.emplace(std::move(conditions));
   if (rules == nullptr) return;
   rules_ = *rules;
   ask_ = rules->ask;
   if (ask_) rules_.ask = [this](uint32_t number, uint64_t pc, uint64_t ticks) { return ask(number, pc, ticks); };
+}
+
+void ChunkFilter::inherit(std::vector<uint64_t> pcs, uint64_t ticks) {
+  inherited_ = std::move(pcs);
+  inherited_ticks_ = ticks;
+  forked_ = false;
 }
 
 void ChunkFilter::learn(std::span<const uint8_t> chunk) {
@@ -63,11 +69,15 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
     look_once();
   }
   auto& thread = share_.state_of(threads_, header.thread_serial)->second;
-  if (!thread) thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_)});
+  const bool begins = thread == nullptr && header.thread_serial == 1 && header.sequence == 0;
+  if (!thread)
+    thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_, forked_ && header.thread_serial == 1)});
   if (header.sequence < thread->next) return {};
   if (header.sequence != thread->next) thread->sieve.lose();
   thread->next = header.sequence + 1;
+  if (begins) thread->sieve.inherit(inherited_, inherited_ticks_);
   thread->sieve.add(chunk);
+  if (header.time_end != 0) open_then_.note(header.thread_serial, header.time_end, thread->sieve.open_calls());
   // A chunk that is not full is the thread's last, most likely: it may have been one of very many.
   if (header.content_bits < uint64_t{PENNA_CHUNK_BYTES} * 6) thread->sieve.rest();
   ChunkCut cut = thread->sieve.take().cut;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "collect/budget.h"
+#include "collect/open_then.h"
 #include "recording/call_sieve.h"
 #include "recording/point_selection.h"
 
@@ -25,9 +26,9 @@ namespace penna {
 
 class ChunkFilter {
  public:
-  // `rules` are rough, of one recording; null: no rules about calls. Not to be moved: rules_.ask holds `this`.
+  // `rules` are rough, of one recording; null: no rules about calls. `forked`: its first thread goes on amid calls of its parent. Not to be moved: rules_.ask holds `this`.
   ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
-              std::shared_ptr<Budget> budget = nullptr);
+              std::shared_ptr<Budget> budget = nullptr, bool forked = false);
   ChunkFilter(const ChunkFilter&) = delete;
   ChunkFilter& operator=(const ChunkFilter&) = delete;
 
@@ -38,6 +39,10 @@ class ChunkFilter {
   std::span<const uint8_t> apply(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
   // The same of a chunk that will come again, more complete: counts nothing, and forgets it.
   std::span<const uint8_t> preview(std::span<const uint8_t> chunk);
+
+  // Before its first chunk: what its first thread goes on in, since then, outermost first.
+  void inherit(std::vector<uint64_t> pcs, uint64_t ticks);
+  const OpenThen& open_then() const { return open_then_; }
 
   bool has_rules() const { return rules_.any(); }
   uint64_t points_left_out() const { return points_left_out_; }
@@ -59,6 +64,10 @@ class ChunkFilter {
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
 
   uint32_t process_;
+  bool forked_;  // and nobody knows amid which calls
+  std::vector<uint64_t> inherited_;
+  uint64_t inherited_ticks_ = 0;
+  OpenThen open_then_;
   std::optional<PointSelection> points_;
   uint64_t points_left_out_ = 0;
   std::unordered_set<uint64_t> nowhere_;  // ids of sites and pcs that were looked for in vain

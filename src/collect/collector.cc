@@ -18,6 +18,7 @@ namespace {
 
 // Chunks of one process before the others get their turn.
 constexpr size_t kTurn = 64;
+constexpr int kMostTurns = 64;  // for what a parent has given away until its child is met
 constexpr size_t kMostNotes = 1000;
 constexpr int kOpenMs = 500;  // between looks at open chunks: what is older than a second is in the file
 constexpr uint64_t kOpenBytes = 1 << 20;
@@ -89,7 +90,8 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
     rules_have_start_ = true;
   }
   if (conditions_->empty() && !rules_.any()) return nullptr;
-  return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr, budget_);
+  return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr, budget_,
+                                       process.forked_by != 0);
 }
 
 void Collector::add(Process process, ChannelMap channel) {
@@ -252,6 +254,7 @@ void Collector::apply(News& news) {
       news.drain->set_patience(&patience_);
       news.drain->look_at_threads();
       if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
+      inherit(news.process, *news.drain);
       drains_.push_back(std::move(news.drain));
       break;
     case News::kEnd:
@@ -273,6 +276,24 @@ void Collector::apply(News& news) {
       add_note(std::move(news.sentence), news.missed);
       break;
   }
+}
+
+// The thread that forked it has given its chunk away before.
+void Collector::inherit(const Process& child, ProcessDrain& drain) {
+  if (child.after_exec) left_open_.erase(child.pid);
+  if (child.forked_by == 0 || child.fork_ticks == child.start_ticks || drain.filter() == nullptr) return;
+  const auto parent =
+      std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
+  const OpenThen* then = nullptr;
+  if (parent != drains_.rend() && (*parent)->filter() != nullptr) {
+    for (int turns = 0; turns < kMostTurns && (*parent)->drain(writer_, kTurn) != 0; ++turns) {
+    }
+    then = &(*parent)->filter()->open_then();
+  } else if (const auto left = left_open_.find(child.parent_pid); left != left_open_.end()) {
+    then = &left->second;
+  }
+  if (const auto* pcs = then != nullptr ? then->at(child.forked_by, child.fork_ticks) : nullptr)
+    drain.inherit(*pcs, child.fork_ticks);
 }
 
 bool Collector::drain_all() {
@@ -298,6 +319,8 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   totals_.left_off += drain.left_off();
   totals_.unfollowed = add_counts(totals_.unfollowed, drain.unfollowed());
   if (const ChunkFilter* filter = drain.filter()) {
+    if (left_open_.size() >= kMostLeft) left_open_.clear();
+    left_open_[drain.pid()] = filter->open_then();
     totals_.points_left_out += filter->points_left_out();
     totals_.sites_with_condition += filter->sites_met();
     totals_.calls_left_out += filter->calls_left_out();

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -106,6 +107,7 @@ class Collector {
   bool take_news();
   void apply(News& news);
   bool drain_all();
+  void inherit(const Process& child, ProcessDrain& drain);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
   void add_note(std::string sentence, uint32_t missed);
   void note_unrecorded();
@@ -131,6 +133,8 @@ class Collector {
   std::set<ChannelMap::FileId> held_;  // of channels that are not done with
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
+  static constexpr size_t kMostLeft = 64;
+  std::map<uint32_t, OpenThen> left_open_;  // by pid: of processes that are gone
   StartedPrograms programs_;
   CollectorHealth health_;
   ClockTriplet began_ = read_clocks();

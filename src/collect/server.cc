@@ -388,6 +388,11 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   process.executable = executable_of(peer.pid);
   process.command = command_of(peer.pid);
   process.start_ticks = channel->geometry().time_begin;
+  if (!process.after_exec) {
+    process.forked_by = channel->geometry().forked_by;
+    process.fork_ticks = channel->geometry().fork_ticks;
+    if (process.fork_ticks == 0) process.fork_ticks = process.start_ticks;  // nobody knows: it lies before
+  }
   collector_.add(process, std::move(*channel));
 
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));

@@ -44,18 +44,17 @@ struct CallGraph::Observer {
     const bool by_chosen = caller != kNoFunction && graph.is_chosen_[caller];
     if (!by_chosen && !graph.is_chosen_[call.tag]) return;
     const uint64_t duration = end - call.begin;
-    const uint64_t self = duration - std::min(duration, call.inner);
     if (graph.is_chosen_[call.tag]) {
-      count(at(graph.callers_, caller), at(thread.open_callers, caller), duration, self);
-      count(graph.chosen_, thread.open_chosen, duration, self);
+      count(at(graph.callers_, caller), at(thread.open_callers, caller), call, duration);
+      count(graph.chosen_, thread.open_chosen, call, duration);
     }
-    if (by_chosen) count(at(graph.callees_, call.tag), at(thread.open_callees, call.tag), duration, self);
+    if (by_chosen) count(at(graph.callees_, call.tag), at(thread.open_callees, call.tag), call, duration);
   }
 
   // The outermost of the calls that were open together has the time of all.
-  static void count(CallEdge& edge, uint32_t& open, uint64_t duration, uint64_t self) {
-    ++edge.calls;
-    edge.self += self;
+  static void count(CallEdge& edge, uint32_t& open, const OpenCall& call, uint64_t duration) {
+    edge.calls += !call.inherited;
+    edge.self += duration - std::min(duration, call.inner);
     if (--open == 0) edge.total += duration;
   }
 
@@ -99,7 +98,8 @@ void CallGraph::finish() {
 std::vector<CallGraph::Neighbour> CallGraph::with_calls(const std::vector<CallEdge>& edges) const {
   std::vector<Neighbour> result;
   for (size_t i = 0; i < edges.size(); ++i)
-    if (edges[i].calls != 0) result.push_back({i == 0 ? kNoFunction : static_cast<FunctionId>(i - 1), edges[i]});
+    if (edges[i].calls != 0 || edges[i].total != 0)
+      result.push_back({i == 0 ? kNoFunction : static_cast<FunctionId>(i - 1), edges[i]});
   std::stable_sort(result.begin(), result.end(),
                    [](const Neighbour& a, const Neighbour& b) { return a.edge.total > b.edge.total; });
   return result;

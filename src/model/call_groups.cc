@@ -27,10 +27,10 @@ struct CallGroups::Observer {
   void on_leave(const OpenCall& call, uint64_t end, CallEnd, size_t) {
     const uint64_t duration = end - call.begin;
     CallGroup& group = all.groups_[call.tag];
-    ++group.calls;
+    group.calls += !call.inherited;
     group.self += duration - std::min(duration, call.inner);
     if (--thread.open[call.tag] == 0) group.total += duration;
-    group.duration.add(duration);
+    if (!call.inherited) group.duration.add(duration);
   }
 };
 

@@ -19,12 +19,13 @@
 namespace penna {
 
 struct OpenCall {
-  uint64_t pc = 0;        // as recorded
-  uint64_t begin = 0;     // ticks
-  uint64_t inner = 0;     // ticks spent in calls it made, so far
-  uint32_t slot = 0;      // number of the function in this matcher, from 0
-  uint32_t tag = 0;       // the observer's, set in on_enter
-  bool outermost = true;  // no other call of the same function is open outside it
+  uint64_t pc = 0;         // as recorded
+  uint64_t begin = 0;      // ticks
+  uint64_t inner = 0;      // ticks spent in calls it made, so far
+  uint32_t slot = 0;       // number of the function in this matcher, from 0
+  uint32_t tag = 0;        // the observer's, set in on_enter
+  bool inherited = false;  // entered before its process was forked: counted where it was entered
+  bool outermost = true;   // no other call of the same function is open outside it
 };
 
 enum class CallEnd : uint8_t {
@@ -65,8 +66,9 @@ class CallMatcher {
   //           the stack, at `depth`.
   // `key` tells functions apart: the pc, or something finer where code was replaced.
   template <typename Observer>
-  [[gnu::always_inline]] void enter(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer) {
-    ++counts_.calls;
+  [[gnu::always_inline]] void enter(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer,
+                                    bool inherited = false) {
+    counts_.calls += !inherited;
     if (stack_.size() >= kMaxDepth) {
       ++counts_.too_deep;
       ++beyond_;
@@ -77,6 +79,7 @@ class CallMatcher {
     call.pc = pc;
     call.begin = time;
     call.slot = slot;
+    call.inherited = inherited;
     call.outermost = active_[slot]++ == 0;
     observer.on_enter(call, stack_.size() - 1);
   }
@@ -145,9 +148,11 @@ class CallMatcher {
     // No copy: it would load several fields at once that were stored one by one, for which processors wait long.
     const OpenCall& call = stack_.back();
     --active_[call.slot];
-    if (how == CallEnd::kJump) ++counts_.jumped;
-    if (how == CallEnd::kUnwound) ++counts_.unwound;
-    if (how == CallEnd::kOpen) ++counts_.open;
+    if (how != CallEnd::kExit && !call.inherited) [[unlikely]] {
+      if (how == CallEnd::kJump) ++counts_.jumped;
+      if (how == CallEnd::kUnwound) ++counts_.unwound;
+      if (how == CallEnd::kOpen) ++counts_.open;
+    }
     const size_t depth = stack_.size() - 1;
     if (depth != 0) stack_[depth - 1].inner += time - call.begin;
     observer.on_leave(call, time, how, depth);

@@ -24,7 +24,7 @@ struct CallTree::Observer {
     const auto& stack = thread.matcher.stack();
     const uint32_t parent = depth == 0 ? thread.root : stack[depth - 1].tag;
     call.tag = tree.child(parent, thread.functions[call.slot], thread.thread);
-    if (call.tag != parent) ++tree.nodes_[call.tag].calls;
+    if (call.tag != parent) tree.nodes_[call.tag].calls += !call.inherited;
   }
 
   void on_leave(const OpenCall& call, uint64_t end, CallEnd, size_t) {

@@ -30,6 +30,8 @@ struct Calls::Observer {
     FunctionCalls& function = calls.totals_[call.tag];
     function.self += duration - std::min(duration, call.inner);
     function.total += call.outermost ? duration : 0;
+    if (call.inherited) [[unlikely]]
+      return;
     if (how != CallEnd::kExit) [[unlikely]]
       ++(how == CallEnd::kOpen ? function.open : function.unwound);
     function.duration.add(duration);
@@ -78,7 +80,7 @@ void Calls::finish() {
 std::vector<const FunctionCalls*> Calls::by_total() const {
   std::vector<const FunctionCalls*> result;
   for (const FunctionCalls& function : totals_)
-    if (function.calls != 0) result.push_back(&function);
+    if (function.calls != 0 || function.total != 0) result.push_back(&function);
   std::stable_sort(result.begin(), result.end(), [](auto* a, auto* b) { return a->total > b->total; });
   return result;
 }

@@ -19,6 +19,13 @@ std::optional<BlockRecord> next_block(RecordCursor records) {
   return {};
 }
 
+bool holds_calls(RecordCursor records) {
+  Record record;
+  while (records.next(record))
+    if (record.is_call()) return true;
+  return false;
+}
+
 }  // namespace
 
 bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const {
@@ -33,9 +40,11 @@ ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const Ev
   if (recording.conditions() != nullptr) selection_ = std::make_unique<PointSelection>(recording.conditions());
   const CallRules* rules = recording.call_rules().get();
   if (filter_.past) filter_.end = std::min(filter_.end, rules == nullptr ? 0 : rules->begin);
+  const bool has_calls = (filter_.classes & kCallEvents) != 0 && !refs_.empty();
+  if (has_calls && (rules == nullptr || filter_.past)) inherited_ = inherited_chunks(recording, thread);
   if (rules == nullptr || filter_.past) return;
   // Whether a call is kept depends on all that was called before, wanted or not.
-  if ((filter_.classes & kCallEvents) != 0 && !refs_.empty()) {
+  if (has_calls) {
     sifted_ = std::make_unique<SiftedChunks>(recording, thread, *rules);
   } else {
     filter_.begin = std::max(filter_.begin, rules->begin);
@@ -64,14 +73,19 @@ bool ThreadCursor::is_taken_back() const {
 }
 
 uint64_t ThreadCursor::earliest() const {
-  if (sifted_) return std::max({refs_.front().time_begin, filter_.begin, recording_.call_rules()->begin});
+  uint64_t first = refs_.empty() ? 0 : refs_.front().time_begin;
+  const bool may_inherit = sifted_ != nullptr || !inherited_.empty();
+  if (const auto* of = may_inherit ? recording_.inherited_calls().of(event_.thread) : nullptr)
+    first = std::min(first, of->ticks);
+  if (sifted_) return std::max({first, filter_.begin, recording_.call_rules()->begin});
+  if (!inherited_.empty()) return std::max(first, filter_.begin);
   for (const ChunkRef& ref : refs_)
     if (wanted(ref)) return std::max(ref.time_begin, filter_.begin);
   return UINT64_MAX;
 }
 
 bool ThreadCursor::has_more() const {
-  if (sifted_) return true;
+  if (sifted_ || !inherited_.empty()) return true;
   return std::any_of(refs_.begin(), refs_.end(), [this](const ChunkRef& ref) { return wanted(ref); });
 }
 
@@ -86,7 +100,24 @@ bool ThreadCursor::wanted(const ChunkRef& ref) const {
 
 bool ThreadCursor::next_chunk() {
   close_chunk();
-  if (sifted_) return next_sifted();
+  if (event_.inherited && !inherited_.empty()) return open_inherited();
+  event_.inherited = false;
+  if (!waiting_.empty()) {
+    bytes_.swap(waiting_);
+    waiting_.clear();
+    records_ = RecordCursor(bytes_);
+    in_chunk_ = true;
+    in_range_ = waiting_in_range_;
+    return true;
+  }
+  if (!(sifted_ ? next_sifted() : next_own())) return false;
+  if (inherited_.empty() || !holds_calls(records_)) return true;
+  waiting_.swap(bytes_);
+  waiting_in_range_ = in_range_;
+  return open_inherited();
+}
+
+bool ThreadCursor::next_own() {
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
     is_behind_loss_ |= ref.sequence > last_sequence_ + 1;
@@ -123,7 +154,8 @@ Result<> ThreadCursor::read(const ChunkRef& ref) {
 }
 
 bool ThreadCursor::next_sifted() {
-  const bool more = sifted_->next(bytes_);
+  bool inherited = false, more = false;
+  while ((more = sifted_->next(bytes_, inherited)) && inherited) inherited_.push_back(std::move(bytes_));
   chunks_ = sifted_->chunks();
   unreadable_ = sifted_->unreadable();
   first_error_ = sifted_->first_error();
@@ -131,6 +163,15 @@ bool ThreadCursor::next_sifted() {
   records_ = RecordCursor(bytes_);
   in_chunk_ = true;
   in_range_ = filter_.begin == 0 && filter_.end == UINT64_MAX;
+  return true;
+}
+
+bool ThreadCursor::open_inherited() {
+  bytes_ = std::move(inherited_.front());
+  inherited_.pop_front();
+  records_ = RecordCursor(bytes_);
+  event_.inherited = in_chunk_ = true;
+  in_range_ = false;  // each is looked at alone
   return true;
 }
 

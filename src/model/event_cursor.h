@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <span>
@@ -30,6 +31,8 @@ struct Event {
   uint64_t time = 0;        // ticks; what record.time says, raised to that of the event in front of it in the thread
   bool after_loss = false;  // of what the thread did right before, some was lost
   bool undone = false;      // a free by realloc that the thread's next record of a block takes back: it did not happen
+  bool inherited =
+      false;  // an entry in the process that this one was forked from, whose call is open here: it is no call of this one
   Record record;
 };
 
@@ -123,6 +126,8 @@ class ThreadCursor {
  private:
   bool next_chunk();
   bool next_sifted();
+  bool next_own();
+  bool open_inherited();
   Result<> read(const ChunkRef& ref);
   bool wanted(const ChunkRef& ref) const;
   bool passes() const {
@@ -141,6 +146,10 @@ class ThreadCursor {
   EventFilter filter_;
   std::span<const ChunkRef> refs_;
   size_t at_ = 0;  // next of refs_
+  // What it inherits is told in front of the first chunk with calls of its own, which waits meanwhile.
+  std::deque<std::vector<uint8_t>> inherited_;
+  std::vector<uint8_t> waiting_;
+  bool waiting_in_range_ = false;
   bool ahead_;
   std::unique_ptr<ChunkFeed> feed_;  // of the wanted chunks from at_ on; null: not begun
   std::vector<uint8_t> bytes_;

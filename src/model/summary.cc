@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <numeric>
 #include <string_view>
 
@@ -173,23 +172,6 @@ std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away) {
 }
 
 uint64_t Summary::total_lost() const { return sum_of(lost); }
-
-std::vector<uint32_t> process_parents(const Recording& recording) {
-  const auto processes = recording.processes();
-  std::vector<uint32_t> parents(processes.size(), UINT32_MAX);
-  std::map<uint32_t, uint32_t> latest;  // by pid: the last process before this one
-  for (uint32_t i = 0; i < processes.size(); ++i) {
-    const Process& process = processes[i].process;
-    auto found = latest.find(process.after_exec ? process.pid : process.parent_pid);
-    if (processes[i].announced && found != latest.end()) parents[i] = found->second;
-    // Forked just before its parent ran an exec, but heard of after.
-    while (!process.after_exec && parents[i] != UINT32_MAX && processes[parents[i]].process.after_exec &&
-           processes[parents[i]].process.start_ticks > process.start_ticks)
-      parents[i] = parents[parents[i]];
-    if (processes[i].announced) latest[process.pid] = i;
-  }
-  return parents;
-}
 
 bool goes_on_after_fork(const Recording& recording, uint32_t thread) {
   const RecordedThread& first = recording.threads()[thread];

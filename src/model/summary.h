@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "recording/process_parents.h"
 #include "recording/reader.h"
 
 namespace penna {
@@ -77,10 +78,7 @@ std::string end_text(const ProcessEnd& end);
 // (redis-server is a link to redis-check-rdb); of its executable where its arguments hold no such name.
 std::string process_name(const Process& process);
 
-// The process that each process was forked from (index), UINT32_MAX when there is none in the recording. Processes that
-// came from an exec have the one that ran it. Always an earlier one: following it ends.
-std::vector<uint32_t> process_parents(const Recording& recording);
-// So many of them are asked about locks: processes that fork from each other without end share little.
+// So many parents of a process are asked about locks: processes that fork from each other without end share little.
 inline constexpr int kMostAncestors = 16;
 
 // Whether a thread goes on in the middle of functions that its process's parent has entered: the first one after a fork.

@@ -30,11 +30,19 @@ struct ThreadCalls {
   template <typename Observer>
   void add(const Event& event, FunctionTable& functions, Observer&& observer) {
     if (event.record.is_call()) {
+      if (event.inherited) return inherit(event, functions, observer);
       const CallEvent call{event.time, event.record.pc, event.record.kind == PENNA_KIND_CALL_ENTRY};
       return add(CallRun{process, thread, {&call, 1}}, functions, observer);
     }
     last_time = event.time;
     matcher.jump(event.record.as<penna_jump>(), event.time, observer);
+  }
+  template <typename Observer>
+  void inherit(const Event& event, FunctionTable& functions, Observer&& observer) {
+    const uint64_t pc = event.record.pc;
+    const uint64_t key = time_matters ? functions.intern(process, pc, event.time) : pc;
+    matcher.enter(key, pc, event.time, observer, true);
+    last_time = event.time;
   }
   // Ends open calls with the last call event.
   template <typename Observer>

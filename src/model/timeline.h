@@ -72,8 +72,9 @@ struct TimelineLine {
   penna_sync sync = PENNA_SYNC_MUTEX;  // of locks and waits
   uint32_t wait_end = 0;               // penna_wait_end; may be unknown
   uint32_t site = 0;                   // id
-  bool inherited = false;              // kStrayExit: the process was forked inside of it
-  const Record* record = nullptr;      // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
+  // kStrayExit: the process was forked inside of it. Of a call: the same, and its beginning is the fork.
+  bool inherited = false;
+  const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
   // VALUES records, valid during the visit; null: there are none. A call's `stack` is in neither.
   const Record* arguments = nullptr;  // kEnter, kLeave, kLeaf
   const Record* result = nullptr;     // kLeave, kLeaf

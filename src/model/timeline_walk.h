@@ -19,7 +19,7 @@ struct Timeline::Emit {
     if (is_span(call.pc)) {
       call.tag = begin->record.as<penna_point>().site;
       give(LineKind::kSpanBegin, call, call.begin, depth, CallEnd::kExit);
-    } else if (timeline.fold_leaves_ || timeline.has_arguments(call.pc)) {
+    } else if (!call.inherited && (timeline.fold_leaves_ || timeline.has_arguments(call.pc))) {
       timeline.pending_ = true;
     } else {
       give(LineKind::kEnter, call, call.begin, depth, CallEnd::kExit);
@@ -39,6 +39,7 @@ struct Timeline::Emit {
     line.begin = call.begin;
     line.duration = time - call.begin;
     line.end = how;
+    line.inherited = call.inherited;
     if (is_span(call.pc)) {
       line.site = call.tag;
       if (kind == LineKind::kSpanBegin) line.record = &begin->record;
@@ -130,7 +131,7 @@ bool Timeline::add_call(const Event& event, OnLine& on_line) {
   const uint64_t pc = event.record.pc & ~kSpanPc;
   if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
     if (!flush(on_line)) return false;
-    matcher_.enter(pc, pc, event.time, emit);
+    matcher_.enter(pc, pc, event.time, emit, event.inherited);
     return emit.go_on;
   }
   if (pending_ && (!fold_leaves_ || matcher_.stack().back().pc != pc) && !flush(on_line)) return false;
@@ -148,6 +149,7 @@ void Timeline::for_each_open(size_t depth, Visit&& visit) const {
     TimelineLine entry = line(LineKind::kEnter, call.begin);
     entry.depth = static_cast<uint32_t>(i);
     entry.pc = call.pc;
+    entry.inherited = call.inherited;
     visit(static_cast<const TimelineLine&>(entry));
   }
 }

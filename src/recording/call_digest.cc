@@ -21,13 +21,25 @@ struct CallRecord {
 void CallDigest::add(std::span<const uint8_t> chunk, bool is_stored) {
   RecordCursor in(chunk);
   Record record;
-  while (in.next(record)) {
-    now_ = std::max(now_, record.time);
-    if (record.is_call())
-      call(record, is_stored);
-    else if (record.kind == PENNA_KIND_JUMP)
-      jump(record.as<penna_jump>(), is_stored);
-  }
+  while (in.next(record)) add(record, is_stored);
+}
+
+void CallDigest::add(const Record& record, bool is_stored) {
+  now_ = std::max(now_, record.time);
+  if (record.is_call())
+    call(record, is_stored);
+  else if (record.kind == PENNA_KIND_JUMP)
+    jump(record.as<penna_jump>(), is_stored);
+}
+
+void CallDigest::inherit(std::span<const uint64_t> pcs) {
+  for (uint64_t pc : pcs) stack_.push_back({pc, now_, State::kOut});
+}
+
+std::vector<uint64_t> CallDigest::open_calls() const {
+  std::vector<uint64_t> pcs(stack_.size());
+  std::transform(stack_.begin(), stack_.end(), pcs.begin(), [](const Open& open) { return open.pc; });
+  return pcs;
 }
 
 void CallDigest::call(const Record& record, bool is_stored) {

@@ -22,8 +22,12 @@ class CallDigest {
  public:
   static constexpr size_t kMaxDepth = 1 << 20;  // calls further in are not looked at
 
-  // The next chunk of the thread.
+  // The next chunk of the thread; or the next record.
   void add(std::span<const uint8_t> chunk, bool is_stored);
+  void add(const Record& record, bool is_stored);
+  // Calls that were open before the thread's first record, outermost first.
+  void inherit(std::span<const uint64_t> pcs);
+  std::vector<uint64_t> open_calls() const;  // of the running stack, outermost first
   // Chunks are missing here, or do not come in order: of what is open nobody knows whether it still is.
   void lose();
   // There is no room for what is open.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "recording/sifted_pieces.h"
+
 #include "base/free_memory.h"
 
 namespace penna {
@@ -31,6 +33,24 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
   // What was left out may have been the last that the thread did; the chunk still says when it was given away.
   reach(std::max(now_, in.header().time_end));
   keep_older(rules_.rough ? 0 : rules_.min_ticks);
+}
+
+void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
+  std::deque<std::vector<uint8_t>> chunks;
+  append_calls(PENNA_KIND_CALL_ENTRY, ticks, pcs, {}, chunks);
+  for (const std::vector<uint8_t>& chunk : chunks) {
+    const uint64_t left_out = calls_left_out_;
+    add(chunk);
+    calls_left_out_ = left_out;  // they are not this thread's
+    keep_older(0);
+    (void)take();
+  }
+}
+
+std::vector<uint64_t> CallSieve::open_calls() const {
+  std::vector<uint64_t> pcs(stack_.size());
+  std::transform(stack_.begin(), stack_.end(), pcs.begin(), [](const Open& open) { return open.pc; });
+  return pcs;
 }
 
 SiftedChunk CallSieve::take() {
@@ -122,7 +142,7 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   const Open* outer = stack_.empty() ? nullptr : &stack_.back();
   open.pc = pc;
   open.begin = now_;
-  open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr && outer->inside);
+  open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr ? outer->inside : amid_);
   open.level = outer != nullptr ? outer->level : 0;
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
@@ -256,7 +276,7 @@ void CallSieve::end_inside(size_t at, size_t offset) {
 
 // Of a function that is not open.
 void CallSieve::stray_exit(const Function& function, size_t offset) {
-  const bool inside = !rules_.inside_callers || (!stack_.empty() && stack_.back().inside);
+  const bool inside = !rules_.inside_callers || (stack_.empty() ? amid_ : stack_.back().inside);
   if (begun_ && keeps(function.traits, inside, stack_.empty() ? 0 : stack_.back().level)) return;
   if (begun_ || rules_.rough) chunk_->cut.leave_out(offset);
 }

@@ -77,11 +77,16 @@ class CallSieve {
  public:
   static constexpr size_t kMaxDepth = 1 << 20;  // calls further in are kept, and not looked at
 
-  // `rules` must outlive it.
-  CallSieve(const CallRules& rules, uint32_t process) : rules_(rules), process_(process), on_(!rules.starts_off) {}
+  // `rules` must outlive it. `amid`: the thread begins amid calls that nobody tells here, as after a fork: they may be callers, and may
+  // have turned it on, so its calls are kept.
+  CallSieve(const CallRules& rules, uint32_t process, bool amid = false)
+      : rules_(rules), process_(process), amid_(amid), on_(amid || !rules.starts_off) {}
 
   // The next chunk of the thread.
   void add(std::span<const uint8_t> chunk);
+  // For who records, in front of the first: calls that the thread goes on in, outermost first, since then.
+  void inherit(std::span<const uint64_t> pcs, uint64_t ticks);
+  std::vector<uint64_t> open_calls() const;  // of the running stack, kept or not, outermost first
   // Events are missing here: of calls that are open nobody knows how long they are, so they are kept.
   void lose() { keep_older(0); }
   // No chunk will come any more.
@@ -164,6 +169,7 @@ class CallSieve {
 
   const CallRules& rules_;
   uint32_t process_;
+  bool amid_;
   uint64_t now_ = 0;  // never decreases, as the time of an event (model/event_cursor.h)
   bool on_;
   bool begun_ = false, ended_ = false;

@@ -168,6 +168,8 @@ void process_fields(A& a, V& process) {
   a.number(process.start_ticks);
   a.text(process.executable);
   a.list(process.command, process.command_cut);
+  a.later_number(process.forked_by);
+  a.later_number(process.fork_ticks);
 }
 
 template <typename A, typename V>

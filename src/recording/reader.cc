@@ -352,6 +352,10 @@ void Recording::select_calls(CallRules rules) {
   state_->call_rules = std::make_shared<const CallRules>(std::move(rules));
 }
 const std::shared_ptr<const CallRules>& Recording::call_rules() const { return state_->call_rules; }
+const InheritedCalls& Recording::inherited_calls() const {
+  std::call_once(state_->inherited_known, [this] { state_->inherited_calls.emplace(*this); });
+  return *state_->inherited_calls;
+}
 uint64_t Recording::stack_node_count(uint32_t process) const { return state_->stacks[process].count(); }
 std::span<const ChunkRef> Recording::chunks() const { return state_->chunks; }
 

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "recording/call_sieve.h"
+#include "recording/inherited_calls.h"
 #include "recording/layout.h"
 #include "recording/module_map.h"
 #include "recording/records.h"
@@ -119,6 +120,9 @@ class Recording {
   // Who reads events leaves out what these rules leave out (CallSieve); null: nothing. Not rough.
   void select_calls(CallRules rules);
   const std::shared_ptr<const CallRules>& call_rules() const;
+
+  // Found out when it is asked for first: the threads that forked are read.
+  const InheritedCalls& inherited_calls() const;
 
   // Empty when there is no such node (lost block, id 0). Walking parents until 0 always ends.
   std::optional<StackNode> stack_node(uint32_t process, uint32_t id) const;

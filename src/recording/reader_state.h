@@ -6,6 +6,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,8 @@ struct Recording::State {
   std::vector<size_t> first_chunk;  // by thread, and one behind the last
   std::shared_ptr<const std::vector<Where>> conditions;
   std::shared_ptr<const CallRules> call_rules;
+  std::once_flag inherited_known;
+  std::optional<InheritedCalls> inherited_calls;
 
   Result<> read_header();
   FoundBlocks find_blocks();

@@ -11,11 +11,12 @@ SiftedChunks::SiftedChunks(const Recording& recording, uint32_t thread, const Ca
     : recording_(recording),
       rules_(rules),
       refs_(recording.chunks(thread)),
+      inherited_(inherited_chunks(recording, thread)),
       sieve_(rules, recording.threads()[thread].process) {}
 
-bool SiftedChunks::next(std::vector<uint8_t>& bytes) {
+bool SiftedChunks::next(std::vector<uint8_t>& bytes, bool& inherited) {
   while (decided_.empty()) {
-    const bool more = at_ < refs_.size() && !sieve_.ended();
+    const bool more = (!inherited_.empty() || at_ < refs_.size()) && !sieve_.ended();
     if (!more) sieve_.finish();
     if (sieve_.ready()) {
       give_one();
@@ -27,6 +28,8 @@ bool SiftedChunks::next(std::vector<uint8_t>& bytes) {
   }
   bytes.swap(decided_.front());
   decided_.pop_front();
+  inherited = inherited_left_ != 0;
+  inherited_left_ -= inherited;
   return true;
 }
 
@@ -39,14 +42,22 @@ bool SiftedChunks::read(const ChunkRef& ref, std::vector<uint8_t>& bytes) {
 }
 
 void SiftedChunks::read_one() {
+  if (!inherited_.empty()) {
+    add({nullptr, std::move(inherited_.front())});
+    return inherited_.pop_front();
+  }
   const ChunkRef& ref = refs_[at_];
   if (!comes_next(at_ == 0 ? nullptr : &refs_[at_ - 1], ref)) sieve_.lose();
   ++at_;
   Waiting waiting{&ref, {}};
   if (!read(ref, waiting.bytes)) return sieve_.lose();
   ++chunks_;
+  add(std::move(waiting));
+}
+
+void SiftedChunks::add(Waiting waiting) {
   sieve_.add(waiting.bytes);
-  if (waiting_.size() >= kMostHeld) waiting.bytes = {};
+  if (waiting_.size() >= kMostHeld && waiting.ref != nullptr) waiting.bytes = {};
   waiting_.push_back(std::move(waiting));
 }
 
@@ -55,7 +66,9 @@ void SiftedChunks::give_one() {
   waiting_.pop_front();
   const SiftedChunk sifted = sieve_.take();
   if (waiting.bytes.empty() && !read(*waiting.ref, waiting.bytes)) return;
+  const size_t before = decided_.size();
   append_pieces(sifted, std::move(waiting.bytes), rules_, decided_);
+  if (waiting.ref == nullptr) inherited_left_ += decided_.size() - before;
 }
 
 }  // namespace penna

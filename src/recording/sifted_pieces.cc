@@ -13,7 +13,8 @@ void append(std::vector<uint8_t>& bytes, uint64_t word) {
   bytes.insert(bytes.end(), from, from + sizeof word);
 }
 
-// Calls that are cut where the range begins or ends, in chunks of their own.
+}  // namespace
+
 void append_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs, penna_chunk header,
                   std::deque<std::vector<uint8_t>>& out) {
   constexpr size_t kMost = (PENNA_CHUNK_BYTES - sizeof(penna_chunk)) / (2 * sizeof(uint64_t));
@@ -30,8 +31,6 @@ void append_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs, p
     pcs = pcs.subspan(count);
   }
 }
-
-}  // namespace
 
 void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
                    std::deque<std::vector<uint8_t>>& out) {

@@ -5,11 +5,18 @@
 // Invariant: what is given are chunks for a RecordCursor, in the order of their records.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <span>
+#include <vector>
 
 #include "recording/call_sieve.h"
 
 namespace penna {
+
+// Entries or exits of these functions, all at one time, in chunks with a header like this, which the thread has not written.
+void append_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs, penna_chunk header,
+                  std::deque<std::vector<uint8_t>>& out);
 
 // Appends them to `out`. `chunk`: the one that `sifted` is about.
 void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,

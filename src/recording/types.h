@@ -58,6 +58,8 @@ struct Process {
   std::vector<std::string> command;
   uint32_t command_cut = 0;
   uint64_t start_ticks = 0;
+  uint32_t forked_by = 0;   // serial of the thread of its parent; 0: not forked, or not known
+  uint64_t fork_ticks = 0;  // what that thread did until then came before the fork
 };
 
 enum class EndKind : uint32_t {

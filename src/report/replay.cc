@@ -164,7 +164,8 @@ std::string values_text(const Site& site, const DecodedPoint& values,
 
 void UnbalancedEnds::count(const TimelineLine& line) {
   if (line.kind == LineKind::kStrayExit) ++(line.inherited ? inherited_ : stray_);
-  if (line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return;
+  inherited_ += line.kind == LineKind::kEnter && line.inherited;
+  if (line.inherited || (line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd)) return;
   jumped_ += line.end == CallEnd::kJump;
   unwound_ += line.end == CallEnd::kUnwound;
   open_ += line.end == CallEnd::kOpen;
@@ -254,7 +255,8 @@ static std::string thread_name_text(const Record& record) {
 
 std::string ReplayPrinter::event_text(const TimelineLine& line) {
   switch (line.kind) {
-    case LineKind::kEnter: return call_name(line) + " {";
+    case LineKind::kEnter:
+      return call_name(line) + (line.inherited ? " { /* begun before the process was forked */" : " {");
     case LineKind::kLeaf: return call_name(line) + result_text(line) + ";";
     case LineKind::kLeave:
       return fmt::format("}}{} /* {}{} */", result_text(line), function_name(line),

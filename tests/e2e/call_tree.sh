@@ -73,7 +73,7 @@ tree='work()
 expect_eq 3 "$(grep -c '^# ends, pid ' <<<"$out")" "trees"
 expect_eq "$tree" "$(grep -A 6 '^# ends' <<<"$out" | sed -n '/^work/,/^|   |   leaf/p' | head -n 6)" "the tree of the thread"
 expect_eq 1 "$(grep -c '^not left at the end: main > crash()$' <<<"$out")" "what was open in the crash"
-expect_eq 2 "$(grep -c '^ *|* *catcher()$' <<<"$out")" "calls of catcher, by the thread and by the child"
+expect_eq 2 "$(grep -c '^|[| ]*catcher()$' <<<"$out")" "calls of catcher, by the thread and by the child"
 
 run penna replay --tree --merge ends.penna
 expect_eq 125 "$status" "status of --tree with --merge"

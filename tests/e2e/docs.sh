@@ -17,6 +17,20 @@ int main(void) {
 PROGRAM
 build_c example
 
+cat >prefork.c <<'PROGRAM'
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noipa)) void answer(void) {}
+__attribute__((noipa)) void serve(void) {
+  if (fork() == 0)
+    answer();
+  else
+    wait(NULL);
+}
+int main(void) { serve(); }
+PROGRAM
+build_c prefork -finstrument-functions
+
 cat >ledger.cc <<'PROGRAM'
 #include <cstdio>
 #include <cstdlib>

@@ -159,6 +159,40 @@ TEST(ChunkFilter, ThreadsAreJudgedApart) {
   EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 1).entry(kFunction, kNow).close(), [] {})), 0u);
 }
 
+TEST(ChunkFilter, AForkedChildIsJudgedByWhatItsParentHadOpen) {
+  CallRules rules;
+  rules.rough = true;
+  rules.depth = 2;
+  ChunkFilter parent(0, nullptr, &rules);
+  ChunkBuilder first(kNow, 1, 0), second(kNow + 100, 1, 1);
+  (void)parent.apply(first.entry(kFunction, kNow).close(kNow + 10), [] {});
+  (void)parent.apply(second.exit(kFunction, kNow + 100).close(kNow + 110), [] {});
+  EXPECT_EQ(parent.open_then().at(1, kNow + 9), nullptr);
+  EXPECT_EQ(parent.open_then().at(2, kNow + 10), nullptr);
+  const std::vector<uint64_t>* open = parent.open_then().at(1, kNow + 20);
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(*open, std::vector<uint64_t>{kFunction});
+  ChunkFilter child(1, nullptr, &rules, nullptr, true);
+  child.inherit(*open, kNow + 20);
+  ChunkBuilder calls(kNow + 30, 1, 0);
+  calls.entry(kOther, kNow + 30).entry(kOther, kNow + 31);
+  EXPECT_EQ(calls_in(child.preview(calls.close())), 1u);
+  EXPECT_EQ(calls_in(child.apply(calls.close(), [] {})), 1u);
+  EXPECT_EQ(child.calls_left_out(), 1u);
+}
+
+TEST(OpenThen, RemembersAFewTimesOfAFewThreads) {
+  OpenThen then;
+  for (uint64_t i = 1; i <= OpenThen::kMostTimes + 1; ++i) then.note(1, 10 * i, {i});
+  EXPECT_EQ(then.at(1, 19), nullptr) << "forgotten";
+  ASSERT_NE(then.at(1, 35), nullptr);
+  EXPECT_EQ(then.at(1, 35)->front(), 3u);
+  then.note(1, 1000, std::vector<uint64_t>(OpenThen::kMostCalls + 1));
+  EXPECT_EQ(then.at(1, 1000), nullptr) << "too many to be kept, and older ones are not those";
+  for (uint32_t thread = 2; thread < 2 * OpenThen::kMostThreads; ++thread) then.note(thread, 2000, {});
+  EXPECT_EQ(then.at(1, 50), nullptr);
+}
+
 // A chunk with a record that is being written holds up those behind it: their calls lie inside.
 TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
   const std::string path = testing::TempDir() + "/chunk-filter.penna";

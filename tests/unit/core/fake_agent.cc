@@ -18,7 +18,7 @@ namespace penna::agent {
 Process process;
 RealFunctions real;  // none is looked up: the test loads and unloads nothing
 __thread Thread thread __attribute__((tls_model("initial-exec"))) = {
-    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr};
+    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr, 0};
 
 namespace {
 

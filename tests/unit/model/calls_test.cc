@@ -206,6 +206,55 @@ TEST(Calls, AForkedProcessLeavesWhatItsParentEntered) {
   EXPECT_EQ(seen.calls.counts().stray_exits, 3u);
 }
 
+TEST(Calls, AForkedProcessGoesOnInTheCallsOfItsParentsThread) {
+  RecordingBuilder build;
+  const uint32_t parent = build.process(100), child = build.forked(101, 100, 2, 20),
+                 grandchild = build.forked(102, 101, 1, 30);
+  build.thread(parent, 1).enter(kLeaf, 5);  // another thread's
+  auto& forks = build.thread(parent, 2);
+  forks.enter(kMain, 10);
+  forks.enter(kLeaf, 11);
+  forks.exit(kLeaf, 12);
+  forks.enter(kWork, 20);
+  forks.exit(kWork, 26);  // after the fork
+  forks.exit(kMain, 40);
+  auto& forked = build.thread(child, 1);
+  forked.enter(kLeaf, 28);
+  forked.exit(kLeaf, 35);
+  forked.exit(kWork, 36);
+  forked.exit(kMain, 50);
+  build.thread(child, 2).exit(kMain, 50);       // not the thread that was forked
+  build.thread(grandchild, 1).exit(kLeaf, 33);  // of those that its parent has inherited, and one of its own
+  build.thread(grandchild, 1).exit(kWork, 34);
+  Analysed seen(build);
+  EXPECT_EQ(seen.calls.counts().calls, 5u);
+  EXPECT_EQ(seen.calls.counts().stray_exits, 1u);
+  EXPECT_EQ(seen.calls.counts().inherited, 0u);
+  EXPECT_EQ(seen.calls.counts().open, 1u) << "leaf of the first thread";
+  EXPECT_EQ(seen.of(kMain, parent).calls, 1u);
+  EXPECT_EQ(seen.of(kMain, parent).total, 30u);
+  EXPECT_EQ(seen.of(kMain, child).total, 30u) << "from the fork on";
+  EXPECT_EQ(seen.of(kMain, child).self, 30u - 16u);
+  EXPECT_EQ(seen.of(kMain, child).calls, 0u);
+  EXPECT_EQ(seen.of(kMain, grandchild).total, 4u);
+  EXPECT_EQ(seen.of(kWork, parent).calls, 1u);
+}
+
+TEST(Calls, WhatAForkedProcessSaysOfItsParentIsNotTrusted) {
+  RecordingBuilder build;
+  const uint32_t parent = build.process(100);
+  build.thread(parent, 1).enter(kMain, 10);
+  build.thread(build.forked(101, 100, 7, 20), 1).exit(kMain, 30);        // there is no such thread
+  build.thread(build.forked(102, 999, 1, 20), 1).exit(kMain, 30);        // nor such a process
+  build.thread(build.forked(103, 103, 1, 20), 1).exit(kMain, 30);        // it is its own
+  build.thread(build.forked(104, 100, 1, 1u << 20), 1).exit(kMain, 30);  // forked after it began
+  build.forked(105, 100, 1, 20);                                         // it has told nothing
+  Analysed seen(build);
+  EXPECT_EQ(seen.calls.counts().calls, 1u);
+  EXPECT_EQ(seen.calls.counts().inherited + seen.calls.counts().stray_exits, 3u);
+  EXPECT_EQ(seen.of(kMain, parent).total, 0u);
+}
+
 TEST(Calls, OpenCallsLastUntilTheLastEvent) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

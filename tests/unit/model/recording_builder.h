@@ -198,6 +198,18 @@ class RecordingBuilder {
     check(writer_->write_process(process));
     return process.number;
   }
+  // One that a thread of the process with the pid `parent` forked then.
+  uint32_t forked(uint32_t pid, uint32_t parent, uint32_t thread, uint64_t ticks) {
+    Process process;
+    process.number = processes_++;
+    process.pid = pid;
+    process.parent_pid = parent;
+    process.start_ticks = ticks + 1;
+    process.forked_by = thread;
+    process.fork_ticks = ticks;
+    check(writer_->write_process(process));
+    return process.number;
+  }
   void end(const ProcessEnd& end) { check(writer_->write_process_end(end)); }
   ThreadBuilder& thread(uint32_t process, uint32_t serial) {
     auto& thread = threads_[{process, serial}];

@@ -47,6 +47,39 @@ TEST(SiftedChunks, ThreadsAreSiftedApartAndMerged) {
   EXPECT_EQ(story(recording, kAllocEvents), "") << "without calls the time counts all the same";
 }
 
+TEST(SiftedChunks, InheritedCallsAreAroundThoseOfAForkedProcess) {
+  RecordingBuilder build;
+  auto& parent = build.thread(build.process(100), 1);
+  const uint32_t child = build.forked(101, 100, 1, 20);
+  parent.enter(1, 10);
+  parent.enter(2, 11);
+  parent.exit(2, 40);
+  parent.exit(1, 41);
+  auto& thread = build.thread(child, 1);
+  thread.enter(3, 30);
+  thread.exit(3, 31);
+  thread.exit(2, 32);
+  Recording recording = build.open();
+  EXPECT_EQ(story(recording), "+1@10 +2@11 +1@20 +2@20 +3@30 -3@31 -2@32 -2@40 -1@41 ");
+  CallRules rules;
+  rules.depth = 2;
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+1@10 +2@11 +1@20 +2@20 -2@32 -2@40 -1@41 ");
+  rules = {};
+  rules.inside_callers = true;
+  rules.ask = [](uint32_t, uint64_t pc, uint64_t) {
+    FunctionTraits traits;
+    traits.caller = pc == 2;
+    return traits;
+  };
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+2@11 +2@20 +3@30 -3@31 -2@32 -2@40 ");
+  rules = {};
+  rules.begin = 25;
+  recording.select_calls(rules);
+  EXPECT_EQ(story(recording), "+1@25 +2@25 +1@25 +2@25 +3@30 -3@31 -2@32 -2@40 -1@41 ");
+}
+
 TEST(SiftedChunks, ReadsAheadAsFarAsItMust) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);

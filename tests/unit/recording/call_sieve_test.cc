@@ -331,6 +331,21 @@ TEST(CallSieve, ExitsWithoutEntriesStayWhenTheirFunctionIsKept) {
             (Steps{leave(B, 1), enter(B, 2), leave(B, 4)}));
 }
 
+TEST(CallSieve, WhatGoesOnAmidCallsThatNobodyToldIsKept) {
+  CallRules rules;
+  rules.inside_callers = rules.starts_off = true;
+  rules.ask = [](uint32_t, uint64_t, uint64_t) { return FunctionTraits{}; };
+  const Steps steps = {
+      {Step::kEnter, kCode + 1, kStart}, {Step::kExit, kCode + 1, kStart + 1}, {Step::kExit, kCode + 2, kStart + 2}};
+  const auto chunks = write(steps, 8);
+  for (const bool amid : {false, true}) {
+    CallSieve sieve(rules, 0, amid);
+    sieve.add(chunks[0]);
+    sieve.finish();
+    EXPECT_EQ(sieve.take().cut.changes(), !amid);
+  }
+}
+
 TEST(CallSieve, CallsOverALossAreNotJudgedByTheirLength) {
   CallRules rules;
   rules.min_ticks = 100;

@@ -117,6 +117,23 @@ TEST(Replay, TellsWhatWasBegunBeforeAFork) {
   EXPECT_EQ(ends.sentence(), "Of calls and spans: 1 end without a beginning, 1 begun before the process was forked.");
 }
 
+TEST(Replay, ShowsTheCallsThatAForkedProcessGoesOnIn) {
+  RecordingBuilder build;
+  build.thread(build.process(100), 1).enter(0x2000, 1000);
+  build.thread(build.forked(101, 100, 1, 1500), 1).enter(0x3000, 2000);
+  const Recording recording = build.open();
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  const std::string text = replay(recording, names, 1, false);
+  EXPECT_NE(text.find(" { /* begun before the process was forked */\n"), std::string::npos) << text;
+  UnbalancedEnds ends;
+  for_each_timeline_line(recording, 1, TimelineOptions{}, [&](const TimelineLine& line) {
+    ends.count(line);
+    return true;
+  });
+  EXPECT_EQ(ends.sentence(), "Of calls and spans: 1 begun before the process was forked, 1 not left at the end.");
+}
+
 TEST(Replay, ShowsSpans) {
   RecordingBuilder build;
   const uint32_t process = build.process(100, 1, 1000);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// OpenThen: which calls the threads of a process had open when they gave a chunk away, of the last few chunks.
+//
+// Why: a child's calls are filtered by what is around them, and that is what was open in its parent's thread when that forked it. A thread
+// gives its chunk away before it forks; until the child is met, its parent may have gone on for some chunks.
+// Invariant: what is not known is not guessed: at() gives null. Bounded by kMostThreads * kMostTimes * kMostCalls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace penna {
+
+class OpenThen {
+ public:
+  static constexpr size_t kMostThreads = 256, kMostTimes = 8, kMostCalls = 4096;
+
+  // `pcs`: outermost first.
+  void note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs);
+  // What was open from the last chunk on that was given away until `ticks`.
+  const std::vector<uint64_t>* at(uint32_t serial, uint64_t ticks) const;
+
+ private:
+  struct Time {
+    uint64_t ticks;
+    bool known;
+    std::vector<uint64_t> pcs;
+  };
+  std::map<uint32_t, std::deque<Time>> threads_;  // by serial; none is empty
+};
+
+}  // namespace penna
