@@ -77,8 +77,10 @@ def inner(n):
     return n * 2
 print(sum(outer(i) for i in range(100)))
 PY
-run penna record -f -o recording.penna -k points -e 'python:function__*' -e python:line -- /usr/bin/python3 work.py
+run penna record -f -o recording.penna -k points -e 'python:function__*' -e python:line -e 'python:import*' -- /usr/bin/python3 work.py
 expect_eq '10000' "$out"
 run penna replay recording.penna
-expect_eq 100 "$(grep -c 'point python:function__entry file=".*work.py" function="inner" line=3' <<<"$out")"
-expect_eq 100 "$(grep -c 'point python:function__return file=".*work.py" function="outer" line=2' <<<"$out")"
+expect_match "$out" 'point python:import__find__load__start module="_*[a-z]+"'
+calls=$(penna list /usr/bin/python3 | grep -q python:function__entry && echo 100 || echo 0)  # 3.13 has no such probes any more
+expect_eq "$calls" "$(grep -c 'point python:function__entry file=".*work.py" function="inner" line=3' <<<"$out")"
+expect_eq "$calls" "$(grep -c 'point python:function__return file=".*work.py" function="outer" line=2' <<<"$out")"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "programs.h"
 #include "symbols/symbol_file.h"
@@ -23,8 +24,10 @@ std::string last_part(std::string_view path) { return std::string(path.substr(pa
 // The function's own word: no return type, scope, arguments, version or clone.
 std::string core_name(std::string_view name) {
   std::string text(name.substr(0, name.find('@')));
-  size_t sign = text.find("operator<<char");  // LLVM leaves out the blank of "operator< <char>"
-  if (sign != std::string::npos) text.insert(sign + 9, " ");
+  constexpr std::string_view kLess = "operator<<";  // LLVM leaves out the blank of "operator< <char>"
+  const size_t sign = text.find(kLess), behind = sign + kLess.size();
+  if (sign != std::string::npos && behind < text.size() && (std::isalpha(text[behind]) != 0 || text[behind] == '_'))
+    text.insert(behind - 1, " ");
   std::string simple = simple_name(text);
   size_t scope = simple.rfind("::");
   simple = scope == std::string::npos ? simple : simple.substr(scope + 2);
