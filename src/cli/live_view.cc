@@ -248,7 +248,8 @@ void LiveView::hand_on(const Event& event) {
     if (!is_child && (parent == threads_.end() || parent->second.index != event.thread)) continue;
     fork.handed_on = true;
     if (parent == threads_.end()) continue;
-    parent->second.timeline->for_each_open(SIZE_MAX, [&](const TimelineLine& open) { fork.pcs.push_back(open.pc); });
+    parent->second.timeline->for_each_open(SIZE_MAX,
+                                           [&found = fork](const TimelineLine& open) { found.pcs.push_back(open.pc); });
   }
 }
 

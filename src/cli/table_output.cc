@@ -114,7 +114,8 @@ void add_color_option(OptionParser& parser, ColorMode& color) {
 void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
   if (rows) {
     parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
-    parser.text("-s,--sort", options.sort, "COLUMN", "sort by a column; COLUMN:asc or COLUMN:desc for a direction");
+    parser.text("-s,--sort", options.sort, "COLUMN",
+                "sort by a column, or by several as 'calls,self'; COLUMN:asc or COLUMN:desc for a direction");
   }
   parser.choice("--format", options.format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}},
                 "text for people, or raw numbers");

@@ -79,6 +79,18 @@ Result<SortOrder> find_order(const Table& table, std::string_view order) {
   return SortOrder{*index, direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc"};
 }
 
+// "calls,self:asc": where rows are equal by the first, the next one decides.
+Result<std::vector<SortOrder>> find_orders(const Table& table, std::string_view orders) {
+  std::vector<SortOrder> found;
+  for (bool more = true; more;) {
+    const size_t comma = orders.find(',');
+    more = comma != std::string_view::npos;
+    found.push_back(PENNA_TRY(find_order(table, orders.substr(0, comma))));
+    if (more) orders.remove_prefix(comma + 1);
+  }
+  return found;
+}
+
 void sort_rows(Table& table, const SortOrder& by) {
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& left, const TableRow& right) {
     const Cell &a = left.cells[by.column], &b = right.cells[by.column];
@@ -113,9 +125,10 @@ Result<> select_rows(Table& table, std::string_view order, size_t top) {
     completed = true;
   };
   if (!order.empty()) {
-    const SortOrder by = PENNA_TRY(find_order(table, order));
-    if (table.columns[by.column].kind == CellKind::kText) complete_all();
-    sort_rows(table, by);
+    const std::vector<SortOrder> orders = PENNA_TRY(find_orders(table, order));
+    for (const SortOrder& by : orders)
+      if (table.columns[by.column].kind == CellKind::kText) complete_all();
+    for (size_t i = orders.size(); i-- > 0;) sort_rows(table, orders[i]);
     table.order = {};
   }
   if (top != 0) table.rows_empty += std::erase_if(table.rows, [](const TableRow& row) { return row.is_empty; });

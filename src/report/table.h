@@ -114,7 +114,8 @@ struct Report {
 Cell number(uint64_t value);
 inline Cell number(int64_t value) { return value; }
 
-// Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case), keeps the first
+// Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case), or several of them with commas
+// between, of which the first counts most; keeps the first
 // `top` rows (0: all, empty ones too) and completes them. Without a direction numbers fall and text rises; without a column the order
 // stays. Empty cells come last; equal rows keep their order. The error names the columns.
 Result<> select_rows(Table& table, std::string_view order, size_t top);

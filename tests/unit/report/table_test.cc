@@ -41,6 +41,16 @@ TEST(SelectRows, NumbersFallTextRisesEmptyIsLast) {
   EXPECT_THAT(names(table), ElementsAre("d", "c", "b", "a"));
 }
 
+TEST(SelectRows, TheNextColumnDecidesWhereTheFirstDoesNot) {
+  Table table = sample();
+  ASSERT_TRUE(select_rows(table, "total,name:desc", 0));
+  EXPECT_THAT(names(table), ElementsAre("c", "d", "b", "a"));
+  ASSERT_TRUE(select_rows(table, "total:asc,name", 0));
+  EXPECT_THAT(names(table), ElementsAre("b", "d", "c", "a"));
+  EXPECT_FALSE(select_rows(table, "total,", 0));
+  EXPECT_FALSE(select_rows(table, "total,size", 0));
+}
+
 TEST(SelectRows, UnknownColumnsAreAnsweredWithTheKnownOnes) {
   Table table = sample();
   const auto column = select_rows(table, "size", 0);
