@@ -188,7 +188,7 @@ for thread in sorted({(int(r['pid']), int(r['tid'])) for r in rows}):
             category, name = stack.pop()
             if category != 'wait' and 'end' not in values: ended.append((time, name))
     assert not stack, stack
-    assert ended == [(int(r['time_ns']), r['name']) for r in own if r['kind'] in ('exit', 'span_end')], thread
+    assert ended == [(int(r['time_ns']), r['name']) for r in own if r['kind'] in ('exit', 'span_end') and not r['end']], thread
     arguments = [v for _, kind, c, _, v in mine if kind in (BEGIN, INSTANT) and c in ('point', 'span')]
     texts = [r['arguments'] for r in own if r['kind'] in ('point', 'span_begin')]
     assert [list(v) for v in arguments] == [[a.split('=')[0] for a in t.split(';')] for t in texts], (arguments, texts)
