@@ -54,20 +54,19 @@ struct NativeHooks {
   using Word = uintptr_t;
 
   template <Entered kWhich>
-  static Word call(const Six& of) {
-    InsideScope scope;
+  static Word pass_on(const Six& of) {
     return reinterpret_cast<Word (*)(Word, Word, Word, Word, Word, Word)>(entered_originals[kSet][kWhich])(
         of.a, of.b, of.c, of.d, of.e, of.f);
+  }
+  template <Entered kWhich>
+  static Word call(const Six& of) {
+    InsideScope scope;
+    return pass_on<kWhich>(of);
   }
   template <Entered kWhich>
   static Word call_that_throws(const Six& of) {
     InsideScope scope;
     return reinterpret_cast<Word>(penna_call_inside(entered_originals[kSet][kWhich], of.a, of.b, of.c));
-  }
-  template <Entered kWhich>
-  static Word pass_on(const Six& of) {
-    return reinterpret_cast<Word (*)(Word, Word, Word, Word, Word, Word)>(entered_originals[kSet][kWhich])(
-        of.a, of.b, of.c, of.d, of.e, of.f);
   }
 
   template <Entered kWhich, int kSize, int kCount, penna_alloc_family kFamily>
