@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +50,20 @@ struct FunctracerOptions {
   std::vector<std::string> libraries;  // parts of names of the files whose functions are traced; none: all
   bool start = false, debug = false, free_stacks = false, quiet = false, skip_missing = false;
 };
+
+// "16,24"; "" has none.
+Result<std::vector<uint64_t>> sizes_of(std::string_view text) {
+  std::vector<uint64_t> sizes;
+  const char *at = text.data(), *const end = at + text.size();
+  while (at != end) {
+    if (!sizes.empty() && *at++ != ',') break;
+    const auto [behind, error] = std::from_chars(at, end, sizes.emplace_back());
+    if (error != std::errc{}) break;
+    if ((at = behind) == end) return sizes;
+  }
+  if (text.empty()) return sizes;
+  return Error{fmt::format("-M takes sizes in bytes, as 16,24, not '{}'", text)};
+}
 
 int fail_with(const std::string& text) {
   std::fputs(("functracer: " + printable(text) + "\n").c_str(), stderr);
@@ -123,11 +138,7 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   options.libraries = parts_of(libraries, ";,:");
   if (!options.libraries.empty() && options.functions.empty())
     return Error{"-L is for functions: name them with -e or -a"};
-  for (const std::string& part : parts_of(sizes, ",")) {
-    char* end = nullptr;
-    options.style.pick.stacks_of_sizes.push_back(std::strtoull(part.c_str(), &end, 10));
-    if (*end != '\0') return Error{fmt::format("-M takes sizes in bytes, as 16,24, not '{}'", sizes)};
-  }
+  options.style.pick.stacks_of_sizes = PENNA_TRY(sizes_of(sizes));
   options.style.directory = directory.empty() ? home() : directory;
   options.style.rtrace = !directory.empty();
   options.style.pick.times = !no_times;

@@ -210,7 +210,9 @@ def signal_cases(space, program):
 
 def wrong_uses(space, program):
     for options, sentence in ((['-p', '1'], 'attaching to a process is not built yet'), ([], 'a program to run is missing'),
-                              (['-t', '257', 'x'], 'not in range'), (['-M', 'x', 'y'], '-M takes sizes'), (['-o', '/nowhere', 'x'], 'no directory'),
+                              (['-t', '257', 'x'], 'not in range'),
+                              *((['-M', sizes, 'y'], '-M takes sizes') for sizes in ('x', '16,,24', '16,', ',16', '-1')),
+                              (['-o', '/nowhere', 'x'], 'no directory'),
                               (['-e', 'a', '-a', 'b', 'x'], '-e and -a'), (['-L', 'libc', 'x'], '-L is for functions')):
         done = subprocess.run([FUNCTRACER, *options], capture_output=True, text=True)
         expect(done.returncode == 125 and sentence in done.stderr and done.stderr.count('\n') == 1, f'{options}: {done.stderr}')
