@@ -30,7 +30,7 @@ class Budget {
   static constexpr size_t kThreads = 1 << 18;
   // What these states have grown to together: calls that are open, functions and sites that were met.
   static constexpr size_t kStateBytes = 512 << 20;
-  // Copies of chunks that wait for an older one before they are shown.
+  // Copies of chunks that wait for an older one before they are shown, and calls that were open when a child may have been forked.
   static constexpr size_t kWaitingBytes = 64 << 20;
   // Functions and sites of a process, by addresses and ids that its records tell.
   static constexpr size_t kFunctions = 1 << 20;

@@ -13,7 +13,7 @@ namespace penna {
 
 ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
                          std::shared_ptr<Budget> budget, bool forked)
-    : process_(process), forked_(forked), share_(std::move(budget)) {
+    : process_(process), forked_(forked), open_then_(budget), share_(std::move(budget)) {
   if (conditions && !conditions->empty()) points_.emplace(std::move(conditions));
   if (rules == nullptr) return;
   rules_ = *rules;

@@ -43,6 +43,7 @@ class ChunkFilter {
   // Before its first chunk: what its first thread goes on in, since then, outermost first.
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks);
   const OpenThen& open_then() const { return open_then_; }
+  OpenThen take_open_then() { return std::move(open_then_); }
 
   bool has_rules() const { return rules_.any(); }
   uint64_t points_left_out() const { return points_left_out_; }

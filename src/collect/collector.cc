@@ -320,7 +320,8 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   totals_.unfollowed = add_counts(totals_.unfollowed, drain.unfollowed());
   if (const ChunkFilter* filter = drain.filter()) {
     if (left_open_.size() >= kMostLeft) left_open_.clear();
-    left_open_[drain.pid()] = filter->open_then();
+    left_open_.erase(drain.pid());
+    left_open_.emplace(drain.pid(), drain.take_open_then());
     totals_.points_left_out += filter->points_left_out();
     totals_.sites_with_condition += filter->sites_met();
     totals_.calls_left_out += filter->calls_left_out();

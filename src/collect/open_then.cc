@@ -7,15 +7,41 @@
 
 namespace penna {
 
+namespace {
+constexpr size_t kThreadBytes =
+    640;  // of a map's node and of an empty deque, which holds a block and a table of blocks
+}
+
+size_t OpenThen::weight_of(const Time& time) { return sizeof(Time) + time.pcs.capacity() * sizeof(uint64_t); }
+
+void OpenThen::forget_oldest(std::deque<Time>& times) {
+  share_.give_waiting_back(weight_of(times.front()));
+  times.pop_front();
+}
+
+void OpenThen::forget(Threads::iterator thread) {
+  while (!thread->second.empty()) forget_oldest(thread->second);
+  threads_.erase(thread);
+  share_.give_waiting_back(kThreadBytes);
+}
+
 void OpenThen::note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs) {
-  if (threads_.size() >= kMostThreads && threads_.count(serial) == 0)
-    threads_.erase(std::min_element(threads_.begin(), threads_.end(), [](const auto& a, const auto& b) {
-      return a.second.back().ticks < b.second.back().ticks;
-    }));
-  std::deque<Time>& times = threads_[serial];
+  auto thread = threads_.find(serial);
+  if (thread == threads_.end()) {
+    if (threads_.size() >= kMostThreads)
+      forget(std::min_element(threads_.begin(), threads_.end(), [](const auto& a, const auto& b) {
+        return a.second.back().ticks < b.second.back().ticks;
+      }));
+    if (!share_.take_waiting(kThreadBytes)) return;
+    thread = threads_.try_emplace(serial).first;
+  }
+  std::deque<Time>& times = thread->second;
   const bool known = pcs.size() <= kMostCalls;
-  times.push_back({ticks, known, known ? std::move(pcs) : std::vector<uint64_t>{}});
-  if (times.size() > kMostTimes) times.pop_front();
+  Time time{ticks, known, known ? std::move(pcs) : std::vector<uint64_t>{}};
+  if (times.size() >= kMostTimes) forget_oldest(times);
+  // Without its last time, at() would give an older one for it.
+  if (!share_.take_waiting(weight_of(time))) return forget(thread);
+  times.push_back(std::move(time));
 }
 
 const std::vector<uint64_t>* OpenThen::at(uint32_t serial, uint64_t ticks) const {

@@ -3,20 +3,27 @@
 //
 // Why: a child's calls are filtered by what is around them, and that is what was open in its parent's thread when that forked it. A thread
 // gives its chunk away before it forks; until the child is met, its parent may have gone on for some chunks.
-// Invariant: what is not known is not guessed: at() gives null. Bounded by kMostThreads * kMostTimes * kMostCalls.
+// Invariant: what is not known is not guessed: at() gives null. Bounded by kMostThreads * kMostTimes * kMostCalls, and with those of all
+// other processes by the budget.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
+
+#include "collect/budget.h"
 
 namespace penna {
 
 class OpenThen {
  public:
   static constexpr size_t kMostThreads = 256, kMostTimes = 8, kMostCalls = 4096;
+
+  explicit OpenThen(std::shared_ptr<Budget> budget = nullptr) : share_(std::move(budget)) {}
 
   // `pcs`: outermost first.
   void note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs);
@@ -29,7 +36,13 @@ class OpenThen {
     bool known;
     std::vector<uint64_t> pcs;
   };
-  std::map<uint32_t, std::deque<Time>> threads_;  // by serial; none is empty
+  using Threads = std::map<uint32_t, std::deque<Time>>;
+  static size_t weight_of(const Time& time);
+  void forget_oldest(std::deque<Time>& times);
+  void forget(Threads::iterator thread);
+
+  Budget::Share share_;
+  Threads threads_;  // by serial; none is empty
 };
 
 }  // namespace penna

@@ -193,6 +193,27 @@ TEST(OpenThen, RemembersAFewTimesOfAFewThreads) {
   EXPECT_EQ(then.at(1, 50), nullptr);
 }
 
+TEST(OpenThen, KeepsWithinTheBudgetOfAllProcesses) {
+  const auto budget = std::make_shared<Budget>(Budget::Limits{1, 1, 4096});
+  {
+    OpenThen then(budget);
+    then.note(1, 10, std::vector<uint64_t>(100, 7));
+    ASSERT_NE(then.at(1, 10), nullptr);
+    OpenThen moved = std::move(then);
+    EXPECT_NE(moved.at(1, 10), nullptr);
+    moved.note(1, 20, std::vector<uint64_t>(1000, 7));
+    EXPECT_EQ(moved.at(1, 20), nullptr) << "there is no room for it, and what was before is not that";
+    moved.note(2, 30, std::vector<uint64_t>(300, 7));
+    EXPECT_NE(moved.at(2, 30), nullptr) << "its room is given back";
+    OpenThen another(budget);
+    another.note(1, 40, std::vector<uint64_t>(300, 7));
+    EXPECT_EQ(another.at(1, 40), nullptr);
+  }
+  OpenThen later(budget);
+  for (uint64_t i = 0; i < 1000; ++i) later.note(1, i, std::vector<uint64_t>(30, 7));
+  EXPECT_NE(later.at(1, 999), nullptr) << "what is forgotten gives its room back";
+}
+
 // A chunk with a record that is being written holds up those behind it: their calls lie inside.
 TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
   const std::string path = testing::TempDir() + "/chunk-filter.penna";
