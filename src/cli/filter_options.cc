@@ -210,7 +210,7 @@ Result<> check_pattern(const std::string& text) {
   return Error{fmt::format(
       "'{}' is no regular expression: it has . [a-z] ( ) | * + ? ^ $, \\x for a character itself, and at most "
       "{} characters",
-      text, PENNA_REGEX_STEPS)};
+      text, +PENNA_REGEX_STEPS)};
 }
 
 Result<> check_filter(const FilterOptions& options, FilterUse use) {
