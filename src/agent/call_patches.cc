@@ -209,13 +209,9 @@ EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& questi
 }
 
 void patch_modules(void* opened) {
-  visit_new_modules(ModuleVisitor::kCallPatches, [=](const NewModules& modules) {
-    const OpenedScope scope(opened);
+  visit_new_modules(ModuleVisitor::kCallPatches, opened, [](const NewModules& modules) {
     uint32_t asked[NewModules::kMost];
-    // Of one that somebody else has opened meanwhile: by its own handle.
-    const auto scope_of = [&](uint32_t i) {
-      return scope.holds(modules[asked[i]]) ? opened : modules.handle(asked[i]);
-    };
+    const auto scope_of = [&](uint32_t i) { return modules.handle(asked[i]); };
     PatchLock lock;
     if (!lock) return count_refused_function(), false;
     ask(

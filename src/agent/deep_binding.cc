@@ -77,13 +77,15 @@ void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) 
 void expect_deep_binding() { __atomic_store_n(&expected, true, __ATOMIC_RELAXED); }
 
 // Of those that came before the first such dlopen, pointers may be filled that would be filled the same later.
-void lead_deep_bindings_to_ours() {
+void lead_deep_bindings_to_ours(void* opened) {
   if (!__atomic_load_n(&expected, __ATOMIC_RELAXED)) return;
   find_new_modules();
-  visit_new_modules(ModuleVisitor::kDeepBinding, [](const NewModules& modules) {
-    for (uint32_t i = 0; i < modules.count(); ++i)
-      if (modules.handle(i) != nullptr)
-        lead_to_ours(modules[i], *static_cast<const link_map*>(modules.handle(i)), modules.handle(i));
+  visit_new_modules(ModuleVisitor::kDeepBinding, opened, [](const NewModules& modules) {
+    for (uint32_t i = 0; i < modules.count(); ++i) {
+      dl_find_object found;
+      if (modules.handle(i) != nullptr && _dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0)
+        lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i));
+    }
     return true;
   });
 }

@@ -10,7 +10,8 @@ namespace penna::agent {
 // A dlopen asks for it: before it is called.
 void expect_deep_binding();
 
-// After a dlopen, what it has brought. Its constructors have run, with libc's functions. Not in signal handlers.
-void lead_deep_bindings_to_ours();
+// After a dlopen, what it has brought; null: its handle is not known. Its constructors have run, with libc's functions. Not in signal
+// handlers.
+void lead_deep_bindings_to_ours(void* opened);
 
 }  // namespace penna::agent

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/opening.h"
 #include "agent/patience.h"
 #include "agent/text.h"
 
@@ -101,13 +102,19 @@ void ModulePin::unpin() {
 }
 
 // Pinned first: who holds the dynamic linker's lock does not wait for a visit that waits for this lock.
-NewModules::NewModules(ModuleVisitor visitor) : visitor_(visitor) {
+NewModules::NewModules(ModuleVisitor visitor, void* opened) : visitor_(visitor) {
+  const OpenedScope scope(opened);
+  const bool may_wait = !others_open_modules(opened != nullptr);
   for (uint32_t slot = 0; count_ < kMost && next_module_unvisited(visitor, &slot, &facts_[count_]); ++slot) {
-    if (!pins_[count_].pin(facts_[count_])) continue;
+    ModulePin& pin = pins_[count_];
+    const bool is_opened = !facts_[count_].stays && scope.holds(facts_[count_]);
+    if (!is_opened && !(may_wait || facts_[count_].stays)) continue;
+    if (!is_opened && !pin.pin(facts_[count_])) continue;
+    handles_[count_] = is_opened ? opened : pin.handle();
     if (begin_visit(visitor, slot))
       slots_[count_++] = slot;
     else
-      pins_[count_].unpin();
+      pin.unpin();
   }
 }
 

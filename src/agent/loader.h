@@ -71,17 +71,20 @@ class ModulePin {
 
 // The modules that a visitor has not seen yet, or some of them: they are seen by this thread alone, and stay as long as this object. No
 // lock is held meanwhile: the dynamic linker's is taken for each, and its holder may wait for any of ours.
+// `opened`: a dlopen by this thread has just returned this handle, or null. What it holds needs no lock of the linker's. All else is left
+// to another thread if one is in a dlopen, whose constructors may wait for what this thread does next.
 class NewModules {
  public:
   static constexpr uint32_t kMost = 64;
-  explicit NewModules(ModuleVisitor visitor);  // not in signal handlers
+  NewModules(ModuleVisitor visitor, void* opened);  // not in signal handlers
   ~NewModules();
   NewModules(const NewModules&) = delete;
   NewModules& operator=(const NewModules&) = delete;
   uint32_t count() const { return count_; }
   bool maybe_more() const { return count_ == kMost; }
   const ModuleFacts& operator[](uint32_t i) const { return facts_[i]; }
-  void* handle(uint32_t i) const { return pins_[i].handle(); }
+  // In whose scope its names are looked up; null: it was there from the start.
+  void* handle(uint32_t i) const { return handles_[i]; }
 
  private:
   ModuleVisitor visitor_;
@@ -89,12 +92,13 @@ class NewModules {
   uint32_t slots_[kMost];
   ModuleFacts facts_[kMost];
   ModulePin pins_[kMost];
+  void* handles_[kMost];
 };
 // Calls visit(NewModules) until there are none left, or it returns false.
 template <typename Visit>
-void visit_new_modules(ModuleVisitor visitor, Visit&& visit) {
+void visit_new_modules(ModuleVisitor visitor, void* opened, Visit&& visit) {
   for (bool more = has_new_modules(visitor); more;) {
-    const NewModules modules(visitor);
+    const NewModules modules(visitor, opened);
     more = modules.count() != 0 && visit(modules) && modules.maybe_more();
   }
 }

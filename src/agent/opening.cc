@@ -29,8 +29,8 @@ uint64_t count_threads() {
   return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
 }
 
-void enter_new(penna_unless unless) {
-  visit_new_modules(ModuleVisitor::kEntering, [=](const NewModules& modules) {
+void enter_new(void* opened, penna_unless unless) {
+  visit_new_modules(ModuleVisitor::kEntering, opened, [=](const NewModules& modules) {
     if (allocators_wanted) enter_allocators(modules, unless);
     if (locks_wanted) enter_lock_functions(modules, unless);
     if (probes_wanted) enter_probes(modules, unless);
@@ -52,7 +52,7 @@ void enter_functions(const penna_config& config, bool forked) {
   probes_wanted = start_probes(config, forked);
   opening = 0;
   if ((allocators_wanted || locks_wanted || probes_wanted) && !forked)
-    enter_new(__libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
+    enter_new(nullptr, __libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 
 DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELEASE); }
@@ -60,6 +60,8 @@ DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELEASE); 
 DlopenScope::~DlopenScope() {
   if (__atomic_load_n(&opening, __ATOMIC_RELAXED) != 0) __atomic_fetch_sub(&opening, 1, __ATOMIC_RELAXED);
 }
+
+bool others_open_modules(bool this_too) { return __atomic_load_n(&opening, __ATOMIC_ACQUIRE) > (this_too ? 1 : 0); }
 
 // What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned. Then a thread may be at work
 // in it if it was started since that began: counted from where the first began of those that go on, in this thread, too.
@@ -74,7 +76,7 @@ Opening Opening::begin() {
   __atomic_store_n(&threads_before, now.threads_, __ATOMIC_RELAXED);
   if (now.threads_ == 1) return now;
   find_new_modules();
-  enter_new(PENNA_UNLESS_RUNNING);
+  enter_new(nullptr, PENNA_UNLESS_RUNNING);
   return now;
 }
 
@@ -84,7 +86,7 @@ void Opening::enter(void* opened) const {
   const uint64_t threads = count_threads();
   const bool others = threads != 1 && (threads_ == 0 || threads > threads_);
   find_new_modules();
-  enter_new(others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
+  enter_new(opened, others ? PENNA_UNLESS_RUNNING : PENNA_UNLESS_NOTHING);
   wait_for_visits(ModuleVisitor::kEntering, opened);
 }
 

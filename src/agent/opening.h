@@ -26,6 +26,9 @@ class DlopenScope {
   DlopenScope& operator=(const DlopenScope&) = delete;
 };
 
+// Are threads in a dlopen: besides this one, if it is in one itself?
+bool others_open_modules(bool this_too);
+
 // From before a dlopen until after it: which modules can no other thread have been at work in? Not in signal handlers.
 class Opening {
  public:

@@ -134,6 +134,9 @@ CASES |= {
     # --- Code that the tracer's hooks sit in.
     'threads': program('threads'),
     'dlopen_loop': program('dlopen_loop', '{bin}/plugin.so'),
+    'open_amid': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so'),
+    'open_amid_libcalls': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so', kinds=BY_CALLS,
+                                  options=('--libcalls',), silent=('locks', 'points')),
     'exceptions': program('exceptions'),
     'terminate': program('terminate', silent=('locks', 'points')),
     'jumps': program('jumps'),

@@ -49,7 +49,7 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 // What a dlopen has brought. `handle`: null where it is not known.
 void look_at_what_came(const Opening& opening, void* handle) {
   if (code_refused()) return;
-  lead_deep_bindings_to_ours();
+  lead_deep_bindings_to_ours(handle);
   patch_new_modules(handle);
   opening.enter(handle);
 }
