@@ -42,6 +42,7 @@ struct PastVisitor {
 
 // Gives each event to those who want it.
 struct Visitor {
+  const Recording& recording;
   Analyses& made;
   Progress& line;
 
@@ -56,7 +57,9 @@ struct Visitor {
       case kLockEvents:
         if (made.lock_places) (*made.lock_places)(event);
         return add_lock(event);
-      case kPointEvents: return (*made.points)(event);
+      case kPointEvents:
+        if (recording.takes_thread(event.thread)) (*made.points)(event);
+        return;
       default: return;
     }
   }
@@ -72,6 +75,7 @@ struct Visitor {
   }
   template <typename Some>  // an Event or a CallRun
   void add_calls(const Some& some) {
+    if (!recording.takes_thread(some.thread)) return;
     (*made.calls)(some);
     if (made.tree) (*made.tree)(some);
     if (made.call_groups) (*made.call_groups)(some);
@@ -129,7 +133,7 @@ void find_hangs(const Recording& recording, const Summary& summary, uint32_t cla
   Progress line("reading", events_of(summary, classes & kHangEvents), "events", progress);
   PastVisitor past{nullptr, made.relations.get(), line};
   visit_past(recording, classes & kHangEvents, past);
-  for_each_event(recording, {.classes = classes & kHangEvents}, [&](const Event& event) {
+  for_each_event(recording, {.classes = classes & kHangEvents, .all_threads = true}, [&](const Event& event) {
     line.step();
     (*made.relations)(event);
   });
@@ -175,9 +179,9 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   Progress line("reading", events_of(summary, classes), "events", progress);
   PastVisitor past{made.locks.get(), made.relations.get(), line};
   if (made.locks || made.relations) visit_past(recording, classes & kHangEvents, past);
-  const EventFilter filter{.classes = classes & kEventClasses};
-  Visitor visit{made, line};
   const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
+  const EventFilter filter{.classes = classes & kEventClasses, .all_threads = merged};
+  Visitor visit{recording, made, line};
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();
@@ -191,7 +195,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
     made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);
     if (made.lock_blocks->asks()) {
       Progress again("reading", summary.events[PENNA_ALLOC], "events", progress);
-      for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
+      for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
         again.step();
         (*made.lock_blocks)(event);
       });

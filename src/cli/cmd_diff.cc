@@ -135,6 +135,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   add_alloc_filter_options(parser, options.allocations);
   add_suppression_options(parser, options.suppressions);
   add_filter_options(parser, options.input.filter, FilterUse::kReading);
+  add_thread_options(parser, options.input.threads);
   add_symbol_options(parser, options.input);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");

@@ -210,6 +210,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   OptionParser parser(about, "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
   parser.text("-o,--output", options.output, "OUT",
               "the file, default standard output; of ctf and uftrace the directory, of libleaks "
               "how the names of its files begin, default allocs-PID. heaptrack, massif and rtrace are compressed when "

@@ -71,6 +71,7 @@ Result<Parsed<GraphOptions>> parse_graph(const Arguments& arguments) {
       "penna graph");
   parser.words("FUNC [REC]", words, "the function, and the recording");
   add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
   add_table_options(parser, options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;

@@ -26,13 +26,11 @@ Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const R
   std::vector<uint32_t> wanted;
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
-    if ((!options.tid || thread.tid == *options.tid) && processes[thread.process]) wanted.push_back(i);
+    if (recording.takes_thread(i) && processes[thread.process]) wanted.push_back(i);
   }
-  if (wanted.empty() && (options.tid || !options.pid.empty()))
-    return Error{fmt::format("no thread has {}{}{}: 'penna report threads' lists them",
-                             options.tid ? fmt::format("tid {}", *options.tid) : "",
-                             options.tid && !options.pid.empty() ? " in " : "",
-                             options.pid.empty() ? "" : "pid " + options.pid)};
+  if (wanted.empty() && !options.pid.empty())
+    return Error{fmt::format("no thread {}has pid {}: 'penna report threads' lists them",
+                             recording.selects_threads() ? "that is meant by --tid and --thread " : "", options.pid)};
   return wanted;
 }
 
@@ -144,7 +142,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   OptionParser parser("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
   parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
   add_input_options(parser, options.input);
-  parser.number("-t,--thread", options.tid, "TID", "only the thread with this tid");
+  add_thread_options(parser, options.input.threads, "-t,--tid");
   add_process_option(parser, "-p,--pid", options.pid, "only the threads of this process");
   parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
   parser.flag("--merge", options.merge, "all threads in one listing, by time");

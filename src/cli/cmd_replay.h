@@ -13,7 +13,6 @@ namespace penna {
 struct ReplayOptions {
   InputOptions input;
   ColorMode color = ColorMode::kAuto;
-  std::optional<uint32_t> tid;
   std::string pid;     // of which process, as --pid says it; empty: all
   uint64_t lines = 0;  // 0: all
   bool merge = false;  // all threads in one listing, by time

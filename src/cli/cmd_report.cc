@@ -191,6 +191,22 @@ Result<> take_words(const std::vector<std::string>& words, ReportOptions& option
   return ok();
 }
 
+// Who waits for whom is about all threads: of one it is its critical path that is shown.
+Result<> take_threads(ReportOptions& options) {
+  ThreadOptions& threads = options.input.threads;
+  PENNA_TRY(check_threads(threads));
+  if (!threads.any()) return ok();
+  if (options.which == "order" || options.which == "health")
+    return Error{
+        fmt::format("--tid and --thread leave nothing out here: {} is about all threads together", options.which)};
+  if (options.which != "chains") return ok();
+  if (threads.tids.size() + threads.names.size() != 1)
+    return Error{"chains shows the critical path of one thread: give one --thread or one --tid"};
+  options.path.thread = threads.names.empty() ? threads.tids.front() : threads.names.front();
+  threads = {};
+  return ok();
+}
+
 constexpr Words kLockTables = {"locks", "waits", "holds"};
 constexpr Words kAllocTables = {"alloc", "leaks", "temp", "peak", "lifetimes", "sizes", "heap"};
 
@@ -306,6 +322,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   }
   for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
     report.tail.push_back(std::move(sentence));
+  if (recording.selects_threads()) report.head.push_back(selected_text(recording));
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);
   if (is_one_of(options.which, kAllocTables)) advise_on_names(report, names);
@@ -368,7 +385,7 @@ Result<> check_use(const ReportOptions& options) {
         "--weight of them",
         fmt::join(kAllocTables, ", "))};
   if (options.path.any() && options.which != "chains")
-    return Error{"--thread and --span are for the critical path: penna report chains --thread NAME"};
+    return Error{"--span is for the critical path: penna report chains --span NAME"};
   if (!options.path.thread.empty() && !options.path.span.empty()) return Error{"give either --thread or --span"};
   return check_alloc_filter(options.allocations);
 }
@@ -389,6 +406,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   OptionParser parser("Shows the tables of a recording; without TABLE the top of each.", "penna report");
   parser.words("[REC] [TABLE]", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
   add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
   add_table_options(parser, options.table, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   parser.choice("--by", options.by,
@@ -420,12 +438,13 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   parser.text("--min-wait", options.min_wait, "DURATION", "locks, waits: leave out shorter waits: 10us, 1.5ms");
   parser.text("--min-hold", options.min_hold, "DURATION", "holds: leave out shorter holds");
   parser.flag("--ascii", options.ascii, "heap, locks, flame: draw with ASCII characters only");
-  parser.text("--thread", options.path.thread, "NAME|TID",
-              "chains: the critical path of this thread: what it and those that it waited for ran");
-  parser.text("--span", options.path.span, "NAME", "chains: the same of the slowest span of this name");
+  parser.text("--span", options.path.span, "NAME",
+              "chains: the critical path of the slowest span of this name, as with --thread that of this thread: what "
+              "it and those that it waited for ran");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));
+  PENNA_TRY(take_threads(options));
   PENNA_TRY(check_by(options));
   PENNA_TRY(check_use(options));
   if (options.which == kFlame && options.table.format != Format::kTable)

@@ -109,10 +109,11 @@ Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& na
 
 bool write_pprof(ExportWork& work, const TextSink& sink) {
   Allocations heap(work.recording);
-  work.analyses.walk = for_each_event(work.recording, {.classes = kAllocEvents}, [&](const Event& event) {
-    work.progress.step();
-    heap(event);
-  });
+  work.analyses.walk =
+      for_each_event(work.recording, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
+        work.progress.step();
+        heap(event);
+      });
   CompressedSink packed(Compression::kGzip, sink);
   return export_pprof(work.recording, work.names, heap, packed.sink()) && packed.finish();
 }

@@ -74,9 +74,11 @@ Result<Recording> open_input(const InputOptions& options) {
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
   PENNA_TRY(check_filter(options.filter, FilterUse::kReading));
+  PENNA_TRY(check_threads(options.threads));
   std::vector<Where> conditions = PENNA_TRY(Where::parse_all(options.conditions));
   Result<Recording> recording = Recording::open(path);
   if (!recording) return recording;
+  PENNA_TRY(select_threads(*recording, options.threads));
   if (!conditions.empty()) recording->select_points(std::move(conditions));
   CallRules rules = reading_rules(options.filter, *recording, symbol_options(options));
   if (rules.any()) recording->select_calls(std::move(rules));

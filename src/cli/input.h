@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/filter_options.h"
+#include "cli/thread_options.h"
 #include "model/symbol_source.h"
 #include "recording/reader.h"
 #include "symbols/symbol_file.h"
@@ -27,6 +28,7 @@ struct InputOptions {
   bool no_progress = false;
   std::vector<std::string> conditions;  // on the arguments of points: --where
   FilterOptions filter;                 // of calls and time
+  ThreadOptions threads;                // of the verbs that take them
 };
 
 // Adds those of filter_options.h, --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.

@@ -185,7 +185,9 @@ class HeapCounter {
     Freed& last = last_frees_[event.thread];
     switch (block.deed) {
       case BlockDeed::kNone: return true;
-      case BlockDeed::kAllocated: insert(heap, block.address, block.size); break;
+      case BlockDeed::kAllocated:
+        insert(heap, block.address, recording_.takes_thread(event.thread) ? block.size : 0);
+        break;
       case BlockDeed::kFreed: last = {block.address, remove(heap, block.address)}; break;
       case BlockDeed::kKept: insert(heap, last.address, last.size); break;
     }
@@ -253,6 +255,7 @@ bool export_chrome(const Recording& recording, Names& names, const TextSink& sin
   HeapCounter counter(recording, out);
   EventFilter allocations;
   allocations.classes = kAllocEvents;
+  allocations.all_threads = true;
   if (go_on && summary.events[PENNA_ALLOC] != 0)
     go_on = !for_each_event(recording, allocations, counter).stopped && counter.finish();
   return out.finish();

@@ -72,6 +72,7 @@ class CsvExport {
 
   bool line(const TimelineLine& line) {
     const std::optional<LiveBlocks::Block> freed = blocks_.change(line);
+    if (!recording_.takes_thread(line.thread)) return true;
     csv_.field(words_.time_ns(line.time));
     csv_.field(recording_.processes()[line.process].process.pid);
     csv_.field(recording_.threads()[line.thread].tid);
@@ -128,7 +129,7 @@ bool export_csv(const Recording& recording, Names& names, const TextSink& sink, 
   CsvExport out(recording, names, sink);
   out.header();
   *walk = for_each_event_line(
-      recording, step, [&](const TimelineLine& line) { return out.line(line); }, true);
+      recording, step, [&](const TimelineLine& line) { return out.line(line); }, true, true);
   return out.finish();
 }
 

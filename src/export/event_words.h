@@ -35,13 +35,14 @@ inline bool is_end_without_event(const TimelineLine& line) {
 }
 
 // The lines that are events, of all threads in time order: what was entered and not left has no end of its own. `with_ends`: those of
-// is_end_without_event(), too.
+// is_end_without_event(), too; `all_threads`: as EventFilter's.
 template <typename OnLine>
 WalkReport for_each_event_line(const Recording& recording, const std::function<void()>& step, OnLine&& on_line,
-                               bool with_ends = false) {
+                               bool with_ends = false, bool all_threads = false) {
   TimelineOptions options;
   options.fold_leaves = false;
   options.keep_open = false;  // a call that was not left has no exit event
+  options.filter.all_threads = all_threads;
   return for_each_merged_line(recording, options, [&](const TimelineLine& line) {
     step();
     return (!with_ends && is_end_without_event(line)) || on_line(line);

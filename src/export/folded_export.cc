@@ -201,7 +201,7 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     if (options.threads) counted.context = [](const Event& event) { return event.thread; };
     if (options.choice != nullptr) learn_lifetimes(recording, *options.choice, [] {});
     Allocations heap(recording, std::move(counted));
-    report.walk = for_each_event(recording, {.classes = classes}, [&](const Event& event) {
+    report.walk = for_each_event(recording, {.classes = classes, .all_threads = true}, [&](const Event& event) {
       step(1);
       heap(event);
     });
@@ -213,7 +213,7 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
   } else if (options.weight == FoldedWeight::kWaitByHolder || (reads_range(recording) && !options.threads)) {
     Locks locks(recording);
     visit_past(recording, classes, locks);
-    report.walk = for_each_event(recording, {.classes = classes}, [&](const Event& event) {
+    report.walk = for_each_event(recording, {.classes = classes, .all_threads = true}, [&](const Event& event) {
       step(1);
       locks(event);
     });

@@ -11,7 +11,7 @@ HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
       step_(std::move(step)),
       allocations_(recording),
       last_realloc_(recording.threads().size()) {
-  walk_ = for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
+  walk_ = for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
     step_();
     allocations_(event);
     note_failed(event);
@@ -41,6 +41,7 @@ bool HeapChanges::take(Pass& pass, uint64_t address, HeapChange& change) {
   change.size = found->second.size;
   change.begin = found->second.begin;
   change.stack = found->second.stack;
+  change.counts = found->second.counts;
   pass.live.erase(found);
   return true;
 }

@@ -22,6 +22,7 @@ namespace penna {
 struct HeapChange {
   bool is_free = false;
   bool temporary = false;   // a free: as StackAllocations::temporary
+  bool counts = true;       // its block was allocated by a thread that was asked for
   uint32_t thread = 0;      // index
   uint32_t family = 0;      // penna_alloc_family, of the function that was called; may be unknown
   uint32_t stack = 0;       // of the allocation, also at its free
@@ -71,6 +72,7 @@ class HeapChanges {
   struct Block {
     uint64_t size, begin;
     uint32_t stack;
+    bool counts;
   };
   // The second pass's state.
   struct Pass {
@@ -96,37 +98,41 @@ class HeapChanges {
 
 template <typename OnChange>
 void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& pick) {
-  const auto on_change = [&](const HeapChange& change) { return change.begin < pick.begin || visit(change); };
+  const auto on_change = [&](const HeapChange& change) {
+    return change.begin < pick.begin || !change.counts || visit(change);
+  };
   Pass pass;
-  for_each_event(recording_, {.classes = kAllocEvents, .process = process}, [&](const Event& event) {
-    step_();
-    if (event.time >= pick.end) return false;
-    HeapChange change;
-    change.thread = event.thread;
-    change.time = change.begin = event.time;
-    const BlockRecord block = read_heap_block(event.record);
-    change.is_free = block.deed == BlockDeed::kFreed;
-    if (!change.is_free && block.deed != BlockDeed::kAllocated) return true;
-    change.address = block.address;
-    change.family = block.family;
-    change.size = block.size;
-    change.stack = block.stack;
-    if (change.is_free) {
-      change.freed_from = block.stack;
-      if (will_fail(event, block) || !take(pass, change.address, change)) return true;
-      const auto last = pass.last.find(event.thread);
-      change.temporary = allocations_.knows_temporary() && change.family != PENNA_FAMILY_REALLOC &&
-                         last != pass.last.end() && last->second == change.address;
-      return static_cast<bool>(on_change(change));
-    }
-    // Live already: its free was not recorded.
-    HeapChange missed = change;
-    missed.is_free = true;
-    if (take(pass, change.address, missed) && !on_change(missed)) return false;
-    pass.live.insert_or_assign(change.address, Block{change.size, change.time, change.stack});
-    pass.last.insert_or_assign(event.thread, change.address);
-    return static_cast<bool>(on_change(change));
-  });
+  for_each_event(
+      recording_, {.classes = kAllocEvents, .process = process, .all_threads = true}, [&](const Event& event) {
+        step_();
+        if (event.time >= pick.end) return false;
+        HeapChange change;
+        change.thread = event.thread;
+        change.counts = recording_.takes_thread(event.thread);
+        change.time = change.begin = event.time;
+        const BlockRecord block = read_heap_block(event.record);
+        change.is_free = block.deed == BlockDeed::kFreed;
+        if (!change.is_free && block.deed != BlockDeed::kAllocated) return true;
+        change.address = block.address;
+        change.family = block.family;
+        change.size = block.size;
+        change.stack = block.stack;
+        if (change.is_free) {
+          change.freed_from = block.stack;
+          if (will_fail(event, block) || !take(pass, change.address, change)) return true;
+          const auto last = pass.last.find(event.thread);
+          change.temporary = allocations_.knows_temporary() && change.family != PENNA_FAMILY_REALLOC &&
+                             last != pass.last.end() && last->second == change.address;
+          return static_cast<bool>(on_change(change));
+        }
+        // Live already: its free was not recorded.
+        HeapChange missed = change;
+        missed.is_free = true;
+        if (take(pass, change.address, missed) && !on_change(missed)) return false;
+        pass.live.insert_or_assign(change.address, Block{change.size, change.time, change.stack, change.counts});
+        pass.last.insert_or_assign(event.thread, change.address);
+        return static_cast<bool>(on_change(change));
+      });
 }
 
 }  // namespace penna

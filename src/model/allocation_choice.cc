@@ -55,7 +55,7 @@ void learn_lifetimes(const Recording& recording, AllocationChoice& choice, const
   if (!choice.limits().asks_lifetime()) return;
   Lifetimes lifetimes(choice);
   Allocations heap(recording, {.context = {}, .family = choice.limits().family, .observer = &lifetimes});
-  for_each_event(recording, {.classes = kAllocEvents}, [&](const Event& event) {
+  for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
     step();
     heap(event);
   });

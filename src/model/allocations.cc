@@ -221,7 +221,8 @@ void Allocations::allocated(const Event& event, const BlockRecord& told) {
   HeapBlock block{told.size, event.time, kNoSlot, event.thread, last.allocations++};
   const SampleWeight weight = scale_.weigh(told.size);
   const bool counts =
-      options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, told);
+      recording_.takes_thread(event.thread) &&
+      (options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, told));
   if (counts) block.slot = slot_of(event, told);
   if (options_.unmatched != nullptr) options_.unmatched->allocated(event.process, told.address);
   add_live(event, told.address, block);
@@ -268,13 +269,15 @@ void Allocations::freed(const Event& event, const BlockRecord& free) {
 // A free of a block that is not this process's own.
 void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
   HeapTotals& totals = totals_[event.process];
-  ++totals.frees_by_family[family_of(free)];
   const bool is_inherited = heaps_.erase_inherited(event.process, free.address, event.time);
-  threads_[event.thread].freed = is_inherited ? Freed::kInherited : Freed::kUnmatched;
-  ++(is_inherited ? totals.inherited_frees : totals.unmatched_frees);
-  if (options_.unmatched == nullptr) return;
-  if (!is_inherited) options_.unmatched->unmatched(event, free);
-  if (free.space != BlockSpace::kMaps) options_.unmatched->freed(event.process, free.address, free.stack);
+  if (recording_.takes_thread(event.thread)) {
+    ++totals.frees_by_family[family_of(free)];
+    threads_[event.thread].freed = is_inherited ? Freed::kInherited : Freed::kUnmatched;
+    ++(is_inherited ? totals.inherited_frees : totals.unmatched_frees);
+    if (options_.unmatched != nullptr && !is_inherited) options_.unmatched->unmatched(event, free);
+  }
+  if (options_.unmatched != nullptr && free.space != BlockSpace::kMaps)
+    options_.unmatched->freed(event.process, free.address, free.stack);
 }
 
 // The thread's last free, of a block that counts, ended a temporary one when it was the thread's own and soon enough; or it did not,

@@ -30,7 +30,8 @@ bool holds_calls(RecordCursor records) {
 
 bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const {
   return (thread == kNoIndex || thread == index) &&
-         (process == kNoIndex || process == recording.threads()[index].process);
+         (process == kNoIndex || process == recording.threads()[index].process) &&
+         (all_threads || recording.takes_thread(index));
 }
 
 ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead)

@@ -80,6 +80,8 @@ struct EventFilter {
   uint64_t begin = 0;           // ticks, [begin, end)
   uint64_t end = std::numeric_limits<uint64_t>::max();
   bool past = false;  // only what lies before the range that is read (recording.call_rules()); without one nothing
+  bool all_threads =
+      false;  // also those that were not asked for, for who pairs their events (recording.takes_thread())
   bool wants_thread(const Recording& recording, uint32_t index) const;
 };
 

@@ -150,7 +150,7 @@ template <typename Visit>
 void visit_past(const Recording& recording, uint32_t classes, Visit& visit) {
   const CallRules* rules = recording.call_rules().get();
   if (rules == nullptr || rules->begin == 0) return;
-  for_each_event(recording, {.classes = classes, .past = true}, visit);
+  for_each_event(recording, {.classes = classes, .past = true, .all_threads = true}, visit);
   visit.begin_range(rules->begin);
 }
 

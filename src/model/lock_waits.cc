@@ -26,7 +26,7 @@ void Locks::requested(const Event& event, const LockRecord& read) {
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (ledger_.open(event.thread).lock != kNoIndex) conditions_.dropped(event.thread);
   unended_ += !ledger_.begin(event.thread, index, event.time, read.stack, thread_of(event.process, read.holder));
-  lock.queued_waits += ledger_.waiting(index) > 2;
+  counted(index, event.thread).queued_waits += ledger_.waiting(index) > 2;
   if (kind == LockKind::kCondition)
     conditions_.requested(states_[index].condition, event.thread, event.time, locked_since_[event.thread],
                           given_last_[event.thread]);
@@ -36,22 +36,23 @@ void Locks::waited(const Event& event, const LockRecord& read) {
   const LockKind kind = lock_kind(read.sync);
   const uint32_t index = index_of(event, kind, kind == LockKind::kJoin ? 0 : read.address);
   LockStats& lock = locks_[index];
+  LockStats& counts = counted(index, event.thread);
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   // Of a lock that was free, since its owner was dead, this is the one record: there was no wait.
   const bool had_to_wait = read.end != PENNA_WAIT_OWNER_DIED || read.begin != event.time;
   if (had_to_wait) end_wait(index, event.thread, read.begin, event.time, read, false);
   switch (read.end) {
-    case PENNA_WAIT_OWNER_DIED: ++lock.owner_died; [[fallthrough]];
+    case PENNA_WAIT_OWNER_DIED: ++counts.owner_died; [[fallthrough]];
     case PENNA_WAIT_GOT:
       if (kind == LockKind::kJoin) joined(event, read);
       if (kind == LockKind::kBarrier || kind == LockKind::kJoin || kind == LockKind::kFutex) break;
-      lock.contended += had_to_wait;
+      counts.contended += had_to_wait;
       // Who waited for the first call of a function finds it done: only the caller ever held it.
       if (kind == LockKind::kOnce) break;
       acquired(index, event, read);
       break;
-    case PENNA_WAIT_TIMEOUT: ++lock.timeouts; break;
-    default: ++lock.errors; break;
+    case PENNA_WAIT_TIMEOUT: ++counts.timeouts; break;
+    default: ++counts.errors; break;
   }
 }
 
@@ -67,8 +68,8 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   const State& state = states_[mutex];
   conditions_.ended(states_[index].condition, event.thread, mutex, read.end == PENNA_WAIT_TIMEOUT, state.last.end,
                     state.last.by.thread);
-  LockStats& condition = locks_[index];
-  if (condition.first_stack == 0) condition.first_stack = read.stack;
+  if (locks_[index].first_stack == 0) locks_[index].first_stack = read.stack;
+  LockStats& condition = counted(index, event.thread);
   condition.timeouts += read.end == PENNA_WAIT_TIMEOUT;
   condition.errors += read.end == PENNA_WAIT_ERROR;
   states_[mutex].recent.begin(state.last);
@@ -76,7 +77,7 @@ void Locks::condition_waited(const Event& event, const LockRecord& read) {
   end_wait(index, event.thread, read.begin, woken, read, false);
   if (woken < event.time) retaken(event, read, mutex, woken);
   const uint64_t begin = std::max(read.begin, from_);
-  locks_[mutex].condition_wait.add(begin <= event.time ? event.time - begin : 0);
+  counted(mutex, event.thread).condition_wait.add(begin <= event.time ? event.time - begin : 0);
   acquired(mutex, event, read);
 }
 
@@ -92,7 +93,7 @@ uint64_t Locks::retaking_since(const Event& event, const LockRecord& read, uint3
 }
 
 void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, uint64_t begin) {
-  LockStats& lock = locks_[mutex];
+  LockStats& lock = counted(mutex, event.thread);
   const uint64_t time = event.time - begin;
   if (time < options_.min_wait) {
     ++lock.short_waits;
@@ -133,7 +134,7 @@ void Locks::woke(const Event& event, const LockRecord& read) {
   state.waker = event.thread;
   state.waker_stack = read.stack;
   state.woken = event.time;
-  ++locks_[index].given;
+  ++counted(index, event.thread).given;
   if (can_be_of_many(locks_[index].kind)) posts_[locks_[index].address] = {event.thread, read.stack, event.time};
   if (state.condition != kNoIndex)
     conditions_.woke(state.condition, event.thread, event.time, read.most > 1, is_waited_for_elsewhere(index));
@@ -175,17 +176,18 @@ void Locks::took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLe
 
 // `open`: it has not ended, but the recording has.
 void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open) {
-  LockStats& lock = locks_[index];
+  const LockStats& lock = locks_[index];
+  LockStats& counts = counted(index, thread);
   State& state = states_[index];
   const uint64_t counted_from = std::max(begin, std::min(from_, now));
   const uint64_t time = duration(counted_from, now);
   const bool is_short = time < options_.min_wait;
   if (is_short) {
-    ++lock.short_waits;
+    ++counts.short_waits;
   } else {
-    lock.wait.add(time);
-    lock.open_waits += open;
-    note_waiting(lock.waiting_threads, thread);
+    counts.wait.add(time);
+    counts.open_waits += open;
+    note_waiting(counts.waiting_threads, thread);
   }
   const WaitLedger::Open& wait = ledger_.open(thread);
   const uint32_t owner = read.holder != 0 ? thread_of(lock.process, read.holder) : wait.owner;

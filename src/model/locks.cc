@@ -27,7 +27,7 @@ Locks::Locks(const Recording& recording, const LockOptions& options)
       nesting_(recording.threads().size()),
       locked_since_(recording.threads().size()),
       given_last_(recording.threads().size(), kNoIndex),
-      ledger_(recording.threads().size()),
+      ledger_(recording),
       conditions_(recording.threads().size()),
       joined_(recording.threads().size()),
       sample_(lock_sample(recording)) {
@@ -54,7 +54,7 @@ void Locks::operator()(const Event& event) {
   switch (read.deed) {
     case LockDeed::kTaken: return taken(index_of(event, lock_kind(read.sync), read.address), event, read);
     case LockDeed::kGivenBack: return given_back(event, read);
-    case LockDeed::kBusy: ++locks_[index_of(event, lock_kind(read.sync), read.address)].busy; return;
+    case LockDeed::kBusy: ++counted(index_of(event, lock_kind(read.sync), read.address), event.thread).busy; return;
     case LockDeed::kRequested: return requested(event, read);
     case LockDeed::kWaited: return waited(event, read);
     case LockDeed::kConditionWaited: return condition_waited(event, read);
@@ -70,8 +70,9 @@ void Locks::operator()(const Event& event) {
 
 uint32_t Locks::index_of(const Event& event, LockKind kind, uint64_t address) {
   const uint32_t index = add_lock(event, kind, address);
-  states_[index].used = locks_[index].seen = true;
-  std::vector<uint32_t>& threads = locks_[index].threads;
+  LockStats& counts = counted(index, event.thread);
+  states_[index].used = counts.seen = true;
+  std::vector<uint32_t>& threads = counts.threads;
   if (threads.empty() || threads.back() != event.thread) add_thread(threads, event.thread);
   return index;
 }
@@ -124,7 +125,7 @@ void Locks::made(const Event& event, const LockRecord& read) {
     index = add_lock(event, lock_kind(read.sync), read.address);
   }
   locks_[index].made_stack = read.stack;
-  locks_[index].seen = true;
+  counted(index, event.thread).seen = true;
 }
 
 // ---- Who holds it
@@ -150,7 +151,7 @@ uint32_t Locks::new_hold(const Hold& hold) {
 // After a request: a wait that record --min-wait found too short to be one.
 void Locks::taken(uint32_t index, const Event& event, const LockRecord& read) {
   if (ledger_.open(event.thread).lock == index) {
-    ++locks_[index].short_waits;
+    ++counted(index, event.thread).short_waits;
     ledger_.end(event.thread, index, {0, 0, kNoIndex, true, false}, {}, groups_);
   }
   acquired(index, event, read);
@@ -163,14 +164,15 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   // Of a sample, those without a stack stand for others; of what nobody holds all are recorded.
   const bool is_one_of_many = read.deed == LockDeed::kTaken && read.stack == 0 && has_holder(lock.kind);
   const uint64_t weight = is_one_of_many ? sample_ : 1;
-  lock.acquisitions += weight;
-  if (is_shared) lock.shared += weight;
+  LockStats& counts = counted(index, event.thread);
+  counts.acquisitions += weight;
+  if (is_shared) counts.shared += weight;
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (!has_holder(lock.kind)) return;
   // The first call of a function is made one at a time: an exception or a cancellation has left the one before.
   if (lock.kind == LockKind::kOnce) drop_holds(index);
   if (const uint32_t mine = hold_of(state, event.thread); mine != kNoHold) {
-    lock.recursive += weight;
+    counts.recursive += weight;
     ++holds_[mine].depth;
     return forked_.holds(event.process, lock.address, holds_[mine].depth, event.time);
   }
@@ -179,24 +181,25 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
     const uint64_t death = state.writer == kNoHold ? 0 : death_of(holds_[state.writer], event, read);
     death != 0 ? end_hold(state.writer, death, 0) : drop_holds(index);
   } else if (state.writer != kNoHold || (!is_shared && !state.readers.empty())) {
-    lock.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
+    counts.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
     drop_holds(index);
   }
   const uint32_t hold = new_hold({index, event.thread, 1, read.stack, weight, event.time});
   is_shared ? state.readers.push_back(hold) : void(state.writer = hold);
-  lock.deepest = std::max(lock.deepest, ++nesting_[event.thread]);
+  counts.deepest = std::max(counts.deepest, ++nesting_[event.thread]);
   forked_.holds(event.process, lock.address, 1, event.time);
 }
 
 void Locks::given_back(const Event& event, const LockRecord& read) {
   const uint32_t index = index_of(event, lock_kind(read.sync), read.address);
-  LockStats& lock = locks_[index];
+  const LockStats& lock = locks_[index];
+  LockStats& counts = counted(index, event.thread);
   State& state = states_[index];
   state.waker = event.thread;
   state.waker_stack = read.stack;
   state.woken = event.time;
   if (!has_holder(lock.kind)) {
-    ++lock.given;
+    ++counts.given;
     posts_[lock.address] = {event.thread, read.stack, event.time};
     if (ledger_.waiting(index) > state.posts.size() && state.posts.size() < kMostPosts)
       state.posts.push_back({event.thread, read.stack, event.time});
@@ -211,9 +214,9 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
   }
   const bool is_free = state.writer == kNoHold && state.readers.empty();
   if (is_free && forked_.give_back(event.process, lock.address)) {
-    ++lock.inherited_unlocks;
+    ++counts.inherited_unlocks;
   } else if (sample_ == 1) {  // else it may have been taken without being recorded
-    ++lock.unmatched_unlocks;
+    ++counts.unmatched_unlocks;
   }
   // It had been taken before the recording: whoever waits, waited for this thread.
   if (is_free)
@@ -301,11 +304,9 @@ uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
 
 void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open) {
   const uint64_t held = duration(hold.since, time);
-  locks_[hold.lock].hold.add(held, hold.weight);
-  if (held < options_.min_hold) {
-    locks_[hold.lock].short_holds += hold.weight;
-    return;
-  }
+  counted(hold.lock, hold.thread).hold.add(held, hold.weight);
+  if (held < options_.min_hold) counted(hold.lock, hold.thread).short_holds += hold.weight;
+  if (held < options_.min_hold || !recording_.takes_thread(hold.thread)) return;
   if (held > group.time.max()) group.thread = hold.thread;
   group.many_threads |= group.thread != hold.thread;
   group.open += open;
@@ -368,10 +369,9 @@ void Locks::finish() {
     State& state = states_[index];
     std::vector<uint32_t> open = state.readers;
     if (state.writer != kNoHold) open.push_back(state.writer);
-    locks_[index].held_at_end = !open.empty();
-    locks_[index].seen |= !open.empty();
     for (size_t i = 0; i < open.size(); ++i) {
       const Hold& hold = holds_[open[i]];
+      counted(index, hold.thread).held_at_end = counted(index, hold.thread).seen = true;
       const uint64_t end = std::max(ends[locks_[index].process], hold.since);
       const WaitLedger::Other by = holder(state, hold, 0);
       if (i == 0) ledger_.charge(index, by, end);
@@ -385,7 +385,7 @@ void Locks::finish() {
     read.stack = wait.stack;
     read.end = PENNA_WAIT_GOT;
     const uint64_t end = std::max(ends[locks_[wait.lock].process], wait.begin);
-    locks_[wait.lock].seen = true;
+    counted(wait.lock, thread).seen = true;
     end_wait(wait.lock, thread, wait.begin, end, read, true);
   }
   conditions_.finish([&](uint32_t thread) {

@@ -83,6 +83,10 @@ class Locks {
     uint8_t sought = 0;                          // so often the others were looked for in vain
   };
 
+  // Where what a thread did with a lock is counted: of threads that were not asked for, nowhere.
+  LockStats& counted(uint32_t index, uint32_t thread) {
+    return recording_.takes_thread(thread) ? locks_[index] : of_others_;
+  }
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
   uint32_t add_lock(const Event& event, LockKind kind, uint64_t address);
   void inherit_name(LockStats& lock) const;
@@ -136,6 +140,7 @@ class Locks {
   std::vector<std::vector<uint32_t>> sharers_;  // of a lock in memory that processes share: what it is in each of them
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
+  LockStats of_others_;
   std::vector<State> states_;  // of locks_
   std::vector<Hold> holds_;
   std::vector<uint32_t> free_holds_;

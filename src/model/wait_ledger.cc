@@ -78,9 +78,23 @@ void WaitLedger::end_only(uint32_t thread, uint32_t lock, const End& end, const 
   book(thread, lock, end, rest, groups);
 }
 
+// Whoever waits: what the holders of it that are asked for made wait, of `time`.
+void WaitLedger::charge_holders(const std::vector<Open::Part>& parts, uint64_t time,
+                                std::vector<HoldGroup>& groups) const {
+  for (const Open::Part& part : parts) {
+    const uint64_t share = std::min(part.time, time);  // a wait that says it began after it was asked for
+    time -= share;
+    if (part.group != kNoIndex && recording_.takes_thread(part.thread))
+      groups[part.group].waited = saturating_sum(groups[part.group].waited, share);
+  }
+}
+
 void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Other& rest,
                       std::vector<HoldGroup>& groups) {
   if (end.is_short) return;
+  const std::vector<Open::Part>& parts = open_[thread].parts;
+  charge_holders(parts, end.time, groups);
+  if (!recording_.takes_thread(thread)) return;
   const auto [found, added] = waiters_.try_emplace(pair_key(lock, end.stack), static_cast<uint32_t>(stacks_.size()));
   const uint32_t waiter = found->second;
   if (added) stacks_.push_back({lock, end.stack, 0, {}});
@@ -89,12 +103,10 @@ void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Othe
   stacks_[waiter].sum.add(one);
   threads_[has_holder_[lock]][thread].add(one);
   uint64_t left = end.time;
-  const std::vector<Open::Part>& parts = open_[thread].parts;
   for (const Open::Part& part : parts) {
-    const uint64_t time = std::min(part.time, left);  // a wait that says it began after it was asked for
+    const uint64_t time = std::min(part.time, left);
     left -= time;
     add(waiter, thread, lock, end, part, time);
-    if (part.group != kNoIndex) groups[part.group].waited = saturating_sum(groups[part.group].waited, time);
   }
   if (left != 0 || parts.empty())
     add(waiter, thread, lock, end, {rest.side, rest.stack, rest.thread, kNoIndex, left, false, rest.elsewhere}, left);

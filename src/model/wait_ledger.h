@@ -49,8 +49,9 @@ class WaitLedger {
     uint32_t elsewhere = kNoIndex;  // whose stack it is, if it is not that of the lock's process
   };
 
-  explicit WaitLedger(size_t threads) : open_(threads) {
-    for (std::vector<WaitSum>& one : threads_) one.resize(threads);
+  // `recording` must outlive it: it knows whose waits count.
+  explicit WaitLedger(const Recording& recording) : recording_(recording), open_(recording.threads().size()) {
+    for (std::vector<WaitSum>& one : threads_) one.resize(recording.threads().size());
   }
 
   void add_lock(bool has_holder) {
@@ -97,9 +98,11 @@ class WaitLedger {
   void charge_all(uint32_t lock, const Other& other, uint64_t now);
   static void add_part(Open& wait, const Other& other, uint64_t time);
   void leave_queue(uint32_t thread);
+  void charge_holders(const std::vector<Open::Part>& parts, uint64_t time, std::vector<HoldGroup>& groups) const;
   void book(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::vector<HoldGroup>& groups);
   void add(uint32_t waiter, uint32_t thread, uint32_t lock, const End& end, const Open::Part& part, uint64_t time);
 
+  const Recording& recording_;
   std::vector<Open> open_;                     // by thread
   std::vector<std::vector<uint32_t>> queues_;  // by lock: threads
   std::vector<bool> has_holder_;               // by lock

@@ -352,6 +352,11 @@ void Recording::select_calls(CallRules rules) {
   state_->call_rules = std::make_shared<const CallRules>(std::move(rules));
 }
 const std::shared_ptr<const CallRules>& Recording::call_rules() const { return state_->call_rules; }
+void Recording::select_threads(std::vector<bool> wanted) { state_->wanted_threads = std::move(wanted); }
+bool Recording::selects_threads() const { return !state_->wanted_threads.empty(); }
+bool Recording::takes_thread(uint32_t thread) const {
+  return state_->wanted_threads.empty() || state_->wanted_threads[thread];
+}
 const InheritedCalls& Recording::inherited_calls() const {
   std::call_once(state_->inherited_known, [this] { state_->inherited_calls.emplace(*this); });
   return *state_->inherited_calls;

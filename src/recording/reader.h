@@ -121,6 +121,11 @@ class Recording {
   void select_calls(CallRules rules);
   const std::shared_ptr<const CallRules>& call_rules() const;
 
+  // Who reads events leaves out those of other threads (EventFilter); who pairs them over threads counts what these did. By index.
+  void select_threads(std::vector<bool> wanted);
+  bool selects_threads() const;
+  bool takes_thread(uint32_t thread) const;
+
   // Found out when it is asked for first: the threads that forked are read.
   const InheritedCalls& inherited_calls() const;
 

@@ -45,6 +45,7 @@ struct Recording::State {
   std::vector<size_t> first_chunk;  // by thread, and one behind the last
   std::shared_ptr<const std::vector<Where>> conditions;
   std::shared_ptr<const CallRules> call_rules;
+  std::vector<bool> wanted_threads;  // by index; empty: all
   std::once_flag inherited_known;
   std::optional<InheritedCalls> inherited_calls;
 

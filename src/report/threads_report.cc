@@ -33,7 +33,9 @@ Report threads_report(const Recording& recording, const Summary& summary) {
                    {"torn", "TORN", CellKind::kCount, false, true},
                    {"blocked_ns", "BLOCKED", CellKind::kDuration}};
   const TimeMap& time = recording.time();
-  for (const ThreadSummary& thread : summary.threads) {
+  for (uint32_t i = 0; i < summary.threads.size(); ++i) {
+    if (!recording.takes_thread(i)) continue;
+    const ThreadSummary& thread = summary.threads[i];
     uint64_t lost = 0;
     for (uint64_t count : thread.lost) lost += count;
     const bool timed = thread.first_time != 0;

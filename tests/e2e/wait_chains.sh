@@ -37,5 +37,5 @@ expect_eq True "$(value "about($(part last ran), 100)")" "last ran $(part last r
 expect_eq 100 "$(value 'round(sum(row["share"] for row in path))')" "share of all parts"
 run penna report chains chain.penna --thread nobody
 expect_eq 125 "$status" "status of a thread that is not there"
-run penna report locks chain.penna --thread front
-expect_eq 125 "$status" "status of --thread elsewhere"
+run penna report locks chain.penna --span front
+expect_eq 125 "$status" "status of --span elsewhere"
