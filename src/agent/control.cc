@@ -7,11 +7,12 @@
 #include "agent/silencing.h"
 #include "agent/state.h"
 #include "penna/channel.h"
+#include "penna/detail/remote.h"
 
 namespace penna::agent {
 namespace {
 
-alignas(64) char stack[32 << 10];
+alignas(64) char stack[PENNA_REMOTE_STACK];
 
 penna_control_status switch_points(const penna_control& request, bool on, penna_change_counts* change) {
   char pattern[sizeof request.pattern];
@@ -51,12 +52,10 @@ void penna_agent_control_entry();
 void penna_agent_control_end();
 }
 
-// The stack is empty and aligned, and the loop has no end: whoever sent the thread here takes it back (attach/remote_call.h).
 asm(".text\n"
     ".hidden penna_agent_control_entry\n"
-    ".hidden penna_agent_control_end\n"
-    "penna_agent_control_entry: call penna_agent_control\n"
-    "penna_agent_control_end: pause\n jmp penna_agent_control_end\n");
+    ".hidden penna_agent_control_end\n" PENNA_REMOTE_CODE("penna_agent_control_entry", "penna_agent_control_end",
+                                                          "penna_agent_control"));
 
 void offer_control(penna_channel* channel) {
   channel->control_entry = reinterpret_cast<uintptr_t>(&penna_agent_control_entry);

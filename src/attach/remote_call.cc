@@ -22,8 +22,10 @@
 #include <thread>
 #include <vector>
 
+#include "attach/home_frame.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
+#include "penna/detail/remote.h"
 
 namespace penna {
 namespace {
@@ -31,7 +33,6 @@ namespace {
 constexpr long kPatienceUs = 2'000'000;
 constexpr long kLongestUs = 5'000'000;        // what we run takes milliseconds; a hostile process may lead us anywhere
 constexpr long kLongestPauseUs = 2000;        // between two looks at it
-constexpr uint64_t kEndBytes = 4;             // of the loop at the end
 constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
 void* pointer(uint64_t value) { return reinterpret_cast<void*>(value); }
@@ -88,6 +89,19 @@ bool ends_with_eintr(uint64_t call) {
   return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
 }
 
+bool follows_syscall(pid_t thread, const user_regs_struct& at) {
+  errno = 0;
+  const long word = ::ptrace(PTRACE_PEEKTEXT, thread, pointer(at.rip - 2), nullptr);
+  return errno == 0 && (word & 0xffff) == 0x050f;
+}
+
+// The system call begins anew, where the kernel would not see to it.
+void rewind(user_regs_struct& registers) {
+  registers.rax = registers.orig_rax;
+  registers.rip -= 2;
+  registers.orig_rax = ~uint64_t{0};
+}
+
 // What a stopped thread is in the middle of.
 class Saved {
  public:
@@ -103,46 +117,61 @@ class Saved {
     return true;
   }
 
+  // The registers last: until they are back, the thread finds home by itself if we are killed.
   bool restore(pid_t thread) {
     user_regs_struct general = general_;
     constexpr uint64_t kInterrupted = static_cast<uint64_t>(-EINTR);
-    if (general.rax == kInterrupted && ends_with_eintr(general.orig_rax) && follows_syscall(thread)) {
-      general.rax = general.orig_rax;
-      general.rip -= 2;
-      general.orig_rax = ~uint64_t{0};
-    }
+    if (general.rax == kInterrupted && ends_with_eintr(general.orig_rax) && follows_syscall(thread, general))
+      rewind(general);
     iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
-    const bool general_back = traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
-    const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
     const bool mask_back = traced(PTRACE_SETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_));
-    return general_back && vector_back && mask_back;
+    const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
+    const bool general_back = traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+    return mask_back && vector_back && general_back;
   }
 
-  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it by now.
-  bool redirect(pid_t thread, const RemoteCode& code) const {
+  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it by now. The mask
+  // last: nobody would put it back if we were killed before the thread has a frame to come home by.
+  bool redirect(pid_t thread, const RemoteCode& code) {
+    const HomeFrame frame(code.stack_top, without_our_stop(thread), vector_, mask_);
+    if (!frame.write(thread)) return false;
+    home_ = frame.context() + PENNA_REMOTE_HOME;
     user_regs_struct there = general_;
     there.rip = code.entry;
-    there.rsp = code.stack_top;
+    there.rsp = frame.stack_top();
+    there.rdi = frame.context();
     there.rbp = 0;
     there.eflags &=
         ~uint64_t{0x500};  // the direction flag is clear where functions begin; and no single steps, each a signal
     there.orig_rax = ~uint64_t{0};  // in no system call: nothing to restart yet
     uint64_t blocked = ~uint64_t{0};
     iovec registers{&there, sizeof there};
-    return traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked)) &&
-           traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+    return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers)) &&
+           traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+  }
+
+  // Has it gone home by itself, as it waited for us too long?
+  bool went_home(pid_t thread) const {
+    errno = 0;
+    const long word = ::ptrace(PTRACE_PEEKDATA, thread, pointer(home_), nullptr);
+    return errno == 0 && word != 0;
   }
 
  private:
-  bool follows_syscall(pid_t thread) const {
-    errno = 0;
-    const long word = ::ptrace(PTRACE_PEEKTEXT, thread, pointer(general_.rip - 2), nullptr);
-    return errno == 0 && (word & 0xffff) == 0x050f;
+  // As if it had not been stopped. rt_sigreturn(2) makes the kernel forget the rest of a sleep: it begins anew.
+  user_regs_struct without_our_stop(pid_t thread) const {
+    constexpr int64_t kRestarts[] = {-512, -513, -514, -516, -EINTR};  // ERESTARTSYS and its kin, linux/errno.h
+    user_regs_struct registers = general_;
+    const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
+    const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts) &&
+                          (result != -EINTR || ends_with_eintr(registers.orig_rax));
+    if (call >= 0 && restarts && follows_syscall(thread, registers)) rewind(registers);
+    return registers;
   }
 
   user_regs_struct general_{};
   std::vector<uint8_t> vector_;
-  uint64_t mask_ = 0;
+  uint64_t mask_ = 0, home_ = 0;
 };
 
 uint64_t instruction_pointer(pid_t thread) {
@@ -162,12 +191,20 @@ bool stop_it(pid_t pid, pid_t thread) {
   }
 }
 
-enum class Ran { kWhole, kFaulted, kTooLong, kGone };
+enum class Ran { kWhole, kHome, kFaulted, kTooLong, kGone };
 
-// Looks, more and more seldom, whether the thread has come to the end. Let go before, it would stay there: so it is put back also if it
-// takes too long. It is asked, and does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets
+// Stopped once more where it went on. What it stopped for, if not for us, it gets.
+Ran let_go_at_home(pid_t thread, const Stop& stop) {
+  Saved now;
+  if (stop.event == PTRACE_EVENT_STOP && now.save(thread)) now.restore(thread);
+  traced(PTRACE_DETACH, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0);
+  return Ran::kHome;
+}
+
+// Looks, more and more seldom, whether the thread has come to the end, and lets it stay there to be put back: so a sleep goes on, where
+// the way home would begin it anew. It is put back also if it takes too long. It is asked, and does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets
 // a handler whose signal is blocked, or sends an older fault's signal first.
-Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
+Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const Saved& saved) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(kLongestUs);
   for (long pause_us = 50;; pause_us = std::min(2 * pause_us, kLongestPauseUs)) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
@@ -175,9 +212,10 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code) {
     // Only one that runs: an interrupt of one that has stopped by itself would stop it once more, before it has gone a step.
     if (stop.signal == 0 && traced(PTRACE_INTERRUPT, thread, 0, 0)) stop = wait_for_stop(pid, thread, kLongestUs);
     if (stop.signal == 0) return Ran::kGone;
-    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;     // another program, which shall not get our registers
+    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which shall not get our registers
+    if (saved.went_home(thread)) return let_go_at_home(thread, stop);
     if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals but those of faults wait
-    if (const uint64_t at = instruction_pointer(thread); at >= code.end && at < code.end + kEndBytes)
+    if (const uint64_t at = instruction_pointer(thread); at >= code.end && at < code.end + PENNA_REMOTE_END_BYTES)
       return Ran::kWhole;
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
   }
@@ -201,7 +239,8 @@ Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
-  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code) : Ran::kGone;
+  const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code, saved) : Ran::kGone;
+  if (ran == Ran::kHome) return ok();
   const bool restored = ran != Ran::kGone && saved.restore(thread);
   traced(PTRACE_DETACH, thread, 0, 0);
   if (ran == Ran::kTooLong) return Error{fmt::format("what was run in process {} did not end", pid)};

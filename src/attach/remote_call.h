@@ -3,8 +3,8 @@
 //
 // Why: a process that runs must change itself (patch its points, say), and the agent has neither a thread nor a signal of
 // its own there. Two stops and two resumes, some 0.2 ms in all; the other threads run on.
-// Invariant: whatever happens, the thread goes on with the registers, the signal mask and the system call that it had, and
-// is not traced any more. Reference: ptrace(2), PTRACE_SEIZE and "syscall restarts".
+// Invariant: whatever happens, our end by SIGKILL included, the thread goes on with the registers, the signal mask and the system call
+// that it had, and is not traced any more. Reference: ptrace(2), PTRACE_SEIZE and "syscall restarts".
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,7 @@
 
 namespace penna {
 
-// Addresses in the other process. The code must be async-signal-safe, expects its stack to be empty, and ends in a loop of two
-// instructions, `pause` and a jump to it, at `end`.
+// Addresses in the other process, of code made by PENNA_REMOTE_CODE (penna/detail/remote.h) and its stack, which is empty.
 struct RemoteCode {
   uint64_t entry = 0;
   uint64_t end = 0;

@@ -16,9 +16,12 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+
+#include "penna/detail/remote.h"
 
 namespace penna::remote_call_test {
 namespace {
@@ -28,6 +31,7 @@ struct Shared {
   volatile int ready;
   volatile int signals;
   volatile int rounds;
+  volatile int wait;  // what is run goes on
 };
 Shared* shared;
 alignas(64) char stack[64 << 10];
@@ -43,16 +47,23 @@ __attribute__((used)) void penna_test_remote_work() {
   asm volatile("pxor %%xmm0, %%xmm0; pxor %%xmm7, %%xmm7; pxor %%xmm15, %%xmm15" : : : "xmm0", "xmm7", "xmm15");
   shared->calls = shared->calls + 1;
 }
+// Until it is told to end, or for so long that whoever waits for it has given up.
+__attribute__((used)) void penna_test_remote_wait() {
+  penna_test_remote_work();
+  while (shared->wait != 0) asm volatile("pause");
+}
 void penna_test_remote_entry();
 void penna_test_remote_end();
+void penna_test_remote_slow();
+void penna_test_remote_slow_end();
 void penna_test_remote_fault();
 void penna_test_remote_loop();
 void penna_test_remote_become();
 __attribute__((used)) void penna_test_remote_exec() { ::execl("/bin/sh", "sh", "-c", "exit 9", nullptr); }
 }
 asm(".text\n"
-    "penna_test_remote_entry: call penna_test_remote_work\n"
-    "penna_test_remote_end: pause; jmp penna_test_remote_end\n"
+    PENNA_REMOTE_CODE("penna_test_remote_entry", "penna_test_remote_end", "penna_test_remote_work")
+    PENNA_REMOTE_CODE("penna_test_remote_slow", "penna_test_remote_slow_end", "penna_test_remote_wait")
     "penna_test_remote_fault: movl $0, 0\n"
     "penna_test_remote_loop: jmp penna_test_remote_loop\n"
     "penna_test_remote_become: call penna_test_remote_exec\n ud2\n");
@@ -316,6 +327,163 @@ TEST_F(RemoteCallTest, AStoppedProcessStaysStopped) {
   ::kill(pid_, SIGCONT);
   for (int i = 0; i < 5000 && shared->rounds == rounds; ++i) ::usleep(1000);
   EXPECT_NE(shared->rounds, rounds);
+}
+
+// ---- Who called is killed
+
+constexpr double kLanes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+// Sums in vector registers, which nobody saves who does not know of them; amid them, signals.
+int compute_and_count_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { shared->signals = shared->signals + 1; };
+  ::sigaction(SIGUSR1, &action, nullptr);
+  stack_t other{};
+  other.ss_sp = std::malloc(SIGSTKSZ);
+  other.ss_size = SIGSTKSZ;
+  ::sigaltstack(&other, nullptr);
+  shared->ready = 1;
+  int wrong = 0;
+  while (shared->rounds == 0) {
+    double sums[8];
+    asm volatile(
+        "movupd (%1), %%xmm0\n movupd 16(%1), %%xmm7\n movupd 32(%1), %%xmm14\n movupd 48(%1), %%xmm15\n"
+        "mov $20000, %%ecx\n 1: addpd %%xmm0, %%xmm15\n subpd %%xmm0, %%xmm15\n dec %%ecx\n jnz 1b\n"
+        "movupd %%xmm0, (%0)\n movupd %%xmm7, 16(%0)\n movupd %%xmm14, 32(%0)\n movupd %%xmm15, 48(%0)\n"
+        :
+        : "r"(sums), "r"(kLanes)
+        : "ecx", "xmm0", "xmm7", "xmm14", "xmm15", "memory");
+    wrong += std::memcmp(sums, kLanes, sizeof sums) != 0;
+  }
+  stack_t now{};
+  ::sigaltstack(nullptr, &now);
+  sigset_t mask;
+  ::sigprocmask(SIG_BLOCK, nullptr, &mask);
+  if (now.ss_sp != other.ss_sp || (now.ss_flags & SS_DISABLE) != 0) return 3;
+  for (int signal = 1; signal < 32; ++signal)
+    if (::sigismember(&mask, signal) == 1) return 4;
+  return wrong == 0 ? 7 : 5;
+}
+
+// A process that calls until it is killed.
+pid_t fork_caller(pid_t pid, const RemoteCode& what) {
+  const pid_t caller = ::fork();
+  if (caller == 0)
+    for (;;) (void)call_in(pid, what);
+  return caller;
+}
+
+void kill_caller(pid_t caller) {
+  ::kill(caller, SIGKILL);
+  ::waitpid(caller, nullptr, 0);
+}
+
+TEST_F(RemoteCallTest, TheEndOfWhoCallsLeavesTheThreadAsItWas) {
+  start(compute_and_count_signals);
+  await_ready();
+  int sent = 0;
+  for (int i = 0; i < 40; ++i) {
+    const int calls = shared->calls;
+    const pid_t caller = fork_caller(pid_, code());
+    for (int waited = 0; waited < 2000 && shared->calls == calls; ++waited) ::usleep(500);
+    ::usleep(static_cast<unsigned>(i * 80));
+    kill_caller(caller);
+    const int before = shared->signals;
+    ::kill(pid_, SIGUSR1);
+    for (int waited = 0; waited < 10'000 && shared->signals == before; ++waited) ::usleep(1000);
+    ASSERT_EQ(shared->signals, ++sent) << "it takes signals again";
+  }
+  shared->rounds = 1;
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, TheEndOfWhoCallsAmidWhatIsRun) {
+  const RemoteCode slow{reinterpret_cast<uintptr_t>(&penna_test_remote_slow),
+                        reinterpret_cast<uintptr_t>(&penna_test_remote_slow_end),
+                        reinterpret_cast<uintptr_t>(stack + sizeof stack)};
+  start(compute_and_count_signals);
+  await_ready();
+  for (int i = 1; i <= 5; ++i) {
+    shared->wait = 1;
+    const pid_t caller = fork_caller(pid_, slow);
+    while (shared->calls < i) ::usleep(100);
+    kill_caller(caller);
+    ::kill(pid_, SIGUSR1);
+    ::usleep(2000);
+    EXPECT_EQ(shared->signals, i - 1) << "it waits";
+    shared->wait = 0;
+    for (int waited = 0; waited < 10'000 && shared->signals < i; ++waited) ::usleep(1000);
+    ASSERT_EQ(shared->signals, i);
+  }
+  shared->rounds = 1;
+  EXPECT_EQ(finish(), 7);
+}
+
+// Its system calls begin anew.
+TEST_F(RemoteCallTest, TheEndOfWhoCallsDuringASystemCall) {
+  const RemoteCode slow{reinterpret_cast<uintptr_t>(&penna_test_remote_slow),
+                        reinterpret_cast<uintptr_t>(&penna_test_remote_slow_end),
+                        reinterpret_cast<uintptr_t>(stack + sizeof stack)};
+  for (const int what : {0, 1, 2, 3}) {
+    *shared = {};
+    start([this, what] {
+      const int events = ::epoll_create1(0);
+      epoll_event event{EPOLLIN, {}};
+      ::epoll_ctl(events, EPOLL_CTL_ADD, pipe_[0], &event);
+      pollfd poll{pipe_[0], POLLIN, 0};
+      char byte = 0;
+      shared->ready = 1;
+      switch (what) {
+        case 0: return ::read(pipe_[0], &byte, 1) == 1 ? 7 : 3;
+        case 1: return ::poll(&poll, 1, 60'000) == 1 ? 7 : 3;
+        case 2: return ::epoll_wait(events, &event, 1, 60'000) == 1 ? 7 : 3;
+        default: return ::usleep(300'000) == 0 ? 7 : 3;
+      }
+    });
+    await_ready();
+    shared->wait = 1;
+    const pid_t caller = fork_caller(pid_, slow);
+    while (shared->calls == 0) ::usleep(100);
+    kill_caller(caller);
+    shared->wait = 0;
+    if (what < 3) {
+      ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+    }
+    EXPECT_EQ(finish(), 7) << what;
+    char byte = 0;
+    if (what == 1 || what == 2) {
+      ASSERT_EQ(::read(pipe_[0], &byte, 1), 1);
+    }
+  }
+}
+
+// One that is late, as the machine is busy, finds the thread at home.
+TEST_F(RemoteCallTest, WhoComesTooLateLeavesTheThreadAlone) {
+  start(compute_and_count_signals);
+  await_ready();
+  for (int i = 1; i <= 3; ++i) {
+    shared->wait = 1;
+    const pid_t caller = ::fork();
+    if (caller == 0)
+      ::_exit(call_in(pid_, {reinterpret_cast<uintptr_t>(&penna_test_remote_slow),
+                             reinterpret_cast<uintptr_t>(&penna_test_remote_slow_end),
+                             reinterpret_cast<uintptr_t>(stack + sizeof stack)})
+                  ? 0
+                  : 1);
+    while (shared->calls < i) ::usleep(100);
+    ::kill(caller, SIGSTOP);
+    shared->wait = 0;
+    ::kill(pid_, SIGUSR1);
+    ::usleep(600'000);
+    ::kill(caller, SIGCONT);
+    int status = 0;
+    ASSERT_EQ(::waitpid(caller, &status, 0), caller);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    for (int waited = 0; waited < 10'000 && shared->signals < i; ++waited) ::usleep(1000);
+    ASSERT_EQ(shared->signals, i);
+  }
+  shared->rounds = 1;
+  EXPECT_EQ(finish(), 7);
 }
 
 TEST_F(RemoteCallTest, CodeThatFaultsIsReportedAndTheProcessGoesOn) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// HomeFrame: what lies on the stack of a thread that we lead elsewhere, so that it finds back without us (penna/detail/remote.h).
+//
+// Why a signal's frame: the kernel puts all of a thread's state back from it at once, rt_sigreturn(2), which the thread calls itself.
+// Invariant: whole before the thread goes anywhere. Reference: arch/x86/include/uapi/asm/{ucontext,sigcontext}.h.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace penna {
+
+class HomeFrame {
+ public:
+  // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE.
+  HomeFrame(uint64_t stack_top, const user_regs_struct& general, const std::vector<uint8_t>& vector,
+            uint64_t signal_mask);
+
+  // False: the process has no memory there.
+  bool write(pid_t thread) const;
+  uint64_t context() const { return context_; }
+  uint64_t stack_top() const { return context_ - kHead; }
+
+ private:
+  static constexpr uint64_t kHead = 16;
+
+  uint64_t context_;
+  std::vector<uint8_t> bytes_;  // from stack_top() on
+};
+
+}  // namespace penna
