@@ -29,9 +29,9 @@ def reachable(code):
         by_flag = mnemonic == 'jb' and is_slot(code[index - 1][1])
         by_semaphore = mnemonic == 'jne' and code[index - 1][2] == 'cmpw'
         if mnemonic.startswith('j') and not by_flag and not by_semaphore:
-            target = int(operands.split()[0], 16)
-            if target in at:
-                work.append(at[target])
+            target = operands.split()[0]
+            if not target.startswith('*') and int(target, 16) in at:
+                work.append(at[int(target, 16)])
         if not mnemonic.startswith(('ret', 'jmp', 'ud2')):
             work.append(index + 1)
     return [code[index] for index in sorted(seen)]
