@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 12 };
+enum { PENNA_ABI_VERSION = 13 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -317,7 +317,8 @@ struct penna_config {
   uint64_t long_hold;    /* ticks: longer holds say where they end; 0: none does */
   uint64_t timed_wait;   /* ticks: so long in a lock function that cannot be tried is a wait (patch_plan.h) */
   /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
-   * matches a point says whether it is recorded; where none does, it is if the list is empty or begins with a "-". */
+   * matches a point says whether it is recorded; where none does, it is unless the list begins with a "+". Those of
+   * "@PROVIDER:NAME" say from where they are passed. */
   char point_patterns[472];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 552, "penna_config is 552 bytes");

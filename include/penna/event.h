@@ -271,8 +271,8 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_cond_wait) == 32, "penna_cond_wait is 32
  * u32 flags} and then its bytes, padded with zeros to 8. Flags: bit 0 = cut; of an array, bits 4..7 the penna_arg_type of
  * its elements and bits 8..11 the bytes of each, 1 to 8. */
 struct penna_point {
-  uint32_t site; /* id given by a SITE record of this process */
-  uint32_t reserved;
+  uint32_t site;  /* id given by a SITE record of this process */
+  uint32_t stack; /* 0: not recorded */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point) == 8, "penna_point is 8 bytes");
 

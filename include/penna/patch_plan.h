@@ -178,14 +178,14 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_stub) == 16, "penna_stub is 16 bytes");
  *   32   +------------------------+-----------------------+
  *        | nop                    | semaphore             |
  *   48   +-----------+------------+-----------------------+
- *        | text_bytes| reserved   | text ...              |
+ *        | text_bytes| frame      | text ...              |
  *        +-----------+------------+-----------------------+  */
 struct penna_probe {
   struct penna_point_state state; /* arg_count and types; the target fills the rest of what its code needs */
   uint64_t nop;                   /* run-time address */
   uint64_t semaphore;             /* of a 16-bit counter of who listens; 0: it has none */
   uint32_t text_bytes;            /* as in a penna_site_info; the text follows */
-  uint32_t reserved;
+  uint32_t frame;                 /* bytes that its code keeps on the stack while the target's code runs */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_probe) == 56, "penna_probe is 56 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_probe, nop) == 32, "penna_probe.nop");

@@ -69,7 +69,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
  *  +---------------------------+--------------------------------+  */
 struct penna_point_state {
   uint32_t id;   /* in records; 0 = never armed for recording */
-  uint8_t bytes; /* of a record, when no argument is a string or array */
+  uint8_t bytes; /* of a record, when no argument is a string or array; the lower 3 bits are the recorder's own */
   uint8_t arg_count;
   uint16_t head;    /* of such a record: the low 16 bits of its header, busy */
   uint64_t types;   /* of its values, as in the site */

@@ -7,6 +7,7 @@
 #include "agent/call_filters.h"
 #include "agent/modules.h"
 #include "agent/sites.h"
+#include "agent/stacks.h"
 #include "agent/text.h"
 #include "agent/writer.h"
 #include "penna/detail/site_text.h"
@@ -16,12 +17,15 @@ namespace penna::agent {
 extern "C" {
 void penna_point_reserve_entry();
 void penna_point_values_entry();
+void penna_point_stack_entry();
+void penna_point_stack_values_entry();
 __attribute__((visibility("hidden"))) uint8_t penna_point_has_xsave;
 }
 
 // points_x86_64.S counts on these.
 static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
 static_assert(offsetof(penna_chunk, time_begin) == 8 && PENNA_CHUNK_BYTES == 0x10000);
+static_assert(kWithStack == 1);
 static_assert(class_bit(PENNA_POINTS) == 1 << 3 && PENNA_FULL_TIME_BITS == 48 && sizeof(penna_point) == 8);
 
 namespace {
@@ -30,6 +34,9 @@ uint32_t last_id;
 bool wanted;            // the recorder asked for points
 bool recording_points;  // and is there
 bool recording_pools;   // and takes allocations: what penna/alloc.h tells
+
+// Globs of the points that are recorded with their stacks, each ended by a zero; an empty one ends the list.
+char stack_patterns[sizeof(penna_config::point_patterns) + 1];
 
 // ---- Telling ---------------------------------------------------------------------------------------------------------
 
@@ -48,7 +55,9 @@ void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
 
 void give_id(const SiteModule& module, const penna_point_site& site, penna_point_state& state) {
   uint32_t words = 2u + site.arg_count;
-  state.bytes = static_cast<uint8_t>(words * 8);
+  const char* text = penna_text_of(&site);
+  const uint8_t stack = site.kind == PENNA_SITE_SPAN_END ? 0 : stack_bits(text, site.text_bytes);
+  state.bytes = static_cast<uint8_t>(words * 8 | stack);
   state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
   state.arg_count = site.arg_count;
   state.types = site.types & ((uint64_t{1} << (4 * site.arg_count)) - 1);
@@ -80,15 +89,37 @@ bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, p
   return true;
 }
 
-// What the recorder asked for, as wishes: "+glob" and "-glob"; with none, or a "-" first, all points are on but these.
-void take_patterns(const penna_config& config) {
+// visit(sign, pattern)
+template <typename Visit>
+void for_each_pattern(const penna_config& config, Visit&& visit) {
   char own[sizeof config.point_patterns + 1];
   __builtin_memcpy(own, config.point_patterns, sizeof own - 1);
   own[sizeof own - 1] = '\0';
+  for (const char* pattern = own; *pattern != '\0'; pattern += text_length(pattern) + 1) visit(*pattern, pattern + 1);
+}
+
+// What the recorder asked for, as wishes: "+glob" and "-glob"; with no "+" first, all points are on but these.
+void take_patterns(const penna_config& config) {
   penna_change_counts ignored{};
-  if (own[0] != '+') change_sites("*", PENNA_RECORDED_KINDS, penna_wish_on(), &ignored);
-  for (const char* pattern = own; *pattern != '\0'; pattern += text_length(pattern) + 1)
-    change_sites(pattern + 1, PENNA_RECORDED_KINDS, *pattern == '+' ? penna_wish_on() : penna_wish_off(), &ignored);
+  if (config.point_patterns[0] != '+') change_sites("*", PENNA_RECORDED_KINDS, penna_wish_on(), &ignored);
+  for_each_pattern(config, [&](char sign, const char* pattern) {
+    if (sign == '@') return;
+    change_sites(pattern, PENNA_RECORDED_KINDS, sign == '+' ? penna_wish_on() : penna_wish_off(), &ignored);
+  });
+}
+
+// Before the first point gets its id. A program that records itself has modules that entered by the usual way until now.
+void take_stack_patterns(const penna_config& config) {
+  char* to = stack_patterns;
+  for_each_pattern(config, [&](char sign, const char* pattern) {
+    if (sign != '@') return;
+    const size_t bytes = text_length(pattern) + 1;
+    __builtin_memcpy(to, pattern, bytes);
+    to += bytes;
+  });
+  *to = '\0';
+  for (const SiteModule& module : site_modules())
+    if (module.table.note != nullptr) fill_entries(penna_entries_of(&module.table));
 }
 
 void settle_all() {
@@ -143,6 +174,7 @@ void start_points(const penna_config& config, bool forked) {
   if (!wanted && !pools) return;
   prepare();
   BoardLock lock(BoardLock::kWait);
+  if (wanted) take_stack_patterns(config);
   {
     Switcher switcher;
     find_site_modules(switcher);
@@ -175,8 +207,23 @@ penna_control_status change_points(const char* pattern, bool on, penna_change_co
 }
 
 void fill_entries(penna_point_entries* entries) {
-  entries->reserve = reinterpret_cast<uintptr_t>(&penna_point_reserve_entry);
-  entries->values = reinterpret_cast<uintptr_t>(&penna_point_values_entry);
+  const auto [reserve, values] = point_entries();
+  entries->reserve = reserve;
+  entries->values = values;
+}
+
+PointEntries point_entries() {
+  const auto address = [](void (*entry)()) { return reinterpret_cast<uintptr_t>(entry); };
+  if (stack_patterns[0] == '\0') return {address(penna_point_reserve_entry), address(penna_point_values_entry)};
+  return {address(penna_point_stack_entry), address(penna_point_stack_values_entry)};
+}
+
+uint8_t stack_bits(const char* text, uint32_t bytes) {
+  penna_site_name name;
+  penna_name_text(text, bytes, &name);
+  for (const char* pattern = stack_patterns; *pattern != '\0'; pattern += text_length(pattern) + 1)
+    if (penna_text_matches(pattern, name.full) != 0) return kWithStack;
+  return 0;
 }
 
 bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
@@ -191,6 +238,14 @@ uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t) {
   if (!recording(PENNA_POINTS)) return nullptr;
   Record record = begin_record(PENNA_KIND_POINT, words, PENNA_POINTS, penna_now());
   if (record) record.words[1] = id;
+  return record.words;
+}
+
+uint64_t* reserve_point_with_stack(uint32_t id, uint32_t words, uint64_t registers) {
+  if (!recording(PENNA_POINTS)) return nullptr;
+  const uint64_t stack = current_stack(*reinterpret_cast<const unwind::Registers*>(registers));
+  Record record = begin_record(PENNA_KIND_POINT, words, PENNA_POINTS, penna_now());
+  if (record) record.words[1] = id | stack << 32;
   return record.words;
 }
 

@@ -50,5 +50,21 @@ bool prepare_to_record(const SiteModule& module, const penna_point_site& site);
 uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t at);
 uint64_t* reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at);
 uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
+// The whole of it for a point with a stack; `registers`: the address of those that the walk begins with.
+uint64_t* reserve_point_with_stack(uint32_t id, uint32_t words, uint64_t registers);
+
+// ---- Stacks ----------------------------------------------------------------------------------------------------------
+// Where any are wanted, all modules enter by another way, which looks at each point: the usual way is no longer for them.
+
+// The lower bits of penna_point_state.bytes; none of them of a point without a stack, whose bytes the usual way takes as they are.
+inline constexpr uint8_t kWithStack = 1, kOfProbe = 2;
+
+// kWithStack or nothing. `text`: as in a penna_site_info.
+uint8_t stack_bits(const char* text, uint32_t bytes);
+// Where points of penna/point.h and probes shall enter: as penna_point_entries.
+struct PointEntries {
+  uintptr_t reserve, values;
+};
+PointEntries point_entries();
 
 }  // namespace penna::agent

@@ -6,6 +6,8 @@
 // Invariant: on the usual way nothing is called, and nothing outside this file is inlined that could call.
 #include "agent/points.h"
 #include "agent/writer.h"
+#include "penna/patch_plan.h"
+#include "unwind/arch.h"
 
 namespace penna::agent {
 
@@ -73,7 +75,7 @@ __attribute__((always_inline)) inline uint32_t bounded_length(const char* text, 
 }
 
 // 1 to 7 bytes as a word.
-uint64_t few_bytes(const char* from, uint32_t bytes) {
+__attribute__((always_inline)) inline uint64_t few_bytes(const char* from, uint32_t bytes) {
   unsigned past = past_aligned(from);
   uint64_t word = load(from - past) >> (past * 8);
   if (past + bytes > 8) word |= load(from - past + 8) << (64 - past * 8);
@@ -97,7 +99,7 @@ __attribute__((always_inline)) inline uint64_t* copy_text(uint64_t* to, const ch
 constexpr bool is_pair(uint32_t type) { return type == PENNA_ARG_STRING || type == PENNA_ARG_ARRAY; }
 
 // The word in front of an array's bytes: whole elements only. What it says of them comes with the limit.
-uint64_t measure_array(const uint64_t* value, uint32_t most) {
+__attribute__((always_inline)) inline uint64_t measure_array(const uint64_t* value, uint32_t most) {
   uint64_t flags = value[1] >> 32;
   uint32_t element = flags >> PENNA_ELEMENT_BYTES_SHIFT & 15;
   if (static_cast<uint32_t>(value[1]) <= most) return value[1];
@@ -144,14 +146,46 @@ __attribute__((always_inline)) inline void store(uint64_t types, const uint64_t*
   }
 }
 
+// Release: as Record::commit(), and as a cold block does it.
+void commit(uint64_t* record) {
+  __atomic_store_n(reinterpret_cast<uint8_t*>(record), uint8_t{PENNA_POINT_COMMIT}, __ATOMIC_RELEASE);
+}
+
+// `pc`, `sp`, `fp`: of the code that has jumped here. That of a probe is no code of the module, and has a frame of its own: its walk
+// begins at the probe's nop.
+uint64_t* reserve_with_stack(const penna_point_state* state, uint32_t words, uintptr_t pc, uintptr_t sp, uintptr_t fp) {
+  unwind::Registers registers{pc, sp, fp, false};
+  if ((state->bytes & kOfProbe) != 0) {
+    const auto* probe = reinterpret_cast<const penna_probe*>(state);
+    registers.pc = probe->nop + 1;
+    registers.sp += probe->frame;
+  }
+  return penna_point_preserving(state->id, words, reinterpret_cast<uintptr_t>(&registers), reserve_point_with_stack);
+}
+
 }  // namespace
 
-extern "C" void penna_point_values(const penna_point_state* state, uint64_t* values) {
+extern "C" __attribute__((visibility("hidden"))) void penna_point_values(const penna_point_state* state,
+                                                                         uint64_t* values) {
   uint64_t* record = reserve_point(state->id, measure(state->types, values, kHeadWords + state->arg_count));
   if (record == nullptr) return;
   store(state->types, values, record + kHeadWords);
-  // Release: as Record::commit(), and as a cold block does it.
-  __atomic_store_n(reinterpret_cast<uint8_t*>(record), uint8_t{PENNA_POINT_COMMIT}, __ATOMIC_RELEASE);
+  commit(record);
+}
+
+extern "C" __attribute__((visibility("hidden"))) uint64_t* penna_point_reserve_with_stack(
+    const penna_point_state* state, uintptr_t pc, uintptr_t sp, uintptr_t fp) {
+  return reserve_with_stack(state, state->bytes / 8u, pc, sp, fp);
+}
+
+extern "C" __attribute__((visibility("hidden"))) void penna_point_values_with_stack(const penna_point_state* state,
+                                                                                    uint64_t* values, uintptr_t pc,
+                                                                                    uintptr_t sp, uintptr_t fp) {
+  const uint32_t words = measure(state->types, values, kHeadWords + state->arg_count);
+  uint64_t* record = reserve_with_stack(state, words, pc, sp, fp);
+  if (record == nullptr) return;
+  store(state->types, values, record + kHeadWords);
+  commit(record);
 }
 
 }  // namespace penna::agent

@@ -24,6 +24,7 @@
         .set    CHUNK_TIME_BEGIN, 8
         .set    CHUNK_BYTES, 0x10000
         .set    POINTS_BIT, 1 << 3
+        .set    WITH_STACK, 1
         .set    FAR_TIME_BITS, 47
         .set    PREFETCH, 512
 
@@ -48,11 +49,14 @@
         .cfi_restore \register
 .endm
 
-/* Steps over the red zone and frees two registers. */
-.macro STEP_IN
+.macro ENTERED
         .cfi_def_cfa    rsp, 0
         .cfi_register   rip, r11
         endbr64
+.endm
+
+/* Steps over the red zone and frees two registers. */
+.macro STEP_IN
         lea     -152(%rsp), %rsp
         .cfi_adjust_cfa_offset 152
         mov     %rdx, 8(%rsp)
@@ -101,6 +105,7 @@ far_time:
 /* in: rax state, r11 return; out: r10 record or 0. The same steps as reserve_point() in points_record.cc; each
  * instruction more is felt: rdtsc alone takes 8 of the 12 ns. */
 ENTRY penna_point_reserve_entry
+        ENTERED
         STEP_IN
         testl   $POINTS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jz      .Lnot_armed
@@ -165,6 +170,7 @@ ENTRY penna_point_reserve_entry
 
 /* in: rax state, r11 return, r10 values */
 ENTRY penna_point_values_entry
+        ENTERED
         STEP_IN
         KEEP_REST
         mov     %rax, %rdi
@@ -174,6 +180,43 @@ ENTRY penna_point_values_entry
         STEP_OUT
         .cfi_endproc
 .size penna_point_values_entry, . - penna_point_values_entry
+
+/* As penna_point_reserve_entry and penna_point_values_entry, where points may be recorded with their stacks. These begin with the
+ * function that has jumped here: no unwinder follows a return address in a register. */
+        .set    ALL_KEPT, 184
+ENTRY penna_point_stack_entry
+        ENTERED
+        testb   $WITH_STACK, STATE_BYTES(%rax)
+        jz      penna_point_reserve_entry
+        STEP_IN
+        KEEP_REST
+        mov     %rax, %rdi
+        mov     %r11, %rsi
+        lea     ALL_KEPT(%rsp), %rdx
+        mov     %rbp, %rcx
+        call    penna_point_reserve_with_stack
+        mov     %rax, %r10
+        RESTORE_REST
+        STEP_OUT
+        .cfi_endproc
+.size penna_point_stack_entry, . - penna_point_stack_entry
+
+ENTRY penna_point_stack_values_entry
+        ENTERED
+        testb   $WITH_STACK, STATE_BYTES(%rax)
+        jz      penna_point_values_entry
+        STEP_IN
+        KEEP_REST
+        mov     %rax, %rdi
+        mov     %r10, %rsi
+        mov     %r11, %rdx
+        lea     ALL_KEPT(%rsp), %rcx
+        mov     %rbp, %r8
+        call    penna_point_values_with_stack
+        RESTORE_REST
+        STEP_OUT
+        .cfi_endproc
+.size penna_point_stack_values_entry, . - penna_point_stack_values_entry
 
 /* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state kept; passes rax on.
  * XSAVE of the components x87, SSE, AVX, opmask, ZMM (0xe7); never AMX, which is 8 KiB. SDM volume 1, 13.4. */

@@ -12,11 +12,6 @@
 #include "agent/state.h"
 #include "penna/detail/patch.h"
 
-extern "C" {
-void penna_point_reserve_entry();
-void penna_point_values_entry();
-}
-
 namespace penna::agent {
 namespace {
 
@@ -44,7 +39,8 @@ void for_each_probe(Visit&& visit) {
 // Its code is not called yet, and not executable.
 void prepare(penna_probe& probe) {
   const uint32_t words = 2u + probe.state.arg_count;
-  probe.state.bytes = static_cast<uint8_t>(words * 8);
+  const uint8_t stack = stack_bits(reinterpret_cast<const char*>(&probe + 1), probe.text_bytes);
+  probe.state.bytes = static_cast<uint8_t>(words * 8 | (stack != 0 ? stack | kOfProbe : 0));
   probe.state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
   probe.state.id = new_site_id();
 }
@@ -121,6 +117,7 @@ void enter_probes(const NewModules& modules, penna_unless unless) {
   PatchLock lock;
   if (!lock) return count_refused_function();
   penna_prepare_patching();
+  const PointEntries entries = point_entries();
   const auto fill = [&](Questions& questions) {
     for (uint32_t i = 0; i < modules.count(); ++i) {
       const ModuleFacts& module = modules[i];
@@ -128,8 +125,8 @@ void enter_probes(const NewModules& modules, penna_unless unless) {
       const NearRoom near =
           unless == PENNA_UNLESS_NOTHING ? reserve_near(module.start, module.end, kNearBytes) : NearRoom{};
       penna_patch_question& question = questions.list[questions.count++] = question_about(module, near, 0);
-      question.enter = reinterpret_cast<uintptr_t>(&penna_point_reserve_entry);
-      question.values = reinterpret_cast<uintptr_t>(&penna_point_values_entry);
+      question.enter = entries.reserve;
+      question.values = entries.values;
       question.unless = unless;
     }
   };

@@ -108,6 +108,11 @@ bool has_text(const PlannedProbe& probe) {
   return false;
 }
 
+int32_t frame_of(const PlannedProbe& probe) {
+  const auto values = static_cast<int32_t>(has_text(probe) ? probe.arguments.size() * 16 : 0);
+  return kRedZone + kValues + values;
+}
+
 constexpr uint64_t kTextLimit = (PENNA_MAX_STRING + 1) | PENNA_TEXT_ENDS_AT_ZERO;
 
 // lea DISTANCE(%rip), %reg: its last four bytes are left to be filled by the caller.
@@ -126,8 +131,7 @@ void fill(Code* code, size_t at, int64_t distance) {
 // the recorder: a place to jump to, or with strings a pointer to one.
 std::vector<uint8_t> recording_code(const PlannedProbe& probe, uint64_t at, uint64_t state, uint64_t entry) {
   const bool text = has_text(probe);
-  const auto values = static_cast<int32_t>(text ? probe.arguments.size() * 16 : 0);
-  const int32_t frame = kRedZone + kValues + values;
+  const int32_t frame = frame_of(probe);
   Code code;
   add_to_rsp(&code, -frame);
   store_word(&code, kRax, kRsp, kSavedRax);
@@ -199,6 +203,7 @@ uint64_t append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near
   head.nop = probe.site.nop + bias;
   head.semaphore = probe.semaphore != 0 ? probe.semaphore + bias : 0;
   head.text_bytes = static_cast<uint32_t>(text.size());
+  head.frame = static_cast<uint32_t>(frame_of(probe));
   const std::vector<uint8_t> padding((8 - near->end() % 8) % 8, 0xcc);
   near->append(padding);
   const uint64_t at = near->end();

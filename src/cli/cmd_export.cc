@@ -155,13 +155,16 @@ std::string what_is_missing(const ExportFormat& format, const ExportOptions& opt
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
-  return fmt::format(
-      "the recording holds no {0}, and so there is nothing for {1}: {2}",
-      calls                     ? "calls"
-      : classes == kAllocEvents ? "allocations"
-                                : "locks",
-      format.name,
-      calls ? kBuildForCalls : fmt::format("record it with -k {}", classes == kAllocEvents ? "alloc" : "locks"));
+  return fmt::format("the recording holds no {0}, and so there is nothing for {1}: {2}",
+                     calls                     ? "calls"
+                     : classes == kAllocEvents ? "allocations"
+                     : classes == kPointEvents ? "points"
+                                               : "locks",
+                     format.name,
+                     calls ? kBuildForCalls
+                           : fmt::format("record it with -k {}", classes == kAllocEvents   ? "alloc"
+                                                                 : classes == kPointEvents ? "points"
+                                                                                           : "locks"));
 }
 
 }  // namespace
@@ -173,21 +176,24 @@ std::vector<std::string> export_formats() {
 }
 
 void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where) {
-  parser.choice("--weight", weight,
-                {{"time", FoldedWeight::kTime},
-                 {"calls", FoldedWeight::kCalls},
-                 {"alloc-bytes", FoldedWeight::kAllocBytes},
-                 {"allocs", FoldedWeight::kAllocs},
-                 {"live", FoldedWeight::kLive},
-                 {"peak", FoldedWeight::kPeak},
-                 {"temp", FoldedWeight::kTemp},
-                 {"wait", FoldedWeight::kWait},
-                 {"wait-by-holder", FoldedWeight::kWaitByHolder}},
-                fmt::format("{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
-                            "at the peak, number of "
-                            "temporary ones; time waited, by who waited or by who held the lock; default time, or "
-                            "without calls alloc-bytes",
-                            where));
+  parser.choice(
+      "--weight", weight,
+      {{"time", FoldedWeight::kTime},
+       {"calls", FoldedWeight::kCalls},
+       {"alloc-bytes", FoldedWeight::kAllocBytes},
+       {"allocs", FoldedWeight::kAllocs},
+       {"live", FoldedWeight::kLive},
+       {"peak", FoldedWeight::kPeak},
+       {"temp", FoldedWeight::kTemp},
+       {"wait", FoldedWeight::kWait},
+       {"wait-by-holder", FoldedWeight::kWaitByHolder},
+       {"points", FoldedWeight::kPoints}},
+      fmt::format(
+          "{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
+          "at the peak, number of "
+          "temporary ones; time waited, by who waited or by who held the lock; passes of points; default time, or "
+          "without calls alloc-bytes",
+          where));
 }
 
 FoldedWeight default_weight(const Summary& summary) {
@@ -197,6 +203,8 @@ FoldedWeight default_weight(const Summary& summary) {
 
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {
   if (weight == FoldedWeight::kTemp && SampleScale(recording).is_sampled()) return Error{kNoTemporaryOfSample};
+  if (weight == FoldedWeight::kPoints && !asked_for_point_stacks(recording.session()))
+    return Error{"stacks of points were not recorded: penna record --point-stacks records them"};
   return ok();
 }
 

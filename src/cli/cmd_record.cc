@@ -219,8 +219,11 @@ int cmd_record(const RecordOptions& options) {
   if (!closed) say(closed.error().text);
   if (!options.quiet && !without_locks.empty()) say(without_locks);
   if (!options.quiet && !without_values.empty()) say(without_values);
-  if (!options.quiet && closed && !options.point_patterns.empty())
-    for (const std::string& sentence : unmet_points(options.point_patterns, path)) say(sentence);
+  if (!options.quiet && closed) {
+    for (const std::string& sentence : unmet_points("-e", options.point_patterns, "", path)) say(sentence);
+    const std::vector<std::string> stacked = triggered(options.filter, {TriggerAction::kPointStack});
+    for (const std::string& sentence : unmet_points("-T", stacked, "@stack", path)) say(sentence);
+  }
   if (!options.quiet)
     print_closing_lines(
         {path, start, end, options.conditions, unmet_conditions(path, options.conditions), filter_text(options.filter),

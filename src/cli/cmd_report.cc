@@ -127,7 +127,7 @@ constexpr NamedReport kReports[] = {
        const WaitAnalyses& waits = *m.analyses.relations;
        return order_report(*waits.order(), waits.deadlocks(), wait_texts(m), waits.end());
      }},
-    {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points); }},
+    {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points, m.names); }},
     {"threads", 0, [](const Material& m) { return threads_report(m.recording, m.summary); }},
     {"health", kEventClasses,
      [](const Material& m) {
@@ -161,6 +161,7 @@ FlameUnit unit_of(FoldedWeight weight) {
     case FoldedWeight::kTemp: return {CellKind::kCount, "temporary allocations"};
     case FoldedWeight::kWait: return {CellKind::kDuration, "of waits"};
     case FoldedWeight::kWaitByHolder: return {CellKind::kDuration, "of waits for locks"};
+    case FoldedWeight::kPoints: return {CellKind::kCount, "passes of points"};
   }
   return {CellKind::kCount, ""};
 }

@@ -19,7 +19,7 @@
 namespace penna {
 namespace {
 
-constexpr std::string_view kMinTimeWord = "min-time=", kRangeWord = "range=";
+constexpr std::string_view kMinTimeWord = "min-time=", kRangeWord = "range=", kTriggerWord = "trigger=";
 constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
 
 Result<int64_t> min_time_of(const FilterOptions& options) {
@@ -126,6 +126,16 @@ bool needs_quotes(const std::string& text) {
          std::string::npos;
 }
 
+// Has a colon that is not one of two: PROVIDER:NAME, not shop::pay.
+bool names_points(const std::string& pattern) {
+  for (size_t at = pattern.find(':'); at != std::string::npos; at = pattern.find(':', at)) {
+    const size_t end = std::min(pattern.find_first_not_of(':', at), pattern.size());
+    if (end - at == 1) return true;
+    at = end;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<Trigger> parse_trigger(const std::string& text, FilterUse use) {
@@ -144,7 +154,9 @@ Result<Trigger> parse_trigger(const std::string& text, FilterUse use) {
                     found->second == TriggerAction::kStack ? "only while the program runs there is a stack"
                                                            : "afterwards, -r and -T FUNC@off show what was before"),
     };
-  return Trigger{text.substr(0, at), found->second};
+  const std::string name = text.substr(0, at);
+  if (found->second == TriggerAction::kStack && names_points(name)) return Trigger{name, TriggerAction::kPointStack};
+  return Trigger{name, found->second};
 }
 
 std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions) {
@@ -175,7 +187,8 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
   else
     parser.texts("-T,--trigger", options.triggers, "FUNC@WHAT",
                  "on, off: calls of a thread are kept from, or until, it enters FUNC; stack: record from where FUNC is "
-                 "called, each time; snapshot: keep events in memory only, and store them when FUNC is entered; may be "
+                 "called, each time, or where FUNC is PROVIDER:NAME, a point is passed; snapshot: keep events in "
+                 "memory only, and store them when FUNC is entered; may be "
                  "repeated");
 }
 
@@ -227,6 +240,15 @@ Result<> check_filter(const FilterOptions& options, FilterUse use) {
       PENNA_TRY(check_pattern(text));
     }
   return ok();
+}
+
+bool asked_for_point_stacks(const Session& session) {
+  return std::any_of(session.options.begin(), session.options.end(), [](const std::string& option) {
+    if (option == kPointStacksWord) return true;
+    if (!option.starts_with(kTriggerWord)) return false;
+    const auto trigger = parse_trigger(option.substr(kTriggerWord.size()), FilterUse::kRecording);
+    return trigger && trigger->action == TriggerAction::kPointStack;
+  });
 }
 
 std::string filter_text(const FilterOptions& options) {

@@ -20,12 +20,15 @@
 
 namespace penna {
 
+// What a recording says of --point-stacks.
+inline constexpr const char* kPointStacksWord = "point-stacks";
+
 enum class FilterUse : uint8_t { kRecording, kReading };
 
-// What happens where a function is entered: -T FUNC@on, and so on.
-enum class TriggerAction : uint8_t { kOn, kOff, kStack, kSnapshot };
+// What happens where a function is entered: -T FUNC@on, and so on; or a point is passed: -T PROVIDER:NAME@stack.
+enum class TriggerAction : uint8_t { kOn, kOff, kStack, kSnapshot, kPointStack };
 struct Trigger {
-  std::string function;
+  std::string function;  // or point
   TriggerAction action;
 };
 Result<Trigger> parse_trigger(const std::string& text, FilterUse use);
@@ -51,6 +54,8 @@ Result<> check_pattern(const std::string& text);
 Result<> check_filter(const FilterOptions& options, FilterUse use);
 // The functions of triggers with such an action.
 std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
+// Whether a recording was made with stacks of points, of all or some.
+bool asked_for_point_stacks(const Session& session);
 // As one types what leaves something out: "-F 'pay*' --depth 3"; empty when nothing does. For sentences.
 std::string filter_text(const FilterOptions& options);
 // That no function met an option, as a sentence.

@@ -26,7 +26,8 @@ Result<> check(const RecordOptions& options) {
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
-  if (!options.filter.triggers.empty() && (options.classes & (1u << PENNA_CALLS)) == 0)
+  const size_t of_points = triggered(options.filter, {TriggerAction::kPointStack}).size();
+  if (options.filter.triggers.size() > of_points && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-T is about calls: add calls to -k"};
   if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"--max-overhead is about calls: add calls to -k"};
@@ -34,6 +35,8 @@ Result<> check(const RecordOptions& options) {
     return Error{"--keep is for -T FUNC@snapshot: without it, all events go into the recording"};
   if ((options.sample_bytes != 0 || options.free_stacks) && (options.classes & (1u << PENNA_ALLOC)) == 0)
     return Error{"--sample-bytes and --free-stacks are about allocations: add alloc to -k"};
+  if (!options.stacked_points.empty() && (options.classes & (1u << PENNA_POINTS)) == 0)
+    return Error{"--point-stacks and -T PROVIDER:NAME@stack are about points: add points to -k"};
   if ((options.lock_sample > 1 || options.min_wait_ns != 0 || options.long_hold_ns != 0) &&
       (options.classes & (1u << PENNA_LOCKS)) == 0)
     return Error{"--sample-locks, --min-wait and --holds are about locks: add locks to -k"};
@@ -131,6 +134,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
               "record only a sample of the allocations, one in so many bytes (512k, 4m), drawn at random: reports "
               "then show estimates of the totals; cheap enough to leave on");
   parser.flag("--free-stacks", options.free_stacks, "record from where blocks are freed, too");
+  bool point_stacks = false;
+  parser.flag("--point-stacks", point_stacks,
+              "record from where points are passed, too; of some of them alone: -T PROVIDER:NAME@stack");
   std::string min_wait, holds;
   parser.text("--min-wait", min_wait, "TIME",
               "waits for locks that are shorter, as 10us, count as acquisitions without waiting");
@@ -173,10 +179,13 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (!sample_bytes.empty()) options.sample_bytes = PENNA_TRY(read_sample_bytes(sample_bytes));
   options.min_wait_ns = PENNA_TRY(read_time("--min-wait", min_wait));
   options.long_hold_ns = PENNA_TRY(read_time("--holds", holds));
+  options.stacked_points = triggered(options.filter, {TriggerAction::kPointStack});
+  if (point_stacks) options.stacked_points = {"*"};
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
   for (const std::string& spec : options.arguments) options.filter_words.push_back("args=" + spec);
   for (const std::string& spec : options.results) options.filter_words.push_back("result=" + spec);
+  if (point_stacks) options.filter_words.emplace_back(kPointStacksWord);
   if (options.libcalls) options.filter_words.emplace_back("libcalls");
   return parsed;
 }

@@ -44,8 +44,10 @@ bool is_met(const std::string& pattern, const std::set<std::string>& names) {
 
 }  // namespace
 
-std::vector<std::string> unmet_points(const std::vector<std::string>& patterns, const std::string& path) {
+std::vector<std::string> unmet_points(const char* option, const std::vector<std::string>& patterns, const char* behind,
+                                      const std::string& path) {
   std::vector<std::string> sentences;
+  if (patterns.empty()) return sentences;
   const auto recording = Recording::open(path);
   if (!recording || recording->processes().empty()) return sentences;
   const std::set<std::string> armed = armed_points(*recording);
@@ -58,7 +60,7 @@ std::vector<std::string> unmet_points(const std::vector<std::string>& patterns, 
     for (const std::string& name : all) nearest.see(name);
     for (const std::string& name : armed) nearest.see(name);
     sentences.push_back(
-        fmt::format("-e '{}' met no point{}", pattern,
+        fmt::format("{} '{}{}' met no point{}", option, pattern, behind,
                     nearest.name().empty() ? " (see: penna list)" : fmt::format(" (is it {}?)", nearest.name())));
   }
   return sentences;

@@ -421,7 +421,9 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
   if (patterns.empty()) patterns.push_back("+*");  // all points, said so that something can come behind it
   // What was said of this very pattern before no longer counts; but the first one says how the list is meant.
   patterns.erase(std::remove_if(patterns.begin() + 1, patterns.end(),
-                                [&](const std::string& one) { return one.substr(1) == signed_pattern.substr(1); }),
+                                [&](const std::string& one) {
+                                  return one[0] != '@' && one.substr(1) == signed_pattern.substr(1);
+                                }),
                  patterns.end());
   patterns.push_back(signed_pattern);
   std::string list;

@@ -21,6 +21,14 @@ std::string signed_pattern(const std::string& pattern) {
   return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
 }
 
+// Those of stacks are last: how the list begins says what it leaves out.
+std::vector<std::string> told_patterns(const RecordSettings& settings) {
+  std::vector<std::string> told;
+  for (const std::string& pattern : settings.point_patterns) told.push_back(signed_pattern(pattern));
+  for (const std::string& pattern : settings.stacked_points) told.push_back("@" + pattern);
+  return told;
+}
+
 // A target uses no more memory than its stacks need, and at most an eighth of the machine's for them.
 uint32_t most_stack_nodes() {
   constexpr uint32_t kLeast = 1 << 20, kMost = 1 << 25;
@@ -50,9 +58,11 @@ Result<> check_settings(const RecordSettings& settings) {
   for (const std::string& pattern : settings.point_patterns) {
     if (pattern.empty() || pattern == "!")
       return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
-    const size_t told = signed_pattern(pattern).size() + 1;
-    if (told > room) return Error{"the --event patterns are too long: together they have room for 469 characters"};
-    room -= told;
+  }
+  for (const std::string& told : told_patterns(settings)) {
+    if (told.size() + 1 > room)
+      return Error{"the patterns of points (-e, -T) are too long: together they have room for 469 characters"};
+    room -= told.size() + 1;
   }
   PENNA_TRY(Where::parse_all(settings.conditions));
   return ok();
@@ -84,8 +94,7 @@ penna_config config_for(const RecordSettings& settings) {
   }
   config.options = settings.free_stacks ? static_cast<uint32_t>(PENNA_OPTION_FREE_STACKS) : 0;
   size_t at = 0;
-  for (const std::string& pattern : settings.point_patterns) {
-    const std::string told = signed_pattern(pattern);
+  for (const std::string& told : told_patterns(settings)) {
     if (at + told.size() + 2 > sizeof config.point_patterns) break;  // check_settings() has refused it
     std::memcpy(config.point_patterns + at, told.c_str(), told.size() + 1);
     at += told.size() + 1;

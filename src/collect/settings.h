@@ -30,6 +30,7 @@ struct RecordSettings {
   bool timed_locks = false;                          // locks are recorded of which only their functions are known
   bool free_stacks = false;                          // frees have stacks, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
+  std::vector<std::string> stacked_points;           // globs of those of them that have their stacks recorded
   std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met
   std::vector<std::string>
       filter_words;  // what the recording says of its filters, and of functions that were asked for: "min-time=10us"

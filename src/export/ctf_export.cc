@@ -118,6 +118,7 @@ class CtfExport {
     words_.each_argument(line, [&](const std::string& name, const ArgumentValue& value, const std::string& text) {
       argument(name, value, text);
     });
+    if (line.stack != 0) writer_.text("stack", words_.folded_stack(line));
     return writer_.end(words_.name(line) + behind_name);
   }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/printable.h"
@@ -142,6 +144,33 @@ class Stacks {
   std::vector<uint64_t> sums_;  // by slot
 };
 
+// Passes of points, by stack and point.
+class PointStacks {
+ public:
+  PointStacks(const Recording& recording, Names& names, const FoldedOptions& options)
+      : words_(recording, names), roots_(recording), options_(options) {}
+
+  void add(const TimelineLine& line) {
+    if (line.kind != LineKind::kPoint && line.kind != LineKind::kSpanBegin) return;
+    ++counts_[{line.process, options_.threads ? line.thread : 0, line.stack, words_.name(line)}];
+  }
+  void write(TextBuffer& out) {
+    std::map<std::string, uint64_t> lines;  // other addresses may have the same names
+    for (const auto& [key, count] : counts_) {
+      const auto& [process, thread, stack, name] = key;
+      const std::string frames = stack == 0 ? "[unknown]" : one_line(words_.folded_stack(process, stack));
+      lines[(options_.threads ? roots_.of(thread) + ";" : "") + frames + ";" + part(name)] += count;
+    }
+    for (const auto& [text, count] : lines) write_line(out, text, count);
+  }
+
+ private:
+  EventWords words_;
+  Roots roots_;
+  const FoldedOptions& options_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, uint64_t> counts_;
+};
+
 // Of holders: by the stack that took the lock; where that is not known, a last frame says what is known.
 void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks) {
   for (const WaitPair& pair : locks.pairs()) {
@@ -177,6 +206,7 @@ uint32_t classes_of(FoldedWeight weight) {
     case FoldedWeight::kTemp: return kAllocEvents;
     case FoldedWeight::kWait:
     case FoldedWeight::kWaitByHolder: return kLockEvents;
+    case FoldedWeight::kPoints: return kPointEvents;
     default: return kCallEvents;
   }
 }
@@ -209,6 +239,12 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     Stacks stacks(recording, names, options);
     for (const StackAllocations& stack : heap.stacks())
       stacks.add(stack.process, stack.context, stack.stack, weight_of(stack, options.weight));
+    stacks.write(out);
+  } else if (classes == kPointEvents) {
+    PointStacks stacks(recording, names, options);
+    for_each_line_by_thread(
+        recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
+        [&](const TimelineLine& line) { return stacks.add(line), true; });
     stacks.write(out);
   } else if (options.weight == FoldedWeight::kWaitByHolder || (reads_range(recording) && !options.threads)) {
     Locks locks(recording);

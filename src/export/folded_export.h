@@ -4,7 +4,8 @@
 //
 // The number: of calls, nanoseconds of their own or how many they are; of allocations, their bytes, how many they are, the
 // bytes that were live at the end or at the peak of their process, or how many were temporary; of all that threads wait for, nanoseconds waited, or of locks
-// nanoseconds that others waited meanwhile, by the stack that had taken the lock. A ';' in a name becomes ':', what was recorded without a stack is "[unknown]".
+// nanoseconds that others waited meanwhile, by the stack that had taken the lock; of points, how often each was passed, its name
+// innermost. A ';' in a name becomes ':', what was recorded without a stack is "[unknown]".
 // Invariant: the sum of all numbers is what was recorded, but for rounding: no stack is left out for being small.
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace penna {
 
-enum class FoldedWeight { kTime, kCalls, kAllocBytes, kAllocs, kLive, kPeak, kTemp, kWait, kWaitByHolder };
+enum class FoldedWeight { kTime, kCalls, kAllocBytes, kAllocs, kLive, kPeak, kTemp, kWait, kWaitByHolder, kPoints };
 // The events that a weight is made of: a bit of EventFilter::classes.
 uint32_t classes_of(FoldedWeight weight);
 

@@ -90,6 +90,12 @@ void Points::add(const Event& event) {
     if (open_[event.thread].size() < kMaxOpenSpans) open_[event.thread].push_back({index, event.time});
   }
   PointStats& point = points_[index];
+  if (const uint32_t stack = event.record.as<penna_point>().stack; stack != 0) {
+    const auto [slot, is_new] =
+        by_stack_[index].try_emplace(pair_key(event.process, stack), static_cast<uint32_t>(point.stacks.size()));
+    if (is_new) point.stacks.push_back({event.process, stack, 0});
+    ++point.stacks[slot->second].hits;
+  }
   decode_arguments(point.site, event.record, decoded_);
   point.malformed += point.site != nullptr && decoded_.malformed;
   if (point.hits++ == 0) point.first_time = point.last_time = event.time;

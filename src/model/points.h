@@ -4,7 +4,8 @@
 // Usage:  Points points(recording); for_each_thread_event(recording, {.classes = kPointEvents}, points);
 // Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that read
 // the same in source (name, file, line, arguments) are one, however many copies inlining, fork or dlopen made.
-// Memory: for each argument of text at most FrequentTexts::kMost texts; for each thread at most kMaxOpenSpans.
+// Memory: the stacks that points were passed with; for each argument of text at most FrequentTexts::kMost texts; for each
+// thread at most kMaxOpenSpans.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,12 @@ struct ArgumentStats {
   FrequentTexts texts;
 };
 
+// Passes of a point with one stack.
+struct PointStack {
+  uint32_t process = 0, stack = 0;
+  uint64_t hits = 0;
+};
+
 struct PointStats {
   const Site* site = nullptr;  // null: hits of an id that nobody described
   uint32_t id = 0;             // of the first hit
@@ -42,7 +49,8 @@ struct PointStats {
   uint64_t malformed = 0;                  // hits whose values do not fit the site
   uint64_t first_time = 0, last_time = 0;  // ticks
   std::vector<ArgumentStats> arguments;
-  Distribution duration;  // ticks, of a span: from each beginning to its end
+  std::vector<PointStack> stacks;  // of record --point-stacks, in order of first hit
+  Distribution duration;           // ticks, of a span: from each beginning to its end
   // Hits a second between first and last; 0 with less than two hits, or when they lie within a millisecond: the rate of
   // one burst says nothing about a second.
   double rate(const Recording& recording) const;
@@ -77,6 +85,7 @@ class Points {
   std::vector<PointStats> points_;
   uint64_t span_ends_ = 0;
   NumberMap<uint32_t> by_id_;                // process, id
+  NumberMap<NumberMap<uint32_t>> by_stack_;  // of a point: process, stack -> its stacks
   TextMap<uint32_t> by_source_;              // name, file, line, arguments
   std::vector<std::vector<OpenSpan>> open_;  // by thread
   DecodedPoint decoded_;

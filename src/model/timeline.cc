@@ -70,6 +70,7 @@ bool Timeline::describe(const Event& event, TimelineLine& out) {
     case PENNA_KIND_POINT:
       out.kind = LineKind::kPoint;
       out.site = record.as<penna_point>().site;
+      out.stack = record.as<penna_point>().stack;
       return true;
     case PENNA_KIND_THREAD: out.kind = LineKind::kThreadName; return true;
     case PENNA_KIND_LOST: out.kind = LineKind::kLost; return true;

@@ -42,7 +42,10 @@ struct Timeline::Emit {
     line.inherited = call.inherited;
     if (is_span(call.pc)) {
       line.site = call.tag;
-      if (kind == LineKind::kSpanBegin) line.record = &begin->record;
+      if (kind == LineKind::kSpanBegin) {
+        line.record = &begin->record;
+        line.stack = begin->record.as<penna_point>().stack;
+      }
     } else {
       line.pc = call.pc;
       if (!timeline.arguments_.empty() && timeline.arguments_.back().depth == depth + 1) {

@@ -64,9 +64,9 @@ Report overview_report(const Recording& recording, const Summary& summary, const
     append_empty(report, {"locks", "waits", "others", "conditions"});
   }
   if (inputs.points != nullptr)
-    append(report, points_report(recording, *inputs.points), "Points");
+    append(report, points_report(recording, *inputs.points, names), "Points");
   else
-    append_empty(report, {"points"});
+    append_empty(report, {"points", "stacks"});
   if (std::all_of(report.tables.begin(), report.tables.end(), [](const Table& table) { return table.rows.empty(); }))
     report.tail.push_back(
         "There is nothing to show: 'penna info' says what was to be recorded, 'penna report health' what went wrong.");

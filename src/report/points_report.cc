@@ -2,8 +2,14 @@
 // penna report points: how often each point was passed, and which values it had.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "model/hash.h"
+#include "model/same_stacks.h"
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -70,9 +76,58 @@ std::string duration_line(const Recording& recording, const Distribution& durati
                      text(duration.max()), text(duration.sum()));
 }
 
+struct PointPlace {
+  const PointStats* point;
+  StackOfProcess where;
+  uint64_t hits;
+};
+
+// Stacks that read the same are one; most passes first. Of a point with stacks, those passes that have none stand for themselves.
+std::vector<PointPlace> places_of(const Recording& recording, const Points& points, Names& names) {
+  std::vector<PointPlace> places;
+  SameStacks same(recording, names);
+  for (const PointStats& point : points.all()) {
+    NumberMap<size_t> place_of;  // process, stack
+    uint64_t without = point.stacks.empty() ? 0 : point.hits;
+    for (const PointStack& stack : point.stacks) {
+      const StackOfProcess where = same.first_like(stack.process, stack.stack);
+      const auto [slot, is_new] = place_of.try_emplace(pair_key(where.process, where.stack), places.size());
+      if (is_new) places.push_back({&point, where, 0});
+      places[slot->second].hits += stack.hits;
+      without -= stack.hits;
+    }
+    if (without != 0) places.push_back({&point, {}, without});
+  }
+  std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.hits > b.hits; });
+  return places;
+}
+
+// A row for each point and stack.
+Table stacks_table(const Recording& recording, const Points& points, Names& names) {
+  Table table;
+  table.key = "stacks";
+  table.title = "Where points were passed";
+  table.details_key = "stack";
+  table.details_in_row = true;
+  table.columns = {{"hits", "HITS", CellKind::kCount}, {"point", "POINT", CellKind::kText, true}};
+  add_place_columns(table, "STACK");
+  const auto places = std::make_shared<const std::vector<PointPlace>>(places_of(recording, points, names));
+  for (uint32_t i = 0; i < places->size(); ++i) {
+    const PointPlace& place = (*places)[i];
+    std::vector<Cell> cells = {number(place.hits), site_name(place.point->site, place.point->id)};
+    add_place_cells(cells);
+    table.add(std::move(cells), i);
+  }
+  table.complete = [places, &names](TableRow& row) {
+    const StackOfProcess& where = (*places)[row.source].where;
+    set_stack(row, where.process, where.stack, names);
+  };
+  return table;
+}
+
 }  // namespace
 
-Report points_report(const Recording& recording, const Points& points) {
+Report points_report(const Recording& recording, const Points& points, Names& names) {
   Report report;
   report.head.push_back(
       points.hits() == 0 ? "No points were recorded: 'penna list PROGRAM' shows which ones it has."
@@ -101,6 +156,7 @@ Report points_report(const Recording& recording, const Points& points) {
       row.details.push_back({argument_line(point->arguments[i], i), ""});
   }
   report.add(std::move(table));
+  report.add(stacks_table(recording, points, names));
   return report;
 }
 

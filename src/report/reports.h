@@ -98,7 +98,8 @@ Report waits_by_report(const Recording& recording, const Locks& locks, Names& na
                        const LockView& view = {});
 // Holds by the stack that took the lock.
 Report holds_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
-Report points_report(const Recording& recording, const Points& points);
+// With the stacks that they were passed with, where these were recorded.
+Report points_report(const Recording& recording, const Points& points, Names& names);
 Report threads_report(const Recording& recording, const Summary& summary);
 // Every counter, and a sentence for each that means trouble.
 Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health);

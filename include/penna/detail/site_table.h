@@ -93,9 +93,9 @@ static inline int penna_site_is_sound(const struct penna_site_table* table, cons
          penna_is_inside(table, text, site->text_bytes) && text[site->text_bytes - 1] == '\0';
 }
 
-static inline void penna_name_site(const struct penna_point_site* site, struct penna_site_name* name) {
-  const char* text = penna_text_of(site);
-  const char* end = text + site->text_bytes;
+/* "provider:name" of a site's text; the rest of `name` stays as it is. */
+static inline void penna_name_text(const char* text, uint32_t bytes, struct penna_site_name* name) {
+  const char* end = text + bytes;
   size_t used = 0;
   for (int part = 0; part < 2; ++part) {
     for (; text < end && *text != '\0'; ++text)
@@ -104,6 +104,10 @@ static inline void penna_name_site(const struct penna_point_site* site, struct p
     if (part == 0) name->full[used++] = ':';
   }
   name->full[used] = '\0';
+}
+
+static inline void penna_name_site(const struct penna_point_site* site, struct penna_site_name* name) {
+  penna_name_text(penna_text_of(site), site->text_bytes, name);
   name->number = site->number;
   name->kind = site->kind;
 }

@@ -52,6 +52,27 @@ TEST(FilterOptions, WhatCannotBeMeantIsRefused) {
   EXPECT_FALSE(accepted(options));
 }
 
+TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
+  const auto action = [](const char* text) { return parse_trigger(text, FilterUse::kRecording)->action; };
+  for (const char* function : {"work@stack", "shop::pay@stack", "shop::*@stack", "::pay@stack"})
+    EXPECT_EQ(action(function), TriggerAction::kStack) << function;
+  for (const char* point : {"shop:order@stack", "*:order@stack", "/^shop:(order|paid)$/@stack", "a::b:c@stack"})
+    EXPECT_EQ(action(point), TriggerAction::kPointStack) << point;
+  FilterOptions options;
+  options.triggers = {"work@stack", "shop:order@stack"};
+  EXPECT_EQ(triggered(options, {TriggerAction::kStack}), std::vector<std::string>{"work"});
+  EXPECT_EQ(triggered(options, {TriggerAction::kPointStack}), std::vector<std::string>{"shop:order"});
+  EXPECT_FALSE(parse_trigger("shop:order@stack", FilterUse::kReading));
+  Session session;
+  EXPECT_FALSE(asked_for_point_stacks(session));
+  session.options = {"trigger=work@stack", "event=shop:*"};
+  EXPECT_FALSE(asked_for_point_stacks(session));
+  session.options.emplace_back("trigger=shop:order@stack");
+  EXPECT_TRUE(asked_for_point_stacks(session));
+  session.options = {"point-stacks"};
+  EXPECT_TRUE(asked_for_point_stacks(session));
+}
+
 TEST(FilterOptions, AsOneTypesThemAndAsARecordingSaysThem) {
   FilterOptions options;
   EXPECT_EQ(filter_text(options), "");

@@ -35,6 +35,19 @@ TEST(ParseRecord, DefaultsRecordEverything) {
   EXPECT_EQ(options.stack_depth, static_cast<uint32_t>(PENNA_MAX_STACK_DEPTH));
 }
 
+TEST(ParseRecord, PointsMayHaveStacks) {
+  EXPECT_THAT(parsed({"ls"}).stacked_points, ElementsAre());
+  EXPECT_THAT(parsed({"--point-stacks", "ls"}).stacked_points, ElementsAre("*"));
+  EXPECT_THAT(parsed({"--point-stacks", "ls"}).filter_words, ElementsAre("point-stacks"));
+  EXPECT_THAT(parsed({"-k", "points", "-T", "a:b@stack", "-T", "c:*@stack", "ls"}).stacked_points,
+              ElementsAre("a:b", "c:*"));
+  EXPECT_THAT(refused({"-k", "alloc", "--point-stacks", "ls"}), HasSubstr("are about points"));
+  EXPECT_THAT(refused({"-k", "calls", "-T", "a:b@stack", "ls"}), HasSubstr("are about points"));
+  EXPECT_THAT(refused({"-k", "points", "-T", "work@stack", "ls"}), HasSubstr("-T is about calls"));
+  EXPECT_THAT(refused({"-T", std::string(300, 'x') + ":y@stack", "-e", std::string(300, 'x'), "ls"}),
+              HasSubstr("too long"));
+}
+
 TEST(ParseRecord, OptionsBehindTheCommandAreTheCommands) {
   EXPECT_THAT(parsed({"ls", "-o", "x", "--force", "-h"}).command, ElementsAre("ls", "-o", "x", "--force", "-h"));
   EXPECT_EQ(parsed({"ls", "-o", "x"}).output, "");

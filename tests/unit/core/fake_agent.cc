@@ -11,6 +11,7 @@
 #include "agent/lifecycle.h"
 #include "agent/modules.h"
 #include "agent/real.h"
+#include "agent/stacks.h"
 #include "agent/writer.h"
 
 namespace penna::agent {
@@ -42,6 +43,11 @@ void spoil() {
 
 uint32_t after_fork_or_start() { return armed(); }
 void ensure_module(uintptr_t) {}
+uint32_t current_stack(const unwind::Registers& caller) {
+  spoil();
+  fake::walk_begin = caller;
+  return fake::kStack;
+}
 void close_chunk() { thread.cursor = kNoChunk; }
 
 // A thread's first event gets it its chunk; when that is full, events are lost.
@@ -70,6 +76,7 @@ namespace fake {
 using namespace penna::agent;
 
 bool spoil_vectors;
+thread_local penna::unwind::Registers walk_begin;
 
 namespace {
 
@@ -96,7 +103,10 @@ Site decode_site(const uint64_t* record) {
 }
 
 Event decode_event(const uint64_t* record, uint64_t begin) {
-  Event event{static_cast<uint32_t>(record[1]), penna_header_time(record[0], begin), {}};
+  Event event{static_cast<uint32_t>(record[1]),
+              static_cast<uint32_t>(record[1] >> 32),
+              penna_header_time(record[0], begin),
+              {}};
   const Site* site = fake::site(event.site);
   const uint64_t* word = record + 2;
   for (unsigned i = 0; site != nullptr && i < site->info.arg_count; ++i) {

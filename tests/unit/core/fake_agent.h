@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/points.h"
+#include "unwind/arch.h"
 
 namespace fake {
 
@@ -27,6 +28,7 @@ struct Site {
 
 struct Event {
   uint32_t site;
+  uint32_t stack;
   uint64_t time;
   std::vector<Value> values;
 };
@@ -48,5 +50,9 @@ uint64_t sites_refused();
 
 // Calls penna_point_preserving's slow half with vector registers spoiled when set.
 extern bool spoil_vectors;
+
+// Where the last walk of this thread began. Each one gives kStack.
+inline constexpr uint32_t kStack = 77;
+extern thread_local penna::unwind::Registers walk_begin;
 
 }  // namespace fake

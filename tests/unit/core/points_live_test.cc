@@ -16,7 +16,8 @@ namespace {
 
 using namespace penna::agent;
 
-constexpr char kPatterns[] = "+live:*\0+other:b?\0+anywhere:*\0";  // and the zero that ends the list
+constexpr char kPatterns[] =
+    "+live:*\0+other:b?\0+anywhere:*\0+stack:*\0@stack:w*\0@anywhere:*\0";  // and the zero that ends the list
 
 void other_points() {
   PENNA_EVENT(other, aa);
@@ -76,6 +77,41 @@ TEST_F(LivePoints, a_pattern_arms_what_it_names_and_no_more) {
   EXPECT_EQ(fake::site("other", "aa"), nullptr);
   EXPECT_EQ(fake::site("other", "b22"), nullptr);
   EXPECT_NE(fake::site("live", "numbers"), nullptr);
+}
+
+struct Frame {
+  uintptr_t sp, fp;
+};
+__attribute__((noinline)) Frame pass_with_stack(const char* text, double& kept) {
+  Frame frame;
+  __asm__ volatile("mov %%rsp, %0; mov %%rbp, %1" : "=r"(frame.sp), "=r"(frame.fp));
+  const double before = kept;
+  PENNA_EVENT(stack, words, before);
+  PENNA_EVENT(stack, more, before);
+  PENNA_EVENT(stack, was, text);
+  kept = before * 2;
+  return frame;
+}
+
+TEST_F(LivePoints, a_walk_begins_with_the_function_that_has_the_point) {
+  fake::rewind();
+  fake::spoil_vectors = true;
+  double kept = 1.25;
+  const Frame frame = pass_with_stack("some", kept);
+  fake::spoil_vectors = false;
+  EXPECT_EQ(kept, 2.5);
+  EXPECT_EQ(fake::walk_begin.sp, frame.sp);
+  EXPECT_EQ(fake::walk_begin.fp, frame.fp);
+  EXPECT_FALSE(fake::walk_begin.exact);
+  const auto events = fake::events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].stack, fake::kStack);
+  EXPECT_EQ(events[1].stack, 0u);
+  EXPECT_EQ(events[2].stack, fake::kStack);
+  EXPECT_EQ(events[2].values[0].text, "some");
+  fake::rewind();
+  other_points();
+  EXPECT_EQ(fake::events()[0].stack, 0u);
 }
 
 TEST_F(LivePoints, no_event_is_torn_and_nothing_crashes_while_sites_change) {

@@ -196,6 +196,26 @@ TEST(Points, CollectStatisticsOfTheirArguments) {
   EXPECT_THAT(texts(point.arguments[2]), ElementsAre("get 2", "put 1"));
 }
 
+TEST(Points, PassesAreCountedByTheirStacks) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.site(process, make_site(1, {}));
+  auto& thread = build.thread(process, 1);
+  const uint32_t stacks[] = {7, 9, 7, 0, 7};
+  for (uint32_t i = 0; i < std::size(stacks); ++i) thread.point(1, 10 + i, {}, stacks[i]);
+  const Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  ASSERT_EQ(points.all().size(), 1u);
+  const PointStats& point = points.all()[0];
+  EXPECT_EQ(point.hits, 5u);
+  ASSERT_EQ(point.stacks.size(), 2u);
+  EXPECT_EQ(point.stacks[0].stack, 7u);
+  EXPECT_EQ(point.stacks[0].hits, 3u);
+  EXPECT_EQ(point.stacks[1].stack, 9u);
+  EXPECT_EQ(point.stacks[1].hits, 1u);
+}
+
 TEST(Points, CopiesOfOneSiteAreOne) {
   RecordingBuilder build;
   const uint32_t first = build.process(100), second = build.process(200);

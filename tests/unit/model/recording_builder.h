@@ -78,8 +78,8 @@ class ThreadBuilder {
   }
   void lock_gone(uint64_t address, uint64_t time) { record(PENNA_KIND_LOCK_GONE, time, penna_lock{address}); }
   // `words` as they follow penna_point.
-  void point(uint32_t site, uint64_t time, const std::vector<uint64_t>& words = {}) {
-    raw(PENNA_KIND_POINT, time, with_words(penna_point{site, 0}, words));
+  void point(uint32_t site, uint64_t time, const std::vector<uint64_t>& words = {}, uint32_t stack = 0) {
+    raw(PENNA_KIND_POINT, time, with_words(penna_point{site, stack}, words));
   }
   void name(const char* text, uint64_t time) {
     penna_thread name{};

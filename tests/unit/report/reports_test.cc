@@ -101,7 +101,7 @@ TEST(LocksReport, NamesLocksByTheirBlock) {
   EXPECT_FALSE(report.tables[0].columns[22].machine_only);  // the address
 }
 TEST_F(Reports, PointsTable) {
-  EXPECT_EQ(text(points_report(recording_, points_)), R"(1 point passed 1 time
+  EXPECT_EQ(text(points_report(recording_, points_, names_)), R"(1 point passed 1 time
 
 HITS  PER SECOND  POINT     SOURCE
    1           -  db:query  src/app.c:42
@@ -129,7 +129,9 @@ class PointValues {
     Points points(recording);
     for_each_thread_event(recording, {.classes = kPointEvents}, points);
     std::vector<std::string> result;
-    const Report report = points_report(recording, points);
+    SampleSymbols symbols;
+    Names names(recording, symbols);
+    const Report report = points_report(recording, points, names);
     for (const TableDetail& detail : report.tables[0].rows[0].details) result.push_back(detail.text);
     return result;
   }
