@@ -265,6 +265,10 @@ WAYS = {f'mode.{mode}': Way(mode) for mode in ('pg', 'fentry', 'fentry_nops', 'p
     'libcalls': Way('plain', BY_CALLS, ('--libcalls',)),
     # Functions silenced while they run, in programs that take some time.
     'silenced': Way('patchable', ('calls',), ('--max-overhead=1%',)),
+    # Points with their stacks; and all probes of other headers beside them: those of libc and of libstdc++.
+    'point_stacks': Way('plain', ('points',), ('--point-stacks',)),
+    'probes': Way('plain', ('points',), ('-e*',)),
+    'probe_stacks': Way('plain', ('points',), ('-e*', '--point-stacks')),
     # Arguments and results copied of every function that can be asked, at its beginning and behind its prologue.
     'values.fentry': Way('fentry', ('calls',), ('--auto-args',)),
     'values.pg': Way('pg', ('calls',), ('--auto-args',)),
