@@ -7,22 +7,29 @@ build_c known_waits -std=c++20 -pthread
 
 cat >check.py <<'PYTHON'
 import json
-seen = {who: int(ns) for who, ns in (line.split() for line in open('seen.txt'))}
+begun, ended = {}, {}  # of those that share a lock, the last
+for who, begin, end in (line.split() for line in open('seen.txt')):
+    begun[who], ended[who] = int(begin), max(int(end), ended.get(who, 0))
+SLACK_NS = 2e6  # between our stamps and the program's, a thread may lose its processor
 rows = json.load(open('waits.json'))['waits']
 
 def total(who, holder=None):
     return sum(row['wait_ns'] for row in rows if any(frame.startswith(who) for frame in row['stack'])
                and (holder is None or any(frame.startswith(holder) for frame in row['other_stack'])))
 
-for who, ns in seen.items():
-    assert abs(total(who) - ns) < 0.05 * ns, (who, ns, total(who))
-# The second of the queue waits for the first alone, the third for both; who woke it is who held it last.
-assert total('append', 'flush') > 0.99 * total('append')
-both = total('read_all', 'flush') + total('read_all', 'append')
-assert both > 0.99 * total('read_all') and total('read_all', 'append') > 95e6
-assert 0 < total('read_all', 'flush') < total('append', 'flush')
-# Readers: the writer waits until the last is out.
-assert total('update', 'look_up') > 0.99 * total('update')
+def least(ns):
+    return 0.98 * ns - SLACK_NS
+
+for who in ('append', 'read_all', 'update'):
+    waited = ended[who] - begun[who]
+    assert least(waited) <= total(who) <= waited + 1e3, (who, waited, total(who))
+# The second of the queue waits for the first alone, the third for both; who woke it is who held it last. Readers: the writer waits until
+# the last is out. What a thread needs to wake up is nobody's.
+for who, holder in (('append', 'flush'), ('read_all', 'flush'), ('update', 'look_up')):
+    behind = ended[holder + '.hold'] - begun[who]
+    assert least(behind) <= total(who, holder) <= total(who), (who, holder, behind, total(who, holder))
+assert total('append', 'read_all') == 0
+assert least(ended['append.hold'] - begun['append.hold']) <= total('read_all', 'append') <= total('read_all') - total('read_all', 'flush')
 assert {row['lock'].split('::')[-1] for row in rows if row['kind'] in ('mutex', 'rwlock')} == {'ledger', 'table'}
 assert {row['kind'] for row in rows} == {'mutex', 'rwlock'}
 assert {row['kind'] for row in json.load(open('waits.json'))['other_waits']} == {'join'}
@@ -30,20 +37,17 @@ assert {row['kind'] for row in json.load(open('waits.json'))['other_waits']} == 
 holds = json.load(open('holds.json'))['holds']
 for who in ('flush', 'append'):
     held = max((row for row in holds if any(frame.startswith(who) for frame in row['stack'])), key=lambda row: row['max_hold_ns'])
-    assert 100e6 <= held['max_hold_ns'] < 200e6, held
+    wanted = ended[who + '.hold'] - begun[who + '.hold']
+    assert wanted - 1e3 <= held['max_hold_ns'] <= 1.02 * wanted + SLACK_NS, (held, wanted)
 assert json.load(open('health.json'))['warnings'] == []
 PYTHON
-# Once more where the machine was too busy for the program to wait as it should.
-for tries in 1 2 3; do
-  run penna record -o w.penna --force -k locks -- ./known_waits
-  expect_eq 0 "$status" "status"
-  cp out.txt seen.txt
-  penna report w.penna waits --json >waits.json
-  penna report w.penna holds --json >holds.json
-  penna report w.penna health --json >health.json
-  ! /usr/bin/python3 check.py || break
-  [ $tries -lt 3 ] || fail "the waits are not right: $(cat seen.txt; penna report w.penna waits | cut -c 1-150)"
-done
+run penna record -o w.penna --force -k locks -- ./known_waits
+expect_eq 0 "$status" "status"
+cp out.txt seen.txt
+penna report w.penna waits --json >waits.json
+penna report w.penna holds --json >holds.json
+penna report w.penna health --json >health.json
+/usr/bin/python3 check.py || fail "the waits are not right: $(cat seen.txt; penna report w.penna waits | cut -c 1-150)"
 expect_match "$(penna report w.penna health)" '^Cost in the target: [0-9.]+ ns an event of locks$'
 expect_match "$(penna report w.penna health)" '^Recording made each hold of a lock about [0-9]+ ns longer: [0-9.]+ % of the time'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waits for locks of known length, from and behind known functions. Prints each as it took it by the clock: WHO ns.
+// Waits for locks of known length, from and behind known functions. Prints each, and each hold, by the clock: WHO begin end.
 #include <pthread.h>
 #include <time.h>
 
@@ -29,9 +29,9 @@ template <typename Lock>
 void timed(const char* who, Lock lock) {
   const long begin = now();
   lock();
-  const long took = now() - begin;
+  const long end = now();
   char text[64];
-  fwrite(text, 1, static_cast<size_t>(snprintf(text, sizeof text, "%s %ld\n", who, took)), stdout);
+  fwrite(text, 1, static_cast<size_t>(snprintf(text, sizeof text, "%s %ld %ld\n", who, begin, end)), stdout);
 }
 
 }  // namespace
@@ -40,7 +40,10 @@ void timed(const char* who, Lock lock) {
 PLACE void flush(std::atomic<int>& step) {
   pthread_mutex_lock(&ledger);
   step = 1;
-  sleep_ms(100);
+  timed("flush.hold", [&] {
+    while (step < 3) sleep_ms(1);
+    sleep_ms(80);
+  });
   pthread_mutex_unlock(&ledger);
 }
 PLACE void append(std::atomic<int>& step) {
@@ -48,12 +51,13 @@ PLACE void append(std::atomic<int>& step) {
   sleep_ms(10);
   step = 2;
   timed("append", [] { pthread_mutex_lock(&ledger); });
-  sleep_ms(100);
+  timed("append.hold", [] { sleep_ms(100); });
   pthread_mutex_unlock(&ledger);
 }
 PLACE void read_all(std::atomic<int>& step) {
   while (step < 2) sleep_ms(1);
-  sleep_ms(20);
+  sleep_ms(20);  // the other one waits already, most likely
+  step = 3;
   timed("read_all", [] { pthread_mutex_lock(&ledger); });
   pthread_mutex_unlock(&ledger);
 }
@@ -62,7 +66,7 @@ PLACE void read_all(std::atomic<int>& step) {
 PLACE void look_up(std::atomic<int>& step, long ms) {
   std::shared_lock lock(table);
   ++step;
-  sleep_ms(ms);
+  timed("look_up.hold", [ms] { sleep_ms(ms); });
 }
 PLACE void update(std::atomic<int>& step) {
   while (step < 2) sleep_ms(1);
