@@ -40,9 +40,10 @@
 #endif
 
 #ifdef PENNA_ARCH_HAS_POINTS
-#define PENNA_EVENT(...) PENNA_EVENT_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
-#define PENNA_EVENT_LAZY(...) PENNA_EVENT_LAZY_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
-#define PENNA_SPAN(...) PENNA_SPAN_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+/* Last what was written: whatever comes behind this has macros replaced in it. */
+#define PENNA_EVENT(...) PENNA_EVENT_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
+#define PENNA_EVENT_LAZY(...) PENNA_EVENT_LAZY_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
+#define PENNA_SPAN(...) PENNA_SPAN_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
 #elif defined(PENNA_ARCH_HAS_SDT)
 #define PENNA_SPAN PENNA_SDT
 #define PENNA_EVENT PENNA_SDT

@@ -27,7 +27,7 @@ enum { PENNA_POINT_ABI_VERSION = 2 };
 struct penna_point_site {
   int32_t slot_at;   /* a PENNA_SLOT_BYTES nop, inside an aligned 8-byte word; target = 0: nothing to patch */
   int32_t cold_at;   /* where the armed slot jumps to */
-  int32_t text_at;   /* provider, name, source file, and the text of each argument, each ended by a zero */
+  int32_t text_at;   /* provider, name, source file, text of each argument, PENNA_SOURCE_MARK; each ended by a zero */
   int32_t state_at;  /* penna_point_state */
   int32_t layout_at; /* only with PENNA_TYPES_HAVE_LAYOUT: see below */
   uint32_t line;
@@ -52,6 +52,9 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
  * byte, 1 + the number of its fields, and for each field its name, ended by a zero; a zero ends the list. The values of a
  * struct `order` are called "order.price" and so on. */
 #define PENNA_TYPES_HAVE_LAYOUT (UINT64_C(1) << 52)
+/* The last string, where it begins so: provider, name and arguments as they were written, with commas between them. Of those,
+ * macros are replaced in the texts before it; where the macros have commas of their own, these texts are the names. */
+#define PENNA_SOURCE_MARK '\1'
 #define PENNA_NAME_MARK "penna_arg:\" \"" /* two string literals, side by side */
 
 /* In the module's zeroed data, one for each site, whatever number of copies it has. Written by whoever holds the control

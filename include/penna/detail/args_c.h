@@ -15,13 +15,30 @@
 #define PENNA_INLINE extern inline __attribute__((always_inline, gnu_inline, unused, no_instrument_function))
 
 /* clang-format off */
-/* Arrays decay. A bit-field has no type of its own in C: write a cast, or + before it. */
-#define PENNA_HOLD(i, arg) __extension__ __auto_type penna_##i = (arg); PENNA_DESCRIBE(i, arg)
+/* Arrays decay. */
+#define PENNA_HOLD(i, arg) __extension__ __auto_type penna_##i = PENNA_UNBOUND(arg); PENNA_DESCRIBE(i, arg)
 /* In two steps, for arguments that may not be evaluated yet: first the types, then the values. */
-#define PENNA_HOLD_LATER(i, arg) __extension__ __typeof__(((void)0, (arg))) penna_##i; PENNA_DESCRIBE(i, arg)
+#define PENNA_HOLD_LATER(i, arg) \
+  __extension__ __typeof__(((void)0, PENNA_UNBOUND(arg))) penna_##i; PENNA_DESCRIBE(i, arg)
 #define PENNA_HOLD_NOW(i, arg) penna_##i = (arg);
 #define PENNA_DESCRIBE(i, arg)                                                                                  \
-  enum { penna_type_##i = (int)PENNA_TYPE_OF_ARG(arg, penna_##i) };
+  enum { penna_type_##i = (int)PENNA_TYPE_OF_ARG(PENNA_UNDECAYED(arg, penna_##i), penna_##i) };
+
+/* A bit-field has no type to ask for; behind a comma it is a value. gcc then gives it a type of so many bits, which is none of C's
+ * unless it is as wide as one: what it is promoted to is, or where that changes nothing, 64 bits. All else stays as it is. */
+#define PENNA_IS_INTEGER(x) (__builtin_classify_type(x) - 1u < 4)
+#define PENNA_INTEGER(x) ((void)0, __builtin_choose_expr(PENNA_IS_INTEGER(x), x, 0))
+#define PENNA_UNBOUND(arg)                                                                                      \
+  __builtin_choose_expr(PENNA_IS_INTEGER(arg), PENNA_PROMOTED(PENNA_INTEGER(arg)), (arg))
+#define PENNA_PROMOTED(x)                                                                                       \
+  __builtin_choose_expr(PENNA_IS_OF_C(x), x,                                                                    \
+  __builtin_choose_expr(PENNA_IS_OF_C(+(x)), +(x),                                                              \
+  __builtin_choose_expr((__typeof__(x))-1 > 0, (unsigned long long)(x), (long long)(x))))
+#define PENNA_IS_OF_C(x)                                                                                        \
+  _Generic((x), _Bool: 1, char: 1, signed char: 1, short: 1, int: 1, long: 1, long long: 1, unsigned char: 1,   \
+    unsigned short: 1, unsigned: 1, unsigned long: 1, unsigned long long: 1, default: sizeof(x) > 8)
+/* The argument as it was written where that may be an array; else its value, for it may be a bit-field. */
+#define PENNA_UNDECAYED(arg, x) __builtin_choose_expr(__builtin_classify_type(x) == 5, (arg), x)
 
 #define PENNA_TYPE_OF_ARG(arg, x)                                                                               \
   (PENNA_TYPE_OF(PENNA_PLAIN(x)) != PENNA_ARG_STRING && PENNA_IS_ARRAY(arg, x) ? (int)PENNA_ARG_ARRAY           \
@@ -96,7 +113,7 @@ PENNA_INLINE uint64_t* penna_put_pair(uint64_t* to, uint64_t word, uint64_t limi
 }
 #define PENNA_PUT(to, i, arg)                                                                                   \
   __builtin_choose_expr(PENNA_IS_PAIR(i), penna_put_pair, penna_put_word)(                                      \
-      to, PENNA_WORD_OF(PENNA_PLAIN(penna_##i)), PENNA_LIMIT_OF(i, arg))
+      to, PENNA_WORD_OF(PENNA_PLAIN(penna_##i)), PENNA_LIMIT_OF(i, PENNA_UNDECAYED(arg, penna_##i)))
 #define PENNA_IS_PAIR(i) (penna_type_##i == (int)PENNA_ARG_STRING || penna_type_##i == (int)PENNA_ARG_ARRAY)
 
 /* What the SDT note points at: floats as their bits, structs as their address, all else as it is. Each branch must

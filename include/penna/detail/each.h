@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * each.h: the preprocessor's loops: counts the arguments of a point and does something with each of them.
- * Invariant: every list ends with one argument more than is used (`~`), so that no variadic list is ever empty.
+ * Invariant: every list ends with one argument more than is used (`~`, or what PENNA_LAST gives), so that no variadic list is
+ * ever empty.
  */
 #ifndef PENNA_DETAIL_EACH_H
 #define PENNA_DETAIL_EACH_H
@@ -22,6 +23,22 @@
 #define PENNA_ARG_COUNT(...) \
   PENNA_15TH(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, a_point_has_a_provider_and_a_name, ~)
 #define PENNA_15TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, count, ...) count
+
+/* PENNA_LAST(n)(a, b, ..., last): what stands behind the n that are used. */
+#define PENNA_LAST(n) PENNA_CONCAT(PENNA_LAST_, n)
+#define PENNA_LAST_0(...)
+#define PENNA_LAST_1(a, last, ...) last
+#define PENNA_LAST_2(a, b, last, ...) last
+#define PENNA_LAST_3(a, b, c, last, ...) last
+#define PENNA_LAST_4(a, b, c, d, last, ...) last
+#define PENNA_LAST_5(a, b, c, d, e, last, ...) last
+#define PENNA_LAST_6(a, b, c, d, e, f, last, ...) last
+#define PENNA_LAST_7(a, b, c, d, e, f, g, last, ...) last
+#define PENNA_LAST_8(a, b, c, d, e, f, g, h, last, ...) last
+#define PENNA_LAST_9(a, b, c, d, e, f, g, h, i, last, ...) last
+#define PENNA_LAST_10(a, b, c, d, e, f, g, h, i, j, last, ...) last
+#define PENNA_LAST_11(a, b, c, d, e, f, g, h, i, j, k, last, ...) last
+#define PENNA_LAST_12(a, b, c, d, e, f, g, h, i, j, k, l, last, ...) last
 
 #define PENNA_NOTHING()
 #define PENNA_COMMA() ,

@@ -25,7 +25,7 @@
   [kind] "i"(kind_), [number] "i"((int)(number_)), PENNA_SHAPE_OPERANDS(n)
 
 #define PENNA_TEXT(n, provider, name, ...) \
-  #provider "\0" #name "\0" __FILE__ PENNA_EACH(n)(PENNA_ARG_TEXT, PENNA_NOTHING, __VA_ARGS__)
+  #provider "\0" #name "\0" __FILE__ PENNA_EACH(n)(PENNA_ARG_TEXT, PENNA_NOTHING, __VA_ARGS__) "\0\1" PENNA_LAST(n)(__VA_ARGS__, ~)
 #define PENNA_ARG_TEXT(i, arg) "\0" #arg
 #define PENNA_STATE(id, provider, name) \
   ".Lpenna_state_" #provider "_" #name "_" PENNA_STRING_OF(__LINE__) "_" #id "_%c[types]_%c[more]_%" PENNA_SYMBOL_NAME "[layout]"

@@ -20,16 +20,11 @@ struct penna_site_text {
   const char* end;
   const char* layout; /* of the next argument or field */
   const char* layout_end;
+  const char* source; /* of the next argument, as it was written; null when that is not known */
+  const char* source_end;
   struct penna_piece argument; /* whose fields come next */
   uint32_t fields_left;
 };
-
-/* `layout` is null for a site without PENNA_TYPES_HAVE_LAYOUT. */
-static inline struct penna_site_text penna_read_site_text(const char* at, uint32_t bytes, const char* layout,
-                                                          const char* layout_end) {
-  struct penna_site_text text = {at, at + bytes, layout, layout_end, {at, 0}, 0};
-  return text;
-}
 
 static inline struct penna_piece penna_take_piece(const char** at, const char* end) {
   struct penna_piece piece = {*at, 0};
@@ -39,13 +34,64 @@ static inline struct penna_piece penna_take_piece(const char** at, const char* e
   return piece;
 }
 
+/* One of those that commas separate, as the preprocessor does: not in parentheses and literals. */
+static inline struct penna_piece penna_take_source(const char** at, const char* end) {
+  while (*at < end && **at == ' ') ++*at;
+  struct penna_piece piece = {*at, 0};
+  char quote = '\0';
+  int depth = 0;
+  for (; *at < end && (**at != ',' || depth != 0 || quote != '\0'); ++*at) {
+    if (quote != '\0') {
+      if (**at == '\\' && *at + 1 < end)
+        ++*at;
+      else if (**at == quote)
+        quote = '\0';
+    } else if (**at == '"' || **at == '\'') {
+      quote = **at;
+    } else {
+      depth += (**at == '(') - (**at == ')');
+    }
+  }
+  piece.bytes = (uint32_t)(*at - piece.at);
+  while (piece.bytes != 0 && piece.at[piece.bytes - 1] == ' ') --piece.bytes;
+  if (*at < end) ++*at;
+  return piece;
+}
+
+/* Takes what was written off the end of the texts, if it says of as many arguments as these. */
+static inline void penna_find_source(struct penna_site_text* text) {
+  const char *at = text->at, *last = text->at;
+  uint32_t strings = 0, pieces = 0;
+  for (; at < text->end; ++strings) {
+    last = at;
+    (void)penna_take_piece(&at, text->end);
+  }
+  if (strings < 4 || *last != PENNA_SOURCE_MARK) return;
+  text->source_end = text->end;
+  if (text->source_end[-1] == '\0') --text->source_end;
+  text->end = last++;
+  for (at = last; at < text->source_end; ++pieces) (void)penna_take_source(&at, text->source_end);
+  if (pieces + 2 != strings) return; /* provider and name are in both; of the texts, file and the source besides */
+  (void)penna_take_source(&last, text->source_end);
+  (void)penna_take_source(&last, text->source_end);
+  text->source = last;
+}
+
+/* `layout` is null for a site without PENNA_TYPES_HAVE_LAYOUT. */
+static inline struct penna_site_text penna_read_site_text(const char* at, uint32_t bytes, const char* layout,
+                                                          const char* layout_end) {
+  struct penna_site_text text = {at, at + bytes, layout, layout_end, 0, 0, {at, 0}, 0};
+  penna_find_source(&text);
+  return text;
+}
+
 /* Provider, name and file, in this order. */
 static inline struct penna_piece penna_next_text(struct penna_site_text* text) {
   return penna_take_piece(&text->at, text->end);
 }
 
-/* What an argument is called: what PENNA_ARG says, else its source. */
-static inline struct penna_piece penna_argument_name(struct penna_piece source) {
+/* What an argument is called: what PENNA_ARG says, else its source. `written`: before macros were replaced in it, if that is known. */
+static inline struct penna_piece penna_argument_name(struct penna_piece source, struct penna_piece written) {
   const uint32_t mark_bytes = sizeof(PENNA_NAME_MARK) - 1;
   uint32_t i, same;
   for (i = 0; i + mark_bytes < source.bytes; ++i) {
@@ -56,7 +102,7 @@ static inline struct penna_piece penna_argument_name(struct penna_piece source) 
       return name;
     }
   }
-  return source;
+  return written.bytes != 0 ? written : source;
 }
 
 /* The next value's name, after provider, name and file: `field` is empty but for those of a struct ("order" "price"). */
@@ -65,7 +111,9 @@ static inline struct penna_piece penna_next_value(struct penna_site_text* text, 
   *field = none;
   if (text->fields_left == 0) {
     uint32_t kind = text->layout != 0 && text->layout < text->layout_end ? (uint8_t)*text->layout++ : 1;
-    text->argument = penna_argument_name(penna_next_text(text));
+    struct penna_piece written = none;
+    if (text->source != 0) written = penna_take_source(&text->source, text->source_end);
+    text->argument = penna_argument_name(penna_next_text(text), written);
     if (kind < 2) return text->argument;
     text->fields_left = kind - 1;
   }

@@ -36,6 +36,31 @@ void c_others(const char* text, void* address) {
               (enum c_colour)C_BLUE);
 }
 
+static const struct {
+  int sign : 3;
+  unsigned field : 5;
+  unsigned long wide : 40;
+  long long deep : 40;
+  _Bool truth : 1;
+  enum c_colour colour : 4;
+  unsigned char byte : 8;
+  unsigned whole : 32;
+  short number;
+} bits = {-2, 21, 1ul << 39, -5, 1, C_BLUE, 200, UINT_MAX, -9};
+void c_bits(void) {
+  PENNA_EVENT(in_c, bits, bits.sign, bits.field, bits.wide, bits.deep, bits.truth, bits.colour, bits.byte, bits.whole,
+              bits.number);
+}
+void c_lazy_bits(void) { PENNA_EVENT_LAZY(in_c, lazy_bits, bits.sign, bits.wide, bits.whole); }
+
+#define c_seven 7
+#define c_two_values 1, 2
+#define c_product(a, b) ((a) * (b))
+void c_names(int a) {
+  PENNA_EVENT(in_c, names, c_seven, c_product(a, 3), PENNA_ARG(c_seven, a), "a, \")\"", (char)',', c_product((2), 3));
+}
+void c_values(void) { PENNA_EVENT(in_c, values, c_two_values); }
+
 void c_arrays(void) {
   static const short shorts[3] = {-1, 2, -32768};
   static double doubles[2] = {0.5, -2};

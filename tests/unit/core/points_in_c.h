@@ -14,6 +14,10 @@ void c_integers(void);
 void c_others(const char* text, void* address);
 void c_strings(const char* text, char* writable);
 void c_twelve(int first);
+void c_bits(void);
+void c_lazy_bits(void);
+void c_names(int a);
+void c_values(void);
 void c_arrays(void);
 int c_lazy(int* evaluated, const char* text); /* how often an argument was evaluated */
 int c_spans(int way);                         /* left by break, return or goto for 1, 2, 3 */

@@ -114,6 +114,38 @@ TEST_F(Points, c_other_types) {
   EXPECT_EQ(fake::site("in_c", "others")->arguments[6], "&c_twelve == 0");
 }
 
+TEST_F(Points, c_bit_fields) {
+  c_bits();
+  const auto event = only("in_c", "bits");
+  EXPECT_EQ(words(event), (std::vector<uint64_t>{extended(-2), 21, uint64_t{1} << 39, extended(-5), 1, 7, 200, UINT_MAX,
+                                                 extended(-9)}));
+  const std::vector<int> found = types("in_c", "bits");
+  EXPECT_EQ(found[0], I);
+  EXPECT_EQ(found[2], U);
+  EXPECT_EQ(found[3], I);
+  EXPECT_EQ(found[4], B);
+  EXPECT_EQ(found[7], U);
+}
+
+TEST_F(Points, c_bit_fields_of_lazy_points) {
+  c_lazy_bits();
+  EXPECT_EQ(words(only("in_c", "lazy_bits")), (std::vector<uint64_t>{extended(-2), uint64_t{1} << 39, UINT_MAX}));
+}
+
+TEST_F(Points, c_names_are_those_of_the_source) {
+  c_names(5);
+  EXPECT_EQ(words(only("in_c", "names"))[0], 7u);
+  EXPECT_EQ(fake::site("in_c", "names")->arguments,
+            (std::vector<std::string>{"c_seven", "c_product(a, 3)", "c_seven", "\"a, \\\")\\\"\"", "(char)','",
+                                      "c_product((2), 3)"}));
+}
+
+TEST_F(Points, c_names_of_a_macro_with_commas_are_what_it_stands_for) {
+  c_values();
+  EXPECT_EQ(words(only("in_c", "values")), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(fake::site("in_c", "values")->arguments, (std::vector<std::string>{"1", "2"}));
+}
+
 TEST_F(Points, c_strings_between_numbers) {
   char writable[] = "can be written";
   c_strings("constant", writable);
@@ -214,6 +246,15 @@ TEST_F(Points, numbers) {
   EXPECT_EQ(words(only("unit", "numbers")),
             (std::vector<uint64_t>{extended(-5), UINT64_MAX, 21, extended(-3), 'w', 'c', 1, bits_of(1.5),
                                    bits_of(-2.25), 0, extended(-1), 65535}));
+}
+
+#define SEVEN 7
+TEST_F(Points, names_are_those_of_the_source) {
+  const Bits bits{21, -3};
+  PENNA_EVENT(unit, names, SEVEN, (std::pair<int, int>(1, 2).first), PENNA_ARG(seven, SEVEN), bits.field);
+  EXPECT_EQ(fake::site("unit", "names")->arguments,
+            (std::vector<std::string>{"SEVEN", "(std::pair<int, int>(1, 2).first)", "seven", "bits.field"}));
+  EXPECT_EQ(words(only("unit", "names")), (std::vector<uint64_t>{7, 1, 7, 21}));
 }
 
 struct View {  // the least that looks like a string
