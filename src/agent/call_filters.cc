@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "unwind/arch.h"
@@ -129,6 +130,7 @@ constexpr OwnCall kOwnCalls[] = {
     {SYS_readlink, kRefusesProgram, false, {}},
     {SYS_getcwd, kRefusesProgram, false, {0, kBytes}},
     {SYS_membarrier, kRefusesProgram | kRefusesCode, false, {1 << 5 /* PRIVATE_EXPEDITED_SYNC_CORE */}},
+    {SYS_clock_gettime, kRefusesProgram, false, {CLOCK_PROCESS_CPUTIME_ID}},
     {SYS_getpid, kRefusesStart | kRefusesRecording, false, {}},
     {SYS_openat, kRefusesProgram | kRefusesCode, false, {static_cast<uint64_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC}},
     {SYS_memfd_create, kRefusesProgram | kRefusesCode, false, {0, MFD_CLOEXEC}},

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "agent/call_filters.h"
 #include "agent/call_patches.h"
@@ -103,6 +104,13 @@ uint64_t measure_record_cost() {
   return least;
 }
 
+// Of this process; 0: not known.
+uint64_t processor_ns() {
+  timespec used{};
+  const long failed = sys(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, reinterpret_cast<long>(&used));
+  return failed != 0 ? 0 : static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
 bool start() {
   bool forked = last_meeting.channel != nullptr;
   if (!environment_taken) environment_taken = take_from_environment();
@@ -153,6 +161,7 @@ bool start() {
   start_call_patches(meeting.config, forked);
   enter_functions(meeting.config, forked);
   meeting.channel->start_cost_ticks = penna_now() - began;
+  if (!forked && !system_calls_filtered) meeting.channel->start_cpu_ns = processor_ns();
   if ((meeting.config.classes & class_bit(PENNA_LOCKS)) != 0)
     meeting.channel->record_cost_ticks = measure_record_cost();
   uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);

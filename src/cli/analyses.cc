@@ -48,6 +48,7 @@ struct Visitor {
 
   void operator()(const Event& event) {
     line.step();
+    if (made.net) return add_net((*made.net)(event));
     switch (class_bit(event.record.kind)) {
       case kCallEvents: return add_calls(event);
       case kAllocEvents:
@@ -65,10 +66,14 @@ struct Visitor {
   }
   void operator()(const CallRun& run) {
     line.step(run.calls.size());
-    add_calls(run);
+    made.net ? add_calls((*made.net)(run)) : add_calls(run);
   }
 
  private:
+  // The others are there for what they cost.
+  void add_net(const Event& event) {
+    if (class_bit(event.record.kind) == kCallEvents) add_calls(event);
+  }
   void add_lock(const Event& event) {
     (*made.locks)(event);
     if (made.relations) (*made.relations)(event);
@@ -171,6 +176,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if ((classes & (kLockOrder | kWaitChains | kWaitPath | kDeadlocks)) != 0)
     made.relations = std::make_unique<WaitAnalyses>(recording, (classes & kLockOrder) != 0,
                                                     (classes & kWaitChains) != 0, (classes & kWaitPath) != 0);
+  if ((classes & kNetTimes) != 0) made.net = std::make_unique<NetTimes>(recording);
   if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
   if ((classes & kEventClasses) == 0) return made;
 
@@ -180,7 +186,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   PastVisitor past{made.locks.get(), made.relations.get(), line};
   if (made.locks || made.relations) visit_past(recording, classes & kHangEvents, past);
   const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
-  const EventFilter filter{.classes = classes & kEventClasses, .all_threads = merged};
+  const EventFilter filter{.classes = made.net ? kEventClasses : classes & kEventClasses, .all_threads = merged};
   Visitor visit{recording, made, line};
   made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   if (made.calls) made.calls->finish();

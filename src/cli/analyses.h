@@ -21,6 +21,7 @@
 #include "model/locks.h"
 #include "model/names.h"
 #include "model/points.h"
+#include "model/slowdown.h"
 #include "model/unmatched_frees.h"
 
 namespace penna {
@@ -40,6 +41,7 @@ struct Analyses {
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
   std::unique_ptr<WaitAnalyses> relations;  // only for kLockOrder, kWaitChains, kWaitPath, kDeadlocks, kHangs
   std::unique_ptr<Points> points;
+  std::unique_ptr<NetTimes> net;  // only for kNetTimes
   WalkReport walk;
 };
 
@@ -52,6 +54,7 @@ inline constexpr uint32_t kBlockLives = 1u << 26, kBlockFreers = 1u << 25, kBloc
                           kHeapHistory = 1u << 23;
 inline constexpr uint32_t kAllocByKind = 1u << 22;     // block_kind() as their context
 inline constexpr uint32_t kAllocByProcess = 1u << 14;  // the process
+inline constexpr uint32_t kNetTimes = 1u << 13;        // of calls: without what recording took
 inline constexpr uint32_t kUnmatchedFrees = 1u << 21;
 inline constexpr uint32_t kLockPlaces = 1u << 20;  // where locks are taken; in which calls, together with kCallTree
 

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "model/function_pattern.h"
+#include "model/slowdown.h"
 #include "report/file_state.h"
 #include "report/frames.h"
 #include "report/reports.h"
@@ -52,6 +53,7 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   graph.finish();
   if (graph.chosen().calls == 0) return Error{not_found(options.function, recording, graph, names)};
   Report report = graph_report(recording, graph, names, options.function, options.table.format == Format::kCsv);
+  if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));
   PENNA_TRY(select_report_rows(report, options.table));
   add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);

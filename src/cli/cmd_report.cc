@@ -243,6 +243,19 @@ Report without_calls(Report report, const Recording& recording) {
   return report;
 }
 
+// Above times of calls: how far they are to be trusted.
+void add_cost(Report& report, const Recording& recording, bool net) {
+  const std::string slowdown = slowdown_text(recording);
+  if (!net) {
+    if (!slowdown.empty()) report.head.push_back(slowdown);
+    return;
+  }
+  report.head.push_back("times are net: without what recording took, by the events inside of each call");
+  if (const uint64_t left_out = recording.collector().calls_left_out; left_out != 0)
+    report.head.push_back(fmt::format("but for {} that record left out: their cost is still in the times",
+                                      plural_text(static_cast<int64_t>(left_out), "call")));
+}
+
 // Durations as ticks; they were checked.
 LockOptions lock_options(const ReportOptions& options, const Recording& recording) {
   const auto ticks = [&](const std::string& text) {
@@ -291,14 +304,17 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols);
+  if (options.net && summary.events[PENNA_CALLS] != 0 && !NetTimes(recording).is_known())
+    return Error{
+        "--net: this recording does not tell what a call cost: it is older, or was not finished; record again"};
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
   SameStacks same(recording, names);
-  const Analyses analyses =
-      analyse(recording, summary, names.map(), which.classes | classes_by(options), !options.input.no_progress,
-              {choice.get(), options.within.value_or(1), shows_stacks(options) ? &same : nullptr},
-              lock_options(options, recording));
+  const Analyses analyses = analyse(
+      recording, summary, names.map(), which.classes | classes_by(options) | (options.net ? kNetTimes : 0),
+      !options.input.no_progress, {choice.get(), options.within.value_or(1), shows_stacks(options) ? &same : nullptr},
+      lock_options(options, recording));
 
   std::optional<CriticalPath> path;
   if (options.path.any()) path = PENNA_TRY(find_path(recording, summary, *analyses.relations->history(), options.path));
@@ -324,6 +340,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
     report.tail.push_back(std::move(sentence));
   if (recording.selects_threads()) report.head.push_back(selected_text(recording));
+  if (is_one_of(options.which, {"calls", "tree"})) add_cost(report, recording, options.net);
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);
   if (is_one_of(options.which, kAllocTables)) advise_on_names(report, names);
@@ -364,6 +381,18 @@ Result<> check_call_filters(const ReportOptions& options) {
   return ok();
 }
 
+// What filters leave out had its cost, too, and would not be seen.
+Result<> check_net(const ReportOptions& options) {
+  if (!options.net) return ok();
+  if (!is_one_of(options.which, {"calls", "tree"}))
+    return Error{"--net is for calls and tree: penna report calls --net"};
+  FilterOptions filter = options.input.filter;
+  filter.range.clear();
+  if (const std::string text = filter_text(filter); !text.empty())
+    return Error{fmt::format("--net needs all calls, for each had its cost: leave out {}", text)};
+  return ok();
+}
+
 // Options that the table would not look at.
 Result<> check_use(const ReportOptions& options) {
   const bool flame = options.which == kFlame;
@@ -373,6 +402,7 @@ Result<> check_use(const ReportOptions& options) {
     return Error{"--ascii is for heap, locks and flame"};
   PENNA_TRY(check_locks(options));
   PENNA_TRY(check_call_filters(options));
+  PENNA_TRY(check_net(options));
   if (options.unmatched && (options.which != "alloc" || options.by))
     return Error{"--unmatched is a table of its own: penna report alloc --unmatched"};
   if (options.within && !is_one_of(options.which, {"temp", "alloc"})) return Error{"--within is for temp and alloc"};
@@ -428,6 +458,8 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "(who freed); of waits stack (default: who waited and who held it), function (that waited), holder "
                 "(the function that held it, or woke), lock, thread, process");
   add_alloc_filter_options(parser, options.allocations, true);
+  parser.flag("--net", options.net,
+              "calls, tree: times without what recording took, by the number of events inside (docs: calls)");
   parser.flag("--unmatched", options.unmatched,
               "alloc: frees of what was not recorded or had been freed before, by the stack that freed");
   parser.number("--within", options.within, "N",

@@ -25,6 +25,7 @@ struct ReportOptions {
   std::optional<ReportBy> by;          // none: as the table is by itself
   AllocFilterOptions allocations;      // of tables of allocations, and of flame
   SuppressionOptions suppressions;     // of leaks
+  bool net = false;                    // of calls and tree: without what recording took
   bool unmatched = false;              // of alloc: frees that match no allocation
   std::optional<uint32_t> within;      // of temp and alloc; none: 1
   bool ascii = false;                  // of heap and flame

@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "cli/cmd_list.h"
 #include "model/losses.h"
+#include "model/slowdown.h"
 #include "model/summary.h"
 #include "penna/detail/preload.h"
 #include "report/info.h"
@@ -92,6 +93,9 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
   if (!times.overhead.empty()) say(times.overhead);
+  if (const Slowdown slowdown(totals.costliest); slowdown.is_much())
+    say(slowdown_text(totals.costliest,
+                      totals.processes == 1 ? "the program" : fmt::format("process {}", totals.costliest_pid)));
   if (totals.processes != 0)
     say(fmt::format("start-up cost {:.2f} ms, {}{:.1f} ms waited for room",
                     static_cast<double>(totals.start_cost_ticks) * ms_per_tick,

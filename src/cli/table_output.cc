@@ -94,6 +94,10 @@ void loss_json(const Report& report, JsonWriter& json) {
   json.begin_object();
   for (const LossNumber& number : report.loss) json.field(number.name, number.count);
   json.end_object();
+  json.key("cost");
+  json.begin_object();
+  for (const LossNumber& number : report.cost) json.field(number.name, number.count);
+  json.end_object();
 }
 
 void sentences_json(const char* key, const std::vector<std::string>& sentences, JsonWriter& json) {

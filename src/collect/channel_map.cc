@@ -96,6 +96,8 @@ penna_counters ChannelMap::counters() const {
   return copy;
 }
 
+uint64_t ChannelMap::start_cpu_ns() const { return __atomic_load_n(&shared()->start_cpu_ns, __ATOMIC_RELAXED); }
+
 uint64_t ChannelMap::record_cost_ticks() const {
   return __atomic_load_n(&shared()->record_cost_ticks, __ATOMIC_RELAXED);
 }

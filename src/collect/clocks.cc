@@ -18,9 +18,10 @@
 namespace penna {
 namespace {
 
+// 0: there is no such clock any more.
 uint64_t nanoseconds(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(clock, &now);
+  if (::clock_gettime(clock, &now) != 0) return 0;
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
@@ -56,6 +57,22 @@ double measure_ticks_per_ns() {
   const ClockTriplet end = read_clocks();
   const uint64_t passed = std::max<uint64_t>(end.monotonic_ns - begin.monotonic_ns, 1);
   return static_cast<double>(end.ticks - begin.ticks) / static_cast<double>(passed);
+}
+
+double measure_stamp_ns() {
+  constexpr int kStamps = 10'000;
+  const uint64_t before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t sum = 0;
+  for (int i = 0; i < kStamps; ++i) {
+    sum += penna_now();
+    asm volatile("" : "+r"(sum));
+  }
+  return static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / kStamps;
+}
+
+uint64_t processor_ns(pid_t pid) {
+  clockid_t clock;
+  return ::clock_getcpuclockid(pid, &clock) == 0 ? nanoseconds(clock) : 0;
 }
 
 Session describe_host() {

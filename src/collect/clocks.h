@@ -2,6 +2,8 @@
 // One moment on three clocks, and what is known of the counter behind penna_now().
 #pragma once
 
+#include <sys/types.h>
+
 #include "recording/types.h"
 
 namespace penna {
@@ -11,6 +13,12 @@ ClockTriplet read_clocks();
 
 // Of penna_now(), measured in 5 ms: good to 0.1 %.
 double measure_ticks_per_ns();
+
+// What one call of penna_now() costs, in nanoseconds of processor time.
+double measure_stamp_ns();
+
+// Processor time of a process and all its threads, in nanoseconds; 0: it is gone.
+uint64_t processor_ns(pid_t pid);
 
 // Where we are: host, kernel, CPU, clock; everything of a Session that does not come from the command line.
 Session describe_host();

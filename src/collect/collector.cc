@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "collect/clocks.h"
 #include "penna/clock.h"
+#include "recording/slowdown.h"
 
 namespace penna {
 namespace {
@@ -61,6 +62,7 @@ Result<> Collector::start(void (*on_thread)()) {
     flight_->forward_to(onlooker_);
     onlooker_ = flight_.get();
   }
+  stamp_ns_ = measure_stamp_ns();
   start_ = read_clocks();  // the thread may have its turn only when the program has run for a while
   try {
     thread_ = std::thread([this, on_thread] {
@@ -115,13 +117,14 @@ bool Collector::holds(const ChannelMap& channel) {
   return held_.count(channel.file()) != 0;
 }
 
-void Collector::end(uint32_t number, EndKind how, int code) {
+void Collector::end(uint32_t number, EndKind how, int code, uint64_t processor_ns) {
   News news{};
   news.kind = News::kEnd;
   news.number = number;
   news.how = how;
   news.code = code;
   news.ticks = penna_now();
+  news.processor_ns = processor_ns;
   tell(std::move(news));
 }
 
@@ -167,7 +170,8 @@ void Collector::run() {
     take_snapshot_if_due();
     if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : until_open_chunks_ms());
   }
-  for (size_t i = 0; i < drains_.size(); ++i) end_process(i, EndKind::kStopped, 0, penna_now(), false);
+  for (size_t i = 0; i < drains_.size(); ++i)
+    end_process(i, EndKind::kStopped, 0, penna_now(), false, processor_ns(drains_[i]->pid()));
   take_snapshot_if_due();
   if (flight_) flight_->throw_all_away(writer_);
   const ClockTriplet ended = read_clocks();
@@ -260,7 +264,7 @@ void Collector::apply(News& news) {
     case News::kEnd:
       for (size_t i = 0; i < drains_.size(); ++i) {
         if (drains_[i]->number() != news.number) continue;
-        end_process(i, news.how, news.code, news.ticks, true);
+        end_process(i, news.how, news.code, news.ticks, true, news.processor_ns);
         {
           std::lock_guard hold(mutex_);
           held_.erase(drains_[i]->file());
@@ -305,14 +309,23 @@ bool Collector::drain_all() {
   return taken != 0;
 }
 
-void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone) {
+void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns) {
   ProcessDrain& drain = *drains_[index];
+  const ClockTriplet now = read_clocks();
+  drain.set_clock(static_cast<double>(now.monotonic_ns - began_.monotonic_ns) /
+                      static_cast<double>(std::max<uint64_t>(now.ticks - began_.ticks, 1)),
+                  stamp_ns_);
+  drain.tell_processor_ns(processor_ns);
   drain.finish(writer_, gone, how, code, ticks);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);
   for (int i = 0; i < PENNA_LOSS_COUNT; ++i) totals_.lost_for[i] = add_counts(totals_.lost_for[i], drain.lost_for()[i]);
   if (drain.number() == 0) {
     totals_.start_cost_ticks = drain.start_cost_ticks();
     record_cost_ticks_ = drain.record_cost_ticks();
+  }
+  if (Slowdown(drain.end()).cost_ns > Slowdown(totals_.costliest).cost_ns) {
+    totals_.costliest = drain.end();
+    totals_.costliest_pid = drain.pid();
   }
   totals_.threads_blocked_ticks = add_counts(totals_.threads_blocked_ticks, drain.blocked_ticks());
   totals_.left_behind += drain.left_behind();
@@ -339,6 +352,7 @@ void Collector::write_open_chunks_sometimes() {
   const bool may_grow = open_bytes_ <= kOpenBytes + (writer_.file_bytes() - open_bytes_) / 4;
   for (auto& drain : drains_) {
     drain->look_at_threads();
+    drain->tell_processor_ns(processor_ns(static_cast<pid_t>(drain->pid())));
     const uint64_t before = writer_.file_bytes();
     if (may_grow || !drain->writes_them_whole()) drain->write_open_chunks(writer_);
     if (drain->writes_them_whole()) open_bytes_ += writer_.file_bytes() - before;

@@ -44,6 +44,8 @@ struct CollectorTotals {
   std::vector<std::string> limits;  // of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
+  uint32_t costliest_pid = 0;
+  ProcessEnd costliest;  // of the processes, that of whose time recording took most
 };
 
 class Collector {
@@ -67,8 +69,8 @@ class Collector {
   Result<> start(void (*on_thread)() = [] {});
   // A process has handed over its channel. Its number must be new.
   void add(Process process, ChannelMap channel);
-  // A process is gone, or became another program.
-  void end(uint32_t number, EndKind how, int code);
+  // A process is gone, or became another program. `processor_ns`: what it used; 0: not known any more.
+  void end(uint32_t number, EndKind how, int code, uint64_t processor_ns = 0);
   // A process was gone, or had given up, before it was answered. One that is recorded: as the program that it became, if there is one.
   void left_unanswered(uint32_t pid, bool is_recorded);
   // How many processes had to be refused, and other sentences for the recording's health. `missed`: what is not recorded, as they say
@@ -98,7 +100,7 @@ class Collector {
     std::string sentence;
     bool refused = false;
     uint32_t missed = 0;
-    uint64_t ticks = 0;
+    uint64_t ticks = 0, processor_ns = 0;
   };
 
   std::unique_ptr<ChunkFilter> make_filter(const Process& process);
@@ -108,7 +110,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   void inherit(const Process& child, ProcessDrain& drain);
-  void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone);
+  void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
   void note_unrecorded();
   void note_limits();
@@ -141,6 +143,7 @@ class Collector {
   Patience patience_;
   std::atomic<size_t> channels_{0};
   uint64_t record_cost_ticks_ = 0;  // of the first process
+  double stamp_ns_ = 0;
   CollectorTotals totals_;
   ClockTriplet start_;
   uint64_t last_clock_ns_ = 0, last_open_ns_ = 0, last_look_ns_ = 0;

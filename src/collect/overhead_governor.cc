@@ -7,42 +7,22 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <utility>
 
 #include "base/file.h"
-#include "penna/clock.h"
+#include "collect/clocks.h"
 #include "recording/records.h"
 
 namespace penna {
 namespace {
 
-uint64_t nanoseconds(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 // Two stamps, and all that is around them in a hook and its trampoline, also in the caches (bench/RESULTS.md: real programs).
 double measure_call_ns() {
-  constexpr int kStamps = 10'000;
   constexpr double kRestNs = 45;
-  timespec before{}, after{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-  uint64_t sum = 0;
-  for (int i = 0; i < kStamps; ++i) {
-    sum += penna_now();
-    asm volatile("" : "+r"(sum));
-  }
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-  return 2 * static_cast<double>(nanoseconds(after) - nanoseconds(before)) / kStamps + kRestNs;
+  return 2 * measure_stamp_ns() + kRestNs;
 }
 
 }  // namespace
-
-uint64_t OverheadGovernor::processor_time(pid_t pid) {
-  clockid_t clock;
-  timespec time{};
-  return ::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &time) == 0 ? nanoseconds(time) : 0;
-}
 
 Result<OverheadGovernor> OverheadGovernor::make(double limit, double call_ns) {
   Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

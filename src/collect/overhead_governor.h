@@ -20,6 +20,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "collect/clocks.h"
 #include "collect/onlooker.h"
 #include "recording/module_map.h"
 
@@ -79,13 +80,11 @@ class OverheadGovernor final : public PassingOnlooker {
 
   double limit_, call_ns_;
   Fd event_;
-  Clock clock_ = processor_time;
+  Clock clock_ = processor_ns;
   std::map<uint32_t, Watched> watched_;
   size_t counted_ = 0;                                                  // functions, in the windows of all of them
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards orders_
   std::vector<SilenceOrder> orders_;
-
-  static uint64_t processor_time(pid_t pid);
 };
 
 }  // namespace penna

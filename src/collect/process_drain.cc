@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "penna/clock.h"
+
 namespace penna {
 namespace {
 
@@ -161,6 +163,7 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
 
 // Of a chunk that has been scanned.
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
+  costs_.add(chunk, summary);
   if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
   quiet_.has_recorded(header_of(chunk).tid);
   if (filter_) {
@@ -320,6 +323,21 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
   });
 }
 
+void ProcessDrain::tell_processor_ns(uint64_t ns) {
+  if (ns == 0) return;
+  processor_ns_ = ns;
+  processor_ticks_ = penna_now();
+}
+
+// Without what starting the agent took. What it used since it was last looked at is not known: no more than the time that has passed.
+uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
+  const uint64_t known_at = processor_ns_ != 0 ? processor_ticks_ : channel_.geometry().time_begin;
+  const uint64_t rest = end_ticks > known_at ? end_ticks - known_at : 0;
+  const uint64_t began = processor_ns_ != 0 ? channel_.start_cpu_ns() : 0;
+  const uint64_t used = processor_ns_ > began ? processor_ns_ - began : processor_ns_;
+  return used + static_cast<uint64_t>(static_cast<double>(rest) * ns_per_tick_);
+}
+
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
   hear_of_starts(gone);
   if (!gone) look_at_threads();
@@ -358,11 +376,12 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
     flight_->ended(writer, sink_);
   else
     sink_->finish(writer);
-  const ProcessEnd end{number_, end_ticks, how, code, counters};
-  (void)writer.write_process_end(end);
+  end_ = {number_, end_ticks, how, code, counters, recorded_processor_ns(end_ticks), {}};
+  if (ns_per_tick_ != 0) end_.costs = costs_.costs(ns_per_tick_, stamp_ns_);
+  (void)writer.write_process_end(end_);
   if (!fresh_) return;
   fresh_->finish();
-  onlooker_->ended(end);
+  onlooker_->ended(end_);
 }
 
 }  // namespace penna

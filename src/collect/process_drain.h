@@ -17,6 +17,7 @@
 #include "collect/channel_map.h"
 #include "collect/chunk_filter.h"
 #include "collect/chunk_sink.h"
+#include "collect/event_costs.h"
 #include "collect/flight_recorder.h"
 #include "collect/onlooker.h"
 #include "collect/quiet_threads.h"
@@ -67,10 +68,16 @@ class ProcessDrain {
   void reclaim(RecordingWriter& writer);
   void take_unfinished(RecordingWriter& writer);
 
+  // How much processor time the process has used until now; 0: it is gone, and what was told last stands.
+  void tell_processor_ns(uint64_t ns);
+  // Of the clock, for what events cost. Before finish(); else nothing is said of it.
+  void set_clock(double ns_per_tick, double stamp_ns) { ns_per_tick_ = ns_per_tick, stamp_ns_ = stamp_ns; }
+
   // The process is gone, or the recording ends: takes what is left, and writes its end and its health.
   // `gone`: no thread of it can write any more.
   void finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks);
 
+  const ProcessEnd& end() const { return end_; }  // after finish()
   const StoreCounts& counts() const { return sink_->counts(); }
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
   const std::array<uint64_t, PENNA_LOSS_COUNT>& lost_for() const { return lost_for_; }  // of them
@@ -94,6 +101,7 @@ class ProcessDrain {
   bool is_over() const { return patience_ != nullptr && patience_->is_over(); }
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary);
+  uint64_t recorded_processor_ns(uint64_t end_ticks) const;
   bool must_wait(const ChunkSummary& summary);
   template <typename Look>
   uint32_t each_taken(Look&& look);
@@ -137,6 +145,10 @@ class ProcessDrain {
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};
   std::array<uint64_t, PENNA_LOSS_COUNT> lost_for_{};
   uint64_t max_backlog_ = 0;
+  EventCosts costs_;
+  uint64_t processor_ns_ = 0, processor_ticks_ = 0;  // used at that time
+  double ns_per_tick_ = 0, stamp_ns_ = 0;
+  ProcessEnd end_;
 };
 
 }  // namespace penna

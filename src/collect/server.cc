@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "collect/arrivals.h"
 #include "collect/budget.h"
+#include "collect/clocks.h"
 #include "collect/exit_status.h"
 #include "penna/clock.h"
 
@@ -374,7 +375,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     return;
   }
   if (auto before = living_.find(peer.pid); before != living_.end()) {
-    collector_.end(before->second.number, EndKind::kExec, 0);
+    collector_.end(before->second.number, EndKind::kExec, 0, processor_ns(static_cast<pid_t>(peer.pid)));
     pid_of_fd_.erase(before->second.pidfd.get());
     living_.erase(before);
   }
@@ -437,8 +438,9 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
 void Server::bury(uint32_t pid) {
   auto found = living_.find(pid);
   if (found == living_.end()) return;
+  const uint64_t used = processor_ns(static_cast<pid_t>(pid));
   auto [how, code] = end_of_process(found->second.pidfd.get(), pid);
-  collector_.end(found->second.number, how, code);
+  collector_.end(found->second.number, how, code, used);
   pid_of_fd_.erase(found->second.pidfd.get());
   living_.erase(found);
 }

@@ -17,6 +17,7 @@
 #include "model/locks.h"
 #include "model/points.h"
 #include "model/sampling.h"
+#include "model/slowdown.h"
 #include "model/stack_matcher.h"
 
 namespace penna {
@@ -250,6 +251,11 @@ void say_lost(const HealthReport& report, Sentences& say) {
                report.blocked_ticks == kMostCounted ? "at least " : "", report.blocked_ns / 1e6));
 }
 
+std::string as_sentence(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
+  return text + ".";
+}
+
 void say_recorder(const HealthReport& report, Sentences& say) {
   say.error(report.refused_channels != 0,
             fmt::format("{} not recorded: their shared memory could not be used.",
@@ -260,6 +266,7 @@ void say_recorder(const HealthReport& report, Sentences& say) {
   say.warning(report.finished && report.processes_without_end != 0,
               fmt::format("How {} ended is not in the recording, nor what they lost.",
                           plural_text(report.processes_without_end, "process", "processes")));
+  say.note(!report.slowdown.empty(), as_sentence(report.slowdown));
   std::string snapshots = snapshots_text(report.snapshots, report.thrown_away);
   snapshots[0] = static_cast<char>(std::toupper(snapshots[0]));
   say.warning(!is_none(report.thrown_away),
@@ -391,6 +398,7 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   if (inputs.names != nullptr && inputs.allocations != nullptr)
     gather_module_stacks(report, recording, *inputs.allocations, *inputs.names);
   gather_analyses(report, recording, inputs);
+  report.slowdown = slowdown_text(recording);
   report.refused_channels = recording.collector().refused_channels;
   report.event_cost_ps = recording.collector().event_cost_ps;
   report.snapshots = recording.collector().snapshots;

@@ -78,6 +78,7 @@ struct HealthReport {
   std::vector<std::string> notes;                           // its own sentences
   std::vector<uint32_t> missed_by_notes;                    // CollectorHealth; at least as many
   bool is_half(size_t note) const { return (missed_by_notes[note] & kNoteOfHalf) != 0; }
+  std::string slowdown;     // slowdown_text()
   bool any_process = true;  // false: they say why there is none
   // The analyses that were given.
   uint64_t stray_exits = 0, inherited_exits = 0, unwound_calls = 0, too_deep_calls = 0;

@@ -178,6 +178,11 @@ void process_end_fields(A& a, V& end) {
   a.number(end.how);
   a.number(end.code);
   a.raw(end.counters);
+  a.later_number(end.cpu_ns);
+  for (auto& cost : end.costs) {
+    a.later_number(cost.events);
+    a.later_number(cost.ps);
+  }
 }
 
 template <typename A, typename V>

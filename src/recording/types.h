@@ -70,12 +70,20 @@ enum class EndKind : uint32_t {
   kStopped = 4,   // it goes on: the recording was stopped
 };
 
+// What the recorder measured of a process's events (collect/event_costs.h).
+struct EventCost {
+  uint64_t events = 0;  // that it recorded, also those that filters left out
+  uint64_t ps = 0;      // of one of them; 0: not measured
+};
+
 struct ProcessEnd {
   uint32_t number = 0;
   uint64_t end_ticks = 0;
   EndKind how = EndKind::kUnknown;
   int32_t code = 0;
   penna_counters counters{};  // as the target left them
+  uint64_t cpu_ns = 0;        // processor time since the agent had started, all threads; 0 = not known
+  std::array<EventCost, PENNA_CLASS_COUNT> costs{};
 };
 
 struct Thread {

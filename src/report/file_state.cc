@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "model/slowdown.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -51,6 +52,20 @@ std::vector<LossNumber> loss_numbers(const HealthReport& health) {
   return numbers;
 }
 
+// Of the process whose time recording took most of. A call is two events.
+std::vector<LossNumber> cost_numbers(const Recording& recording) {
+  std::vector<LossNumber> numbers;
+  const auto costliest = costliest_process(recording);
+  const Slowdown slowdown = costliest ? costliest->slowdown : Slowdown{};
+  numbers.push_back({"slowdown_percent", static_cast<uint64_t>((slowdown.factor() - 1) * 100)});
+  numbers.push_back({"recording_ns", static_cast<uint64_t>(slowdown.cost_ns)});
+  numbers.push_back({"program_ns", static_cast<uint64_t>(slowdown.own_ns)});
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    numbers.push_back({fmt::format("event_ps_{}", class_name(i)),
+                       costliest ? recording.processes()[costliest->process].end->costs[i].ps : 0});
+  return numbers;
+}
+
 }  // namespace
 
 FileState file_state(const Recording& recording) {
@@ -66,6 +81,7 @@ FileState file_state(const Recording& recording) {
 void add_health(Report& report, const Recording& recording, const HealthReport& health) {
   report.state = state_name(file_state(recording));
   report.loss = loss_numbers(health);
+  report.cost = cost_numbers(recording);
   report.warnings = health_warnings(health);
 }
 

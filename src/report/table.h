@@ -104,6 +104,7 @@ struct Report {
   std::vector<std::string> warnings;  // the health line: what makes these numbers less than the truth
   std::string_view state{};           // in JSON: of the recording's file (file_state.h); empty: it is about none
   std::vector<LossNumber> loss{};     // in JSON, with a state
+  std::vector<LossNumber> cost{};     // the same, of recording
 
   // Each table that a report can have is there, always. One without rows loses its title: in text nothing is left of it, in JSON an
   // empty list, in CSV its header.
