@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 
+#include "agent/growing_table.h"
+
 namespace penna::agent {
 namespace {
 
@@ -19,11 +21,12 @@ class Modules {
       if (is(i, map)) return true;
     return false;
   }
-  // One too many is as if nobody had said so.
+  // Those that are gone make room for others, before more of it is taken.
   void add(const link_map& map) {
     if (hold(map)) return;
-    if (count_ == kMost) drop_gone();
-    if (count_ < kMost) entries_[count_++] = {&map, map.l_ld, map.l_addr};
+    if (count_ == entries_.count() && count_ % kPart == 0) drop_gone();
+    if (count_ == entries_.count() && entries_.add() == nullptr) return;  // no memory
+    entries_[count_++] = {&map, map.l_ld, map.l_addr};
   }
   // Calls visit(const link_map&) in the order of add() for those that are there still, until it returns false.
   template <typename Visit>
@@ -34,14 +37,15 @@ class Modules {
   }
 
  private:
-  static constexpr uint32_t kMost = 1024;
+  static constexpr uint32_t kPart = 1024, kParts = 64;
   struct Entry {
     const link_map* map;
     const ElfW(Dyn) * dynamic;
     uintptr_t bias;
   };
   bool is(uint32_t i, const link_map& map) const {
-    return entries_[i].map == &map && entries_[i].dynamic == map.l_ld && entries_[i].bias == map.l_addr;
+    const Entry& entry = entries_[i];
+    return entry.map == &map && entry.dynamic == map.l_ld && entry.bias == map.l_addr;
   }
   bool is_there(uint32_t i) const {
     bool found = false;
@@ -55,8 +59,8 @@ class Modules {
     count_ = kept;
   }
 
-  Entry entries_[kMost];
-  uint32_t count_;
+  mutable GrowingTable<Entry, kPart, kParts> entries_;
+  uint32_t count_;  // of the entries, from the first on
 };
 Modules opened_global, opened_deep;
 
