@@ -113,6 +113,10 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (forked != 0)
     say(fmt::format("{} not recorded: an inherited filter of system calls (seccomp) forbids what recording needs",
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
+  if (totals.ended_at_once != 0)
+    say(fmt::format(
+        "{} at once that nobody tells of (mi_heap_destroy, arenas of jemalloc): they seem never freed",
+        plural_text(static_cast<int64_t>(totals.ended_at_once), "call has ended blocks", "calls have ended blocks")));
   for (const std::string& limit : totals.limits) say(limit);
   if (!unrecorded.empty()) say(unrecorded);
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);

@@ -44,6 +44,7 @@ struct CollectorTotals {
   std::vector<std::string> limits;  // of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
+  uint64_t ended_at_once = 0;                             // calls that ended blocks of which nobody tells
   uint32_t costliest_pid = 0;
   ProcessEnd costliest;  // of the processes, that of whose time recording took most
 };

@@ -103,6 +103,7 @@ unset GLIBC_TUNABLES
 
 # Heaps that end with all of their blocks: nobody tells of these, and that is said.
 run penna record -f -k alloc -o heap.penna -- ./mimalloc destroy
+expect_contains "$err" "1 call has ended blocks at once that nobody tells of"
 expect_eq "0 1 1000" "$status $out" "a heap that is destroyed"
 run penna check heap.penna --max-leak 0
 expect_eq 2 "$status" "leaks that may be none"
