@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/count_text.h"
 #include "base/file.h"
 #include "base/printable.h"
 #include "cli/arguments.h"
@@ -26,6 +27,7 @@
 #include "collect/server.h"
 #include "collect/settings.h"
 #include "program_symbols.h"
+#include "text_trace.h"
 #include "trace_link.h"
 
 namespace penna {
@@ -115,6 +117,25 @@ int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
   tree.tree = true;
   tree.all = options.all;
   return replay(*recording, symbols, tree);
+}
+
+// What the original's ptrace.c has written.
+int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
+  std::error_code unknown;
+  const std::string program =
+      options.program.empty() ? "" : std::filesystem::canonical(options.program, unknown).string();
+  const auto address_of = [&](const std::string& name) { return symbols.address_of(name); };
+  const Result<TextTrace> trace = read_text_trace(kTrace, program, address_of);
+  if (!trace) return fail_with(trace.error().text);
+  if (trace->other_lines != 0)
+    tell(options, fmt::format("TRACE: {} passed over: neither enter, exit, REFERENCE nor EXIT",
+                              plural_text(trace->other_lines, "line is", "lines are")));
+  if (program.empty()) tell(options, "name the program, and its functions have names: etrace PROGRAM");
+  symbols.set_program([&](const std::string& path) { return path == program; });
+  ReplayOptions tree;
+  tree.tree = true;
+  tree.all = options.all;
+  return replay(trace->recording, symbols, tree);
 }
 
 // ---- A run to come
@@ -209,6 +230,7 @@ int run(const EtraceOptions& options) {
         "TRACE is empty: run the program here, then etrace shows its calls; or remove TRACE to see them live");
   const auto symbols = open_symbols(options);
   if (!symbols) return fail_with(symbols.error().text);
+  if (*trace == TraceState::kRecording && is_text_trace(kTrace)) return show_text(options, **symbols);
   if (*trace == TraceState::kRecording) return show_file(options, **symbols);
   const Result<> shown = show_live(options, **symbols);
   return shown ? 0 : fail_with(shown.error().text);

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "symbols/demangle.h"
+#include "symbols/symbol_file.h"
 
 namespace penna {
 namespace {
@@ -57,6 +58,20 @@ std::map<uint64_t, ProgramSymbols::Listed> ProgramSymbols::parse_nm(const std::s
     if (!name.empty()) names.insert_or_assign(hex(address), Listed{demangle(name, Demangle::kFull), hex(size)});
   }
   return names;
+}
+
+std::optional<uint64_t> ProgramSymbols::address_of(const std::string& name) const {
+  const auto is_it = [&](std::string_view shown) {
+    return shown.substr(0, name.size()) == name && (shown.size() == name.size() || shown[name.size()] == '(');
+  };
+  for (const auto& [address, listed] : names_)
+    if (is_it(listed.name)) return address;
+  if (elf_.empty()) return std::nullopt;
+  const auto file = SymbolFile::open({elf_, {}}, {});
+  if (!file) return std::nullopt;
+  for (const Symbol& symbol : (*file)->functions())
+    if (symbol.raw == name || is_it(symbol.name)) return symbol.start;
+  return std::nullopt;
 }
 
 std::vector<SourceFrame> ProgramSymbols::listed(uint64_t address) const {

@@ -22,6 +22,8 @@ class ProgramSymbols : public SymbolSource {
   using IsProgram = std::function<bool(const std::string& path)>;
   // The error says why the file names nothing. An empty path: no such file was given.
   static Result<std::unique_ptr<ProgramSymbols>> open(const std::string& path, std::unique_ptr<SymbolSource> others);
+  // Where the file has a function of this name, with or without its parameters.
+  std::optional<uint64_t> address_of(const std::string& name) const;
   void set_program(IsProgram is_program) { is_program_ = std::move(is_program); }
 
   std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) override;
