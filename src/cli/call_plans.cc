@@ -147,6 +147,8 @@ PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<Ask
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return wishes;
   std::vector<FunctionPattern> deciding = patterns_of(filter.callers);
+  for (const auto* texts : {&filter.hidden, &filter.targets})
+    for (const std::string& text : *texts) deciding.emplace_back(text);
   for (std::string& function : triggered(filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kSnapshot}))
     deciding.emplace_back(std::move(function));
   for (const std::string& text : filter.functions) filters->add(fmt::format("-F '{}'", text), text);

@@ -19,7 +19,8 @@
 namespace penna {
 namespace {
 
-constexpr std::string_view kMinTimeWord = "min-time=", kRangeWord = "range=", kTriggerWord = "trigger=";
+constexpr std::string_view kMinTimeWord = "min-time=", kRangeWord = "range=", kTriggerWord = "trigger=",
+                           kPathsWord = "paths-to=";
 constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
 
 Result<int64_t> min_time_of(const FilterOptions& options) {
@@ -43,8 +44,9 @@ std::vector<Pattern> patterns(const std::vector<std::string>& texts) {
 }
 
 bool asks_functions(const FilterOptions& options) {
-  return !options.functions.empty() || !options.not_functions.empty() || !options.callers.empty() ||
-         !options.modules.empty() || !options.sources.empty() || !triggered(options, kFilters).empty();
+  return !options.functions.empty() || !options.not_functions.empty() || !options.hidden.empty() ||
+         !options.callers.empty() || !options.targets.empty() || !options.modules.empty() || !options.sources.empty() ||
+         !triggered(options, kFilters).empty();
 }
 
 void ask_chooser(FunctionChoice choice, const SymbolOptions& symbols, CallRules& rules) {
@@ -58,12 +60,15 @@ void choose_functions(const FilterOptions& options, const SymbolOptions& symbols
   FunctionChoice choice;
   choice.only = patterns<FunctionPattern>(options.functions);
   choice.never = patterns<FunctionPattern>(options.not_functions);
+  choice.hidden = patterns<FunctionPattern>(options.hidden);
   choice.callers = patterns<FunctionPattern>(options.callers);
+  choice.targets = patterns<FunctionPattern>(options.targets);
   choice.on = patterns<FunctionPattern>(triggered(options, {TriggerAction::kOn}));
   choice.off = patterns<FunctionPattern>(triggered(options, {TriggerAction::kOff}));
   choice.modules = patterns<PathPattern>(options.modules);
   choice.sources = patterns<PathPattern>(options.sources);
   rules.inside_callers = !options.callers.empty();
+  rules.only_paths = !options.targets.empty();
   rules.starts_off = !choice.on.empty();
   ask_chooser(std::move(choice), symbols, rules);
 }
@@ -108,11 +113,22 @@ void narrow(const Session& session, int64_t& min_ns, TimeRange& range) {
   }
 }
 
+// What leads to them may have been kept for more than that: calls that were open where a chunk ended.
+std::vector<std::string> recorded_targets(const Session& session) {
+  std::vector<std::string> targets;
+  for (const std::string& option : session.options)
+    if (option.starts_with(kPathsWord) && penna_is_pattern(option.c_str() + kPathsWord.size()) != 0)
+      targets.push_back(option.substr(kPathsWord.size()));
+  return targets;
+}
+
 template <typename Visit>
 void each_option(const FilterOptions& options, Visit&& visit) {
   for (const auto& text : options.functions) visit("-F", "function", text);
   for (const auto& text : options.not_functions) visit("-N", "no-function", text);
+  for (const auto& text : options.hidden) visit("--hide", "hide", text);
   for (const auto& text : options.callers) visit("--caller", "caller", text);
+  for (const auto& text : options.targets) visit("--paths-to", "paths-to", text);
   for (const auto& text : options.modules) visit("--module", "module", text);
   for (const auto& text : options.sources) visit("--source", "source", text);
   for (const auto& text : options.triggers) visit("-T", "trigger", text);
@@ -174,7 +190,10 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
       "only calls of functions of this name: pay, shop::pay, 'shop::*', '/^shop::(pay|book)/'; may be repeated");
   parser.texts("-N,--no-function", options.not_functions, "PATTERN",
                "no calls of functions of this name, whatever -F says; may be repeated");
+  parser.texts("--hide", options.hidden, "PATTERN", "no calls of such a function, nor what they call; may be repeated");
   parser.texts("--caller", options.callers, "PATTERN", "only calls inside a call of such a function, it included");
+  parser.texts("--paths-to", options.targets, "PATTERN",
+               "only calls of such a function and those that lead to one, not what it calls; may be repeated");
   parser.number("--depth", options.depth, "N", "at most N calls deep, of those that are kept", 1);
   parser.text("--min-time", options.min_time, "TIME", "no calls shorter than this, as 10us");
   parser.texts("--module", options.modules, "PATTERN", "only calls of functions in such a file, as 'libshop*'");
@@ -233,8 +252,8 @@ Result<> check_filter(const FilterOptions& options, FilterUse use) {
     const Trigger trigger = PENNA_TRY(parse_trigger(text, use));
     PENNA_TRY(check_pattern(trigger.function));
   }
-  for (const auto* texts :
-       {&options.functions, &options.not_functions, &options.callers, &options.modules, &options.sources})
+  for (const auto* texts : {&options.functions, &options.not_functions, &options.hidden, &options.callers,
+                            &options.targets, &options.modules, &options.sources})
     for (const std::string& text : *texts) {
       if (text.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
       PENNA_TRY(check_pattern(text));
@@ -277,7 +296,9 @@ std::vector<std::string> filter_words(const FilterOptions& options) {
 }
 
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
-  CallRules rules = common_rules(options, symbols);
+  FilterOptions narrowed = options;
+  if (options.targets.empty()) narrowed.targets = recorded_targets(recording.session());
+  CallRules rules = common_rules(narrowed, symbols);
   int64_t min_ns = *min_time_of(options);
   TimeRange range = options.range.empty() ? TimeRange{} : *parse_range(options.range);
   narrow(recording.session(), min_ns, range);

@@ -34,7 +34,7 @@ struct Trigger {
 Result<Trigger> parse_trigger(const std::string& text, FilterUse use);
 
 struct FilterOptions {
-  std::vector<std::string> functions, not_functions, callers, modules, sources, triggers;
+  std::vector<std::string> functions, not_functions, hidden, callers, targets, modules, sources, triggers;
   std::optional<uint32_t> depth;
   std::string min_time, range;
 };

@@ -36,7 +36,9 @@ FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSo
     : choice_(std::move(choice)), symbols_(std::move(symbols)) {
   ask("-F '{}'", choice_.only);
   ask("-N '{}'", choice_.never);
+  ask("--hide '{}'", choice_.hidden);
   ask("--caller '{}'", choice_.callers);
+  ask("--paths-to '{}'", choice_.targets);
   ask("-T '{}@on'", choice_.on);
   ask("-T '{}@off'", choice_.off);
   ask("-T '{}@snapshot'", choice_.snapshots);
@@ -121,8 +123,10 @@ FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* modu
   const bool only = any("-F '{}'", choice_.only, names), never = any("-N '{}'", choice_.never, names),
              of_module = any("--module '{}'", choice_.modules, {&path, 1}),
              of_source = any("--source '{}'", choice_.sources, {&source, 1});
-  traits.chosen = (choice_.only.empty() || only) && !never && (choice_.modules.empty() || of_module) &&
+  traits.target = any("--paths-to '{}'", choice_.targets, names);
+  traits.chosen = (choice_.only.empty() || only || traits.target) && !never && (choice_.modules.empty() || of_module) &&
                   (choice_.sources.empty() || of_source);
+  traits.hidden = any("--hide '{}'", choice_.hidden, names);
   traits.caller = any("--caller '{}'", choice_.callers, names);
   traits.on = any("-T '{}@on'", choice_.on, names);
   traits.off = any("-T '{}@off'", choice_.off, names);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FunctionChooser: what the options -F, -N, --caller, --module, --source and --trigger say of the function at an address.
+// FunctionChooser: what the options -F, -N, --hide, --caller, --paths-to, --module, --source and --trigger say of the function at an
+// address.
 //
 // Why one class: while recording, modules become known one by one and nobody has a Recording yet; afterwards a recording has
 // them all. The answers must be the same. Invariant: each place in a file is named once.
@@ -37,6 +38,7 @@ class PathPattern {
 
 struct FunctionChoice {
   std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {}, snapshots = {};
+  std::vector<FunctionPattern> hidden = {}, targets = {};
   std::vector<PathPattern> modules = {}, sources = {};
 };
 

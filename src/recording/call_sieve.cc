@@ -32,7 +32,7 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
   }
   // What was left out may have been the last that the thread did; the chunk still says when it was given away.
   reach(std::max(now_, in.header().time_end));
-  keep_older(rules_.rough ? 0 : rules_.min_ticks);
+  rules_.rough ? keep_all() : keep_older();
 }
 
 void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
@@ -42,7 +42,7 @@ void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
     const uint64_t left_out = calls_left_out_;
     add(chunk);
     calls_left_out_ = left_out;  // they are not this thread's
-    keep_older(0);
+    keep_all();
     (void)take();
   }
 }
@@ -65,7 +65,7 @@ void CallSieve::rest() {
 }
 
 void CallSieve::forget() {
-  keep_older(0);
+  keep_all();
   free_memory(stack_);
   stacks_ = {};
   decided_ = 0;
@@ -137,18 +137,21 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   Open open{};
   Function& function = function_of(pc, &open.function);
   const FunctionTraits& traits = function.traits;
-  if (traits.on) on_ = true;
-  if (traits.off) on_ = false;
   const Open* outer = stack_.empty() ? nullptr : &stack_.back();
+  open.hidden = traits.hidden || (outer != nullptr && outer->hidden);
+  if (traits.on && !open.hidden) on_ = true;
+  if (traits.off && !open.hidden) on_ = false;
   open.pc = pc;
   open.begin = now_;
   open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr ? outer->inside : amid_);
   open.level = outer != nullptr ? outer->level : 0;
+  open.target = traits.target;
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
-  if (keeps(traits, open.inside, open.level)) {
+  if (keeps(traits, open.inside && !open.hidden, open.level)) {
     ++open.level;
-    open.state = rules_.min_ticks != 0 || (rules_.rough && !begun_) ? State::kUndecided : State::kKept;
+    const bool waits = rules_.min_ticks != 0 || (rules_.rough && !begun_) || !leads(open);
+    open.state = waits ? State::kUndecided : State::kKept;
     chunk_->undecided += open.state == State::kUndecided && open.place.offset != kNowhere;
   } else {
     open.state = State::kOut;
@@ -158,6 +161,7 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
     }
   }
   stack_.push_back(open);
+  if (open.state == State::kKept) lead_to(stack_.size() - 1);
 }
 
 inline void CallSieve::leave(uint64_t pc, size_t offset) {
@@ -203,7 +207,7 @@ void CallSieve::jump(const penna_jump& jump) {
     case PENNA_JUMP_SAVE: return stacks_.save(jump.buffer, stack_.size());
     case PENNA_JUMP_MAKE: return stacks_.make(jump.buffer, jump.other);
     case PENNA_JUMP_SWITCH:
-      keep_older(0);
+      keep_all();
       stacks_.suspend(jump.other, stack_);
       break;
     case PENNA_JUMP_GO: break;
@@ -212,12 +216,12 @@ void CallSieve::jump(const penna_jump& jump) {
   if (const auto depth = stacks_.saved_depth(jump.buffer)) {
     while (stack_.size() > *depth) {
       Open& open = stack_.back();
-      if (open.state == State::kUndecided) is_long(open) ? keep(open) : drop(open);
+      decide(open);
       --functions_[open.function].open;
       stack_.pop_back();
     }
   } else {
-    keep_older(0);
+    keep_all();
     stacks_.resume(jump.buffer, stack_);
     decided_ = stack_.size();
   }
@@ -253,9 +257,9 @@ bool CallSieve::is_long(const Open& open) const {
 
 // A call that may be kept is left. Those inside that have no exits go with it.
 inline void CallSieve::end_with(size_t at, size_t offset) {
-  const bool stays = stack_[at].state == State::kKept || is_long(stack_[at]);
-  for (size_t i = at; i < stack_.size(); ++i) stays ? keep(stack_[i]) : drop(stack_[i]);
-  if (!stays && (begun_ || rules_.rough)) chunk_->cut.leave_out(offset);
+  const bool is_kept = stack_[at].state == State::kKept, stays = is_kept || is_long(stack_[at]);
+  for (size_t i = stack_.size(); i-- > at;) stays&& leads(stack_[i]) ? keep(stack_[i]) : drop(stack_[i]);
+  if (stack_[at].state != State::kKept && (begun_ || rules_.rough)) chunk_->cut.leave_out(offset);
 }
 
 // A call that is left out is left. Those inside that are kept and have no exits end with it, as if each had been left.
@@ -263,7 +267,7 @@ void CallSieve::end_inside(size_t at, size_t offset) {
   std::vector<uint64_t> ended;
   for (size_t i = stack_.size(); i-- > at;) {
     Open& open = stack_[i];
-    if (open.state == State::kUndecided) is_long(open) ? keep(open) : drop(open);
+    decide(open);
     if (open.state == State::kKept) ended.push_back(open.pc);
   }
   if (!begun_ && !rules_.rough) return;
@@ -276,16 +280,32 @@ void CallSieve::end_inside(size_t at, size_t offset) {
 
 // Of a function that is not open.
 void CallSieve::stray_exit(const Function& function, size_t offset) {
-  const bool inside = !rules_.inside_callers || (stack_.empty() ? amid_ : stack_.back().inside);
+  const bool inside = (!rules_.inside_callers || (stack_.empty() ? amid_ : stack_.back().inside)) &&
+                      (stack_.empty() || !stack_.back().hidden) && !function.traits.hidden;
   if (begun_ && keeps(function.traits, inside, stack_.empty() ? 0 : stack_.back().level)) return;
   if (begun_ || rules_.rough) chunk_->cut.leave_out(offset);
 }
 
 void CallSieve::keep(Open& open) {
   if (open.state != State::kUndecided) return;
+  settle(open);
+  lead_to(static_cast<size_t>(&open - stack_.data()));
+}
+
+void CallSieve::settle(Open& open) {
   open.state = State::kKept;
   if (open.has_values) decide_values(open, true);
   if (open.place.offset != kNowhere) --chunk_of(open.place).undecided;
+}
+
+// The call at `at` is kept: those around it lead there. What lies in front of the range leads nowhere.
+inline void CallSieve::lead_to(size_t at) {
+  if (!rules_.only_paths || !begun_) return;
+  while (at-- > 0 && !stack_[at].led) {
+    Open& open = stack_[at];
+    open.led = true;
+    if (open.state == State::kUndecided && rules_.min_ticks == 0) settle(open);
+  }
 }
 
 void CallSieve::drop(Open& open) {
@@ -303,26 +323,37 @@ void CallSieve::drop(Open& open) {
   }
 }
 
-void CallSieve::keep_older(uint64_t ticks) {
-  for (; decided_ < stack_.size(); ++decided_) {
-    Open& open = stack_[decided_];
-    if (open.state != State::kUndecided) continue;
-    if (now_ - open.begin < ticks) return;
-    keep(open);
-  }
+void CallSieve::keep_all() {
+  for (; decided_ < stack_.size(); ++decided_) keep(stack_[decided_]);
+}
+
+// Inner ones first: others may lead to them.
+void CallSieve::keep_older() {
+  const auto is_old = [this](const Open& open) { return now_ - open.begin >= rules_.min_ticks; };
+  const auto young = std::partition_point(stack_.begin() + static_cast<ptrdiff_t>(decided_), stack_.end(), is_old);
+  for (auto open = young; open-- != stack_.begin() + static_cast<ptrdiff_t>(decided_);)
+    if (leads(*open)) keep(*open);
+  while (decided_ < stack_.size() && stack_[decided_].state != State::kUndecided) ++decided_;
+}
+
+// How long a call would have been is not known, so it counts as long. But it led nowhere.
+void CallSieve::end_all() {
+  for (size_t i = stack_.size(); i-- > decided_;) leads(stack_[i]) ? keep(stack_[i]) : drop(stack_[i]);
+  decided_ = stack_.size();
 }
 
 void CallSieve::wait_until(uint64_t time) {
   const uint64_t now = now_;
   now_ = std::max(now_, time);
-  keep_older(rules_.min_ticks);
+  keep_older();
   now_ = now;  // records of earlier times may come
 }
 
 // Calls that reach into the range begin with it.
 void CallSieve::begin_range() {
   begun_ = true;
-  if (rules_.rough || rules_.begin == 0) return;
+  if (rules_.rough) return lead_to_open();
+  if (rules_.begin == 0) return;
   // Those of contexts that wait go on at a time that is not known: they are left out.
   stacks_.each_waiting([](Open& open) { open.state = State::kOut; });
   SiftedChunk& chunk = *chunk_;
@@ -333,11 +364,19 @@ void CallSieve::begin_range() {
     chunk.opened_out.push_back(false);
     chunk.undecided += open.state == State::kUndecided;
   }
+  lead_to_open();
+}
+
+// To what goes on in the range from before. Roughly, it may not be known yet whether it is kept.
+void CallSieve::lead_to_open() {
+  for (size_t i = stack_.size(); i-- > 0;)
+    if (stack_[i].state == State::kKept || (rules_.rough && stack_[i].state == State::kUndecided && stack_[i].target))
+      lead_to(i);
 }
 
 // Calls that reach out of it end with it.
 void CallSieve::end_range() {
-  keep_older(0);
+  rules_.rough ? keep_all() : end_all();
   ended_ = true;
   if (rules_.rough) return;
   for (size_t i = stack_.size(); i-- > 0;)

@@ -34,6 +34,8 @@ struct FunctionTraits {
   bool snapshot = false;  // what came before it is wanted (collect/flight_recorder.h)
   bool lasting = true;    // false: another function may have this address at another time
   bool placed = true;     // false: its module is not known (yet)
+  bool hidden = false;    // it and all that it calls is left out, and turns nothing on or off
+  bool target = false;    // of CallRules::only_paths
 };
 
 // What is kept. One object for all threads of a recording; whoever asks is one thread at a time.
@@ -46,6 +48,7 @@ struct CallRules {
   std::function<std::vector<std::string>()> unmet;
   bool inside_callers = false;  // keep only calls inside a `caller`, it included
   bool starts_off = false;      // threads are not kept until a function turns them `on`
+  bool only_paths = false;  // of calls that all else keeps, those of a `target`, and those that lead to one of these
   uint32_t depth = std::numeric_limits<uint32_t>::max();
   uint64_t min_ticks = 0;  // of a call from entry to exit
   uint64_t begin = 0;      // ticks, [begin, end): of all records, calls or not
@@ -59,7 +62,8 @@ struct CallRules {
 
   bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
   bool concerns_calls() const {
-    return ask || inside_callers || starts_off || min_ticks != 0 || depth != std::numeric_limits<uint32_t>::max();
+    return ask || inside_callers || starts_off || only_paths || min_ticks != 0 ||
+           depth != std::numeric_limits<uint32_t>::max();
   }
   bool any() const { return concerns_calls() || has_range(); }
 };
@@ -88,9 +92,9 @@ class CallSieve {
   void inherit(std::span<const uint64_t> pcs, uint64_t ticks);
   std::vector<uint64_t> open_calls() const;  // of the running stack, kept or not, outermost first
   // Events are missing here: of calls that are open nobody knows how long they are, so they are kept.
-  void lose() { keep_older(0); }
+  void lose() { keep_all(); }
   // No chunk will come any more.
-  void finish() { keep_older(0); }
+  void finish() { end_all(); }
   // No chunk may come for long: gives memory back that can be had again, when no call is open.
   void rest();
   // There is no room for what is open, and for functions that were met: of these calls it is not known any more that they were.
@@ -126,6 +130,8 @@ class CallSieve {
     uint32_t function;  // index of functions_
     uint32_t level;     // kept calls around it, itself included
     bool inside;        // of a caller
+    bool hidden;        // or inside of one that is
+    bool target, led;   // as FunctionTraits; and: what is inside is kept
     State state;
     bool has_values;  // undecided, and values_ holds some of it
   };
@@ -143,6 +149,9 @@ class CallSieve {
   void enter(uint64_t pc, size_t offset);
   void leave(uint64_t pc, size_t offset);
   bool is_long(const Open& open) const;
+  // What it waits for inside, if anything, is there.
+  bool leads(const Open& open) const { return !rules_.only_paths || open.target || open.led; }
+  void decide(Open& open) { is_long(open) && leads(open) ? keep(open) : drop(open); }
   void end_with(size_t at, size_t offset);
   void end_inside(size_t at, size_t offset);
   void pop_to(size_t at);
@@ -162,8 +171,13 @@ class CallSieve {
   }
   void begin_range();
   void end_range();
-  void keep_older(uint64_t ticks);  // undecided calls that began so long ago
+  void keep_all();    // undecided calls
+  void keep_older();  // undecided calls that are long enough
+  void end_all();     // nothing will come that could decide
   void keep(Open& open);
+  void settle(Open& open);
+  void lead_to(size_t at);
+  void lead_to_open();
   void drop(Open& open);
   SiftedChunk& chunk_of(const Place& place) { return chunks_[place.chunk - first_chunk_]; }
 

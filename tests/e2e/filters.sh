@@ -97,6 +97,18 @@ both --caller work -F leaf -F inner
 both --caller fib --depth 3
 expect_eq $((3 * 7)) "$(calls_of fib some.penna)" "calls of fib, three deep"
 both --depth 2
+both --hide inner
+expect_eq "$((3 * (6667 + 50) + 2))" "$(calls_of leaf some.penna)" "calls of leaf that are not hidden"
+both --hide outer --hide '/catch/' -T fib@on
+both --hide work --caller sleeper
+both --paths-to thrower
+expect_eq "catcher main thrower work" "$(penna report calls some.penna --format csv | awk -F, 'NR > 1 { print $NF }' | sed -E 's/.*shop::([a-z]*).*/\1/; s/"//g' | sort -u | xargs)" "functions on the way"
+both --paths-to pause
+both --paths-to leaf --hide work
+both --paths-to fib --depth 4 -T fib@on
+both -F outer --paths-to pause
+both --paths-to pause --min-time 120ms
+both --paths-to in_two
 both --module 'one.so'
 expect_eq 2000 "$(penna report calls some.penna --format csv | grep in_one | cut -d, -f1)" "calls in a plugin that was loaded twice"
 both -F in_two

@@ -137,19 +137,25 @@ struct Plain {
   Steps steps;
   bool on;
   Plain(const CallRules& given, const Steps& all) : rules(given), last(all.back().time), on(!given.starts_off) {}
-  void go(const Call& call, bool inside, uint32_t level) {
+  void go(const Call& call, bool inside, uint32_t level, bool hidden = false) {
     if (call.begin >= rules.end) return;
     const FunctionTraits traits = rules.ask(0, call.pc, call.begin);
-    if (traits.on) on = true;
-    if (traits.off) on = false;
+    hidden |= traits.hidden;
+    if (traits.on && !hidden) on = true;
+    if (traits.off && !hidden) on = false;
     inside |= traits.caller;
-    bool kept = on && traits.chosen && level < rules.depth && (inside || !rules.inside_callers);
+    bool kept = on && !hidden && traits.chosen && level < rules.depth && (inside || !rules.inside_callers);
     level += kept;
     const bool has_exit = call.end < rules.end;
     if (has_exit && call.end - call.begin < rules.min_ticks) kept = false;
     if (call.end < rules.begin || last < rules.begin) kept = false;
     if (kept) steps.push_back({Step::kEnter, call.pc, std::max(call.begin, rules.begin)});
-    for (const auto& inner : call.inner) go(*inner, inside, level);
+    const size_t before = steps.size();
+    for (const auto& inner : call.inner) go(*inner, inside, level, hidden);
+    if (kept && rules.only_paths && !traits.target && steps.size() == before) {  // leads nowhere
+      steps.pop_back();
+      kept = false;
+    }
     if (kept && has_exit) steps.push_back({Step::kExit, call.pc, call.end});
     if (kept && !has_exit && last >= rules.end) steps.push_back({Step::kExit, call.pc, rules.end});
   }
@@ -158,13 +164,18 @@ struct Plain {
 CallRules random_rules(std::mt19937_64& random, uint64_t span) {
   CallRules rules;
   const uint64_t chosen = random() | random(), callers = random() & random(), on = random() & random() & random(),
-                 off = random() & random() & random();
-  const bool triggers = random() % 3 == 0;
+                 off = random() & random() & random(), hidden = random() & random() & random(),
+                 targets = random() & random();
+  const bool triggers = random() % 3 == 0, hides = random() % 2 == 0;
   rules.ask = [=](uint32_t, uint64_t pc, uint64_t) {
     const auto bit = [&](uint64_t of) { return (of >> (pc % 16) & 1) != 0; };
-    return FunctionTraits{bit(chosen), bit(callers), triggers && bit(on), triggers && bit(off)};
+    FunctionTraits traits{bit(chosen), bit(callers), triggers && bit(on), triggers && bit(off)};
+    traits.hidden = hides && bit(hidden);
+    traits.target = bit(targets);
+    return traits;
   };
   rules.inside_callers = random() % 2 == 0;
+  rules.only_paths = random() % 2 == 0;
   rules.starts_off = triggers && random() % 2 == 0;
   if (random() % 2 == 0) rules.depth = static_cast<uint32_t>(1 + random() % 4);
   if (random() % 2 == 0) rules.min_ticks = 1 + random() % (random() % 2 == 0 ? 20 : 300);
@@ -250,6 +261,13 @@ CallRules limits_of(const CallRules& rules) {
   limits.min_ticks = rules.min_ticks;
   limits.begin = rules.begin;
   limits.end = rules.end;
+  limits.only_paths = rules.only_paths;
+  if (rules.only_paths)
+    limits.ask = [all = rules.ask](uint32_t process, uint64_t pc, uint64_t ticks) {
+      FunctionTraits traits;
+      traits.target = all(process, pc, ticks).target;
+      return traits;
+    };
   return limits;
 }
 
@@ -291,7 +309,13 @@ TEST(CallSieve, ReadTwiceIsReadOnce) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     std::mt19937_64 random(seed);
     CallRules rules;
-    rules.min_ticks = 1 + random() % 100;
+    rules.min_ticks = random() % 3 == 0 ? 0 : 1 + random() % 100;
+    rules.only_paths = rules.min_ticks == 0 || random() % 2 == 0;
+    rules.ask = [](uint32_t, uint64_t pc, uint64_t) {
+      FunctionTraits traits;
+      traits.target = pc % 5 == 0;
+      return traits;
+    };
     const Steps once = sift(write(random_steps(random, 300), 17), rules);
     ASSERT_EQ(sift(write(once, 23), rules), once) << "seed " << seed;
   }
@@ -310,6 +334,48 @@ const CallRules& only(std::initializer_list<uint64_t> pcs, CallRules& rules) {
 Step enter(uint64_t pc, uint64_t at) { return {Step::kEnter, pc, kStart + at}; }
 Step leave(uint64_t pc, uint64_t at) { return {Step::kExit, pc, kStart + at}; }
 constexpr uint64_t A = kCode + 1, B = kCode + 2, C = kCode + 3;
+
+// A leads to B, C does not; and B calls C.
+TEST(CallSieve, PathsLeadToATargetAndEndThere) {
+  CallRules rules;
+  rules.only_paths = true;
+  rules.ask = [](uint32_t, uint64_t pc, uint64_t) {
+    FunctionTraits traits;
+    traits.target = pc == B;
+    return traits;
+  };
+  const Steps all{enter(A, 0), enter(C, 1), leave(C, 2), enter(B, 3), enter(C, 4),
+                  leave(C, 5), leave(B, 6), leave(A, 7), enter(A, 8), leave(A, 9)};
+  const Steps path{enter(A, 0), enter(B, 3), leave(B, 6), leave(A, 7)};
+  EXPECT_EQ(sift(write(all, 1), rules), path);
+  EXPECT_EQ(sift(write(all, 100), rules), path);
+  // What was open where the recording ends led nowhere; where events are missing, nobody knows.
+  EXPECT_EQ(sift(write({enter(A, 0), enter(C, 1)}, 1), rules), Steps{});
+  const Step lost{Step::kLost, 0, kStart + 2};
+  EXPECT_EQ(sift(write({enter(A, 0), lost, leave(A, 3)}, 1), rules), (Steps{enter(A, 0), lost, leave(A, 3)}));
+  // What lies in front of the range is no way into it; what goes on in it is.
+  rules.begin = kStart + 7;
+  EXPECT_EQ(sift(write(all, 1), rules), Steps{});
+  rules.begin = kStart + 5;
+  EXPECT_EQ(sift(write(all, 1), rules), (Steps{enter(A, 5), enter(B, 5), leave(B, 6), leave(A, 7)}));
+}
+
+TEST(CallSieve, WhatAHiddenFunctionCallsIsHidden) {
+  CallRules rules;
+  rules.starts_off = true;
+  rules.ask = [](uint32_t, uint64_t pc, uint64_t) {
+    FunctionTraits traits;
+    traits.hidden = pc == B;
+    traits.on = pc == C;
+    return traits;
+  };
+  const Steps inside{enter(B, 1), enter(C, 2), leave(A, 3), leave(C, 4), leave(B, 5)};
+  Steps all = inside;
+  EXPECT_EQ(sift(write(all, 2), rules), Steps{});  // nor does it turn anything on
+  const Steps behind{enter(C, 6), enter(A, 7), leave(A, 8), leave(C, 9)};
+  all.insert(all.end(), behind.begin(), behind.end());
+  EXPECT_EQ(sift(write(all, 2), rules), behind);
+}
 
 TEST(CallSieve, ACallThatALeftOutCallerEndsIsLeftWithIt) {
   CallRules rules;
