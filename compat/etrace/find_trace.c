@@ -155,7 +155,7 @@ static void hear(int fd, char* answer, size_t room) {
 static void record(void) {
   char etrace[4096], answer[512] = "!bin/etrace does not lie beside the directory of libpenna-etrace.so";
   int ends[2];
-  if (!dl_iterate_phdr(is_instrumented, NULL) || !may_be_replaced() || pipe2(ends, O_CLOEXEC) != 0) return;
+  if (!may_be_replaced() || pipe2(ends, O_CLOEXEC) != 0) return;
   if (find_etrace(etrace, sizeof etrace)) {
     const pid_t child = fork_quietly();
     if (child == 0) {
@@ -176,6 +176,44 @@ static void record(void) {
 
 /* ---- Which ---------------------------------------------------------------------------------------------------------- */
 
+/* A file TRACE of this user; what another one has left here gets nothing. */
+static int is_own_file(void) {
+  struct stat found;
+  return lstat(TRACE, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
+}
+
+static char began_in[4096]; /* where TRACE was looked for; empty: it is not known */
+
+static void record_opened(void) {
+  char here[sizeof began_in];
+  penna_agent_when_opened(NULL);
+  if (getcwd(here, sizeof here) != NULL && strcmp(here, began_in) == 0 && is_own_file()) record();
+}
+
+/* The program has opened a library: the first that has hooks is what TRACE is for, if that is still the one of the beginning. One thread looks;
+ * those that come meanwhile have it look again. */
+static void look_at_opened(void) {
+  static unsigned waiting; /* threads; it stays above 0 once there was something to record */
+  const int error = errno;
+  unsigned seen = __atomic_add_fetch(&waiting, 1, __ATOMIC_ACQUIRE);
+  if (seen == 1) {
+    int has_come;
+    do {
+      seen = __atomic_load_n(&waiting, __ATOMIC_ACQUIRE);
+      has_come = dl_iterate_phdr(is_instrumented, NULL);
+    } while (!has_come && !__atomic_compare_exchange_n(&waiting, &seen, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    if (has_come) record_opened();
+  }
+  errno = error;
+}
+
+static void record_or_wait(void) {
+  if (dl_iterate_phdr(is_instrumented, NULL))
+    record();
+  else if (getcwd(began_in, sizeof began_in) != NULL)
+    penna_agent_when_opened(look_at_opened);
+}
+
 /* What another user has left here gets nothing; nor does the caller of a program that has more rights than he. */
 __attribute__((constructor)) static void look_for_trace(void) {
   const int error = errno;
@@ -184,6 +222,6 @@ __attribute__((constructor)) static void look_for_trace(void) {
   const int is_own = trace >= 0 && fstat(trace, &found) == 0 && found.st_uid == geteuid();
   if (is_own && S_ISLNK(found.st_mode)) join(trace);
   if (trace >= 0) close(trace);
-  if (is_own && S_ISREG(found.st_mode)) record();
+  if (is_own && S_ISREG(found.st_mode)) record_or_wait();
   errno = error;
 }

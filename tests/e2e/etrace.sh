@@ -90,6 +90,19 @@ expect_eq 'main
 |   plugin
 |   |   inner' "$("$etrace" user | sed 's/plugged_in/inner/')" "functions of libraries"
 
+# The only code with hooks comes by dlopen: by its path, and by a name that the program's RUNPATH finds; other libraries come before.
+for name in ./plugin.so plugin.so; do
+  sed "s#outer();#dlopen(\"libm.so.6\", RTLD_NOW);#; /^void/d; s#./plugin.so#$name#" user.c >opener.c
+  gcc -O1 opener.c -o opener -Wl,-rpath,"$PWD"
+  rm -f TRACE
+  touch TRACE
+  preloaded ./opener
+  expect_eq 'plugin
+|   plugged_in' "$("$etrace" opener)" "functions of a library that is opened as $name"
+done
+preloaded true  # has no such code: TRACE stays what it is
+expect_contains "$("$etrace" opener)" plugged_in
+
 # ---- ET4: recursion; ET8: what leaves functions without their ends --------------------------------------------------------
 cat >odd.cc <<'PROGRAM'
 #include <csetjmp>

@@ -19,6 +19,9 @@ enum penna_join {
  * starts are not followed. Null: only asks whether that could be. One thread at a time; not from a signal handler. */
 enum penna_join penna_agent_join(const char* socket_path);
 
+/* From here on look() is called when a dlopen has brought something, by the thread that asked for it, until it is another one; null: nobody is. */
+void penna_agent_when_opened(void (*look)(void));
+
 /* Ends what join began: nothing is recorded any more, points have their own bytes back. */
 void penna_agent_leave(void);
 

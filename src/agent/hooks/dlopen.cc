@@ -18,6 +18,7 @@
 #include "agent/real.h"
 #include "agent/scopes.h"
 #include "agent/state.h"
+#include "penna/detail/join.h"
 
 namespace penna::agent {
 namespace {
@@ -54,13 +55,25 @@ void look_at_what_came(const Opening& opening, void* handle) {
   opening.enter(handle);
 }
 
-void* open_and_look(const char* name, int mode) {
+// Of libpenna-etrace.so, which has found nothing to record so far.
+void (*when_opened)();
+void tell_who_waits() {
+  if (const auto look = __atomic_load_n(&when_opened, __ATOMIC_ACQUIRE)) look();
+}
+
+void* open_seen(const char* name, int mode) {
   const auto opening = Opening::begin();
   const DlopenScope scope;
   const auto change = ScopeChange::begin(mode);
   void* handle = real.dlopen(name, mode);
   if (handle != nullptr) change.end(handle);
   if (handle != nullptr) look_at_what_came(opening, handle);
+  return handle;
+}
+
+void* open_and_look(const char* name, int mode) {
+  void* const handle = open_seen(name, mode);
+  if (handle != nullptr) tell_who_waits();
   return handle;
 }
 
@@ -83,6 +96,7 @@ void see_opened_module() {
   __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
   unseen_change.end(nullptr);
   look_at_what_came(unseen, nullptr);
+  tell_who_waits();
 }
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
@@ -98,6 +112,10 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
 
 // It searches by the RUNPATH of whoever calls it.
 PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
+
+extern "C" __attribute__((visibility("default"))) void penna_agent_when_opened(void (*look)()) {
+  __atomic_store_n(&penna::agent::when_opened, look, __ATOMIC_RELEASE);  // pairs with tell_who_waits()
+}
 
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   using namespace penna::agent;
