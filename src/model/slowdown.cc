@@ -12,13 +12,15 @@
 namespace penna {
 namespace {
 
-// A cost that is known to a third says little of what is left beside it, where that is little: then how much slower it is at least.
+// A cost that is known to a third says little of what is left beside it, where that is little: then how much slower it is at least, too.
 std::string factor_text(const Slowdown& slowdown) {
   constexpr double kMostSure = 3, kUnsure = 0.9;
   const double factor = slowdown.factor();
   if (factor < kMostSure) return fmt::format("about {:.1f} times slower", factor);
   const double used = slowdown.own_ns + slowdown.cost_ns;
-  return fmt::format("{:.0f} times slower or more", std::floor(used / (used - kUnsure * slowdown.cost_ns)));
+  const double least = std::floor(used / (used - kUnsure * slowdown.cost_ns));
+  if (factor >= Slowdown::kMostFactor) return fmt::format("{:.0f} times slower or more", least);
+  return fmt::format("about {:.0f} times slower, {:.0f} at least", factor, least);
 }
 
 // Of one event, by class; a call is two.

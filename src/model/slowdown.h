@@ -15,7 +15,7 @@
 
 namespace penna {
 
-// "recording made the program 3 times slower or more: 80 % of its processor time, 27 ns a call; short functions seem longer than they are; ...".
+// "recording made the program about 5 times slower, 3 at least: 80 % of its processor time, 27 ns a call; short functions seem longer than they are; ...".
 std::string slowdown_text(const ProcessEnd& end, const std::string& whom);
 
 // Of the process whose time recording took most of; nothing: no cost is known.

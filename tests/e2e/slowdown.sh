@@ -8,7 +8,7 @@ cat >fib.c <<'PROGRAM'
 __attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 int main(int argc, char **argv) { return printf("%d\n", fib(atoi(argv[argc - 1]))) < 0; }
 PROGRAM
-readonly slower='recording made the program (about [0-9.]+ times slower|[0-9]+ times slower or more): [0-9]+ % of its processor time, [0-9]+ ns a call; '
+readonly slower='recording made the program (about [0-9.]+ times slower(, [0-9]+ at least)?|[0-9]+ times slower or more): [0-9]+ % of its processor time, [0-9]+ ns a call; '
 
 # total_of FUNCTION OPTIONS...
 total_of() { penna report fib.penna calls --format csv "${@:2}" | /usr/bin/python3 -c '
