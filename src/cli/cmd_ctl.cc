@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -55,12 +57,28 @@ struct Recorder {
   int asked_pid = 0;  // 0: all of its processes
 };
 
+// One of its threads is a recorder (recorder/own_recorder.cc).
+bool records_itself(int pid) {
+  std::error_code gone;
+  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), gone);
+  for (; !gone && thread != std::filesystem::directory_iterator(); thread.increment(gone)) {
+    const auto name = read_file(thread->path() / "comm", 64);
+    if (name && *name == "penna-server\n") return true;
+  }
+  return false;
+}
+
 Result<Recorder> find_recorder(int pid) {
   if (::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0)
     return Error{fmt::format("there is no process {}", pid)};
   if (const std::string socket = socket_of(pid); !socket.empty()) return Recorder{control_path(socket), pid};
   for (int child : children_of(pid))
     if (const std::string socket = socket_of(child); !socket.empty()) return Recorder{control_path(socket), 0};
+  if (records_itself(pid))
+    return Error{fmt::format(
+        "process {} records itself, and nobody stops it from outside to switch its points: it does so itself, with "
+        "penna/control.h, or is told PENNA_RECORD_EVENTS, or runs under penna record",
+        pid)};
   return Error{fmt::format("process {} is neither recorded nor a recorder; start it with: penna record -- CMD", pid)};
 }
 

@@ -85,12 +85,15 @@ class EventWords {
   template <typename Visit>
   void each_argument(const TimelineLine& line, Visit&& visit) {
     if (line.kind == LineKind::kPoint || line.kind == LineKind::kSpanBegin) {
-      const Site* site = recording_.site(line.process, line.site);
+      const Site* site = names_.point_site(line.process, line.site, line.time);
       decode_arguments(site, *line.record, point_);
       for (size_t i = 0; i < point_.values.size(); ++i) {
-        const bool named = site != nullptr && i < site->arguments.size() && !site->arguments[i].name.empty();
-        visit(named ? site->arguments[i].name : "arg" + std::to_string(i + 1), point_.values[i],
-              argument_text(point_.values[i]));
+        static const SiteArgument unknown;
+        const SiteArgument& described = site != nullptr && i < site->arguments.size() ? site->arguments[i] : unknown;
+        ArgumentValue value = point_.values[i];
+        const std::string text = argument_text(described, value);
+        if (!described.format.empty()) value.type = 0;  // the text says more than the number
+        visit(described.name.empty() ? "arg" + std::to_string(i + 1) : described.name, value, text);
       }
     } else if (line.arguments != nullptr || line.result != nullptr) {
       for (const Record* record : {line.arguments, line.result}) {

@@ -253,6 +253,32 @@ std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {
   return place.known() ? name_nameless(place) : fmt::format("{:#x}", address);
 }
 
+Site Names::described(const Site& site, const CodePlace& place) {
+  Site all = site;
+  const auto is_whole = [](const SiteArgument& one) { return one.type == PENNA_ARG_INT || one.type == PENNA_ARG_UINT; };
+  if (site.file.empty()) {  // a probe of another header: its note says where it is, and no more
+    const NameFrame& innermost = at(place).front();
+    if (!innermost.file.empty()) all.file = file_name_of(innermost.file);
+    all.line = innermost.line;
+  } else if (std::any_of(site.arguments.begin(), site.arguments.end(), is_whole)) {
+    const NamedFile file{map_.path(place.module), map_.build_id(place.module)};
+    std::vector<std::string> formats = symbols_.enums_of_point(file, place.address, site.arguments);
+    for (size_t i = 0; i < formats.size(); ++i) all.arguments[i].format = std::move(formats[i]);
+  }
+  return all;
+}
+
+const Site* Names::point_site(uint32_t process, uint32_t id, uint64_t ticks) {
+  const Site* site = recording_.site(process, id);
+  if (site == nullptr || site->is_of_call() || site->address == 0) return site;
+  const auto [slot, is_new] = points_.try_emplace(pair_key(process, id));
+  if (is_new) {
+    const CodePlace place = map_.locate(process, site->address, ticks);
+    slot.value() = std::make_unique<const Site>(place.known() ? described(*site, place) : *site);
+  }
+  return slot.value().get();
+}
+
 std::vector<ModuleNames> Names::modules() {
   std::vector<ModuleNames> result;
   for (ModuleId id = 0; id < counts_.size(); ++id) {

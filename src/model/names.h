@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/code_map.h"
+#include "model/hash.h"
 #include "model/symbol_source.h"
 
 namespace penna {
@@ -102,6 +103,9 @@ class Names {
   // The same, or where it is: "libfoo.so+0x40a0", "0x7f..." outside of all files.
   std::string data(uint32_t process, uint64_t address, uint64_t ticks);
 
+  // The site of a point with all that symbols know of it: the names of enums, the source of a probe. Null: not described.
+  const Site* point_site(uint32_t process, uint32_t id, uint64_t ticks);
+
   // Of every file that was asked for something, those with most unnamed addresses first.
   std::vector<ModuleNames> modules();
 
@@ -112,6 +116,7 @@ class Names {
   NameFrames resolve(const CodePlace& place);
   void name_by_place(const CodePlace& place, NameFrame* frame);
   std::string name_nameless(const CodePlace& place) const;
+  Site described(const Site& site, const CodePlace& place);
 
   const Recording& recording_;
   SymbolSource& symbols_;
@@ -119,6 +124,7 @@ class Names {
   std::vector<ModuleId> main_modules_;  // by process: of its program
   std::vector<Count> counts_;           // by module; the last is of unknown addresses
   tsl::robin_map<CodePlace, std::unique_ptr<const NameFrames>, CodePlaceHash> cache_;
+  NumberMap<std::unique_ptr<const Site>> points_;  // by process and id
 };
 
 }  // namespace penna

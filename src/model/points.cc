@@ -52,11 +52,15 @@ uint32_t Points::index_of(uint32_t process, uint32_t id) {
   const Site* site = recording_.site(process, id);
   if (site != nullptr) {
     auto [same, is_new] = by_source_.try_emplace(source_key(*site), static_cast<uint32_t>(points_.size()));
-    if (!is_new) return found.value() = same->second;
+    if (!is_new) {
+      points_[same->second].copies.push_back({process, id});
+      return found.value() = same->second;
+    }
   }
   PointStats& point = points_.emplace_back();
   point.site = site;
   point.id = id;
+  point.copies.push_back({process, id});
   if (site == nullptr) return found->second;
   for (const SiteArgument& argument : site->arguments) {
     ArgumentStats& stats = point.arguments.emplace_back();

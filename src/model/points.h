@@ -43,7 +43,11 @@ struct PointStack {
 };
 
 struct PointStats {
+  struct Copy {
+    uint32_t process, id;
+  };
   const Site* site = nullptr;  // null: hits of an id that nobody described
+  std::vector<Copy> copies;    // sites that read the same, the first hit first
   uint32_t id = 0;             // of the first hit
   uint64_t hits = 0;
   uint64_t malformed = 0;                  // hits whose values do not fit the site

@@ -39,6 +39,14 @@ class ElfSymbolSource : public SymbolSource {
     return DataSymbol{std::string(object->name), object->offset, object->member};
   }
 
+  std::vector<std::string> enums_of_point(const NamedFile& file, uint64_t slot,
+                                          std::span<const SiteArgument> arguments) override {
+    std::vector<PointValueName> values;
+    for (const SiteArgument& argument : arguments)
+      values.push_back({argument.name, argument.type == PENNA_ARG_INT || argument.type == PENNA_ARG_UINT});
+    return symbolizer_.enums_of_point(module(file), slot, values);
+  }
+
   bool is_entry(const NamedFile& file, uint64_t address) override {
     return symbolizer_.is_entry(module(file), address);
   }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "recording/types.h"
+
 namespace penna {
 
 struct NamedFile {
@@ -45,6 +47,10 @@ class SymbolSource {
   virtual std::optional<uint64_t> unnamed_start(const NamedFile&, uint64_t) { return std::nullopt; }
   // The variable that holds the address.
   virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
+  // Of each value of the point whose slot is there how an enum is shown (SiteArgument::format), or nothing; empty: nobody knows.
+  virtual std::vector<std::string> enums_of_point(const NamedFile&, uint64_t, std::span<const SiteArgument>) {
+    return {};
+  }
   // True for the code where a process begins: no frame is further out.
   virtual bool is_entry(const NamedFile& file, uint64_t address) = 0;
   // What is wrong with the names of this file, as a sentence with the next step; empty when all is well.

@@ -26,11 +26,11 @@ std::string amount_text(double amount) {
   return whole == amount || std::abs(amount) >= 1e5 ? fmt::format("{:.0f}", whole) : fmt::format("{:.6g}", amount);
 }
 
-// "3 .. 900, average 12.5, sum 250".
-std::string numbers_text(const ArgumentStats& argument) {
-  const std::string low = argument_text(argument.min()), high = argument_text(argument.max());
+// "3 .. 900, average 12.5, sum 250"; of an enum "RED .. BLUE".
+std::string numbers_text(const ArgumentStats& argument, const SiteArgument& described) {
+  const std::string low = argument_text(described, argument.min()), high = argument_text(described, argument.max());
   std::string text = low == high ? low : fmt::format("{} .. {}", low, high);
-  if (argument.min().is_number() && low != high)
+  if (argument.min().is_number() && low != high && described.format.empty())
     text += fmt::format(", average {}, sum {}", amount_text(argument.average()), amount_text(argument.sum));
   if (argument.not_finite != 0)
     text += fmt::format(", {} not finite", count_text(static_cast<int64_t>(argument.not_finite)));
@@ -59,11 +59,11 @@ std::string texts_text(const ArgumentStats& argument) {
   return text;
 }
 
-std::string argument_line(const ArgumentStats& argument, size_t index) {
+std::string argument_line(const ArgumentStats& argument, size_t index, const Site& site) {
   const std::string name = argument.name.empty() ? fmt::format("argument {}", index + 1) : argument.name;
   if (argument.count == 0) return name + ": no value";
   if (argument.type != PENNA_ARG_STRING && argument.type != PENNA_ARG_ARRAY)
-    return name + ": " + numbers_text(argument);
+    return name + ": " + numbers_text(argument, site.arguments[index]);
   // A text that was cut looks like a whole one.
   return name + ": " + texts_text(argument) +
          (argument.cut == 0 ? "" : fmt::format(", cut {}", count_text(static_cast<int64_t>(argument.cut))));
@@ -74,6 +74,21 @@ std::string duration_line(const Recording& recording, const Distribution& durati
   const auto text = [&](uint64_t ticks) { return duration_text(ticks_to_ns(recording, ticks)); };
   return fmt::format("took {} on average, {} at most, {} together", text(static_cast<uint64_t>(duration.average())),
                      text(duration.max()), text(duration.sum()));
+}
+
+// "shop.c:12"; of probes of one name that stand in several places "ceval.c:12 and 2 others".
+std::string source_text(const PointStats& point, Names& names) {
+  if (point.site != nullptr && !point.site->file.empty())
+    return fmt::format("{}:{}", point.site->file, point.site->line);
+  std::vector<std::string> sources;
+  for (const PointStats::Copy& copy : point.copies) {
+    const Site* site = names.point_site(copy.process, copy.id, point.first_time);
+    if (site == nullptr || site->file.empty()) continue;
+    std::string source = fmt::format("{}:{}", site->file, site->line);
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(std::move(source));
+  }
+  if (sources.size() < 2) return sources.empty() ? "" : sources[0];
+  return fmt::format("{} and {}", sources[0], plural_text(static_cast<int64_t>(sources.size() - 1), "other"));
 }
 
 struct PointPlace {
@@ -145,15 +160,14 @@ Report points_report(const Recording& recording, const Points& points, Names& na
                    {"point", "POINT", CellKind::kText, true},
                    {"source", "SOURCE", CellKind::kText, true}};
   for (const PointStats* point : points.by_hits()) {
-    const Site* site = point->site;
+    const Site* site = names.point_site(point->copies[0].process, point->id, point->first_time);
     const double rate = point->rate(recording);
-    TableRow& row = table.add(
-        {number(point->hits), rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(std::llround(rate))} : Cell{},
-         number(point->malformed), site_name(site, point->id),
-         site == nullptr || site->file.empty() ? std::string() : fmt::format("{}:{}", site->file, site->line)});
+    TableRow& row = table.add({number(point->hits),
+                               rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(std::llround(rate))} : Cell{},
+                               number(point->malformed), site_name(site, point->id), source_text(*point, names)});
     if (point->duration.count() != 0) row.details.push_back({duration_line(recording, point->duration), ""});
     for (size_t i = 0; i < point->arguments.size(); ++i)
-      row.details.push_back({argument_line(point->arguments[i], i), ""});
+      row.details.push_back({argument_line(point->arguments[i], i, *site), ""});
   }
   report.add(std::move(table));
   report.add(stacks_table(recording, points, names));

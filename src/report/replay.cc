@@ -102,6 +102,7 @@ std::string arguments_text(const Site* site, const DecodedPoint& point) {
     text += fmt::format("{}{}=", text.empty() ? "" : " ",
                         named ? printable(site->arguments[i].name) : fmt::format("arg{}", i + 1));
     text += value.is_text() && value.present ? quoted(value.text) + (value.cut ? "..." : "")
+            : named                          ? printable(argument_text(site->arguments[i], value))
                                              : printable(argument_text(value));
   }
   return text;
@@ -391,7 +392,7 @@ std::string ReplayPrinter::span_name(const TimelineLine& line) {
 }
 
 std::string ReplayPrinter::point_text(const TimelineLine& line, const char* what) {
-  const Site* site = recording_.site(line.process, line.site);
+  const Site* site = names_.point_site(line.process, line.site, line.time);
   decode_arguments(site, *line.record, point_);
   const std::string arguments = arguments_text(site, point_);
   return fmt::format("{} {}{}{}{}", what, printable(site_name(site, line.site)), arguments.empty() ? "" : " ",

@@ -284,6 +284,11 @@ std::optional<ObjectName> SymbolFile::find_object(uint64_t address) {
   return ObjectName{display(*symbol), offset, symbol->size, members_ ? members_->path(symbol->start, offset) : ""};
 }
 
+std::vector<std::string> SymbolFile::enums_of_point(uint64_t slot, std::span<const PointValueName> values) {
+  if (!dwarf_opened_) open_dwarf();
+  return dwarf_ != nullptr ? penna::enums_of_point(dwarf_->units(), slot, values) : std::vector<std::string>{};
+}
+
 bool SymbolFile::is_entry(uint64_t address) const {
   if (const RawSymbol* symbol = table_.function_at(address))
     return symbol->name == "_start" || symbol->name == "_dl_start_user";

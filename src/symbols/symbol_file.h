@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf_frames.h"
+#include "symbols/point_enums.h"
 #include "symbols/symbol_table.h"
 #include "symbols/unwind_table.h"
 
@@ -96,6 +98,8 @@ class SymbolFile {
   std::vector<FrameName> frames(uint64_t address, bool call_site);
   // The global or static variable over the address.
   std::optional<ObjectName> find_object(uint64_t address);
+  // Of each value of the point whose slot is there its enumerators, or nothing (point_enums.h); empty: no DWARF tells.
+  std::vector<std::string> enums_of_point(uint64_t slot, std::span<const PointValueName> values);
   // True in the code at which a process enters the file, `_start` or, behind it in the dynamic linker, `_dl_start_user`:
   // nothing called that, whatever its unwind information says (often it has none).
   bool is_entry(uint64_t address) const;

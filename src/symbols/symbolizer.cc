@@ -60,6 +60,12 @@ std::optional<ObjectName> Symbolizer::find_object(ModuleId id, uint64_t address)
   return module.symbols ? module.symbols->find_object(address) : std::nullopt;
 }
 
+std::vector<std::string> Symbolizer::enums_of_point(ModuleId id, uint64_t slot,
+                                                    std::span<const PointValueName> values) {
+  Module& module = open(id);
+  return module.symbols ? module.symbols->enums_of_point(slot, values) : std::vector<std::string>{};
+}
+
 bool Symbolizer::is_entry(ModuleId id, uint64_t address) {
   Module& module = open(id);
   return module.symbols && module.symbols->is_entry(address);

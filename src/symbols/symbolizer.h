@@ -35,6 +35,7 @@ class Symbolizer {
   std::optional<AddressRange> find_unnamed(ModuleId module, uint64_t address);
   std::optional<ObjectName> find_object(ModuleId module, uint64_t address);
 
+  std::vector<std::string> enums_of_point(ModuleId module, uint64_t slot, std::span<const PointValueName> values);
   bool is_entry(ModuleId module, uint64_t address);
 
   // What is known of the module, for health: opens it when it is not open yet.

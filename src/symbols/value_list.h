@@ -37,7 +37,6 @@ class ValueList {
   };
   std::optional<Scalar> scalar_of(const DwarfType& type);
   std::optional<Scalar> pointer_of(const DwarfType& type);
-  std::string enumerators_of(const DwarfType& type);
   void add_pointed(const std::string& name, const DwarfType& type, const ValuePlace& place);
   void add_fields(const std::string& name, const DwarfType& type, const ValuePlace& place);
   void gather_fields(const std::string& name, const DwarfType& type, const ValuePlace& place, uint64_t offset,
