@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "cli/filter_options.h"
 #include "cli/process_option.h"
 #include "report/units.h"
 
@@ -61,8 +62,10 @@ Result<> check_alloc_filter(const AllocFilterOptions& options) {
     return Error{fmt::format("--lifetime is a range of times with their units, as 1ms.., ..10us or 1us..1ms, not '{}'",
                              options.lifetime)};
   PENNA_TRY(check_process(options.pid));
-  for (const std::string& pattern : options.stacks)
+  for (const std::string& pattern : options.stacks) {
     if (pattern.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
+    PENNA_TRY(check_pattern(pattern));
+  }
   return ok();
 }
 

@@ -359,6 +359,7 @@ Result<> check_shortest(const ReportOptions& options, const char* option, const 
 Result<> check_locks(const ReportOptions& options) {
   if (!options.lock.empty() && !is_one_of(options.which, kLockTables))
     return Error{fmt::format("--lock is for {}", fmt::join(kLockTables, ", "))};
+  PENNA_TRY(check_pattern(options.lock));
   PENNA_TRY(check_shortest(options, "--min-wait", options.min_wait, {"locks", "waits"}));
   return check_shortest(options, "--min-hold", options.min_hold, {"holds"});
 }

@@ -101,7 +101,7 @@ expect_contains "$err" "no thread is meant by --thread 'eatre' (is it eater?): '
 run penna replay pair.penna --thread eater --tid 1
 expect_contains "$status $err" "no thread is meant by --tid '1'"
 expect_contains "$out" "eat"
-for wrong in "--tid eater" "--thread /(/" "order --thread eater"; do
+for wrong in "--tid eater" "--thread /(/" "order --thread eater" "locks --lock /(/" "leaks --stack /(/"; do
   # shellcheck disable=SC2086
   run penna report pair.penna $wrong
   expect_eq "125 " "$status $out" "$wrong"
