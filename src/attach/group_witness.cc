@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "base/file.h"
 
@@ -61,8 +62,9 @@ GroupWitness::GroupWitness(GroupWitness&& other) noexcept
 
 void GroupWitness::ask() {
   // A signal goes to the members of a group one after another, under the lock of the list of processes. Whoever asks for
-  // that lock to write waits until all have it.
-  ::setpgid(0, ::getpgrp());
+  // that lock to write waits until all have it: as setpgid does, also for a group that cannot be (numbers end at 2^22). Not for our own: its
+  // number is 0 where its leader is in another namespace, and that would be a group of our own.
+  ::setpgid(0, INT_MAX);
   Counts counts{};
   if (::write(socket_.get(), "", 1) != 1 || ::read(socket_.get(), counts.data(), sizeof counts) != sizeof counts)
     return;

@@ -6,3 +6,13 @@ need python3
 build_c heard
 run python3 "$PENNA_SOURCE/tests/e2e/signals.py" "$PENNA" ./heard
 expect_eq 0 "$status" "signals.py"
+
+# In a container whose processes belong to a group that began outside of it, as numbers of groups do not tell there: we stay in it.
+cat >in_container.sh <<'SCRIPT'
+group_of() { cut -d ' ' -f 5 "/proc/$1/stat"; }
+before=$(group_of $PPID)
+for i in 1 2 3; do kill -WINCH $PPID; sleep 0.2; done
+echo "$before $(group_of $PPID) $(group_of $$)"
+SCRIPT
+run as_root unshare --pid --fork --mount-proc "$PENNA" record -q -o "$work/container.penna" -- bash "$work/in_container.sh"
+expect_eq "0 0 0" "$out" "groups of the recorder, before and after signals, and of the program"
