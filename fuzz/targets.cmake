@@ -11,3 +11,7 @@ penna_fuzz_target(elf_fuzz LIBS penna_attach)
 penna_fuzz_target(eh_frame_fuzz)
 target_sources(eh_frame_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/unwind/cfi_rule.cc
   ${CMAKE_SOURCE_DIR}/src/unwind/cfi_program.cc ${CMAKE_SOURCE_DIR}/src/unwind/expression.cc)
+# From its source, too: etrace itself is not built with sanitizers.
+penna_fuzz_target(text_trace_fuzz LIBS penna_collect RUNS 3000)
+target_sources(text_trace_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace/text_trace.cc)
+target_include_directories(text_trace_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace)
