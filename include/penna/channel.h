@@ -201,7 +201,8 @@ struct penna_channel {
       __attribute__((aligned(64))); /* its parent's thread did later what came after the fork; 0: not known */
   uint32_t forked_by; /* the thread's serial in the parent; 0: not forked, or by a thread that had told nothing */
 
-  uint64_t start_cpu_ns; /* processor time of the process when its agent had started; 0: not known */
+  uint64_t start_cpu_ns
+      __attribute__((aligned(8))); /* processor time of the process when its agent had started; 0: not known */
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_channel.node_count");
