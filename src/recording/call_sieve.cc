@@ -331,8 +331,8 @@ void CallSieve::keep_all() {
 void CallSieve::keep_older() {
   const auto is_old = [this](const Open& open) { return now_ - open.begin >= rules_.min_ticks; };
   const auto young = std::partition_point(stack_.begin() + static_cast<ptrdiff_t>(decided_), stack_.end(), is_old);
-  for (auto open = young; open-- != stack_.begin() + static_cast<ptrdiff_t>(decided_);)
-    if (leads(*open)) keep(*open);
+  for (auto i = static_cast<size_t>(young - stack_.begin()); i-- > decided_;)
+    if (leads(stack_[i])) keep(stack_[i]);
   while (decided_ < stack_.size() && stack_[decided_].state != State::kUndecided) ++decided_;
 }
 
