@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/say.h"
-#include "export/csv_writer.h"
 #include "report/print.h"
 
 namespace penna {
@@ -40,19 +40,27 @@ std::string folded_details(const std::vector<TableDetail>& details) {
   return folded;
 }
 
-void table_csv(const Table& table, CsvWriter& csv) {
+void header_csv(const Table& table, CsvWriter& csv) {
   for (const TableColumn& column : table.columns)
     if (!column.text_only) csv.field(column.key);
   if (!table.details_key.empty()) csv.field(table.details_key);
   if (!table.other_key.empty()) csv.field(table.other_key);
   csv.end_row();
+}
+
+void row_csv(const Table& table, const TableRow& row, CsvWriter& csv) {
   CsvCells cells{csv};
+  for (size_t i = 0; i < row.cells.size(); ++i)
+    if (!table.columns[i].text_only) write_cell(cells, row.cells[i], table.columns[i].kind);
+  if (!table.details_key.empty()) csv.field(folded_details(row.details));
+  if (!table.other_key.empty()) csv.field(folded_details(row.other_details));
+  csv.end_row();
+}
+
+void table_csv(const Table& table, CsvWriter& csv) {
+  header_csv(table, csv);
   for (const TableRow& row : table.rows) {
-    for (size_t i = 0; i < row.cells.size(); ++i)
-      if (!table.columns[i].text_only) write_cell(cells, row.cells[i], table.columns[i].kind);
-    if (!table.details_key.empty()) csv.field(folded_details(row.details));
-    if (!table.other_key.empty()) csv.field(folded_details(row.other_details));
-    csv.end_row();
+    row_csv(table, row, csv);
     if (!csv.ok()) return;
   }
 }
@@ -65,7 +73,7 @@ void details_json(const std::string& key, const std::vector<TableDetail>& detail
   json.end_array();
 }
 
-void row_json(const Table& table, const TableRow& row, JsonWriter& json) {
+void cells_json(const Table& table, const TableRow& row, JsonWriter& json) {
   for (size_t i = 0; i < row.cells.size(); ++i) {
     if (table.columns[i].text_only) continue;
     json.key(table.columns[i].key);
@@ -75,14 +83,18 @@ void row_json(const Table& table, const TableRow& row, JsonWriter& json) {
   details_json(table.other_key, row.other_details, json);
 }
 
+void row_json(const Table& table, const TableRow& row, const RowFields& fields, JsonWriter& json) {
+  json.new_line();
+  json.begin_object();
+  fields.table == table.key ? fields.write(row, json) : cells_json(table, row, json);
+  json.end_object();
+}
+
 void table_json(const Table& table, const RowFields& fields, JsonWriter& json) {
   json.key(table.key);
   json.begin_array();
   for (const TableRow& row : table.rows) {
-    json.new_line();
-    json.begin_object();
-    fields.table == table.key ? fields.write(row, json) : row_json(table, row, json);
-    json.end_object();
+    row_json(table, row, fields, json);
     if (!json.ok()) break;
   }
   json.end_array();
@@ -167,6 +179,39 @@ bool write_report(const Report& report, const TableOptions& options, Output& out
   if (!report.state.empty()) loss_json(report, json);
   json.end_object();
   return json.finish();
+}
+
+ReportStream::ReportStream(Format format, Output& output, Table table)
+    : table_(std::move(table)), csv_(output.sink()), json_(output.sink()), is_json_(format == Format::kJson) {
+  PENNA_CHECK(format != Format::kTable);
+  if (!is_json_) {
+    header_csv(table_, csv_);
+    return;
+  }
+  json_.begin_object();
+  json_.key(table_.key);
+  json_.begin_array();
+}
+
+bool ReportStream::add(std::vector<Cell> cells) {
+  PENNA_CHECK(cells.size() == table_.columns.size());
+  row_.cells = std::move(cells);
+  is_json_ ? row_json(table_, row_, {}, json_) : row_csv(table_, row_, csv_);
+  return is_json_ ? json_.ok() : csv_.ok();
+}
+
+bool ReportStream::finish(const Report& closing) {
+  if (!is_json_) {
+    for (const std::string& warning : closing.warnings) say(warning);
+    return csv_.finish();
+  }
+  json_.end_array();
+  sentences_json("about", closing.head, json_);
+  sentences_json("notes", closing.tail, json_);
+  sentences_json("warnings", closing.warnings, json_);
+  if (!closing.state.empty()) loss_json(closing, json_);
+  json_.end_object();
+  return json_.finish();
 }
 
 }  // namespace penna

@@ -13,6 +13,7 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "export/csv_writer.h"
 #include "export/json_writer.h"
 #include "report/table.h"
 
@@ -45,5 +46,23 @@ struct RowFields {
 // Text: the whole report. CSV: its first table. JSON: an object with an array of each table and the sentences.
 // False: the reader left or the output failed; finish_output() tells which.
 bool write_report(const Report& report, const TableOptions& options, Output& output, const RowFields& fields = {});
+
+// The same in CSV or JSON for a table that is too long to be kept: each row goes out as it comes, in JSON the sentences after them.
+class ReportStream {
+ public:
+  // `table` has no rows; `output` must outlive this.
+  ReportStream(Format format, Output& output, Table table);
+  const Table& table() const { return table_; }
+  // False when the output did.
+  bool add(std::vector<Cell> cells);
+  bool finish(const Report& closing);  // of which the tables do not count
+
+ private:
+  Table table_;
+  TableRow row_;
+  CsvWriter csv_;
+  JsonWriter json_;
+  bool is_json_;
+};
 
 }  // namespace penna
