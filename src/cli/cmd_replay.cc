@@ -11,8 +11,9 @@
 #include "cli/output.h"
 #include "cli/process_option.h"
 #include "cli/progress.h"
-#include "cli/table_output.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "report/file_state.h"
 #include "report/replay.h"
 #include "report/reports.h"
 #include "report/tree_lines.h"
@@ -40,7 +41,7 @@ class CallTrees {
   CallTrees(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
       : recording_(recording),
         options_(options),
-        printer_(recording, names, {{wants_color(options.color, output.fd()), 0}, false}, output.sink()),
+        printer_(recording, names, {{wants_color(options.table.color, output.fd()), 0}, false}, output.sink()),
         sink_(output.sink()) {}
 
   // False: stopped early.
@@ -80,22 +81,33 @@ class CallTrees {
   uint64_t shown_ = 0;
 };
 
-// Shows lines until as many were shown as were asked for, or nobody reads any more.
+// Shows lines, as text or as rows, until as many were shown as were asked for, or nobody reads any more.
 class Replay {
  public:
   Replay(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
       : recording_(recording),
         options_(options),
-        printer_(recording, names,
-                 {{wants_color(options.color, output.fd()), terminal_width(output.fd())}, options.stacks},
-                 output.sink()),
-        progress_("reading", summarize(recording).total_events(), "events",
-                  !options.input.no_progress && !is_terminal(output.fd())) {}
+        style_{wants_color(options.table.color, output.fd()), terminal_width(output.fd())},
+        printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr}, output.sink()),
+        cells_(recording, names, printer_) {
+    progress_.emplace("reading", summarize(recording).total_events(), "events",
+                      !options.input.no_progress && !is_terminal(output.fd()));
+    if (options.table.format != Format::kTable) {
+      table_.emplace(options.table.format, output, replay_table(*options.fields));
+    } else if (options.fields) {
+      columns_ = replay_columns(*options.fields, cells_, style_);
+    }
+  }
 
   // Thread by thread, or all by time. False: stopped early.
   bool run(const std::vector<uint32_t>& threads) { return options_.merge ? merged(threads) : each(threads); }
   uint64_t shown() const { return shown_; }
   std::string ends() const { return ends_.sentence(); }
+  // The sentences behind the lines.
+  void finish(const Report& closing, Output& output) {
+    progress_.reset();
+    table_ ? table_->finish(closing) : write_report(closing, options_.table, output);
+  }
 
  private:
   bool each(const std::vector<uint32_t>& threads) {
@@ -104,7 +116,7 @@ class Replay {
       bool titled = false;  // a thread without anything to show needs no title
       const auto line = [&](const TimelineLine& next) {
         if (next.kind == LineKind::kLockRequest) return show(next);
-        if (!titled && (!printer_.thread_title(thread) || !printer_.titles())) return false;
+        if (!titled && !table_ && (!printer_.thread_title(thread) || !printer_.titles())) return false;
         titled = true;
         return show(next);
       };
@@ -116,23 +128,72 @@ class Replay {
     std::vector<bool> wanted(recording_.threads().size());
     for (uint32_t thread : threads) wanted[thread] = true;
     const auto line = [&](const TimelineLine& next) { return !wanted[next.thread] || show(next); };
-    return printer_.titles() && !for_each_merged_line(recording_, TimelineOptions{}, line).stopped;
+    return (table_ || printer_.titles()) && !for_each_merged_line(recording_, TimelineOptions{}, line).stopped;
   }
   bool show(const TimelineLine& line) {
-    progress_.step();
+    progress_->step();
     ends_.count(line);
-    if (!printer_.line(line)) return false;
     if (line.kind == LineKind::kLockRequest) return true;  // told when it ends
-    return ++shown_ != options_.lines;                     // never 0
+    if (!(table_ ? row(line) : printer_.line(line))) return false;
+    return ++shown_ != options_.lines;  // never 0
+  }
+  bool row(const TimelineLine& line) {
+    cells_.next(line);
+    std::vector<Cell> cells;
+    cells.reserve(options_.fields->size());
+    for (ReplayField field : *options_.fields) cells.push_back(cells_.cell(field));
+    return table_->add(std::move(cells));
   }
 
   const Recording& recording_;
   const ReplayOptions& options_;
+  TextStyle style_;
+  ReplayColumns columns_;  // of text with fields
   ReplayPrinter printer_;
-  Progress progress_;
+  ReplayCells cells_;
+  std::optional<ReportStream> table_;  // of CSV and JSON
+  std::optional<Progress> progress_;   // until the end is written
   UnbalancedEnds ends_;
   uint64_t shown_ = 0;
 };
+
+// `complete`: every line was shown.
+Report closing_of(const Recording& recording, Names& names, const ReplayOptions& options, bool complete, uint64_t shown,
+                  const std::string& ends) {
+  Report closing;
+  if (complete && shown == 0)
+    closing.head.push_back(recording.call_rules() != nullptr
+                               ? "There are no events to show: none is left by options as -r and -F."
+                               : "There are no events to show: 'penna report health' says what went wrong.");
+  if (!complete)
+    closing.tail.push_back(fmt::format("No more than {} are shown, as -n says.", plural_text(shown, "line")));
+  if (complete && !ends.empty()) closing.tail.push_back(ends);
+  if (const std::string several = several_text(recording, options.pid); !several.empty())
+    closing.tail.push_back(several + ".");
+  add_health(closing, recording, examine(recording, summarize(recording), Analyses{}, names));
+  return closing;
+}
+
+Result<> check_replay(const ReplayOptions& options) {
+  PENNA_TRY(check_process(options.pid));
+  if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
+  if (options.tree && (options.merge || options.stacks))
+    return Error{"--tree goes neither with --merge nor with --stacks"};
+  if (options.tree && (options.fields || options.table.format != Format::kTable))
+    return Error{"--tree has names alone: leave it out for --fields, csv and json"};
+  return ok();
+}
+
+// Those that were asked for, or that the format has; none in text as it is without --fields.
+Result<> choose_fields(const std::string& text, ReplayOptions& options) {
+  const bool is_text = options.table.format == Format::kTable;
+  if (text.empty() && is_text) return ok();
+  options.fields = PENNA_TRY(parse_replay_fields(text, options.table.format));
+  const auto& fields = *options.fields;
+  if (options.stacks && !is_text && std::find(fields.begin(), fields.end(), ReplayField::kStack) == fields.end())
+    options.fields->push_back(ReplayField::kStack);
+  return ok();
+}
 
 }  // namespace
 
@@ -150,12 +211,18 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   parser.flag("--all", options.all, "with --tree: a line for every call");
   parser.flag("--stacks", options.stacks,
               "show the stacks of allocations and waits, and of functions recorded with -T FUNC@stack");
-  add_color_option(parser, options.color);
+  std::string fields;
+  parser.text(
+      "-f,--fields", fields, "FIELD,...",
+      fmt::format(
+          "the columns in front of the events, or +FIELD for one more, or none; in csv and json all that they have; "
+          "delta and elapsed count from the line before and the first one of the thread. Of {}",
+          replay_field_names()));
+  add_table_options(parser, options.table, false);
   parsed.help = PENNA_TRY(parser.parse(arguments));
-  PENNA_TRY(check_process(options.pid));
-  if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
-  if (options.tree && (options.merge || options.stacks))
-    return Error{"--tree goes neither with --merge nor with --stacks"};
+  if (!parsed.help.empty()) return parsed;
+  PENNA_TRY(choose_fields(fields, options));
+  PENNA_TRY(check_replay(options));
   return parsed;
 }
 
@@ -171,32 +238,15 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
   Names names(recording, symbols);
 
   Output output;
-  bool complete = false, empty = false;
-  std::string ends;
   if (options.tree) {
     CallTrees trees(recording, names, options, output);
-    complete = trees.run(*threads);
-    empty = trees.shown() == 0;
-    ends = trees.ends();
+    if (trees.run(*threads))
+      write_report(closing_of(recording, names, options, true, trees.shown(), trees.ends()), options.table, output);
   } else {
     Replay lines(recording, names, options, output);
-    complete = lines.run(*threads);
-    empty = lines.shown() == 0;
-    ends = lines.ends();
-  }
-  if (complete) {
-    Report closing;
-    if (empty)
-      closing.head.push_back(recording.call_rules() != nullptr
-                                 ? "There are no events to show: none is left by options as -r and -F."
-                                 : "There are no events to show: 'penna report health' says what went wrong.");
-    if (!ends.empty()) closing.tail.push_back(ends);
-    if (const std::string several = several_text(recording, options.pid); !several.empty())
-      closing.tail.push_back(several + ".");
-    closing.warnings = health_warnings(examine(recording, summarize(recording), Analyses{}, names));
-    TableOptions style;
-    style.color = options.color;
-    write_report(closing, style, output);
+    const bool complete = lines.run(*threads);
+    if (complete || options.table.format != Format::kTable)
+      lines.finish(closing_of(recording, names, options, complete, lines.shown(), lines.ends()), output);
   }
   return finish_output(output);
 }

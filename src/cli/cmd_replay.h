@@ -6,16 +6,18 @@
 
 #include "cli/arguments.h"
 #include "cli/input.h"
-#include "cli/terminal.h"
+#include "cli/replay_fields.h"
+#include "cli/table_output.h"
 
 namespace penna {
 
 struct ReplayOptions {
   InputOptions input;
-  ColorMode color = ColorMode::kAuto;
-  std::string pid;     // of which process, as --pid says it; empty: all
-  uint64_t lines = 0;  // 0: all
-  bool merge = false;  // all threads in one listing, by time
+  TableOptions table;                              // its format and colour
+  std::optional<std::vector<ReplayField>> fields;  // none: those of the format
+  std::string pid;                                 // of which process, as --pid says it; empty: all
+  uint64_t lines = 0;                              // 0: all
+  bool merge = false;                              // all threads in one listing, by time
   bool stacks = false;
   bool tree = false;  // only the calls, by name; equal neighbours are counted
   bool all = false;   // with tree: every call has a line

@@ -51,20 +51,6 @@ Tint tint_of(LineKind kind) {
   }
 }
 
-bool has_duration(const TimelineLine& line) {
-  switch (line.kind) {
-    case LineKind::kLeave:
-    case LineKind::kLeaf:
-    case LineKind::kSpanEnd:
-    case LineKind::kLockWait:
-    case LineKind::kOpenWait:
-    case LineKind::kConditionWait:
-    case LineKind::kBlocked: return true;
-    case LineKind::kUnlock: return line.duration != 0;
-    default: return false;
-  }
-}
-
 // How a wait or a lock is called: "lock m", "read lock table", "barrier start".
 const char* sync_word(penna_sync sync) {
   switch (sync) {
@@ -93,6 +79,20 @@ std::string quoted(std::string_view text) {
 }
 
 }  // namespace
+
+bool has_duration(const TimelineLine& line) {
+  switch (line.kind) {
+    case LineKind::kLeave:
+    case LineKind::kLeaf:
+    case LineKind::kSpanEnd:
+    case LineKind::kLockWait:
+    case LineKind::kOpenWait:
+    case LineKind::kConditionWait:
+    case LineKind::kBlocked: return true;
+    case LineKind::kUnlock: return line.duration != 0;
+    default: return false;
+  }
+}
 
 std::string arguments_text(const Site* site, const DecodedPoint& point) {
   std::string text;
@@ -202,8 +202,9 @@ void ReplayPrinter::append_tinted(std::string_view text, Tint tint) {
 }
 
 bool ReplayPrinter::titles() {
-  return sink_(tinted(fmt::format("{:>14} {:>12} {:>8}  EVENT", "TIME", "DURATION", "TID"), Tint::kBold, style_.text) +
-               "\n");
+  const std::string columns = style_.columns != nullptr ? style_.columns->titles
+                                                        : fmt::format("{:>14} {:>12} {:>8}", "TIME", "DURATION", "TID");
+  return sink_(tinted(columns + (columns.empty() ? "EVENT" : "  EVENT"), Tint::kBold, style_.text) + "\n");
 }
 
 bool ReplayPrinter::thread_title(uint32_t thread) {
@@ -218,29 +219,41 @@ bool ReplayPrinter::thread_title(uint32_t thread) {
 // The line is put together in one string by hand: formatting widths would take most of the time of a replay.
 bool ReplayPrinter::line(const TimelineLine& line) {
   if (line.kind == LineKind::kLockRequest) return true;
-  const uint64_t when = line.kind == LineKind::kLeaf ? line.begin : line.time;
   const size_t levels = std::min<size_t>(line.depth, kDeepestIndent);
   std::string event = event_text(line);
   if (line.depth > kDeepestIndent) event = fmt::format("[{}] {}", line.depth, event);
   if (style_.text.width != 0)
     event = cut_middle(
-        event, std::max<size_t>(24, style_.text.width - std::min(style_.text.width, kColumnsWidth + 2 * levels)));
+        event, std::max<size_t>(24, style_.text.width - std::min(style_.text.width, columns_width() + 2 * levels)));
 
   line_.clear();
-  append_tinted(right(timestamp_text(recording_.time().duration_ns(begin_, when)), 14), Tint::kTime);
-  line_ += right(has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "", 13);
-  line_ += right(std::to_string(recording_.threads()[line.thread].tid), 9);
-  line_.append(2 + 2 * levels, ' ');
+  append_columns(line);
+  line_.append((line_.empty() ? 0 : 2) + 2 * levels, ' ');
   append_tinted(event, tint_of(line.kind));
   line_ += '\n';
   if (!sink_(line_)) return false;
   return !style_.stacks || line.stack == 0 || line.kind == LineKind::kLeave || stack_lines(line, 2 * levels);
 }
 
+void ReplayPrinter::append_columns(const TimelineLine& line) {
+  if (style_.columns != nullptr) {
+    line_ += style_.columns->text(line);
+    return;
+  }
+  append_tinted(right(timestamp_text(recording_.time().duration_ns(begin_, shown_time(line))), 14), Tint::kTime);
+  line_ += right(has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "", 13);
+  line_ += right(std::to_string(recording_.threads()[line.thread].tid), 9);
+}
+
+size_t ReplayPrinter::columns_width() const {
+  if (style_.columns == nullptr) return kColumnsWidth;
+  return style_.columns->width == 0 ? 0 : style_.columns->width + 1;
+}
+
 bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
   for (const TableDetail& detail : stack_details(line.process, line.stack, names_)) {
     const std::string text = printable(detail.where.empty() ? detail.text : detail.text + " " + detail.where);
-    if (!sink_(fmt::format("{:{}}", "", kColumnsWidth + indent + 4) + tinted(text, Tint::kDim, style_.text) + "\n"))
+    if (!sink_(fmt::format("{:{}}", "", columns_width() + indent + 4) + tinted(text, Tint::kDim, style_.text) + "\n"))
       return false;
   }
   return true;

@@ -19,10 +19,23 @@
 
 namespace penna {
 
+// What stands in front of the events, in place of TIME, DURATION and TID.
+struct ReplayColumns {
+  std::string titles;
+  size_t width = 0;  // of the titles, and as a rule of the lines
+  std::function<std::string(const TimelineLine&)> text;
+};
+
 struct ReplayStyle {
   TextStyle text;
-  bool stacks = false;  // the frames of allocations, waits and calls below them
+  bool stacks = false;                     // the frames of allocations, waits and calls below them
+  const ReplayColumns* columns = nullptr;  // others than those three
 };
+
+// Has the line's `duration` a meaning?
+bool has_duration(const TimelineLine& line);
+// When it happened, or began: ticks.
+inline uint64_t shown_time(const TimelineLine& line) { return line.kind == LineKind::kLeaf ? line.begin : line.time; }
 
 class ReplayPrinter {
  public:
@@ -35,11 +48,13 @@ class ReplayPrinter {
   // False when the sink did.
   bool line(const TimelineLine& line);
   std::string function_name(const TimelineLine& line);
+  std::string event_text(const TimelineLine& line);  // printable
   // The recording's time 0, in ticks, where its events do not say.
   void set_begin(uint64_t ticks) { begin_ = ticks; }
 
  private:
-  std::string event_text(const TimelineLine& line);
+  void append_columns(const TimelineLine& line);  // to line_
+  size_t columns_width() const;
   std::string lock_text(const TimelineLine& line);
   std::string stray_text(const TimelineLine& line);
   std::string values_of(const TimelineLine& line, const Record& record);

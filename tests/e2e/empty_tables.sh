@@ -52,6 +52,7 @@ same_shape report REC alloc --unmatched
 same_shape report REC locks --lock 'none*'
 same_shape info REC
 same_shape list REC
+same_shape replay REC
 
 # Nothing is left of them in text.
 run penna report none.penna

@@ -232,6 +232,17 @@ TEST(ParseReplay, Options) {
   EXPECT_THAT(refused(parse_replay, {"a", "b"}), HasSubstr("b"));
 }
 
+TEST(ParseReplay, Fields) {
+  EXPECT_FALSE(parsed(parse_replay, {"a"}).fields);
+  EXPECT_THAT(*parsed(parse_replay, {"-f", "tid,kind"}).fields, ElementsAre(ReplayField::kTid, ReplayField::kKind));
+  const ReplayOptions json = parsed(parse_replay, {"--json", "--stacks"});
+  EXPECT_EQ(json.table.format, Format::kJson);
+  EXPECT_EQ(json.fields->back(), ReplayField::kStack);
+  EXPECT_THAT(refused(parse_replay, {"--fields", "tid,knid"}), HasSubstr("(is it kind?)"));
+  EXPECT_THAT(refused(parse_replay, {"--tree", "--fields", "tid"}), HasSubstr("--tree"));
+  EXPECT_THAT(refused(parse_replay, {"--tree", "--format", "csv"}), HasSubstr("--tree"));
+}
+
 TEST(ParseExport, FormatAndRecordingInEitherOrder) {
   for (const Arguments& arguments : {Arguments{"csv", "a.penna", "-o", "x"}, {"-o", "x", "a.penna", "csv"}}) {
     const ExportOptions options = parsed(parse_export, arguments);
