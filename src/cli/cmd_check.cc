@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/analyses.h"
+#include "cli/filter_options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "model/check_needs.h"
@@ -33,6 +34,7 @@ Result<CallLimit> parse_call_limit(const std::string& text) {
   if (sign == std::string::npos || sign == 0 || sign + 1 == text.size() ||
       std::from_chars(text.data() + sign + 1, end, allowed).ptr != end)
     return Error{fmt::format("--max-allocs is a function and a number, as 'parse*=0', not '{}'", text)};
+  PENNA_TRY(check_pattern(text.substr(0, sign)));
   return CallLimit{FunctionPattern(text.substr(0, sign)), allowed};
 }
 
@@ -272,6 +274,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
     return Error{fmt::format("--max-alloc-rate is a number of bytes in a second, as 512k or 10MB/s, not '{}'",
                              options.max_alloc_rate)};
   for (const std::string& text : options.max_allocs) PENNA_TRY(parse_call_limit(text));
+  for (const std::string& text : options.no_lock_in) PENNA_TRY(check_pattern(text));
   if (options.max_allocs.size() > kMostCallLimits || options.no_lock_in.size() > kMostCallLimits)
     return Error{fmt::format("there are more than {} --max-allocs or --no-lock-in", kMostCallLimits)};
   PENNA_TRY(check_alloc_filter(options.allocations));

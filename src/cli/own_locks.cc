@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "cli/filter_options.h"
 #include "model/function_pattern.h"
 
 namespace penna {
@@ -55,6 +56,7 @@ Result<OwnLock> parse_own_lock(const std::string& text) {
   if (find_outside(all, '*') != all.npos || find_outside(all, '?') != all.npos)
     return wrong("has a glob, where a name is needed");
   if (takes == gives) return wrong("names one function twice");
+  for (std::string_view name : {takes, gives}) PENNA_TRY(check_pattern(std::string(name)));
   OwnLock lock{text, named(takes), named(gives), {}, PENNA_ANSWER_NONE};
   if (comma == all.npos) return lock;
   std::string_view third = all.substr(comma + 1);
@@ -63,6 +65,7 @@ Result<OwnLock> parse_own_lock(const std::string& text) {
   third.remove_prefix(gives_zero ? 5 : 4);
   if (third.empty() || third == takes || third == gives || find_outside(third, ',') != third.npos)
     return wrong("cannot be read");
+  PENNA_TRY(check_pattern(std::string(third)));
   lock.tries = named(third);
   lock.answer = gives_zero ? PENNA_ANSWER_ZERO : PENNA_ANSWER_TRUE;
   return lock;

@@ -193,6 +193,8 @@ TEST(ParseCheck, LimitsAreNeededAndUnderstood) {
             "--max-peak is a number of bytes, as 0, 64k or 1.5MB, not 'much'");
   for (const char* wrong : {"parse", "=0", "parse=", "parse=-1", "parse=1x"})
     EXPECT_THAT(refused(parse_check, {"--max-allocs", wrong}), HasSubstr("--max-allocs is a function and a number"));
+  EXPECT_THAT(refused(parse_check, {"--max-allocs", "/(/=0"}), HasSubstr("'/(/' is no regular expression"));
+  EXPECT_THAT(refused(parse_check, {"--no-lock-in", "/(/"}), HasSubstr("'/(/' is no regular expression"));
 }
 
 TEST(ParseDiff, WhatIsComparedAndWhatIsNoise) {

@@ -56,6 +56,11 @@ TEST(OwnLocks, WhatCannotBeRead) {
     ASSERT_FALSE(lock) << text;
     EXPECT_NE(lock.error().text.find("LOCK=UNLOCK"), std::string::npos) << lock.error().text;
   }
+  for (const char* text : {"/+/=b", "a=/+/", "a=b,try=/+/"}) {
+    const auto lock = parse_own_lock(text);
+    ASSERT_FALSE(lock) << text;
+    EXPECT_NE(lock.error().text.find("'/+/' is no regular expression"), std::string::npos) << lock.error().text;
+  }
 }
 
 }  // namespace
