@@ -11,6 +11,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -150,6 +152,11 @@ class Saved {
            traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
   }
 
+  // Is it in such code still, or again on its way home, as whoever sent it there was killed? Its frame lies where ours would.
+  bool is_away(const RemoteCode& code) const {
+    return general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
+  }
+
   // Has it gone home by itself, as it waited for us too long?
   bool went_home(pid_t thread) const {
     errno = 0;
@@ -221,7 +228,8 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const Saved& saved) {
   }
 }
 
-Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
+// Nothing: it comes home from an earlier call; once more, later.
+std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
   const pid_t thread = choose_thread(pid);
   if (thread == 0) return Error{fmt::format("process {} has no thread that can be stopped now", pid)};
   if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC))
@@ -239,6 +247,10 @@ Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
+  if (saved.is_away(code)) {
+    traced(PTRACE_DETACH, thread, 0, 0);
+    return std::nullopt;
+  }
   const Ran ran = saved.redirect(thread, code) ? run(pid, thread, code, saved) : Ran::kGone;
   if (ran == Ran::kHome) return ok();
   const bool restored = ran != Ran::kGone && saved.restore(thread);
@@ -252,10 +264,14 @@ Result<> call_in_thread(pid_t pid, const RemoteCode& code) {
 }  // namespace
 
 Result<> call_in(pid_t pid, const RemoteCode& code) {
-  Result<> result = ok();
-  // A thread of its own: what it traces is let go when it ends.
-  std::thread([&] { result = call_in_thread(pid, code); }).join();
-  return result;
+  for (long waited_us = 0; waited_us < kPatienceUs; waited_us += kLongestPauseUs) {
+    std::optional<Result<>> result;
+    // A thread of its own: what it traces is let go when it ends.
+    std::thread([&] { result = call_in_thread(pid, code); }).join();
+    if (result) return *result;
+    ::usleep(kLongestPauseUs);
+  }
+  return Error{fmt::format("process {} is still at an earlier request; try again", pid)};
 }
 
 }  // namespace penna

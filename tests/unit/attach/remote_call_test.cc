@@ -404,14 +404,16 @@ TEST_F(RemoteCallTest, TheEndOfWhoCallsAmidWhatIsRun) {
   start(compute_and_count_signals);
   await_ready();
   for (int i = 1; i <= 5; ++i) {
+    const int calls = shared->calls;
     shared->wait = 1;
     const pid_t caller = fork_caller(pid_, slow);
-    while (shared->calls < i) ::usleep(100);
+    while (shared->calls == calls) ::usleep(100);
     kill_caller(caller);
     ::kill(pid_, SIGUSR1);
     ::usleep(2000);
     EXPECT_EQ(shared->signals, i - 1) << "it waits";
     shared->wait = 0;
+    EXPECT_TRUE(call_in(pid_, code())) << "who comes next waits until it is home";
     for (int waited = 0; waited < 10'000 && shared->signals < i; ++waited) ::usleep(1000);
     ASSERT_EQ(shared->signals, i);
   }
