@@ -45,7 +45,8 @@ static long use(const char* path) {
 }
 
 static void* open_waiting(void* sum) {
-  while (sem_wait(&begun) != 0) {}
+  while (sem_wait(&begun) != 0) {
+  }
   *(long*)sum = use(waiting);
   return sum;
 }
