@@ -42,7 +42,7 @@ template <WalkHooks Hooks>
                                           uintptr_t sp, uintptr_t fp, Known known) {
   const uint32_t sequence = ++memory.sequence;
   fence();
-  const StackRange range = memory.stacks.begin_walk(sp);
+  const StackRange range = memory.stacks.begin_walk(innermost_slot(sp));
   if (known.frames() == 0 || !known.is_since(sequence - 1) || !memory.stacks.is_own(range)) return {};
   Tail& tail = place_of_tail(memory, pc);
   Meeting meeting{memory.frames + known.frames() - 1, {pc, sp, fp, memory.scratch, 0}};
@@ -51,7 +51,7 @@ template <WalkHooks Hooks>
   Outer outer{met->node(), static_cast<size_t>(met - memory.frames) + 1, met->meta};
   const NewFrames frames{
       memory, static_cast<size_t>(steps.next - memory.scratch), steps.path, {steps.pc, steps.sp, steps.fp, false}};
-  if (frames.fresh == 0 || !range.contains(sp - sizeof(uintptr_t)) || !outer.has_room_for(frames.fresh)) return {};
+  if (frames.fresh == 0 || !range.contains(innermost_slot(sp)) || !outer.has_room_for(frames.fresh)) return {};
   if (!frames.recall(hooks, outer.node, true)) [[unlikely]]
     return {};
   const size_t known_count = outer.count;

@@ -15,6 +15,10 @@ inline bool same_state(const Frame& known, uintptr_t pc, uintptr_t sp, uintptr_t
          (!known.has(Frame::kNeedsFp) || known.fp == fp);
 }
 
+// Where the return address lies that a walk begins with, and that is looked at again before the next one: it is the innermost word that
+// the range of the walk must hold. At the beginning of a page it is in the one below.
+inline uintptr_t innermost_slot(uintptr_t sp) { return sp + static_cast<uintptr_t>(Arch::kReturnFromCfa); }
+
 // Not 0: the return address of this frame is no longer where it was.
 inline uintptr_t slot_change(const Frame& frame) {
   return *reinterpret_cast<const uintptr_t*>(frame.sp + Arch::kReturnFromCfa) ^ frame.pc;

@@ -70,7 +70,7 @@ class Walk {
   }
 
   WalkResult run(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool exact) {
-    range_ = memory_.stacks.begin_walk(sp);
+    range_ = memory_.stacks.begin_walk(exact ? sp : innermost_slot(sp));
     known_ = memory_is_usable() ? memory_.count : 0;
     const End end = outwards(pc, sp, fp, exact);
     return fresh_ == 0 ? known_result() : append(end);
@@ -182,7 +182,7 @@ class Walk {
     Outer outer = met_ ? Outer{memory_.frames[known_ - 1].node(), known_, memory_.frames[known_ - 1].meta}
                        : Outer{root(end), 0, 0};
     const bool remember =
-        !crossed_ && range_.contains(memory_.scratch[0].sp - sizeof(uintptr_t)) && outer.has_room_for(fresh_);
+        !crossed_ && range_.contains(innermost_slot(memory_.scratch[0].sp)) && outer.has_room_for(fresh_);
     if (disturbed()) return {};
     memory_.count = 0;  // from here on a nested walk starts without memory
     const NewFrames frames{memory_, fresh_, path_, {at_.pc, stuck_ ? 0 : at_.sp, at_.fp, false}};

@@ -262,6 +262,23 @@ TEST(Memory, StaleReturnAddressFramePointerInMemory) { check_stale_return_addres
 TEST(Memory, StaleReturnAddressOfWhatFollowedTheLastTime) { check_stale_return_address(false, true); }
 TEST(Memory, StaleReturnAddressOfAFrameThatFollowedTheLastTime) { check_stale_return_address(true, true); }
 
+// Of two walks from one call site; its stack pointer is so many bytes further in.
+[[gnu::noinline]] WalkResult walk_twice(Unwinder& unwinder, size_t further) {
+  volatile char* const space = static_cast<volatile char*>(alloca(further + 1));
+  space[0] = 0;
+  WalkResult result;
+  volatile int turns = 2;
+  for (int i = 0; i < turns; ++i) result = walk_here(unwinder);
+  return result;
+}
+
+TEST(Memory, WhereverTheStackPointerLiesInItsPage) {
+  for (size_t further = 0; further < 4096; further += 16) {
+    Unwinder unwinder;
+    EXPECT_EQ(walk_twice(unwinder, further).fresh, 0U) << further << " bytes further in";
+  }
+}
+
 TEST(Memory, TheSameStackAgainIsNotInternedAgain) {
   Unwinder unwinder;
   WalkResult first, second;
