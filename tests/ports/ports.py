@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: MIT
 """The unit tests of ring.h and clock.h, the layouts of tests/abi, and points, on another processor.
 
-    ports.py PORT --build DIRECTORY     i386 (this machine runs it), aarch64, armv7 (under qemu-user)
+    ports.py PORT --build DIRECTORY     i386 (under qemu-user where the kernel refuses it), aarch64, armv7 (under qemu-user)
 The tests are the ones of tests/unit/core, GoogleTest is built from Debian's sources: nothing is written twice.
 """
 import argparse
+import errno
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -19,10 +21,18 @@ sys.path.insert(0, str(ROOT / 'tests' / 'abi'))
 
 import check  # noqa: E402
 
-# Prefix of the compilers; what runs their programs; clang's name for the same.
-PORTS = {'i386': ('i686-linux-gnu-', [], 'i686-linux-gnu'),
-         'aarch64': ('aarch64-linux-gnu-', ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu'], 'aarch64-linux-gnu'),
-         'armv7': ('arm-linux-gnueabihf-', ['qemu-arm', '-L', '/usr/arm-linux-gnueabihf'], 'armv7a-linux-gnueabihf')}
+
+class Port(typing.NamedTuple):
+    name: str
+    prefix: str     # of the compilers
+    emulator: list  # what runs their programs
+    target: str     # clang's name for the same
+
+
+PORTS = {port.name: port for port in (
+    Port('i386', 'i686-linux-gnu-', ['qemu-i386', '-L', '/usr/i686-linux-gnu'], 'i686-linux-gnu'),
+    Port('aarch64', 'aarch64-linux-gnu-', ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu'], 'aarch64-linux-gnu'),
+    Port('armv7', 'arm-linux-gnueabihf-', ['qemu-arm', '-L', '/usr/arm-linux-gnueabihf'], 'armv7a-linux-gnueabihf'))}
 OPTIONS = ['-O2', '-static', '-DRING_STRESS_SHARE=100', f'-I{ROOT}/include']
 WARNINGS = ['-Wall', '-Wextra', '-Wshadow', '-Wconversion', '-Wno-sign-conversion', '-Werror']
 SOURCES = ['ring_test.cc', 'ring_in_c.c', 'ring_stress_test.cc', 'clock_test.cc']
@@ -36,6 +46,22 @@ def run(*command):
     return done.stdout
 
 
+def as_here(port, build):
+    """The port without its emulator where the kernel runs its programs itself: of x86-64's, not all run those of i386."""
+    if port.name != 'i386':
+        return port
+    program = build / 'nothing'
+    program.with_suffix('.c').write_text('int main(void) { return 0; }\n')
+    run(port.prefix + 'gcc', '-static', program.with_suffix('.c'), '-o', program)
+    try:
+        subprocess.run([program], check=True)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        return port
+    return port._replace(emulator=[])
+
+
 def compile_one(prefix, source, target, *options):
     """With ccache where there is one: GoogleTest takes most of the time."""
     compiler = [prefix + 'gcc', '-std=gnu11'] if source.suffix == '.c' else [prefix + 'g++', '-std=c++20']
@@ -46,24 +72,24 @@ def compile_one(prefix, source, target, *options):
 
 
 def unit_tests(port, build):
-    prefix, emulator, _ = PORTS[port]
+    prefix = port.prefix
     include = f'-I{GOOGLETEST}/include'
     objects = [compile_one(prefix, GOOGLETEST / 'src' / f'gtest{part}.cc', build / f'gtest{part}.o', include,
                            f'-I{GOOGLETEST}') for part in ('-all', '_main')]
     objects += [compile_one(prefix, ROOT / 'tests' / 'unit' / 'core' / name, build / f'{name}.o', include, f'-I{ROOT}/tests/unit', *WARNINGS)
-                for name in SOURCES + (SWITCHED if port != 'armv7' else [])]
+                for name in SOURCES + (SWITCHED if port.name != 'armv7' else [])]
     run(prefix + 'g++', '-static', *objects, '-o', build / 'core_tests', '-pthread')
-    return run(*emulator, build / 'core_tests').strip().splitlines()[-1].strip()
+    return run(*port.emulator, build / 'core_tests').strip().splitlines()[-1].strip()
 
 
-def layouts(prefix, emulator, build):
+def layouts(port, build):
     """Sizes and offsets are those of layout.txt; alignments may differ (i386 aligns 64 bits to 4)."""
     def lines(text):
         return {line.split(' align ')[0] for line in text.splitlines()}
     kept = lines((ROOT / 'tests' / 'abi' / 'layout.txt').read_text())
     (build / 'layout.c').write_text(check.program())
-    run(prefix + 'gcc', '-std=c11', *OPTIONS, build / 'layout.c', '-o', build / 'layout')
-    here = lines(run(*emulator, build / 'layout'))
+    run(port.prefix + 'gcc', '-std=c11', *OPTIONS, build / 'layout.c', '-o', build / 'layout')
+    here = lines(run(*port.emulator, build / 'layout'))
     if kept != here:
         sys.exit('FAIL: layouts differ from tests/abi/layout.txt:\n' + '\n'.join(sorted(kept ^ here)))
     return f'{len(kept)} lines of layout'
@@ -93,38 +119,37 @@ def check_notes(port, label, program, names):
 
 def points(port, build):
     """points.c by both compilers, as C and C++, in every kind of program that can have points."""
-    prefix, emulator, target = PORTS[port]
     source, recorder, program = HERE / 'points.c', HERE / 'recorder.c', build / 'points'
     recorded = noted = 0
     for family in ('gcc', 'clang'):
-        cross = {'gcc': [[prefix + 'gcc'], [prefix + 'g++']],
-                 'clang': [['clang', f'--target={target}'], ['clang++', f'--target={target}']]}[family]
+        cross = {'gcc': [[port.prefix + 'gcc'], [port.prefix + 'g++']],
+                 'clang': [['clang', f'--target={port.target}'], ['clang++', f'--target={port.target}']]}[family]
         ways = [['-O0', '-fno-pie', '-static'], ['-O2', '-fno-pie', '-static'], ['-O2', '-fPIE', '-pie'],
                 ['-O1', '-fno-pie', '-static', '-ffunction-sections', '-Wl,--gc-sections']]
-        if port == 'aarch64':
+        if port.name == 'aarch64':
             ways += [['-O2', '-fPIE', '-pie', '-mbranch-protection=standard'], ['-O3', '-march=armv8.1-a']]
         for language, compiler in zip(('-std=gnu11', '-std=c++20'), cross):
             for way in ways:
-                label = f'{port}: {" ".join([*compiler, *way])}'
-                only_notes = port == 'armv7' or (port == 'i386' and family == 'clang' and '-pie' in way)
+                label = f'{port.name}: {" ".join([*compiler, *way])}'
+                only_notes = port.name == 'armv7' or (port.name == 'i386' and family == 'clang' and '-pie' in way)
                 options = [language, *way, *WARNINGS, f'-I{ROOT}/include', '-ffreestanding',
                            '-DPENNA_POINT_BY_VALUES=1']
-                options += ['-DPENNA_RING_TICKET_BITS=16'] if port == 'i386' else []
+                options += ['-DPENNA_RING_TICKET_BITS=16'] if port.name == 'i386' else []
                 options += ['-Wno-unused-command-line-argument'] if family == 'clang' else []
                 options += ['-x', 'c++'] if language == '-std=c++20' else ['-x', 'c']
                 parts = [build / 'points.o']
                 run(*compiler, *options, '-c', source, '-o', parts[0])
                 if only_notes:
-                    check_notes(port, label, parts[0], set(NOTES) - {'lazy'})
+                    check_notes(port.name, label, parts[0], set(NOTES) - {'lazy'})
                     noted += 1
                     continue
                 parts.append(build / 'recorder.o')
                 run(*compiler, *options, '-mgeneral-regs-only', '-c', recorder, '-o', parts[1])
                 run(*compiler, *way, *parts, '-o', program)
-                said = run(*emulator, program)
+                said = run(*port.emulator, program)
                 if said != 'ok\n':
                     sys.exit(f'FAIL: {label}: {said}')
-                check_notes(port, label, program, set(NOTES))
+                check_notes(port.name, label, program, set(NOTES))
                 recorded += 1
     return f'{recorded} programs with points, {noted} with SDT notes alone'
 
@@ -147,14 +172,14 @@ def main():
     parser.add_argument('port', choices=PORTS)
     parser.add_argument('--build', required=True)
     arguments = parser.parse_args()
-    prefix, emulator, _ = PORTS[arguments.port]
     build = pathlib.Path(arguments.build) / arguments.port
     build.mkdir(parents=True, exist_ok=True)
-    print(f'{arguments.port}: {layouts(prefix, emulator, build)}', flush=True)
-    print(f'{arguments.port}: {points(arguments.port, build)}', flush=True)
-    if arguments.port == 'armv7':
-        print(f'armv7: {bare_clock(prefix, build)}', flush=True)
-    print(f'{arguments.port}: {unit_tests(arguments.port, build)}', flush=True)
+    port = as_here(PORTS[arguments.port], build)
+    print(f'{port.name}: {layouts(port, build)}', flush=True)
+    print(f'{port.name}: {points(port, build)}', flush=True)
+    if port.name == 'armv7':
+        print(f'armv7: {bare_clock(port.prefix, build)}', flush=True)
+    print(f'{port.name}: {unit_tests(port, build)}', flush=True)
 
 
 main()
