@@ -21,20 +21,7 @@ cp "$PENNA_SOURCE/tests/programs/crumble.c" .
 gcc -O1 "${instrumented[@]}" crumble.c -o crumble
 gcc -O1 "${instrumented[@]}" crumble.c -o crumble_linked "${linked[@]}"
 gcc -O1 "${instrumented[@]}" -no-pie crumble.c -o crumble_fixed
-tree='main
-|   Crumble_make_apple_crumble
-|   |   Crumble_buy_stuff
-|   |   |   Crumble_buy
-|   |   |   Crumble_buy (total: 5 times)
-|   |   Crumble_prepare_apples
-|   |   |   Crumble_skin_and_dice
-|   |   Crumble_mix
-|   |   Crumble_finalize
-|   |   |   Crumble_put
-|   |   |   Crumble_put (total: 2 times)
-|   |   Crumble_cook
-|   |   |   Crumble_put
-|   |   |   Crumble_bake'
+tree=$(<"$PENNA_SOURCE/tests/programs/crumble.tree")
 
 # ---- ET2: nobody asked for a trace ----------------------------------------------------------------------------------------
 files=$(ls)

@@ -26,20 +26,7 @@ QUIET static void tell(const char* what, void* function) {
 QUIET void __cyg_profile_func_enter(void* function, void* caller) { tell("enter", function), (void)caller; }
 QUIET void __cyg_profile_func_exit(void* function, void* caller) { tell("exit", function), (void)caller; }
 PROGRAM
-tree='main
-|   Crumble_make_apple_crumble
-|   |   Crumble_buy_stuff
-|   |   |   Crumble_buy
-|   |   |   Crumble_buy (total: 5 times)
-|   |   Crumble_prepare_apples
-|   |   |   Crumble_skin_and_dice
-|   |   Crumble_mix
-|   |   Crumble_finalize
-|   |   |   Crumble_put
-|   |   |   Crumble_put (total: 2 times)
-|   |   Crumble_cook
-|   |   |   Crumble_put
-|   |   |   Crumble_bake'
+tree=$(<"$PENNA_SOURCE/tests/programs/crumble.tree")
 gcc -O1 -g -finstrument-functions crumble.c writes.c -no-pie -o fixed
 gcc -O1 -g -finstrument-functions crumble.c writes.c -pie -o movable
 for program in fixed movable; do
