@@ -140,8 +140,7 @@ Result<TextTrace> read_text_trace(const std::string& path, const std::string& pr
   (void)writer.write_clock(session.start);
 
   Lines lines;
-  uint64_t now = 0;
-  lines.read(text, [&](uint32_t, uint64_t) { ++now; });
+  lines.read(text, [](uint32_t, uint64_t) {});
   Process process;
   process.pid = static_cast<uint32_t>(std::max<uint64_t>(lines.pid, 1));
   process.executable = program;
@@ -158,7 +157,7 @@ Result<TextTrace> read_text_trace(const std::string& path, const std::string& pr
   chunks.finish(writer);
   sink.write_health(writer);
   ProcessEnd end;
-  end.end_ticks = now;
+  end.end_ticks = lines.calls;
   end.how = lines.pid != 0 ? EndKind::kExited : EndKind::kStopped;
   (void)writer.write_process_end(end);
   CollectorHealth collector;

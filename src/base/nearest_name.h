@@ -17,8 +17,10 @@ class NearestName {
   void see(std::string_view name);
   // Empty: none of them is near.
   const std::string& name() const { return name_; }
+  // " (is it NAME?)", or nothing.
+  std::string hint() const { return name_.empty() ? "" : " (is it " + name_ + "?)"; }
   // "PATTERN (is it NAME?)", or PATTERN alone.
-  std::string text() const { return name_.empty() ? pattern_ : pattern_ + " (is it " + name_ + "?)"; }
+  std::string text() const { return pattern_ + hint(); }
 
  private:
   size_t wrong_letters(std::string_view name) const;

@@ -117,10 +117,7 @@ void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) 
   if (!asked.met) asked.nearest.see(without_parameters(name));
 }
 
-std::string AskedFunctions::text_of(const Asked& asked) {
-  const std::string& nearest = asked.nearest.name();
-  return nearest.empty() ? asked.option : fmt::format("{} (is it {}?)", asked.option, nearest);
-}
+std::string AskedFunctions::text_of(const Asked& asked) { return asked.option + asked.nearest.hint(); }
 
 std::vector<std::string> AskedFunctions::unmet() const {
   std::vector<std::string> options;

@@ -155,16 +155,12 @@ std::string what_is_missing(const ExportFormat& format, const ExportOptions& opt
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
-  return fmt::format("the recording holds no {0}, and so there is nothing for {1}: {2}",
+  const char* const kind = classes == kAllocEvents ? "alloc" : classes == kPointEvents ? "points" : "locks";
+  return fmt::format("the recording holds no {}, and so there is nothing for {}: {}",
                      calls                     ? "calls"
                      : classes == kAllocEvents ? "allocations"
-                     : classes == kPointEvents ? "points"
-                                               : "locks",
-                     format.name,
-                     calls ? kBuildForCalls
-                           : fmt::format("record it with -k {}", classes == kAllocEvents   ? "alloc"
-                                                                 : classes == kPointEvents ? "points"
-                                                                                           : "locks"));
+                                               : kind,
+                     format.name, calls ? kBuildForCalls : fmt::format("record it with -k {}", kind));
 }
 
 }  // namespace

@@ -245,9 +245,8 @@ Report without_calls(Report report, const Recording& recording) {
 
 // Above times of calls: how far they are to be trusted.
 void add_cost(Report& report, const Recording& recording, bool net) {
-  const std::string slowdown = slowdown_text(recording);
   if (!net) {
-    if (!slowdown.empty()) report.head.push_back(slowdown);
+    if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));
     return;
   }
   report.head.push_back("times are net: without what recording took, by the events inside of each call");

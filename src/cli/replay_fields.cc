@@ -65,9 +65,7 @@ Result<ReplayField> find_field(std::string_view word) {
     if (!word.empty() && (word == one.name || word == one.key || word == one.other)) return one.field;
     nearest.see(one.name);
   }
-  return Error{fmt::format("there is no field '{}'{}: choose of {}", word,
-                           nearest.name().empty() ? "" : fmt::format(" (is it {}?)", nearest.name()),
-                           replay_field_names())};
+  return Error{fmt::format("there is no field '{}'{}: choose of {}", word, nearest.hint(), replay_field_names())};
 }
 
 // To the right for numbers, to the left for words.

@@ -64,9 +64,8 @@ Result<> select_threads(Recording& recording, const ThreadOptions& options) {
       wanted[i] = met = true;
     }
     if (met) return;
-    const std::string is_it = nearest.name().empty() ? "" : fmt::format(" (is it {}?)", nearest.name());
     unmet.push_back(fmt::format("no thread is meant by {} '{}'{}: 'penna report threads' lists them", option, text,
-                                by_name ? is_it : ""));
+                                by_name ? nearest.hint() : ""));
   };
   for (const std::string& tid : options.tids) choose("--tid", tid, false);
   for (const std::string& name : options.names) choose("--thread", name, true);

@@ -138,8 +138,7 @@ std::vector<std::string> FunctionChooser::unmet() const {
   std::vector<std::string> options;
   for (const auto& [option, asked] : asked_) {
     if (asked.met) continue;
-    const std::string& nearest = asked.nearest.name();
-    options.push_back(nearest.empty() ? option : fmt::format("{} (is it {}?)", option, nearest));
+    options.push_back(option + asked.nearest.hint());
   }
   return options;
 }

@@ -251,9 +251,9 @@ void say_lost(const HealthReport& report, Sentences& say) {
                report.blocked_ticks == kMostCounted ? "at least " : "", report.blocked_ns / 1e6));
 }
 
-std::string as_sentence(std::string text) {
+std::string capitalized(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
-  return text + ".";
+  return text;
 }
 
 void say_recorder(const HealthReport& report, Sentences& say) {
@@ -266,9 +266,8 @@ void say_recorder(const HealthReport& report, Sentences& say) {
   say.warning(report.finished && report.processes_without_end != 0,
               fmt::format("How {} ended is not in the recording, nor what they lost.",
                           plural_text(report.processes_without_end, "process", "processes")));
-  say.note(!report.slowdown.empty(), as_sentence(report.slowdown));
-  std::string snapshots = snapshots_text(report.snapshots, report.thrown_away);
-  snapshots[0] = static_cast<char>(std::toupper(snapshots[0]));
+  say.note(!report.slowdown.empty(), capitalized(report.slowdown) + ".");
+  const std::string snapshots = capitalized(snapshots_text(report.snapshots, report.thrown_away));
   say.warning(!is_none(report.thrown_away),
               snapshots + ": what began there may have no end here, and the other way round.");
   for (size_t i = 0; i < report.notes.size(); ++i)
