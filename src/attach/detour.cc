@@ -43,7 +43,7 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   const auto next = first_behind(address);
   if (next == functions_.begin() || next == functions_.end()) return {};
   FunctionRange gap{0, next->start};
-  for (auto before = next; before-- != functions_.begin() && before->start == std::prev(next)->start;)
+  for (auto before = next; before != functions_.begin() && (--before)->start == std::prev(next)->start;)
     gap.start = std::max(gap.start, before->end);
   if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
   ZydisDecodedInstruction one;

@@ -122,9 +122,7 @@ class Saved {
   // The registers last: until they are back, the thread finds home by itself if we are killed.
   bool restore(pid_t thread) {
     user_regs_struct general = general_;
-    constexpr uint64_t kInterrupted = static_cast<uint64_t>(-EINTR);
-    if (general.rax == kInterrupted && ends_with_eintr(general.orig_rax) && follows_syscall(thread, general))
-      rewind(general);
+    if (ended_by_our_stop() && follows_syscall(thread, general)) rewind(general);
     iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
     const bool mask_back = traced(PTRACE_SETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_));
     const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
@@ -165,14 +163,17 @@ class Saved {
   }
 
  private:
+  bool ended_by_our_stop() const {
+    return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
+  }
+
   // As if it had not been stopped. rt_sigreturn(2) makes the kernel forget the rest of a sleep: it begins anew.
   user_regs_struct without_our_stop(pid_t thread) const {
-    constexpr int64_t kRestarts[] = {-512, -513, -514, -516, -EINTR};  // ERESTARTSYS and its kin, linux/errno.h
+    constexpr int64_t kRestarts[] = {-512, -513, -514, -516};  // ERESTARTSYS and its kin, linux/errno.h
     user_regs_struct registers = general_;
     const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
-    const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts) &&
-                          (result != -EINTR || ends_with_eintr(registers.orig_rax));
-    if (call >= 0 && restarts && follows_syscall(thread, registers)) rewind(registers);
+    const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
+    if (call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers)) rewind(registers);
     return registers;
   }
 

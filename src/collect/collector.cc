@@ -62,11 +62,11 @@ Result<> Collector::start(void (*on_thread)()) {
     flight_->forward_to(onlooker_);
     onlooker_ = flight_.get();
   }
-  stamp_ns_ = measure_stamp_ns();
   start_ = read_clocks();  // the thread may have its turn only when the program has run for a while
   try {
     thread_ = std::thread([this, on_thread] {
       on_thread();
+      stamp_ns_ = measure_stamp_ns();
       run();
     });
   } catch (const std::system_error& error) {

@@ -14,27 +14,27 @@
 #ifndef PENNA_DETAIL_REMOTE_H
 #define PENNA_DETAIL_REMOTE_H
 
+#include "penna/detail/each.h"
+
 /* Pauses at the end, of 10 to 50 ns each: the recorder comes within 2 ms, unless the machine is busy. No clock is asked: a program may have forbidden rdtsc. */
 #define PENNA_REMOTE_PAUSES 0x200000
 
+#define PENNA_REMOTE_HOME -8 /* from the ucontext */
+
 enum {
-  PENNA_REMOTE_HOME = -8,       /* from the ucontext */
   PENNA_REMOTE_END_BYTES = 6,   /* of the loop at the end: pause, dec, jnz */
   PENNA_REMOTE_STACK = 64 << 10 /* at least; AMX makes the vector state 11 KiB */
 };
 
-#define PENNA_REMOTE_TEXT(x) PENNA_REMOTE_TEXT_(x)
-#define PENNA_REMOTE_TEXT_(x) #x
-
+/* clang-format off */
 /* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. */
-#define PENNA_REMOTE_CODE(entry, end, function)                               \
-  entry                                                                       \
-      ": mov %rdi, %rbx\n"                                                    \
-      "call " function                                                        \
-      "\n"                                                                    \
-      "mov $" PENNA_REMOTE_TEXT(                                              \
-          PENNA_REMOTE_PAUSES) ", %ecx\n" end ": pause\n dec %ecx\n jnz " end \
-                               "\n"                                           \
-                               "movq $1, -8(%rbx)\n mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"
+#define PENNA_REMOTE_CODE(entry, end, function)                    \
+  entry ": mov %rdi, %rbx\n"                                       \
+  "call " function "\n"                                            \
+  "mov $" PENNA_STRING_OF(PENNA_REMOTE_PAUSES) ", %ecx\n"          \
+  end ": pause\n dec %ecx\n jnz " end "\n"                        \
+  "movq $1, " PENNA_STRING_OF(PENNA_REMOTE_HOME) "(%rbx)\n"        \
+  "mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"
+/* clang-format on */
 
 #endif

@@ -365,6 +365,12 @@ int compute_and_count_signals() {
   return wrong == 0 ? 7 : 5;
 }
 
+// How many came to its handler, within ten seconds or when there are so many.
+int await_signals(int count) {
+  for (int waited = 0; waited < 10'000 && shared->signals < count; ++waited) ::usleep(1000);
+  return shared->signals;
+}
+
 // A process that calls until it is killed.
 pid_t fork_caller(pid_t pid, const RemoteCode& what) {
   const pid_t caller = ::fork();
@@ -388,10 +394,9 @@ TEST_F(RemoteCallTest, TheEndOfWhoCallsLeavesTheThreadAsItWas) {
     for (int waited = 0; waited < 2000 && shared->calls == calls; ++waited) ::usleep(500);
     ::usleep(static_cast<unsigned>(i * 80));
     kill_caller(caller);
-    const int before = shared->signals;
     ::kill(pid_, SIGUSR1);
-    for (int waited = 0; waited < 10'000 && shared->signals == before; ++waited) ::usleep(1000);
-    ASSERT_EQ(shared->signals, ++sent) << "it takes signals again";
+    ++sent;
+    ASSERT_EQ(await_signals(sent), sent) << "it takes signals again";
   }
   shared->rounds = 1;
   EXPECT_EQ(finish(), 7);
@@ -414,8 +419,7 @@ TEST_F(RemoteCallTest, TheEndOfWhoCallsAmidWhatIsRun) {
     EXPECT_EQ(shared->signals, i - 1) << "it waits";
     shared->wait = 0;
     EXPECT_TRUE(call_in(pid_, code())) << "who comes next waits until it is home";
-    for (int waited = 0; waited < 10'000 && shared->signals < i; ++waited) ::usleep(1000);
-    ASSERT_EQ(shared->signals, i);
+    ASSERT_EQ(await_signals(i), i);
   }
   shared->rounds = 1;
   EXPECT_EQ(finish(), 7);
@@ -481,8 +485,7 @@ TEST_F(RemoteCallTest, WhoComesTooLateLeavesTheThreadAlone) {
     int status = 0;
     ASSERT_EQ(::waitpid(caller, &status, 0), caller);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-    for (int waited = 0; waited < 10'000 && shared->signals < i; ++waited) ::usleep(1000);
-    ASSERT_EQ(shared->signals, i);
+    ASSERT_EQ(await_signals(i), i);
   }
   shared->rounds = 1;
   EXPECT_EQ(finish(), 7);
