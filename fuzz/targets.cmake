@@ -15,3 +15,6 @@ target_sources(eh_frame_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/unwind/cfi_rule.cc
 penna_fuzz_target(text_trace_fuzz LIBS penna_collect RUNS 3000)
 target_sources(text_trace_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace/text_trace.cc)
 target_include_directories(text_trace_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace)
+penna_fuzz_target(wire_fuzz LIBS penna_recording)
+target_sources(wire_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace/wire.cc)
+target_include_directories(wire_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace)

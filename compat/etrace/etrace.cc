@@ -4,6 +4,8 @@
 //   TRACE is a recording   shows it
 //   there is no TRACE      waits for the program, shows its calls as they come, ends with it
 //
+// Two of them share that work between two machines: --connect where the program runs, --listen where its calls are shown.
+//
 // Invariant: the program never notices whether somebody waits, reads slowly, or is killed.
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -26,6 +28,10 @@
 #include "collect/doorbell.h"
 #include "collect/server.h"
 #include "collect/settings.h"
+#include "etrace_options.h"
+#include "far_listen.h"
+#include "far_sender.h"
+#include "far_socket.h"
 #include "program_symbols.h"
 #include "text_trace.h"
 #include "trace_link.h"
@@ -33,27 +39,8 @@
 namespace penna {
 namespace {
 
-struct EtraceOptions {
-  std::string program;  // or its debug file, or what nm printed of it; may be empty
-  std::string output;   // the recording is kept here; empty: nowhere
-  bool all = false;     // a line for every call
-  bool quiet = false;
-  std::optional<uint32_t>
-      serve;  // started by libpenna-etrace.so: writes TRACE, tells its socket through this descriptor
-};
-
 constexpr int kServePatienceMs = 10'000;
 constexpr int kPatienceMs = 500;  // for a process that was started and has not met us
-
-void tell(const EtraceOptions& options, const std::string& text) {
-  if (options.quiet) return;
-  const std::string line = "etrace: " + printable(text) + "\n";
-  (void)!::write(2, line.data(), line.size());
-}
-int fail_with(const std::string& text) {
-  tell({}, text);
-  return kOurFailure;
-}
 
 Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
   Parsed<EtraceOptions> parsed;
@@ -68,26 +55,22 @@ Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
               "where names come from when the program itself has none: its debug file, or the output of nm");
   parser.flag("-a,--all", options.all, "a line for every call; else equal neighbours are counted");
   parser.text("-o,--output", options.output, "FILE", "keep what is shown as a recording, for penna");
+  parser.text(
+      "--listen", options.listen, "[HOST:]PORT",
+      "wait for the program of another machine, where etrace --connect runs; HOST: the address of this one where "
+      "it waits, * for all; else localhost");
+  parser.text("--connect", options.connect, "[HOST:]PORT",
+              "show the calls there, where etrace --listen waits, instead of here");
   parser.flag("-q,--quiet", options.quiet, "say nothing but errors");
   parser.number("--serve", options.serve, "FD", "what libpenna-etrace.so starts, to write TRACE");
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!options.listen.empty() && !options.connect.empty())
+    return Error{"--listen and --connect are for two machines, or two terminals: give one of them"};
+  if (!options.listen.empty() && !options.output.empty())
+    return Error{"-o keeps the recording where the program runs: give it to etrace --connect"};
+  if (!options.connect.empty() && options.all)
+    return Error{"--all is for who shows the calls: give it to etrace --listen"};
   return parsed;
-}
-
-Result<std::unique_ptr<ProgramSymbols>> open_symbols(const EtraceOptions& options) {
-  std::string path = options.program;
-  if (!path.empty()) {
-    std::error_code unknown;
-    path = std::filesystem::canonical(path, unknown).string();
-    if (unknown) return Error{fmt::format("cannot open {}: {}", options.program, errno_text(unknown.value()))};
-  }
-  return ProgramSymbols::open(path, make_symbol_source());
-}
-
-bool is_executable_of(const Recording& recording, const std::string& path) {
-  for (const RecordedProcess& one : recording.processes())
-    if (one.process.executable == path) return true;
-  return false;
 }
 
 std::string library() {
@@ -189,31 +172,48 @@ Result<> serve(uint32_t descriptor) {
   return collector.stop();
 }
 
-Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
-  const Signals signals(ending_signals());
+// What calls go through that are shown as they come.
+struct LiveSession {
+  LiveSession(const RecordSettings& wanted, Doorbell bell, RecordingWriter kept)
+      : settings(wanted), doorbell(std::move(bell)), writer(std::move(kept)) {
+    (void)writer.write_session(session);
+  }
+  RecordSettings settings;
+  Doorbell doorbell;
+  RecordingWriter writer;
+  SocketDirectory directory;
+  std::string socket_path;
+  const Session session = describe_session(settings, {});
+  const ClockTriplet start = read_clocks();
+};
+
+Result<std::unique_ptr<LiveSession>> prepare(const EtraceOptions& options) {
   RecordSettings settings;
   settings.classes = 1u << PENNA_CALLS;
   Doorbell doorbell = PENNA_TRY(Doorbell::create());
-  SocketDirectory directory;
-  const std::string socket_path = PENNA_TRY(directory.create());
   RecordingWriter writer = PENNA_TRY(writer_for(options));
-  const Session session = describe_session(settings, {});
-  const ClockTriplet start = read_clocks();
-  (void)writer.write_session(session);
-  LiveView view(options.all ? LiveForm::kAll : LiveForm::kTree, false, session, start, symbols, 1);
+  auto live = std::make_unique<LiveSession>(settings, std::move(doorbell), std::move(writer));
+  live->socket_path = PENNA_TRY(live->directory.create());
+  return live;
+}
+
+// View: LiveView or FarSender.
+template <typename View>
+Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSession& live, ProgramSymbols& symbols,
+                   View& view) {
   symbols.set_program([&](const std::string& path) { return is_executable_of(view.recording(), path); });
-  Collector collector(std::move(writer), doorbell);
+  Collector collector(std::move(live.writer), live.doorbell);
   collector.set_onlooker(view.onlooker());
-  const auto server = PENNA_TRY(Server::listen(socket_path, config_for(settings), doorbell, collector));
+  const auto server = PENNA_TRY(Server::listen(live.socket_path, config_for(live.settings), live.doorbell, collector));
   TraceLink link;
-  PENNA_TRY(link.make(socket_path));
+  PENNA_TRY(link.make(live.socket_path));
   PENNA_TRY(view.start());
   PENNA_TRY(collector.start());
 
   tell(options,
        fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
                    library()));
-  follow(*server, doorbell, signals, -1);
+  follow(*server, live.doorbell, signals, -1);
   const Result<> closed = collector.stop();
   view.finish();
   if (server->has_met_any() && collector.totals().stored[PENNA_CALLS] == 0)
@@ -221,18 +221,42 @@ Result<> show_live(const EtraceOptions& options, ProgramSymbols& symbols) {
   return closed;
 }
 
+Result<> show_here(const EtraceOptions& options, ProgramSymbols& symbols) {
+  const Signals signals(ending_signals());
+  const auto live = PENNA_TRY(prepare(options));
+  LiveView view(options.all ? LiveForm::kAll : LiveForm::kTree, false, live->session, live->start, symbols, 1);
+  return show_live(options, signals, *live, symbols, view);
+}
+
+Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
+  const FarAddress address = PENNA_TRY(parse_far_address(options.connect));
+  Fd socket = PENNA_TRY(connect_far(address));
+  const Signals signals(ending_signals());
+  const auto live = PENNA_TRY(prepare(options));
+  FarSender sender(std::move(socket), live->session, live->start, symbols,
+                   [&] { tell(options, "the etrace that shows the calls is gone; the program goes on without it"); });
+  PENNA_TRY(show_live(options, signals, *live, symbols, sender));
+  if (!sender.is_broken()) return ok();
+  if (sender.calls_unsent() == 0) return Error{"the other etrace was gone before it had shown everything"};
+  return Error{fmt::format("the other etrace was gone too early: {} it has not been told of, at least",
+                           plural_text(static_cast<int64_t>(sender.calls_unsent()), "call"))};
+}
+
 int run(const EtraceOptions& options) {
   if (options.serve) return serve(*options.serve) ? 0 : kOurFailure;
+  if (!options.listen.empty()) return show_far(options);
   const Result<TraceState> trace = look_at_trace();
   if (!trace) return fail_with(trace.error().text);
+  if (!options.connect.empty() && (*trace == TraceState::kEmpty || *trace == TraceState::kRecording))
+    return fail_with("TRACE is a file here, of a run that is over or shall be kept: remove it to show one as it comes");
   if (*trace == TraceState::kEmpty)
     return fail_with(
         "TRACE is empty: run the program here, then etrace shows its calls; or remove TRACE to see them live");
-  const auto symbols = open_symbols(options);
+  const auto symbols = open_symbols(options, make_symbol_source());
   if (!symbols) return fail_with(symbols.error().text);
   if (*trace == TraceState::kRecording && is_text_trace(kTrace)) return show_text(options, **symbols);
   if (*trace == TraceState::kRecording) return show_file(options, **symbols);
-  const Result<> shown = show_live(options, **symbols);
+  const Result<> shown = options.connect.empty() ? show_here(options, **symbols) : show_there(options, **symbols);
   return shown ? 0 : fail_with(shown.error().text);
 }
 

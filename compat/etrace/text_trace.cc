@@ -17,7 +17,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMaxTextBytes = size_t{1} << 30;
+constexpr size_t kMaxTraceBytes = size_t{1} << 30;
 constexpr std::string_view kReference = "REFERENCE: ", kEnter = "enter ", kExit = "exit ", kEnd = "EXIT ";
 
 // Takes `word` off the beginning of `line`.
@@ -126,8 +126,8 @@ bool is_text_trace(const std::string& path) {
 }
 
 Result<TextTrace> read_text_trace(const std::string& path, const std::string& program, const AddressOfName& reference) {
-  const std::string text = PENNA_TRY(read_file(path, kMaxTextBytes));
-  if (text.size() == kMaxTextBytes) return Error{"TRACE is too large: of such texts up to 1 GiB is read"};
+  const std::string text = PENNA_TRY(read_file(path, kMaxTraceBytes));
+  if (text.size() == kMaxTraceBytes) return Error{"TRACE is too large: of such texts up to 1 GiB is read"};
   const TemporaryDirectory directory;
   if (!directory.is_there()) return Error{"cannot make a directory for temporary files: is TMPDIR writable?"};
   RecordingWriter writer = PENNA_TRY(RecordingWriter::create(directory.file(), {.overwrite = false}));

@@ -55,6 +55,14 @@ void LiveFeed::records(uint32_t process, std::span<const uint8_t> chunk) {
   dropped = {};
 }
 
+void LiveFeed::left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others) {
+  if (calls + others == 0) return;
+  std::lock_guard hold(mutex_);
+  Dropped& dropped = dropped_[{process, thread_serial}];
+  dropped.calls += calls;
+  dropped.others += others;
+}
+
 void LiveFeed::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
   if (off_.load(std::memory_order_relaxed)) return;
   std::lock_guard hold(mutex_);

@@ -45,6 +45,8 @@ class LiveFeed : public Onlooker {
   void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) override;
   void ended(const ProcessEnd& end) override;
   void up_to_date() override;
+  // Events of the thread that come to nobody, in front of its next records.
+  void left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others);
 
   // Waits until the collector was up to date once more. False: it has stopped, and this is the last batch.
   bool take(LiveBatch& batch);

@@ -37,6 +37,10 @@ class LiveView {
   LiveView& operator=(const LiveView&) = delete;
 
   Onlooker& onlooker() { return feed_; }
+  // As LiveFeed::left_out(): by who hands on to the onlooker what he was told himself.
+  void left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others) {
+    feed_.left_out(process, thread_serial, calls, others);
+  }
   const Recording& recording() const { return live_.recording(); }  // to its own thread
   Result<> start();
   void finish();

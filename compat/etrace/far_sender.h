@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// FarSender: sends what is recorded, while it is recorded, to the etrace of another machine, with the names of the
+// functions.
+//
+// Why a thread of its own: neither the program nor the collector ever waits for a network.
+// Invariant: what comes faster than the network takes it is not sent, and counted; memory is bounded. When the other
+// side is gone, the rest is counted and nothing else happens.
+// Usage: as LiveView.
+#pragma once
+
+#include <tsl/robin_set.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "cli/live_feed.h"
+#include "model/names.h"
+#include "recording/live_recording.h"
+#include "wire.h"
+
+namespace penna {
+
+class FarSender {
+ public:
+  // `symbols` must outlive it. `on_broken`: told once, on the thread, that the other side cannot be reached any more.
+  FarSender(Fd socket, const Session& session, const ClockTriplet& start, SymbolSource& symbols,
+            std::function<void()> on_broken);
+  ~FarSender();
+  FarSender(const FarSender&) = delete;
+  FarSender& operator=(const FarSender&) = delete;
+
+  Onlooker& onlooker() { return feed_; }
+  const Recording& recording() const { return live_.recording(); }  // to its own thread
+  Result<> start();
+  // All is sent, or the other side has taken nothing for five seconds.
+  void finish();
+
+  // After finish().
+  bool is_broken() const { return broken_; }
+  uint64_t calls_unsent() const { return calls_unsent_; }  // at least: what the network had taken may be lost as well
+
+ private:
+  void run();
+  void meet(const LiveBatch& batch);
+  void send(const LiveBatch& batch);
+  void send_names(const LiveRecords& records);
+  void send_name(uint32_t process, uint64_t pc, uint64_t ticks);
+  bool flush();
+  void break_off();
+  void count_unsent(const LiveRecords& records);
+
+  Fd socket_;
+  SymbolSource& symbols_;
+  std::function<void()> on_broken_;
+  LiveFeed feed_;
+  LiveRecording live_;
+  std::optional<Names> names_;                      // made anew when modules come
+  std::map<uint32_t, uint32_t> processes_;          // number -> index
+  tsl::robin_set<CodePlace, CodePlaceHash> named_;  // functions, since the last modules
+  WireBytes out_;                                   // to be sent
+  std::atomic<bool> closing_{false};
+  bool broken_ = false;
+  bool is_quiet_ = false;  // the last batch was empty
+  uint64_t calls_unsent_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace penna

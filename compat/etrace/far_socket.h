@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Sockets between two machines: HOST:PORT as people write it, listening, connecting.
+//
+//   4711, :4711, localhost:4711    this machine alone
+//   192.0.2.1:4711, [2001:db8::1]:4711, build.example:4711
+//   *:4711                         to listen: every address that this machine has
+//
+// Invariant: nobody listens at more addresses than were named. Neither side waits for ever for one that has vanished.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace penna {
+
+struct FarAddress {
+  std::string host;  // "*": all of this machine's
+  std::string port;  // a number
+};
+Result<FarAddress> parse_far_address(const std::string& text);
+
+struct FarListener {
+  std::vector<Fd> sockets;  // one for each address; not blocking
+  std::string port;         // the one that was chosen, where 0 was asked for
+};
+Result<FarListener> listen_far(const FarAddress& address);
+// Not blocking. Gives up after ten seconds.
+Result<Fd> connect_far(const FarAddress& address);
+// The next who has connected, or none. `from`: who, for people.
+Fd accept_far(const Fd& listener, std::string& from);
+
+}  // namespace penna
