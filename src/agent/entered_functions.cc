@@ -85,23 +85,24 @@ void forget_entered_functions(uintptr_t start, uintptr_t end) {
 
 // Called by the wrappers below, which go on to what these give.
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlsym(void* handle, const char* name,
-                                                                                uintptr_t, uintptr_t caller) {
+                                                                                uintptr_t,
+                                                                                const uintptr_t* return_slot) {
   if (real.dlsym == nullptr) resolve_real_functions();
-  see_opened_module();
+  see_opened_modules(return_slot);
   if (!patches_pointers() || name == nullptr) return reinterpret_cast<void*>(real.dlsym);
   if (!depends_on_caller(handle)) return reinterpret_cast<void*>(find_and_enter);
-  enter(foresee(handle, name, nullptr, caller), caller);
+  enter(foresee(handle, name, nullptr, *return_slot), *return_slot);
   return reinterpret_cast<void*>(real.dlsym);
 }
 
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlvsym(void* handle, const char* name,
                                                                                  const char* version,
-                                                                                 uintptr_t caller) {
+                                                                                 const uintptr_t* return_slot) {
   if (real.dlvsym == nullptr) resolve_real_functions();
-  see_opened_module();
+  see_opened_modules(return_slot);
   if (!patches_pointers() || name == nullptr || version == nullptr) return reinterpret_cast<void*>(real.dlvsym);
   if (!depends_on_caller(handle)) return reinterpret_cast<void*>(find_version_and_enter);
-  enter(foresee(handle, name, version, caller), caller);
+  enter(foresee(handle, name, version, *return_slot), *return_slot);
   return reinterpret_cast<void*>(real.dlvsym);
 }
 

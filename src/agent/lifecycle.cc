@@ -14,9 +14,11 @@
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
 #include "agent/environment.h"
+#include "agent/linker_turns.h"
 #include "agent/lock_calls.h"
 #include "agent/modules.h"
 #include "agent/opening.h"
+#include "agent/passed_opens.h"
 #include "agent/points.h"
 #include "agent/probes.h"
 #include "agent/real.h"
@@ -33,7 +35,7 @@ namespace penna::agent {
 
 Process process;
 __thread Thread thread __attribute__((tls_model("initial-exec"))) = {
-    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr, 0};
+    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr, 0, 0, 0};
 
 namespace {
 
@@ -62,6 +64,8 @@ void forget_parent() {
   thread.random = 0;  // or the child would draw what its parent draws
   for (uint32_t& count : thread.lost_class) count = 0;
   forget_last_stack();
+  forget_linker_stays();
+  forget_passed_opens();
 }
 
 // What the parent has mapped. The doorbell is unmapped after the meeting: until then, it tells a recorder who looks at the end that

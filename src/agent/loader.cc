@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "agent/dynamic_symbols.h"
-#include "agent/opening.h"
+#include "agent/linker_turns.h"
 #include "agent/patience.h"
 #include "agent/text.h"
 
@@ -45,6 +45,8 @@ bool goes_by(const link_map& map, const char* needed) {
   for_each_name(map, DT_SONAME, [&](const char* name) { same |= is_same(name, needed); });
   return same;
 }
+
+bool left;  // a module to another thread
 
 const link_map* module_named(const char* needed) {
   const link_map* found = nullptr;
@@ -97,18 +99,25 @@ bool ModulePin::pin(const ModuleFacts& module) {
 }
 
 void ModulePin::unpin() {
-  if (handle_ != nullptr) close_module(handle_);
+  if (handle_ != nullptr) close_in_turn(handle_);
   handle_ = nullptr;
+}
+
+bool modules_were_left() {
+  return __atomic_load_n(&left, __ATOMIC_RELAXED) && __atomic_exchange_n(&left, false, __ATOMIC_RELAXED);
 }
 
 // Pinned first: who holds the dynamic linker's lock does not wait for a visit that waits for this lock.
 NewModules::NewModules(ModuleVisitor visitor, void* opened) : visitor_(visitor) {
   const OpenedScope scope(opened);
-  const bool may_wait = !others_open_modules(opened != nullptr);
+  const LinkerTurn turn;
   for (uint32_t slot = 0; count_ < kMost && next_module_unvisited(visitor, &slot, &facts_[count_]); ++slot) {
     ModulePin& pin = pins_[count_];
     const bool is_opened = !facts_[count_].stays && scope.holds(facts_[count_]);
-    if (!is_opened && !(may_wait || facts_[count_].stays)) continue;
+    if (!is_opened && !facts_[count_].stays && !turn) {
+      __atomic_store_n(&left, true, __ATOMIC_RELAXED);
+      continue;
+    }
     if (!is_opened && !pin.pin(facts_[count_])) continue;
     handles_[count_] = is_opened ? opened : pin.handle();
     if (begin_visit(visitor, slot))

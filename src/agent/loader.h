@@ -57,7 +57,7 @@ class OpenedScope {
   uintptr_t dynamic_[kMost];  // a module by its dynamic section
 };
 
-// Keeps a module from being unloaded, from pin() to unpin().
+// Keeps a module from being unloaded, from pin() to unpin(). pin() needs a LinkerTurn.
 class ModulePin {
  public:
   // False: the module is not there any more. Not in signal handlers.
@@ -72,7 +72,7 @@ class ModulePin {
 // The modules that a visitor has not seen yet, or some of them: they are seen by this thread alone, and stay as long as this object. No
 // lock is held meanwhile: the dynamic linker's is taken for each, and its holder may wait for any of ours.
 // `opened`: a dlopen by this thread has just returned this handle, or null. What it holds needs no lock of the linker's. All else is left
-// to another thread if one is in a dlopen, whose constructors may wait for what this thread does next.
+// to another thread if one is in a dlopen or dlclose, whose constructors may wait for what this thread does next.
 class NewModules {
  public:
   static constexpr uint32_t kMost = 64;
@@ -102,6 +102,8 @@ void visit_new_modules(ModuleVisitor visitor, void* opened, Visit&& visit) {
     more = modules.count() != 0 && visit(modules) && modules.maybe_more();
   }
 }
+// Has any been left to another thread since this was asked last?
+bool modules_were_left();
 // Waits until no other thread visits what this one has opened, and is about to call (null: it is not known what that is). False: a second
 // is over; the other one may wait for the dynamic linker's lock, which this one may hold.
 bool wait_for_visits(ModuleVisitor visitor, void* opened);

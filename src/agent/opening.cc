@@ -7,6 +7,7 @@
 
 #include "agent/allocators.h"
 #include "agent/call_filters.h"
+#include "agent/linker_turns.h"
 #include "agent/loader.h"
 #include "agent/lock_calls.h"
 #include "agent/modules.h"
@@ -18,8 +19,7 @@ namespace penna::agent {
 namespace {
 
 bool allocators_wanted, locks_wanted, probes_wanted;
-uint32_t opening;         // dlopens that go on, and will enter what they bring. In a forked child: none
-uint64_t threads_before;  // as counted before the first of these began
+uint64_t threads_before;  // as counted before the first of the calls of dlopen began that go on
 
 // 0: /proc does not say.
 uint64_t count_threads() {
@@ -50,18 +50,9 @@ void enter_functions(const penna_config& config, bool forked) {
   allocators_wanted = start_allocators(config, forked);
   locks_wanted = start_lock_functions(config);
   probes_wanted = start_probes(config, forked);
-  opening = 0;
   if ((allocators_wanted || locks_wanted || probes_wanted) && !forked)
     enter_new(nullptr, __libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
-
-DlopenScope::DlopenScope() { __atomic_fetch_add(&opening, 1, __ATOMIC_RELEASE); }
-
-DlopenScope::~DlopenScope() {
-  if (__atomic_load_n(&opening, __ATOMIC_RELAXED) != 0) __atomic_fetch_sub(&opening, 1, __ATOMIC_RELAXED);
-}
-
-bool others_open_modules(bool this_too) { return __atomic_load_n(&opening, __ATOMIC_ACQUIRE) > (this_too ? 1 : 0); }
 
 // What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned. Then a thread may be at work
 // in it if it was started since that began: counted from where the first began of those that go on, in this thread, too.
@@ -69,7 +60,7 @@ Opening Opening::begin() {
   Opening now;
   if (!enters_now()) return now;
   now.threads_ = count_threads();
-  if (__atomic_load_n(&opening, __ATOMIC_ACQUIRE) != 0) {  // pairs with DlopenScope()
+  if (anyone_in_linker()) {
     now.threads_ = __atomic_load_n(&threads_before, __ATOMIC_RELAXED);
     return now;
   }

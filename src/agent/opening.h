@@ -17,24 +17,14 @@ namespace penna::agent {
 // entered already.
 void enter_functions(const penna_config& config, bool forked);
 
-// While this thread is in a dlopen behind which it calls Opening::enter(), or will be told that it failed.
-class DlopenScope {
- public:
-  DlopenScope();
-  ~DlopenScope();
-  DlopenScope(const DlopenScope&) = delete;
-  DlopenScope& operator=(const DlopenScope&) = delete;
-};
-
-// Are threads in a dlopen: besides this one, if it is in one itself?
-bool others_open_modules(bool this_too);
-
 // From before a dlopen until after it: which modules can no other thread have been at work in? Not in signal handlers.
 class Opening {
  public:
   static Opening begin();
   // What it has brought is entered. `opened`: the handle, or null where it is not known.
   void enter(void* opened) const;
+  // Fewer threads were there: what it says of who may be at work holds for the other one, too.
+  bool is_before(const Opening& other) const { return threads_ < other.threads_; }
 
  private:
   uint64_t threads_ = 0;  // 0: not known

@@ -6,7 +6,7 @@
 // Invariant: whatever is jumped to finds the registers of up to three arguments, and the stack, as the caller has left them.
 #pragma once
 
-// Defines `name`, which goes on to the address that before(first, second, third, return address) gives.
+// Defines `name`, which goes on to the address that before(first, second, third, address of the return address) gives.
 #define PENNA_PASS_ON(name, before)        \
   __asm__(                                 \
       ".text\n"                            \
@@ -22,7 +22,7 @@
       "  .cfi_adjust_cfa_offset 8\n"       \
       "  push %rdx\n"                      \
       "  .cfi_adjust_cfa_offset 8\n"       \
-      "  mov 24(%rsp), %rcx\n"             \
+      "  lea 24(%rsp), %rcx\n"             \
       "  call " #before                    \
       "\n"                                 \
       "  pop %rdx\n"                       \

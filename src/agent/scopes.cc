@@ -109,10 +109,16 @@ void ScopeChange::end(void* opened) const {
         if (!linked) opened_global.add(map);
         return true;
       });
+    // Other threads may have brought modules meanwhile, in their own way.
+    const auto brought = [&](const link_map& map) {
+      bool found = opened == nullptr;
+      if (!found) scope.for_each([&](const link_map& one) { return !(found = &one == &map); });
+      return found;
+    };
     bool is_new = false;
     walk_modules([&](const link_map& map) {
       if (is_new && opened == nullptr && (mode_ & RTLD_GLOBAL) != 0) opened_global.add(map);
-      if (is_new && (mode_ & RTLD_DEEPBIND) != 0) opened_deep.add(map);
+      if (is_new && (mode_ & RTLD_DEEPBIND) != 0 && brought(map)) opened_deep.add(map);
       is_new |= &map == last_;
       return true;
     });

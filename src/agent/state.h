@@ -74,12 +74,13 @@ struct Thread {
       in_allocator;    // not 0: allocations and frees are parts of one that is recorded (hooks/entered_allocators.cc)
   void* inside_block;  // the last of these
   uint64_t inside_bytes;
-  uint32_t held_count;             // locks held, as far as they are known (lock_watch.h)
-  uint64_t held[kMostHeld];        // the last of these
-  uint64_t held_since[kMostHeld];  // with kLockOptions: ticks; 0: the acquisition was not told
-  struct OnceCall* once_call;      // the innermost pthread_once (hooks/waits.cc)
-  struct LockCall* lock_call;      // of a lock function that is entered (lock_calls.h)
-  uint64_t fork_ticks;             // since when it forks; 0: it does not, or by a bare system call
+  uint32_t held_count;                  // locks held, as far as they are known (lock_watch.h)
+  uint64_t held[kMostHeld];             // the last of these
+  uint64_t held_since[kMostHeld];       // with kLockOptions: ticks; 0: the acquisition was not told
+  struct OnceCall* once_call;           // the innermost pthread_once (hooks/waits.cc)
+  struct LockCall* lock_call;           // of a lock function that is entered (lock_calls.h)
+  uint16_t linker_stays, linker_turns;  // that it is in (linker_turns.h)
+  uint64_t fork_ticks;                  // since when it forks; 0: it does not, or by a bare system call
 };
 
 #pragma GCC visibility push(hidden)  // or each use would ask for the address first

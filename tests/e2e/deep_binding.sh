@@ -56,3 +56,41 @@ gcc -O1 -g -shared -fPIC own.c -o own.so || fail "own.c does not compile"
 run penna record -q -k alloc -f -o own.penna -- ./opens ./own.so now only
 expect_eq "0 " "$status $out" "a plugin with an allocator of its own"
 expect_missing "$(penna report health own.penna)" "had not been freed"
+
+# Opened by one thread, which must be the caller of dlopen itself for $ORIGIN; first looked at by another one, behind its own dlopen.
+cat >apart.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_barrier_t barrier;
+static void* run(void* none) {
+  void* plugin = dlopen("$ORIGIN/plugin.so", RTLD_DEEPBIND | RTLD_LAZY);
+  if (plugin == NULL) return puts(dlerror()), none;
+  pthread_barrier_wait(&barrier); /* opened */
+  pthread_barrier_wait(&barrier); /* looked at */
+  void* (*make)(void) = (void* (*)(void))dlsym(plugin, "plugin_make");
+  void (*drop)(void*) = (void (*)(void*))dlsym(plugin, "plugin_drop");
+  for (int i = 0; i < 10; ++i) drop(make());
+  return none;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_barrier_init(&barrier, NULL, 2);
+  pthread_create(&thread, NULL, run, NULL);
+  pthread_barrier_wait(&barrier);
+  if (dlopen("./own.so", RTLD_NOW) == NULL) puts(dlerror());
+  pthread_barrier_wait(&barrier);
+  pthread_join(thread, NULL);
+  return 0;
+}
+C
+build_c apart -ldl -pthread
+for how in -Wl,-z,lazy -Wl,-z,now,-z,relro; do
+  gcc -O1 -g -shared -fPIC $how plugin.c -o plugin.so || fail "plugin.c does not compile"
+  run penna record -q -k alloc,locks -f -o apart.penna -- ./apart
+  expect_eq "0 " "$status $out" "two threads, $how"
+  penna export csv apart.penna >apart.csv
+  expect_eq 10 "$(grep -c ',alloc,.*,12345,.*plugin_make' apart.csv || true)" "blocks of plugin_make, two threads, $how"
+  expect_missing "$(penna report health apart.penna)" "had not been freed"
+done

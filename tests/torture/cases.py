@@ -135,6 +135,11 @@ CASES |= {
     'threads': program('threads'),
     'dlopen_loop': program('dlopen_loop', '{bin}/plugin.so'),
     'open_amid': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so'),
+    'open_amid_any_time': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so', '300'),
+    # The dynamic linker must see who calls it: nothing of ours comes behind the call.
+    'open_amid_passed': program('open_amid', '{bin}/opened_amid.so', '$ORIGIN/opened_amid_waiting.so'),
+    'open_amid_passed_libcalls': program('open_amid', '{bin}/opened_amid.so', '$ORIGIN/opened_amid_waiting.so', kinds=BY_CALLS,
+                                         options=('--libcalls',), silent=('locks', 'points')),
     'open_amid_libcalls': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so', kinds=BY_CALLS,
                                   options=('--libcalls',), silent=('locks', 'points')),
     'exceptions': program('exceptions'),

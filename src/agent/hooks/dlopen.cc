@@ -11,10 +11,12 @@
 #include "agent/call_filters.h"
 #include "agent/call_patches.h"
 #include "agent/deep_binding.h"
+#include "agent/linker_turns.h"
 #include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/opening.h"
 #include "agent/pass_on.h"
+#include "agent/passed_opens.h"
 #include "agent/real.h"
 #include "agent/scopes.h"
 #include "agent/state.h"
@@ -50,6 +52,7 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 // What a dlopen has brought. `handle`: null where it is not known.
 void look_at_what_came(const Opening& opening, void* handle) {
   if (code_refused()) return;
+  settle_passed_opens(nullptr, nullptr);
   lead_deep_bindings_to_ours(handle);
   patch_new_modules(handle);
   opening.enter(handle);
@@ -61,13 +64,24 @@ void tell_who_waits() {
   if (const auto look = __atomic_load_n(&when_opened, __ATOMIC_ACQUIRE)) look();
 }
 
-void* open_seen(const char* name, int mode) {
-  const auto opening = Opening::begin();
-  const DlopenScope scope;
+int close_in_stay(void* handle, bool* unloaded) {
+  const LinkerStay stay;
+  return close_module(handle, unloaded);
+}
+
+void* open_in_stay(const Opening& opening, const char* name, int mode) {
+  const LinkerStay stay;
   const auto change = ScopeChange::begin(mode);
   void* handle = real.dlopen(name, mode);
   if (handle != nullptr) change.end(handle);
   if (handle != nullptr) look_at_what_came(opening, handle);
+  return handle;
+}
+
+void* open_seen(const char* name, int mode) {
+  const auto opening = Opening::begin();
+  void* handle = open_in_stay(opening, name, mode);
+  if (modules_were_left()) look_at_what_came(opening, nullptr);
   return handle;
 }
 
@@ -77,35 +91,28 @@ void* open_and_look(const char* name, int mode) {
   return handle;
 }
 
-// One that the dynamic linker must be asked for by its caller: the last, and whose it is.
-Opening unseen;
-ScopeChange unseen_change;
-const Thread* unseen_by;
-
-void* open_unseen(int mode) {
-  unseen = Opening::begin();
-  unseen_change = ScopeChange::begin(mode);
-  __atomic_store_n(&unseen_by, &thread, __ATOMIC_RELAXED);
+void* open_unseen(int mode, const uintptr_t* return_slot) {
+  const auto opening = Opening::begin();
+  begin_passed_open(opening, ScopeChange::begin(mode), return_slot);
   return reinterpret_cast<void*>(real.dlopen);
 }
 
 }  // namespace
 
-void see_opened_module() {
-  if (__atomic_load_n(&unseen_by, __ATOMIC_RELAXED) != &thread) return;
-  __atomic_store_n(&unseen_by, nullptr, __ATOMIC_RELAXED);
-  unseen_change.end(nullptr);
-  look_at_what_came(unseen, nullptr);
+void see_opened_modules(const uintptr_t* return_slot) {
+  Opening earliest;
+  if (!settle_passed_opens(return_slot, &earliest)) return;
+  look_at_what_came(earliest, nullptr);
   tell_who_waits();
 }
 
 // Called by the wrapper of dlopen below, which goes on to what this gives.
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int mode, uintptr_t,
-                                                                                 uintptr_t caller) {
+                                                                                 const uintptr_t* return_slot) {
   expect_code_changes();
   if ((mode & RTLD_DEEPBIND) != 0) expect_deep_binding();
   if (real.dlopen == nullptr) resolve_real_functions();
-  return found_by_anyone(name, caller) ? reinterpret_cast<void*>(open_and_look) : open_unseen(mode);
+  return found_by_anyone(name, *return_slot) ? reinterpret_cast<void*>(open_and_look) : open_unseen(mode, return_slot);
 }
 
 }  // namespace penna::agent
@@ -122,8 +129,8 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   if (real.dlclose == nullptr) resolve_real_functions();
   bool unloaded = false;
   if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
-  const int error = close_module(handle, &unloaded);
+  const int error = close_in_stay(handle, &unloaded);
   // Somebody may have mapped one there, who took it for what was forgotten just now.
-  if (unloaded) look_at_what_came(Opening::begin(), nullptr);
+  if (unloaded || modules_were_left()) look_at_what_came(Opening::begin(), nullptr);
   return error;
 }

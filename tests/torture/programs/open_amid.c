@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A dlopen returns while another thread is in one, whose constructor waits for what the first thread does next. Built as the library,
- * WAITS, too: its constructor begins that, or waits. */
+ * WAITS, too: its constructor begins that, or waits. With a number, so many times, at any moment of the first thread's way back, while
+ * there are modules that libc has opened by itself. */
 #include <dlfcn.h>
+#include <iconv.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -19,6 +21,20 @@ long open_amid_call(int depth) {
 #else
 static sem_t begun, opened;
 static const char* waiting;
+static int rounds, round_now;
+
+static long elapsed(const struct timespec* since) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (now.tv_sec - since->tv_sec) * 1000000000 + now.tv_nsec - since->tv_nsec;
+}
+
+static void open_of_libc(int round) {
+  static const char* const sets[] = {"UTF-16",     "KOI8-R", "BIG5", "CP1252", "EUC-KR",
+                                     "ISO-8859-5", "IBM850", "GBK",  "UTF-7",  "MACINTOSH"};
+  iconv_t one = iconv_open("UTF-8", sets[round % 10]);
+  if (one != (iconv_t)-1) iconv_close(one);
+}
 
 /* The second thread stands in dlopen, most likely, when the first one's constructor returns. */
 __attribute__((visibility("default"), noinline)) void constructed(int waits) {
@@ -26,7 +42,7 @@ __attribute__((visibility("default"), noinline)) void constructed(int waits) {
   struct timespec until;
   if (!waits) {
     sem_post(&begun);
-    nanosleep(&shortly, NULL);
+    if (rounds == 0) nanosleep(&shortly, NULL);
     return;
   }
   clock_gettime(CLOCK_REALTIME, &until);
@@ -45,7 +61,11 @@ static long use(const char* path) {
 }
 
 static void* open_waiting(void* sum) {
+  struct timespec since;
   while (sem_wait(&begun) != 0) {
+  }
+  clock_gettime(CLOCK_MONOTONIC, &since);
+  while (rounds != 0 && elapsed(&since) < round_now * 7919L % 400000) {
   }
   *(long*)sum = use(waiting);
   return sum;
@@ -55,8 +75,11 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   waiting = argv[2];
   long sum = 0, their_sum = 0;
-  for (int i = 0; i < 20; i++) {
+  rounds = argc > 3 ? atoi(argv[3]) : 0;
+  for (int i = 0; i < (rounds != 0 ? rounds : 20); i++) {
     pthread_t thread;
+    round_now = i;
+    if (rounds != 0) open_of_libc(i);
     pthread_create(&thread, NULL, open_waiting, &their_sum);
     sum += use(argv[1]);
     pthread_join(thread, NULL);
