@@ -5,20 +5,13 @@
 #include <elf.h>
 #include <link.h>
 
-#include "agent/allocators.h"
-#include "agent/call_values.h"
-#include "agent/entered_functions.h"
 #include "agent/growing_table.h"
 #include "agent/loader.h"
-#include "agent/lock_calls.h"
 #include "agent/module_mark.h"
-#include "agent/near_ranges.h"
+#include "agent/module_subscriber.h"
 #include "agent/pages.h"
-#include "agent/probes.h"
 #include "agent/real.h"
-#include "agent/return_trampolines.h"
 #include "agent/signal_block.h"
-#include "agent/stacks.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/writer.h"
@@ -251,13 +244,8 @@ bool forget_gone() {
         extent_of(found).end == modules[i].end && !was_mapped_anew(modules[i], found))
       continue;
     __atomic_store_n(&modules[i].mapped, false, __ATOMIC_RELEASE);
-    forget_captures(modules[i].start, modules[i].end);
-    forget_entered_functions(modules[i].start, modules[i].end);
-    forget_near_memory(modules[i].start);
-    forget_allocator(modules[i].start);
-    forget_lock_functions(modules[i].start);
-    forget_probes(modules[i].start);
-    mark_return_links_stale(modules[i].start, modules[i].end);
+    for (const ModuleSubscriber& subscriber : module_subscribers)
+      if (subscriber.on_gone != nullptr) subscriber.on_gone(modules[i].start, modules[i].end);
     any = true;
   }
   return any;
@@ -268,7 +256,8 @@ bool forget_unmapped() {
   hold_modules([&] { any = forget_gone(); });
   if (!any) return false;
   __atomic_fetch_add(&module_generation, 1, __ATOMIC_RELAXED);
-  forget_unwind_rules();
+  for (const ModuleSubscriber& subscriber : module_subscribers)
+    if (subscriber.after_gone != nullptr) subscriber.after_gone();
   return true;
 }
 

@@ -5,20 +5,18 @@
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
 
-#include "agent/allocators.h"
 #include "agent/call_filters.h"
 #include "agent/linker_turns.h"
 #include "agent/loader.h"
-#include "agent/lock_calls.h"
+#include "agent/module_subscriber.h"
 #include "agent/modules.h"
-#include "agent/probes.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 
 namespace penna::agent {
 namespace {
 
-bool allocators_wanted, locks_wanted, probes_wanted;
+uint32_t wanted;          // bit i: new modules are told to module_subscribers[i]
 uint64_t threads_before;  // as counted before the first of the calls of dlopen began that go on
 
 // 0: /proc does not say.
@@ -29,28 +27,31 @@ uint64_t count_threads() {
   return error == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
 }
 
+bool is_wanted(uint32_t subscriber) { return (wanted >> subscriber & 1) != 0; }
+
 void enter_new(void* opened, penna_unless unless) {
   visit_new_modules(ModuleVisitor::kEntering, opened, [=](const NewModules& modules) {
-    if (allocators_wanted) enter_allocators(modules, unless);
-    if (locks_wanted) enter_lock_functions(modules, unless);
-    if (probes_wanted) enter_probes(modules, unless);
+    for (uint32_t i = 0; i < kModuleSubscribers; ++i)
+      if (is_wanted(i)) module_subscribers[i].on_new(modules, unless);
     return true;
   });
 }
 
 bool enters_now() {
-  const uint32_t classes = (allocators_wanted ? class_bit(PENNA_ALLOC) : 0) |
-                           (locks_wanted ? class_bit(PENNA_LOCKS) : 0) | (probes_wanted ? class_bit(PENNA_POINTS) : 0);
+  uint32_t classes = 0;
+  for (uint32_t i = 0; i < kModuleSubscribers; ++i)
+    if (is_wanted(i)) classes |= class_bit(module_subscribers[i].event_class);
   return (armed() & classes) != 0 && (call_refusals & kRefusesCode) == 0;
 }
 
 }  // namespace
 
 void enter_functions(const penna_config& config, bool forked) {
-  allocators_wanted = start_allocators(config, forked);
-  locks_wanted = start_lock_functions(config);
-  probes_wanted = start_probes(config, forked);
-  if ((allocators_wanted || locks_wanted || probes_wanted) && !forked)
+  uint32_t want = 0;
+  for (uint32_t i = 0; i < kModuleSubscribers; ++i)
+    if (const auto start = module_subscribers[i].start; start != nullptr && start(config, forked)) want |= 1u << i;
+  wanted = want;
+  if (wanted != 0 && !forked)
     enter_new(nullptr, __libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modules whose functions are entered where they lie, those of allocators (allocators.h) and of locks (lock_calls.h), or which have
-// probes of other headers (probes.h): all that are there at the start, and what is opened later.
+// Modules whose code is written into on behalf of subscribers (module_subscriber.h): functions of allocators and of locks, which are entered
+// where they lie, and probes of other headers. All modules that are there at the start, and what is opened later.
 //
 // Why when one is opened: nobody can be at work then in what has just come, unless a constructor has started a thread.
 // Invariant: a module is looked at once. None is entered in which another thread may be at work: then the recorder is told, and the

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The table of module_subscriber.h. On top of all that it names: nothing includes it.
+#include "agent/allocators.h"
+#include "agent/call_values.h"
+#include "agent/entered_functions.h"
+#include "agent/lock_calls.h"
+#include "agent/module_subscriber.h"
+#include "agent/near_ranges.h"
+#include "agent/probes.h"
+#include "agent/return_trampolines.h"
+#include "agent/stacks.h"
+
+namespace penna::agent {
+namespace {
+
+constexpr ModuleSubscriber kCallValues{.on_gone = forget_captures};
+constexpr ModuleSubscriber kEnteredFunctions{.on_gone = forget_entered_functions};
+constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
+constexpr ModuleSubscriber kAllocators{.on_gone = [](uintptr_t start, uintptr_t) { forget_allocator(start); },
+                                       .on_new = enter_allocators,
+                                       .start = start_allocators,
+                                       .event_class = PENNA_ALLOC};
+constexpr ModuleSubscriber kLocks{
+    .on_gone = [](uintptr_t start, uintptr_t) { forget_lock_functions(start); },
+    .on_new = enter_lock_functions,
+    .start = [](const penna_config& config, bool) { return start_lock_functions(config); },
+    .event_class = PENNA_LOCKS};
+constexpr ModuleSubscriber kProbes{.on_gone = [](uintptr_t start, uintptr_t) { forget_probes(start); },
+                                   .on_new = enter_probes,
+                                   .start = start_probes,
+                                   .event_class = PENNA_POINTS};
+constexpr ModuleSubscriber kReturnLinks{.on_gone = mark_return_links_stale};
+constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
+
+}  // namespace
+
+// Called from first to last. None relies on what another one has forgotten.
+const ModuleSubscriber module_subscribers[kModuleSubscribers] = {
+    kCallValues, kEnteredFunctions, kNearMemory, kAllocators, kLocks, kProbes, kReturnLinks, kStacks};
+
+}  // namespace penna::agent
