@@ -8,11 +8,12 @@
 
 #include <stdint.h>
 
-#include "agent/loader.h"
 #include "penna/channel.h"
 #include "penna/patch_plan.h"
 
 namespace penna::agent {
+
+class NewModules;
 
 // Called from enter_functions(); allocators are entered behind it, but in a forked child, where they are already. Gives whether they
 // shall be.

@@ -6,6 +6,7 @@
 // function that is about to run is kept by whoever calls this (penna_point_preserving).
 #include "agent/call_values.h"
 #include "agent/dynamic_symbols.h"
+#include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
 #include "agent/return_trampolines.h"

@@ -14,6 +14,7 @@
 #include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/near_ranges.h"
+#include "agent/new_modules.h"
 #include "agent/pages.h"
 #include "agent/plan_request.h"
 #include "agent/sites.h"

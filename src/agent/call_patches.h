@@ -6,12 +6,13 @@
 
 #include <stdint.h>
 
-#include "agent/loader.h"
 #include "agent/modules.h"
 #include "penna/channel.h"
 #include "penna/patch_plan.h"
 
 namespace penna::agent {
+
+class NewModules;
 
 // Called from start() once the channel takes records: asks for all modules that there are. A forked child has its parent's patches.
 void start_call_patches(const penna_config& config, bool forked);

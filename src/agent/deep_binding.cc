@@ -9,6 +9,7 @@
 #include "agent/dynamic_symbols.h"
 #include "agent/imports.h"
 #include "agent/loader.h"
+#include "agent/new_modules.h"
 #include "agent/scopes.h"
 
 namespace penna::agent {

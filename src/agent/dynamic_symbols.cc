@@ -3,14 +3,10 @@
 // the buckets; a chain of hashes, the last of each with bit 0 set.
 #include "agent/dynamic_symbols.h"
 
-#include <dlfcn.h>
 #include <elf.h>
-#include <sys/auxv.h>
 
 #include "agent/loader.h"
 #include "agent/text.h"
-
-extern "C" void penna_call_enter();
 
 namespace penna::agent {
 namespace {
@@ -167,23 +163,9 @@ bool DynamicSymbols::imports(const char* name) const {
   return false;
 }
 
-uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry) {
-  return entry.d_un.d_ptr >= map.l_addr ? entry.d_un.d_ptr : entry.d_un.d_ptr + map.l_addr;
-}
-
-const link_map* map_of(uintptr_t address) {
-  dl_find_object found;
-  return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
-}
-
-const link_map* our_map() { return map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }
-bool is_kernels(const link_map& map) { return map.l_addr != 0 && map.l_addr == getauxval(AT_SYSINFO_EHDR); }
-
 uintptr_t resolved(DynamicSymbols::Found found) {
   return found.is_resolver ? reinterpret_cast<uintptr_t (*)()>(found.address)() : found.address;
 }
-
-bool is_ours(const link_map* map) { return map == our_map(); }
 
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind) {
   DynamicSymbols::Found found;

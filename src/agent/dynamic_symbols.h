@@ -48,19 +48,8 @@ class DynamicSymbols {
   uintptr_t defined_ = 0, needed_ = 0;  // the versions' names
 };
 
-// Where an entry of the module's dynamic section points to: relocated by the dynamic linker, but in the kernel's module, which it does not
-// write to.
-uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry);
-
-// The module that holds an address; null: none does.
-const link_map* map_of(uintptr_t address);
-// Not a library: the kernel's, which no name is looked up in.
-bool is_kernels(const link_map& map);
 // The function itself: an ifunc's resolver chooses it.
 uintptr_t resolved(DynamicSymbols::Found found);
-// This library, and is it that?
-const link_map* our_map();
-bool is_ours(const link_map* map);
 // The first module that defines the function, in the order of the dynamic linker, but for us; `behind`: of those behind this one.
 // Not in signal handlers.
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind = nullptr);

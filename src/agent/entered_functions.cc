@@ -7,6 +7,7 @@
 #include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
 #include "agent/hooks/dlopen.h"
+#include "agent/loader.h"
 #include "agent/modules.h"
 #include "agent/pass_on.h"
 #include "agent/real.h"

@@ -7,6 +7,7 @@
 
 #include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
+#include "agent/loader.h"
 #include "agent/state.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/loader.h"
 #include "agent/pages.h"
 #include "agent/sites.h"
 #include "agent/sys.h"

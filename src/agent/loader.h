@@ -6,18 +6,19 @@
 #pragma once
 
 #include <link.h>
-
-#include "agent/modules.h"
-#include "agent/real.h"
+#include <stdint.h>
 
 namespace penna::agent {
+
+// The linker's own dl_iterate_phdr, which holds its list. Null at start-up: that is being looked up just now (real.cc).
+extern int (*iterate_modules)(int (*visit)(dl_phdr_info* module, size_t bytes, void* argument), void* argument);
 
 // Calls work(); meanwhile no module is mapped or unmapped, and the list beginning at _r_debug.r_map does not change. `work` asks the
 // linker for nothing (dlsym and dlopen wait for whoever waits for us). Not in signal handlers.
 template <typename Work>
 void hold_modules(Work&& work) {
-  if (real.dl_iterate_phdr == nullptr) return work();  // at start-up: that is being looked up just now
-  real.dl_iterate_phdr(
+  if (iterate_modules == nullptr) return work();
+  iterate_modules(
       [](dl_phdr_info*, size_t, void* argument) {
         (*static_cast<Work*>(argument))();
         return 1;  // all is done at the first
@@ -38,74 +39,16 @@ void for_each_module(Visit&& visit, const link_map* behind = nullptr) {
   hold_modules([&] { walk_modules(visit, behind); });
 }
 
-// The modules in which the names are looked up of what an opened library has brought: itself, and all that it needs.
-class OpenedScope {
- public:
-  explicit OpenedScope(void* opened);  // a handle by dlopen, or null: none
-  bool holds(const ModuleFacts& module) const;
-  // Calls visit(const link_map&) for them, breadth first, until it returns false. While they stay.
-  template <typename Visit>
-  void for_each(Visit&& visit) const {
-    dl_find_object found;
-    for (uint32_t i = 0; i < count_; ++i)
-      if (_dl_find_object(reinterpret_cast<void*>(dynamic_[i]), &found) == 0 && !visit(*found.dlfo_link_map)) return;
-  }
+// Where an entry of the module's dynamic section points to: relocated by the dynamic linker, but in the kernel's module, which it does not
+// write to.
+uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry);
 
- private:
-  static constexpr uint32_t kMost = 256;
-  uint32_t count_ = 0;
-  uintptr_t dynamic_[kMost];  // a module by its dynamic section
-};
-
-// Keeps a module from being unloaded, from pin() to unpin(). pin() needs a LinkerTurn.
-class ModulePin {
- public:
-  // False: the module is not there any more. Not in signal handlers.
-  bool pin(const ModuleFacts& module);
-  void unpin();
-  void* handle() const { return handle_; }
-
- private:
-  void* handle_ = nullptr;  // null: it needs none
-};
-
-// The modules that a visitor has not seen yet, or some of them: they are seen by this thread alone, and stay as long as this object. No
-// lock is held meanwhile: the dynamic linker's is taken for each, and its holder may wait for any of ours.
-// `opened`: a dlopen by this thread has just returned this handle, or null. What it holds needs no lock of the linker's. All else is left
-// to another thread if one is in a dlopen or dlclose, whose constructors may wait for what this thread does next.
-class NewModules {
- public:
-  static constexpr uint32_t kMost = 64;
-  NewModules(ModuleVisitor visitor, void* opened);  // not in signal handlers
-  ~NewModules();
-  NewModules(const NewModules&) = delete;
-  NewModules& operator=(const NewModules&) = delete;
-  uint32_t count() const { return count_; }
-  bool maybe_more() const { return count_ == kMost; }
-  const ModuleFacts& operator[](uint32_t i) const { return facts_[i]; }
-  // In whose scope its names are looked up; null: it was there from the start.
-  void* handle(uint32_t i) const { return handles_[i]; }
-
- private:
-  ModuleVisitor visitor_;
-  uint32_t count_ = 0;
-  uint32_t slots_[kMost];
-  ModuleFacts facts_[kMost];
-  ModulePin pins_[kMost];
-  void* handles_[kMost];
-};
-// Calls visit(NewModules) until there are none left, or it returns false.
-template <typename Visit>
-void visit_new_modules(ModuleVisitor visitor, void* opened, Visit&& visit) {
-  for (bool more = has_new_modules(visitor); more;) {
-    const NewModules modules(visitor, opened);
-    more = modules.count() != 0 && visit(modules) && modules.maybe_more();
-  }
-}
-// Has any been left to another thread since this was asked last?
-bool modules_were_left();
-// Waits until no other thread visits what this one has opened, and is about to call (null: it is not known what that is). False: a second
-// is over; the other one may wait for the dynamic linker's lock, which this one may hold.
-bool wait_for_visits(ModuleVisitor visitor, void* opened);
+// The module that holds an address; null: none does.
+const link_map* map_of(uintptr_t address);
+// Not a library: the kernel's, which no name is looked up in.
+bool is_kernels(const link_map& map);
+// This library, and is it that?
+const link_map* our_map();
+bool is_ours(const link_map* map);
 
 }  // namespace penna::agent

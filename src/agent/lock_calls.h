@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "agent/loader.h"
 #include "agent/state.h"
 #include "penna/channel.h"
 #include "penna/patch_plan.h"
@@ -17,6 +16,8 @@
 extern "C" __attribute__((visibility("hidden"))) void penna_enter_lock();
 
 namespace penna::agent {
+
+class NewModules;
 
 // Lies in the frame of penna_enter_lock (entered_locks_x86_64.S), which knows its layout.
 struct LockCall {

@@ -7,9 +7,9 @@
 
 #include "agent/call_filters.h"
 #include "agent/linker_turns.h"
-#include "agent/loader.h"
 #include "agent/module_subscriber.h"
 #include "agent/modules.h"
+#include "agent/new_modules.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 

@@ -7,6 +7,7 @@
 #include "agent/call_patches.h"
 #include "agent/code_writer.h"
 #include "agent/growing_table.h"
+#include "agent/new_modules.h"
 #include "agent/plan_request.h"
 #include "agent/points.h"
 #include "agent/state.h"

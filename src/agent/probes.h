@@ -7,10 +7,11 @@
 
 #include <stdint.h>
 
-#include "agent/loader.h"
 #include "penna/patch_plan.h"
 
 namespace penna::agent {
+
+class NewModules;
 
 // Whether probes are wanted. In a forked child, whose probes are armed: tells them to the new channel.
 bool start_probes(const penna_config& config, bool forked);

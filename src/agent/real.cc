@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "agent/dynamic_symbols.h"
+#include "agent/loader.h"
 #include "agent/scopes.h"
 #include "agent/text.h"
 
@@ -47,6 +48,7 @@ bool resolve_real_functions() {
 #define PENNA_REAL(name, result, arguments) real.name = reinterpret_cast<result(*) arguments>(find(#name));
 #include "agent/real.inc"
 #undef PENNA_REAL
+  iterate_modules = real.dl_iterate_phdr;
   if (_r_debug.r_map != nullptr)
     programs_realloc =
         reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);

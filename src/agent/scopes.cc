@@ -7,6 +7,7 @@
 #include <elf.h>
 
 #include "agent/growing_table.h"
+#include "agent/text.h"
 
 namespace penna::agent {
 namespace {
@@ -82,6 +83,33 @@ bool is_symbolic(const link_map& map) {
   return false;
 }
 
+// Calls visit(name) for the entries of one tag: DT_NEEDED, DT_SONAME.
+template <typename Visit>
+void for_each_name(const link_map& map, long tag, Visit&& visit) {
+  uintptr_t names = 0;
+  for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_STRTAB) names = address_of(map, *entry);
+  for (const ElfW(Dyn)* entry = map.l_ld; names != 0 && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) visit(reinterpret_cast<const char*>(names + entry->d_un.d_val));
+}
+
+bool is_same(const char* one, const char* other) { return text_begins(one, other, text_length(other) + 1); }
+
+bool goes_by(const link_map& map, const char* needed) {
+  bool same = is_same(map.l_name, needed) || is_same(file_name(map.l_name), needed);
+  for_each_name(map, DT_SONAME, [&](const char* name) { same |= is_same(name, needed); });
+  return same;
+}
+
+const link_map* module_named(const char* needed) {
+  const link_map* found = nullptr;
+  walk_modules([&](const link_map& map) {
+    if (map.l_ld != nullptr && goes_by(map, needed)) found = &map;
+    return found == nullptr;
+  });
+  return found;
+}
+
 }  // namespace
 
 void note_linked_modules() {
@@ -123,6 +151,30 @@ void ScopeChange::end(void* opened) const {
       return true;
     });
   });
+}
+
+OpenedScope::OpenedScope(void* opened) {
+  if (opened == nullptr) return;
+  const auto add = [this](const link_map* map) {
+    const auto dynamic = map != nullptr ? reinterpret_cast<uintptr_t>(map->l_ld) : 0;
+    for (uint32_t i = 0; i < count_; ++i)
+      if (dynamic_[i] == dynamic) return;
+    if (dynamic != 0 && count_ < kMost) dynamic_[count_++] = dynamic;
+  };
+  hold_modules([&] {
+    add(static_cast<const link_map*>(opened));
+    for (uint32_t i = 0; i < count_; ++i) {
+      dl_find_object found;
+      if (_dl_find_object(reinterpret_cast<void*>(dynamic_[i]), &found) == 0)
+        for_each_name(*found.dlfo_link_map, DT_NEEDED, [&](const char* needed) { add(module_named(needed)); });
+    }
+  });
+}
+
+bool OpenedScope::holds_any(uintptr_t start, uintptr_t end) const {
+  for (uint32_t i = 0; i < count_; ++i)
+    if (dynamic_[i] - start < end - start) return true;
+  return false;
 }
 
 BindingScope::BindingScope(uintptr_t module_start, void* opened) : importer_(map_of(module_start)), opened_(opened) {

@@ -27,6 +27,25 @@ class ScopeChange {
   const link_map* last_ = nullptr;  // of those that there were before
 };
 
+// The modules in which the names are looked up of what an opened library has brought: itself, and all that it needs.
+class OpenedScope {
+ public:
+  explicit OpenedScope(void* opened);                    // a handle by dlopen, or null: none
+  bool holds_any(uintptr_t start, uintptr_t end) const;  // of the modules that lie there
+  // Calls visit(const link_map&) for them, breadth first, until it returns false. While they stay.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    dl_find_object found;
+    for (uint32_t i = 0; i < count_; ++i)
+      if (_dl_find_object(reinterpret_cast<void*>(dynamic_[i]), &found) == 0 && !visit(*found.dlfo_link_map)) return;
+  }
+
+ private:
+  static constexpr uint32_t kMost = 256;
+  uint32_t count_ = 0;
+  uintptr_t dynamic_[kMost];  // a module by its dynamic section
+};
+
 // What calls out of a module are bound to. While nobody unloads it. Not in signal handlers.
 class BindingScope {
  public:

@@ -14,6 +14,7 @@
 #include "agent/linker_turns.h"
 #include "agent/loader.h"
 #include "agent/modules.h"
+#include "agent/new_modules.h"
 #include "agent/opening.h"
 #include "agent/pass_on.h"
 #include "agent/passed_opens.h"
