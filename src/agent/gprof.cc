@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#include "agent/call_patches.h"
 #include "agent/dynamic_symbols.h"
 #include "agent/loader.h"
 #include "agent/state.h"
@@ -51,7 +50,7 @@ void begin_to_count() {
   const uintptr_t mcount = first_definition("mcount").address, fentry = first_definition("__fentry__").address;
   if (mcount == 0 || fentry == 0) return;
   penna_count_arc = inner_function(mcount, fentry);
-  if (penna_count_arc == 0 && process.channel != nullptr) count_refused_function();
+  if (penna_count_arc == 0) count(&penna_counters::functions_refused);
   penna_libc_fentry = fentry;
   __atomic_store_n(&penna_libc_mcount, mcount, __ATOMIC_RELEASE);
 }

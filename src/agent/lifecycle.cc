@@ -13,6 +13,7 @@
 #include "agent/call_filters.h"
 #include "agent/call_patches.h"
 #include "agent/call_values.h"
+#include "agent/control.h"
 #include "agent/environment.h"
 #include "agent/linker_turns.h"
 #include "agent/lock_calls.h"
@@ -132,7 +133,7 @@ bool start() {
   Rendezvous& meeting = last_meeting;
   of_parent = {meeting.channel, meeting.channel_bytes, meeting.doorbell, meeting.life};
   meeting = {};
-  const bool met = meet_recorder(recorder_socket(), forked_from, unmap_parents_channel, &meeting);
+  const bool met = meet_recorder(recorder_socket(), forked_from, {unmap_parents_channel, offer_control}, &meeting);
   if (forked) leave_parent(met);
   wipe_environment();
   if (!met) return false;
@@ -227,11 +228,6 @@ void stop_recording() {
 void leave_system_calls() {
   __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
   process.channel->counters.calls_forbidden = 1;
-}
-
-void count_unfollowed(int count) {
-  if (process.channel != nullptr)
-    __atomic_fetch_add(&process.channel->counters.unfollowed, static_cast<uint64_t>(count), __ATOMIC_RELAXED);
 }
 
 bool enter_thread() {

@@ -18,9 +18,6 @@ void stop_recording();
 // As above, without a system call: this process has a filter that ends it for one.
 void leave_system_calls();
 
-// Programs that are started and not recorded, as they would end of it (call_filters.h).
-void count_unfollowed(int count);
-
 // Makes the current thread known to the channel; true when it was not before. Also arms the destructor that hands its
 // chunk over when the thread ends.
 bool enter_thread();

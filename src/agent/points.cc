@@ -80,10 +80,26 @@ void tell_all_again() {
 
 // ---- Switching ------------------------------------------------------------------------------------------------------
 
+void fill_entries(penna_point_entries* entries) {
+  const auto [reserve, values] = point_entries();
+  entries->reserve = reserve;
+  entries->values = values;
+}
+
+bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
+  if (site.kind == PENNA_SITE_POOL) return recording_pools;
+  if (!recording_points) return false;
+  penna_point_state* state = penna_state_of(&site);
+  if (state->id == 0) give_id(module, site, *state);
+  return true;
+}
+
+constexpr SiteRules kRules{prepare_to_record, fill_entries};
+
 // One request, for all modules, these and later ones. False when there is no memory to remember it.
 bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, penna_change_counts* counts) {
   if (!penna_remember_wish(board(), pattern, kinds, wish)) return false;
-  Switcher switcher;
+  Switcher switcher(kRules);
   penna_request request{pattern, kinds, ++board()->stamp, wish};
   for (SiteModule& module : site_modules()) switcher.change(module, request, counts);
   return true;
@@ -123,7 +139,7 @@ void take_stack_patterns(const penna_config& config) {
 }
 
 void settle_all() {
-  Switcher switcher;
+  Switcher switcher(kRules);
   for (SiteModule& module : site_modules()) switcher.settle(module);
 }
 
@@ -176,7 +192,7 @@ void start_points(const penna_config& config, bool forked) {
   BoardLock lock(BoardLock::kWait);
   if (wanted) take_stack_patterns(config);
   {
-    Switcher switcher;
+    Switcher switcher(kRules);
     find_site_modules(switcher);
   }
   penna_change_counts ignored{};
@@ -206,12 +222,6 @@ penna_control_status change_points(const char* pattern, bool on, penna_change_co
   return room ? PENNA_CONTROL_DONE : PENNA_CONTROL_FULL;
 }
 
-void fill_entries(penna_point_entries* entries) {
-  const auto [reserve, values] = point_entries();
-  entries->reserve = reserve;
-  entries->values = values;
-}
-
 PointEntries point_entries() {
   const auto address = [](void (*entry)()) { return reinterpret_cast<uintptr_t>(entry); };
   if (stack_patterns[0] == '\0') return {address(penna_point_reserve_entry), address(penna_point_values_entry)};
@@ -224,14 +234,6 @@ uint8_t stack_bits(const char* text, uint32_t bytes) {
   for (const char* pattern = stack_patterns; *pattern != '\0'; pattern += text_length(pattern) + 1)
     if (penna_text_matches(pattern, name.full) != 0) return kWithStack;
   return 0;
-}
-
-bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
-  if (site.kind == PENNA_SITE_POOL) return recording_pools;
-  if (!recording_points) return false;
-  penna_point_state* state = penna_state_of(&site);
-  if (state->id == 0) give_id(module, site, *state);
-  return true;
 }
 
 uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t) {
@@ -269,7 +271,7 @@ PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   if (armed() == 0) after_fork_or_start();
   if (code_refused()) return;
   BoardLock lock(BoardLock::kWait);
-  Switcher switcher;
+  Switcher switcher(kRules);
   add_site_module(note, switcher);
 }
 

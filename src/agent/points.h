@@ -34,14 +34,6 @@ uint32_t new_site_id();
 // Writes a SITE record with the text behind it: at most kSiteTextRoom bytes.
 void tell_site(penna_site_info info, const char* text);
 
-// ---- What sites.cc asks ---------------------------------------------------------------------------------------------
-
-struct SiteModule;
-
-void fill_entries(penna_point_entries* entries);
-// May this event or span be armed: does somebody record? Then it gets its id and is told, if it was not.
-bool prepare_to_record(const SiteModule& module, const penna_point_site& site);
-
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
 
 // The slow half of a point, called by points_record.cc with the vector state kept: nothing was reserved yet; `at` did

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "agent/control.h"
 #include "agent/pages.h"
 #include "agent/stack_room.h"
 #include "agent/sys.h"
@@ -270,12 +269,13 @@ uint8_t* make_channel(const penna_channel& plan, long fd) {
 
 }  // namespace
 
-bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, void (*make_room)(), Rendezvous* result) {
+bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const MeetingSteps& steps,
+                   Rendezvous* result) {
   Descriptor socket(connect_to(socket_path));
   if (!socket) return false;
   SharedPages pages;
   if (!receive_config(socket.fd, &result->config, &pages)) return false;
-  make_room();
+  steps.make_room();
   long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, pages.fds[0], 0);
   if (sys_failed(doorbell)) return false;
   long life = sys(SYS_mmap, 0, 4096, PROT_READ, MAP_SHARED, pages.fds[1], 0);
@@ -289,7 +289,7 @@ bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, void 
   Descriptor memory(room.holds(plan.total_bytes) ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"),
                                                        MFD_CLOEXEC | MFD_ALLOW_SEALING)
                                                  : -1);
-  offer_control(&plan);
+  steps.complete(&plan);
   plan.forked_by = forked_from.thread;
   plan.fork_ticks = forked_from.ticks;
   uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;

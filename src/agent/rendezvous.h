@@ -25,8 +25,14 @@ struct ForkedFrom {
 };
 
 // Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls only;
-// waits at most PENNA_ANSWER_SECONDS for an answer. `make_room` is called once the recorder has answered, before memory is mapped.
-bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, void (*make_room)(), Rendezvous* result);
+// waits at most PENNA_ANSWER_SECONDS for an answer.
+struct MeetingSteps {
+  void (*make_room)();  // once the recorder has answered, before memory is mapped
+  void (*complete)(
+      penna_channel* plan);  // writes into the channel what others than this file know, before it is handed over
+};
+bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const MeetingSteps& steps,
+                   Rendezvous* result);
 
 // False: this process, and a program that it starts, is allowed too little memory for a channel.
 bool room_for_channel();

@@ -8,7 +8,6 @@
 
 #include "agent/loader.h"
 #include "agent/patience.h"
-#include "agent/points.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "penna/detail/site_asm.h"
@@ -125,12 +124,14 @@ void forget_site_module(const penna_point_module* note) {
 
 // ---- Switching ------------------------------------------------------------------------------------------------------
 
-Switcher::Switcher() : penna_switcher{may_arm, write_slot}, patcher_{board(), 0, 0} {}
+Switcher::Switcher(const SiteRules& rules)
+    : penna_switcher{may_arm, write_slot}, patcher_{board(), 0, 0}, rules_(rules) {}
 
 Switcher::~Switcher() { penna_finish_patching(&patcher_); }
 
 int Switcher::may_arm(penna_switcher* self, const penna_site_table*, const penna_point_site* site) {
-  return site->kind == PENNA_SITE_TRIGGER || prepare_to_record(*static_cast<Switcher*>(self)->module_, *site);
+  const auto& switcher = *static_cast<Switcher*>(self);
+  return site->kind == PENNA_SITE_TRIGGER || switcher.rules_.may_arm(*switcher.module_, *site);
 }
 
 int Switcher::write_slot(penna_switcher* self, const penna_site_table*, uintptr_t slot, const unsigned char* from,
@@ -149,7 +150,7 @@ int Switcher::write_slot(penna_switcher* self, const penna_site_table*, uintptr_
 void Switcher::enter(SiteModule& module) {
   module_ = &module;
   penna_point_entries* entries = penna_entries_of(&module.table);
-  fill_entries(entries);
+  rules_.fill_entries(entries);
   if (entries->switchboard == 0)
     count(&penna_counters::sites_refused, penna_enter_table(this, &module.table, penna_wishes_of(board())));
   else

@@ -46,10 +46,17 @@ class BoardLock {
 using SiteTable = GrowingTable<SiteModule, 256, 256>;
 SiteTable& site_modules();
 
+// What points.cc knows of sites.
+struct SiteRules {
+  // May this event or span be armed: does somebody record? Then it has its id, and is told to the recorder.
+  bool (*may_arm)(const SiteModule& module, const penna_point_site& site);
+  void (*fill_entries)(penna_point_entries* entries);  // where the module's sites lead to
+};
+
 // Switches sites: penna_switcher of detail/site_table.h, for one batch.
 class Switcher : private penna_switcher {
  public:
-  Switcher();
+  explicit Switcher(const SiteRules& rules);
   ~Switcher();
   Switcher(const Switcher&) = delete;
   Switcher& operator=(const Switcher&) = delete;
@@ -63,6 +70,7 @@ class Switcher : private penna_switcher {
   static int write_slot(penna_switcher* self, const penna_site_table* table, uintptr_t slot, const unsigned char* from,
                         const unsigned char* to);
   penna_patcher patcher_;
+  const SiteRules& rules_;
   const SiteModule* module_ = nullptr;
 };
 

@@ -3,7 +3,6 @@
 #include "agent/starts.h"
 
 #include "agent/call_filters.h"
-#include "agent/lifecycle.h"
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -49,6 +48,11 @@ void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ti
   if (why == PENNA_START_SECCOMP) count_unfollowed(1);
   put(process.channel, pid, why, path, ticks);
   if ((call_refusals & kRefusesRecording) == 0) ring_doorbell();
+}
+
+void count_unfollowed(int count) {
+  if (process.channel != nullptr)
+    __atomic_fetch_add(&process.channel->counters.unfollowed, static_cast<uint64_t>(count), __ATOMIC_RELAXED);
 }
 
 // In a namespace of processes that begins with it, it has another number than its parent knows.

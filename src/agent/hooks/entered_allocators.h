@@ -8,10 +8,9 @@
 #include <stdint.h>
 
 #include "agent/call_patches.h"
+#include "agent/hooks/entered_calls.h"
 
 namespace penna::agent {
-
-inline constexpr uint32_t kMostAllocators = 4, kMostEntered = 216;
 
 struct EnteredFunctions {
   Instead list[kMostEntered];

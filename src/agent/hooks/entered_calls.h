@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "agent/alloc_record.h"
-#include "agent/hooks/entered_allocators.h"
 
 extern "C" {
 // entered_x86_64.S: calls function(a, b, c), which may throw; then Thread::in_allocator is 0 again.
@@ -17,6 +16,8 @@ void* penna_call_inside(uintptr_t function, uintptr_t a, uintptr_t b, uintptr_t 
 }
 
 namespace penna::agent {
+
+inline constexpr uint32_t kMostAllocators = 4, kMostEntered = 216;
 
 enum Entered : uint32_t {
 #define PENNA_ENTERED(symbol, ...) k##symbol,
