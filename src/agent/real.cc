@@ -45,8 +45,10 @@ bool resolve_real_functions() {
   if (!__atomic_compare_exchange_n(&progress, &seen, kAtWork, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
     return seen == kDone;
   note_linked_modules();
-#define PENNA_REAL(name, result, arguments) real.name = reinterpret_cast<result(*) arguments>(find(#name));
+#define PENNA_REAL(name) real.name = reinterpret_cast<decltype(real.name)>(find(#name));
+#define PENNA_REAL_UNDECLARED(name, ...) PENNA_REAL(name)
 #include "agent/real.inc"
+#undef PENNA_REAL_UNDECLARED
 #undef PENNA_REAL
   iterate_modules = real.dl_iterate_phdr;
   if (_r_debug.r_map != nullptr)

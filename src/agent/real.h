@@ -5,16 +5,24 @@
 // has returned true, no entry is null that libc 2.34 or later defines (_Unwind_Backtrace is libgcc's).
 #pragma once
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <link.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <threads.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "agent/state.h"
 
@@ -22,9 +30,18 @@ namespace penna::agent {
 
 using OnFrame = int (*)(void* context, void* argument);  // _Unwind_Trace_Fn
 
+// The type of a declared function's address, but for noexcept and the attributes: a hook may be called with arguments that these rule out, and
+// goes on as the function does.
+template <typename Result, typename... Arguments>
+Result (*plain_pointer(Result (*)(Arguments...)))(Arguments...);
+template <typename Result, typename... Arguments>
+Result (*plain_pointer(Result (*)(Arguments..., ...)))(Arguments..., ...);
+
 struct RealFunctions {
-#define PENNA_REAL(name, result, arguments) result(*name) arguments;
+#define PENNA_REAL(name) decltype(plain_pointer(&::name)) name;
+#define PENNA_REAL_UNDECLARED(name, result, arguments) result(*name) arguments;
 #include "agent/real.inc"
+#undef PENNA_REAL_UNDECLARED
 #undef PENNA_REAL
 };
 

@@ -55,12 +55,12 @@ __attribute__((visibility("hidden"), used)) void* penna_agent_before_makecontext
 
 using namespace penna::agent;
 
-#define PENNA_GOES(name)                            \
-  PENNA_EXPORT void name(void* buffer, int value) { \
-    tell_jump(PENNA_JUMP_GO, buffer, nullptr);      \
-    leave_entered();                                \
-    ready().name(buffer, value);                    \
-    __builtin_unreachable();                        \
+#define PENNA_GOES(name)                                     \
+  PENNA_EXPORT void name(__jmp_buf_tag* buffer, int value) { \
+    tell_jump(PENNA_JUMP_GO, buffer, nullptr);               \
+    leave_entered();                                         \
+    ready().name(buffer, value);                             \
+    __builtin_unreachable();                                 \
   }
 PENNA_GOES(longjmp)
 PENNA_GOES(_longjmp)
