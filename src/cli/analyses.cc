@@ -59,7 +59,7 @@ struct Visitor {
         if (made.lock_places) (*made.lock_places)(event);
         return add_lock(event);
       case kPointEvents:
-        if (recording.takes_thread(event.thread)) (*made.points)(event);
+        if (takes_thread(recording, event.thread)) (*made.points)(event);
         return;
       default: return;
     }
@@ -80,7 +80,7 @@ struct Visitor {
   }
   template <typename Some>  // an Event or a CallRun
   void add_calls(const Some& some) {
-    if (!recording.takes_thread(some.thread)) return;
+    if (!takes_thread(recording, some.thread)) return;
     (*made.calls)(some);
     if (made.tree) (*made.tree)(some);
     if (made.call_groups) (*made.call_groups)(some);
@@ -101,7 +101,7 @@ void add_allocations(const Recording& recording, const Summary& summary, uint32_
                                                       wish.same != nullptr && wish.same->joins_processes());
   if ((classes & kBlockSizes) != 0) made.sizes = std::make_unique<BlockSizes>();
   if ((classes & kHeapHistory) != 0) {
-    const CallRules* rules = recording.call_rules().get();
+    const CallRules* rules = call_rules(recording);
     made.history = std::make_unique<HeapHistory>(
         rules == nullptr ? summary.first_time : std::max(summary.first_time, rules->begin),
         rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end), recording.processes().size());
@@ -147,15 +147,15 @@ void find_hangs(const Recording& recording, const Summary& summary, uint32_t cla
 
 // Patterns that met no function that was called: most likely mistyped.
 void add_filter_notes(const Recording& recording, HealthReport& health) {
-  const CallRules* rules = recording.call_rules().get();
+  const CallRules* rules = call_rules(recording);
   if (rules == nullptr || !rules->unmet) return;
   for (const std::string& option : rules->unmet()) health.sentences.push_back({Severity::kWarning, unmet_text(option)});
 }
 
 // Conditions on arguments that no point has, the same.
 void add_where_notes(const Recording& recording, HealthReport& health) {
-  if (recording.conditions() == nullptr) return;
-  for (const std::string& sentence : unmet_conditions(recording, *recording.conditions()))
+  if (point_conditions(recording) == nullptr) return;
+  for (const std::string& sentence : unmet_conditions(recording, *point_conditions(recording)))
     health.sentences.push_back(
         {Severity::kWarning, sentence + "; 'penna list' of the recording shows those that there are"});
 }

@@ -27,11 +27,11 @@ Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const R
   std::vector<uint32_t> wanted;
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
-    if (recording.takes_thread(i) && processes[thread.process]) wanted.push_back(i);
+    if (takes_thread(recording, i) && processes[thread.process]) wanted.push_back(i);
   }
   if (wanted.empty() && !options.pid.empty())
     return Error{fmt::format("no thread {}has pid {}: 'penna report threads' lists them",
-                             recording.selects_threads() ? "that is meant by --tid and --thread " : "", options.pid)};
+                             selects_threads(recording) ? "that is meant by --tid and --thread " : "", options.pid)};
   return wanted;
 }
 
@@ -162,7 +162,7 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
                   const std::string& ends) {
   Report closing;
   if (complete && shown == 0)
-    closing.head.push_back(recording.call_rules() != nullptr
+    closing.head.push_back(call_rules(recording) != nullptr
                                ? "There are no events to show: none is left by options as -r and -F."
                                : "There are no events to show: 'penna report health' says what went wrong.");
   if (!complete)

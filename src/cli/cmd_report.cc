@@ -338,7 +338,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   }
   for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
     report.tail.push_back(std::move(sentence));
-  if (recording.selects_threads()) report.head.push_back(selected_text(recording));
+  if (selects_threads(recording)) report.head.push_back(selected_text(recording));
   if (is_one_of(options.which, {"calls", "tree"})) add_cost(report, recording, options.net);
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options);

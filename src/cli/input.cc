@@ -78,10 +78,12 @@ Result<Recording> open_input(const InputOptions& options) {
   std::vector<Where> conditions = PENNA_TRY(Where::parse_all(options.conditions));
   Result<Recording> recording = Recording::open(path);
   if (!recording) return recording;
-  PENNA_TRY(select_threads(*recording, options.threads));
-  if (!conditions.empty()) recording->select_points(std::move(conditions));
+  Selection selection;
+  selection.threads = PENNA_TRY(choose_threads(*recording, options.threads));
+  if (!conditions.empty()) selection.conditions = std::make_shared<const std::vector<Where>>(std::move(conditions));
   CallRules rules = reading_rules(options.filter, *recording, symbol_options(options));
-  if (rules.any()) recording->select_calls(std::move(rules));
+  if (rules.any()) selection.calls = std::make_shared<const CallRules>(std::move(rules));
+  recording->select(std::make_shared<const Selection>(std::move(selection)));
   return recording;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/thread_options.h"
 #include "model/symbol_source.h"
 #include "recording/reader.h"
+#include "recording/selection.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {

@@ -51,8 +51,8 @@ Result<> check_threads(const ThreadOptions& options) {
   return ok();
 }
 
-Result<> select_threads(Recording& recording, const ThreadOptions& options) {
-  if (!options.any()) return ok();
+Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadOptions& options) {
+  if (!options.any()) return std::vector<bool>{};
   std::vector<bool> wanted(recording.threads().size());
   std::vector<std::string> unmet;
   const auto choose = [&](const char* option, const std::string& text, bool by_name) {
@@ -71,14 +71,13 @@ Result<> select_threads(Recording& recording, const ThreadOptions& options) {
   for (const std::string& name : options.names) choose("--thread", name, true);
   if (std::find(wanted.begin(), wanted.end(), true) == wanted.end()) return Error{unmet.front()};
   for (const std::string& sentence : unmet) say(sentence);
-  recording.select_threads(std::move(wanted));
-  return ok();
+  return wanted;
 }
 
 std::string selected_text(const Recording& recording) {
-  if (!recording.selects_threads()) return "";
+  if (!selects_threads(recording)) return "";
   int64_t taken = 0;
-  for (uint32_t i = 0; i < recording.threads().size(); ++i) taken += recording.takes_thread(i);
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) taken += takes_thread(recording, i);
   return fmt::format("Only what {} of {} did is shown.", count_text(taken),
                      plural_text(static_cast<int64_t>(recording.threads().size()), "thread"));
 }

@@ -22,8 +22,8 @@ struct ThreadOptions {
 // `tid`: how the first is called, "--tid" or with a letter.
 void add_thread_options(OptionParser& parser, ThreadOptions& options, const char* tid = "--tid");
 Result<> check_threads(const ThreadOptions& options);
-// Those that are meant are selected. The error says that none is.
-Result<> select_threads(Recording& recording, const ThreadOptions& options);
+// Selection::threads: those that are meant; empty where none was asked for. The error says that none is met.
+Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadOptions& options);
 // What is shown, as a sentence; empty: all threads are.
 std::string selected_text(const Recording& recording);
 

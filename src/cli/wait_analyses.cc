@@ -54,7 +54,7 @@ Result<CriticalPath> find_path(const Recording& recording, const Summary& summar
     return critical_path(history, span->thread, span->begin, span->end);
   }
   const uint32_t thread = PENNA_TRY(find_thread(recording, options.thread));
-  const CallRules* rules = recording.call_rules().get();
+  const CallRules* rules = call_rules(recording);
   const ThreadSummary& told = summary.threads[thread];
   const uint64_t begin = rules == nullptr ? told.first_time : std::max(told.first_time, rules->begin);
   const uint64_t last = std::max(told.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
@@ -64,7 +64,7 @@ Result<CriticalPath> find_path(const Recording& recording, const Summary& summar
 }
 
 uint64_t end_of_reading(const Recording& recording, const Summary& summary) {
-  const CallRules* rules = recording.call_rules().get();
+  const CallRules* rules = call_rules(recording);
   return rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end);
 }
 

@@ -186,7 +186,7 @@ class HeapCounter {
     switch (block.deed) {
       case BlockDeed::kNone: return true;
       case BlockDeed::kAllocated:
-        insert(heap, block.address, recording_.takes_thread(event.thread) ? block.size : 0);
+        insert(heap, block.address, takes_thread(recording_, event.thread) ? block.size : 0);
         break;
       case BlockDeed::kFreed: last = {block.address, remove(heap, block.address)}; break;
       case BlockDeed::kKept: insert(heap, last.address, last.size); break;

@@ -72,7 +72,7 @@ class CsvExport {
 
   bool line(const TimelineLine& line) {
     const std::optional<LiveBlocks::Block> freed = blocks_.change(line);
-    if (!recording_.takes_thread(line.thread)) return true;
+    if (!takes_thread(recording_, line.thread)) return true;
     csv_.field(words_.time_ns(line.time));
     csv_.field(recording_.processes()[line.process].process.pid);
     csv_.field(recording_.threads()[line.thread].tid);

@@ -91,7 +91,7 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
 uint64_t wait_of(const Recording& recording, const TimelineLine& line) {
   if (line.kind != LineKind::kLockWait && line.kind != LineKind::kConditionWait && line.kind != LineKind::kOpenWait)
     return 0;
-  const CallRules* rules = recording.call_rules().get();
+  const CallRules* rules = call_rules(recording);
   const uint64_t begin = rules == nullptr ? line.begin : std::max(line.begin, rules->begin);
   const uint64_t end = line.begin + line.duration;
   return static_cast<uint64_t>(

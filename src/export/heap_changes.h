@@ -108,7 +108,7 @@ void HeapChanges::for_each(uint32_t process, OnChange&& visit, const HeapPick& p
         if (event.time >= pick.end) return false;
         HeapChange change;
         change.thread = event.thread;
-        change.counts = recording_.takes_thread(event.thread);
+        change.counts = takes_thread(recording_, event.thread);
         change.time = change.begin = event.time;
         const BlockRecord block = read_heap_block(event.record);
         change.is_free = block.deed == BlockDeed::kFreed;

@@ -221,7 +221,7 @@ void Allocations::allocated(const Event& event, const BlockRecord& told) {
   HeapBlock block{told.size, event.time, kNoSlot, event.thread, last.allocations++};
   const SampleWeight weight = scale_.weigh(told.size);
   const bool counts =
-      recording_.takes_thread(event.thread) &&
+      takes_thread(recording_, event.thread) &&
       (options_.choice == nullptr || options_.choice->takes(event.process, event.thread, block.sequence, told));
   if (counts) block.slot = slot_of(event, told);
   if (options_.unmatched != nullptr) options_.unmatched->allocated(event.process, told.address);
@@ -270,7 +270,7 @@ void Allocations::freed(const Event& event, const BlockRecord& free) {
 void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
   HeapTotals& totals = totals_[event.process];
   const bool is_inherited = heaps_.erase_inherited(event.process, free.address, event.time);
-  if (recording_.takes_thread(event.thread)) {
+  if (takes_thread(recording_, event.thread)) {
     ++totals.frees_by_family[family_of(free)];
     threads_[event.thread].freed = is_inherited ? Freed::kInherited : Freed::kUnmatched;
     ++(is_inherited ? totals.inherited_frees : totals.unmatched_frees);

@@ -40,7 +40,7 @@ std::vector<Missing> missing_blocks(const Recording& recording, const HealthRepo
     list.push_back({plural_text(health.ended_at_once, "call has", "calls have") +
                         " ended blocks at once (mi_heap_destroy, arenas of jemalloc), and nobody tells which",
                     false, fewer});
-  const bool has_range = recording.call_rules() != nullptr && recording.call_rules()->has_range();
+  const bool has_range = reads_range(recording);
   if (health.unmatched_frees != 0 && !has_range)
     list.push_back(
         {plural_text(health.unmatched_frees, "block was", "blocks were") +

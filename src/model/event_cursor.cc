@@ -31,15 +31,15 @@ bool holds_calls(RecordCursor records) {
 bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const {
   return (thread == kNoIndex || thread == index) &&
          (process == kNoIndex || process == recording.threads()[index].process) &&
-         (all_threads || recording.takes_thread(index));
+         (all_threads || takes_thread(recording, index));
 }
 
 ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead)
     : recording_(recording), filter_(filter), refs_(recording.chunks(thread)), ahead_(ahead), records_({}) {
   event_.process = recording.threads()[thread].process;
   event_.thread = thread;
-  if (recording.conditions() != nullptr) selection_ = std::make_unique<PointSelection>(recording.conditions());
-  const CallRules* rules = recording.call_rules().get();
+  if (auto conditions = point_conditions(recording)) selection_ = std::make_unique<PointSelection>(conditions);
+  const CallRules* rules = call_rules(recording);
   if (filter_.past) filter_.end = std::min(filter_.end, rules == nullptr ? 0 : rules->begin);
   const bool has_calls = (filter_.classes & kCallEvents) != 0 && !refs_.empty();
   if (has_calls && (rules == nullptr || filter_.past)) inherited_ = inherited_chunks(recording, thread);
@@ -78,7 +78,7 @@ uint64_t ThreadCursor::earliest() const {
   const bool may_inherit = sifted_ != nullptr || !inherited_.empty();
   if (const auto* of = may_inherit ? recording_.inherited_calls().of(event_.thread) : nullptr)
     first = std::min(first, of->ticks);
-  if (sifted_) return std::max({first, filter_.begin, recording_.call_rules()->begin});
+  if (sifted_) return std::max({first, filter_.begin, call_rules(recording_)->begin});
   if (!inherited_.empty()) return std::max(first, filter_.begin);
   for (const ChunkRef& ref : refs_)
     if (wanted(ref)) return std::max(ref.time_begin, filter_.begin);

@@ -18,6 +18,7 @@
 #include "model/chunk_feed.h"
 #include "recording/point_selection.h"
 #include "recording/reader.h"
+#include "recording/selection.h"
 #include "recording/sifted_chunks.h"
 
 namespace penna {
@@ -66,11 +67,6 @@ inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
 inline uint32_t class_bit(uint32_t kind) { return kind < kBitOfKind.size() ? kBitOfKind[kind] : kOtherRecords; }
 static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
 
-// Of the recording a range is read, as -r asked for.
-inline bool reads_range(const Recording& recording) {
-  return recording.call_rules() != nullptr && recording.call_rules()->has_range();
-}
-
 // Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,
 // allocations, locks) with halves: they count them as unmatched.
 struct EventFilter {
@@ -79,9 +75,8 @@ struct EventFilter {
   uint32_t thread = kNoIndex;   // only this one
   uint64_t begin = 0;           // ticks, [begin, end)
   uint64_t end = std::numeric_limits<uint64_t>::max();
-  bool past = false;  // only what lies before the range that is read (recording.call_rules()); without one nothing
-  bool all_threads =
-      false;  // also those that were not asked for, for who pairs their events (recording.takes_thread())
+  bool past = false;         // only what lies before the range that is read (-r); without one nothing
+  bool all_threads = false;  // also those that were not asked for, for who pairs their events (selection.h)
   bool wants_thread(const Recording& recording, uint32_t index) const;
 };
 

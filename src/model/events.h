@@ -148,7 +148,7 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
 // For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning, in ticks).
 template <typename Visit>
 void visit_past(const Recording& recording, uint32_t classes, Visit& visit) {
-  const CallRules* rules = recording.call_rules().get();
+  const CallRules* rules = call_rules(recording);
   if (rules == nullptr || rules->begin == 0) return;
   for_each_event(recording, {.classes = classes, .past = true, .all_threads = true}, visit);
   visit.begin_range(rules->begin);

@@ -306,7 +306,7 @@ void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool o
   const uint64_t held = duration(hold.since, time);
   counted(hold.lock, hold.thread).hold.add(held, hold.weight);
   if (held < options_.min_hold) counted(hold.lock, hold.thread).short_holds += hold.weight;
-  if (held < options_.min_hold || !recording_.takes_thread(hold.thread)) return;
+  if (held < options_.min_hold || !takes_thread(recording_, hold.thread)) return;
   if (held > group.time.max()) group.thread = hold.thread;
   group.many_threads |= group.thread != hold.thread;
   group.open += open;
@@ -359,7 +359,7 @@ void Locks::begin_range(uint64_t begin) {
 
 void Locks::finish() {
   const Summary summary = summarize(recording_);
-  const CallRules* rules = recording_.call_rules().get();
+  const CallRules* rules = call_rules(recording_);
   std::vector<uint64_t> ends;  // by process
   for (const ProcessSummary& process : summary.processes) {
     const uint64_t end = process.ended ? process.last_time : summary.last_time;

@@ -85,7 +85,7 @@ class Locks {
 
   // Where what a thread did with a lock is counted: of threads that were not asked for, nowhere.
   LockStats& counted(uint32_t index, uint32_t thread) {
-    return recording_.takes_thread(thread) ? locks_[index] : of_others_;
+    return takes_thread(recording_, thread) ? locks_[index] : of_others_;
   }
   uint32_t index_of(const Event& event, LockKind kind, uint64_t address);
   uint32_t add_lock(const Event& event, LockKind kind, uint64_t address);

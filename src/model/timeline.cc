@@ -162,7 +162,7 @@ TimelineLine Timeline::open_wait() const {
   wait.depth = static_cast<uint32_t>(matcher_.depth());
   const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
   wait.time = std::max(last_time_, end ? end->end_ticks : recording_.time().last_ticks());
-  if (const CallRules* rules = recording_.call_rules().get()) wait.time = std::min(wait.time, rules->end);
+  if (const CallRules* rules = call_rules(recording_)) wait.time = std::min(wait.time, rules->end);
   wait.duration = wait.time > wait.begin ? wait.time - wait.begin : 0;
   return wait;
 }

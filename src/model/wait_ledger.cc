@@ -84,7 +84,7 @@ void WaitLedger::charge_holders(const std::vector<Open::Part>& parts, uint64_t t
   for (const Open::Part& part : parts) {
     const uint64_t share = std::min(part.time, time);  // a wait that says it began after it was asked for
     time -= share;
-    if (part.group != kNoIndex && recording_.takes_thread(part.thread))
+    if (part.group != kNoIndex && takes_thread(recording_, part.thread))
       groups[part.group].waited = saturating_sum(groups[part.group].waited, share);
   }
 }
@@ -94,7 +94,7 @@ void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Othe
   if (end.is_short) return;
   const std::vector<Open::Part>& parts = open_[thread].parts;
   charge_holders(parts, end.time, groups);
-  if (!recording_.takes_thread(thread)) return;
+  if (!takes_thread(recording_, thread)) return;
   const auto [found, added] = waiters_.try_emplace(pair_key(lock, end.stack), static_cast<uint32_t>(stacks_.size()));
   const uint32_t waiter = found->second;
   if (added) stacks_.push_back({lock, end.stack, 0, {}});

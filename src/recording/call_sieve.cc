@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "recording/sifted_pieces.h"
+#include "recording/call_records.h"
 
 #include "base/free_memory.h"
 

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "recording/call_digest.h"
+#include "recording/call_records.h"
 #include "recording/process_parents.h"
 #include "recording/reader.h"
-#include "recording/sifted_pieces.h"
 
 namespace penna {
 namespace {

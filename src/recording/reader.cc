@@ -344,19 +344,8 @@ std::span<const RecordedProcess> Recording::processes() const { return state_->p
 std::span<const RecordedThread> Recording::threads() const { return state_->threads; }
 const ModuleMap& Recording::module_map(uint32_t process) const { return state_->module_maps[process]; }
 const CollectorHealth& Recording::collector() const { return state_->collector; }
-void Recording::select_points(std::vector<Where> conditions) {
-  state_->conditions = std::make_shared<const std::vector<Where>>(std::move(conditions));
-}
-const std::shared_ptr<const std::vector<Where>>& Recording::conditions() const { return state_->conditions; }
-void Recording::select_calls(CallRules rules) {
-  state_->call_rules = std::make_shared<const CallRules>(std::move(rules));
-}
-const std::shared_ptr<const CallRules>& Recording::call_rules() const { return state_->call_rules; }
-void Recording::select_threads(std::vector<bool> wanted) { state_->wanted_threads = std::move(wanted); }
-bool Recording::selects_threads() const { return !state_->wanted_threads.empty(); }
-bool Recording::takes_thread(uint32_t thread) const {
-  return state_->wanted_threads.empty() || state_->wanted_threads[thread];
-}
+void Recording::select(std::shared_ptr<const Selection> selection) { state_->selection = std::move(selection); }
+const Selection* Recording::selection() const { return state_->selection.get(); }
 const InheritedCalls& Recording::inherited_calls() const {
   std::call_once(state_->inherited_known, [this] { state_->inherited_calls.emplace(*this); });
   return *state_->inherited_calls;

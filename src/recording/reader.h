@@ -15,16 +15,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "recording/call_sieve.h"
 #include "recording/inherited_calls.h"
 #include "recording/layout.h"
 #include "recording/module_map.h"
 #include "recording/records.h"
 #include "recording/time_map.h"
 #include "recording/types.h"
-#include "recording/where.h"
 
 namespace penna {
+
+struct Selection;
 
 // Processes and threads are named by their index in processes() and threads() everywhere below.
 struct RecordedProcess {
@@ -114,17 +114,9 @@ class Recording {
   const Site* site(uint32_t process, uint32_t id) const;
   const CollectorHealth& collector() const;
 
-  // Who reads events leaves out the points that do not meet them (PointSelection); null: all are read.
-  void select_points(std::vector<Where> conditions);
-  const std::shared_ptr<const std::vector<Where>>& conditions() const;
-  // Who reads events leaves out what these rules leave out (CallSieve); null: nothing. Not rough.
-  void select_calls(CallRules rules);
-  const std::shared_ptr<const CallRules>& call_rules() const;
-
-  // Who reads events leaves out those of other threads (EventFilter); who pairs them over threads counts what these did. By index.
-  void select_threads(std::vector<bool> wanted);
-  bool selects_threads() const;
-  bool takes_thread(uint32_t thread) const;
+  // What readers of events leave out (selection.h); null: nothing. The file itself knows nothing of it.
+  void select(std::shared_ptr<const Selection> selection);
+  const Selection* selection() const;
 
   // Found out when it is asked for first: the threads that forked are read.
   const InheritedCalls& inherited_calls() const;

@@ -43,9 +43,7 @@ struct Recording::State {
   std::vector<RecordedThread> threads;
   std::vector<ChunkRef> chunks;
   std::vector<size_t> first_chunk;  // by thread, and one behind the last
-  std::shared_ptr<const std::vector<Where>> conditions;
-  std::shared_ptr<const CallRules> call_rules;
-  std::vector<bool> wanted_threads;  // by index; empty: all
+  std::shared_ptr<const Selection> selection;
   std::once_flag inherited_known;
   std::optional<InheritedCalls> inherited_calls;
 

@@ -14,10 +14,6 @@
 
 namespace penna {
 
-// Entries or exits of these functions, all at one time, in chunks with a header like this, which the thread has not written.
-void append_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs, penna_chunk header,
-                  std::deque<std::vector<uint8_t>>& out);
-
 // Appends them to `out`. `chunk`: the one that `sifted` is about.
 void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
                    std::deque<std::vector<uint8_t>>& out);

@@ -195,13 +195,10 @@ std::string family_text(const Allocations& heap) {
   return heap.family().is_heap() ? "" : fmt::format(" of the family {}", heap.family().name());
 }
 
-bool has_range(const Recording& recording) {
-  return recording.call_rules() != nullptr && recording.call_rules()->has_range();
-}
-
 std::string end_text(const Recording& recording, const Allocations& heap) {
   const bool several = busy_processes(heap) > 1;
-  if (has_range(recording)) return several ? "at the end of the range or of their process" : "at the end of the range";
+  if (reads_range(recording))
+    return several ? "at the end of the range or of their process" : "at the end of the range";
   return several ? "at the end of each process" : "at the end";
 }
 
@@ -210,7 +207,7 @@ std::string no_allocations_text(const Recording& recording, const Allocations& h
   const std::string noun = heap.family().allocation() + std::string("s") + family_text(heap);
   if (total.left_out == 0 && (recording.session().classes & kAllocEvents) == 0)
     return fmt::format("No {} were recorded: record them with -k alloc.", noun);
-  if (total.left_out == 0 && has_range(recording)) return fmt::format("There are no {} in the range.", noun);
+  if (total.left_out == 0 && reads_range(recording)) return fmt::format("There are no {} in the range.", noun);
   if (total.left_out == 0) return fmt::format("No {} were recorded.", noun);
   return fmt::format("The filters leave out all {}{}.", counted(total.left_out, heap.family().allocation()),
                      family_text(heap));
@@ -258,7 +255,7 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
     head +=
         fmt::format("; {} of {}s whose {} {} (--unmatched)", counted(total.unmatched_frees, family.free()),
                     family.block(), family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping",
-                    has_range(recording) ? "is not in the range" : "was not recorded");
+                    reads_range(recording) ? "is not in the range" : "was not recorded");
   if (total.inherited_frees != 0)
     head += fmt::format("; {} of {}s that forked processes had of their parents",
                         counted(total.inherited_frees, family.free()), family.block());
@@ -330,7 +327,7 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
     report.tables[0] = leaks_by_stack(recording, heap, names, view);
   }
   report.tables[0].key = "leaks";
-  if (left.live_blocks != 0 && !has_range(recording)) report.tail = sudden_ends(recording, heap);
+  if (left.live_blocks != 0 && !reads_range(recording)) report.tail = sudden_ends(recording, heap);
   return report;
 }
 

@@ -102,7 +102,7 @@ std::string why_no_calls(const Recording& recording) {
   if (nothing_entered(recording)) return recording.collector().notes.front();
   const bool recorded = std::any_of(recording.chunks().begin(), recording.chunks().end(),
                                     [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
-  if (recorded && recording.call_rules() != nullptr) return "the filters leave out all that were recorded";
+  if (recorded && call_rules(recording) != nullptr) return "the filters leave out all that were recorded";
   if (recording.collector().calls_left_out != 0) return "the filters that it was recorded with left out all of them";
   return kBuildForCalls;
 }

@@ -24,7 +24,7 @@ std::string count_of_threads(size_t count) { return plural_text(static_cast<int6
 // How long the threads that waited for a lock were there, together, in the range that is read.
 uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
   const Summary summary = summarize(recording);
-  const CallRules* rules = recording.call_rules().get();
+  const CallRules* rules = call_rules(recording);
   uint64_t sum = 0;
   for (const uint32_t thread : lock.waiting_threads) {
     const ThreadSummary& one = summary.threads[thread];

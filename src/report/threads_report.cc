@@ -34,7 +34,7 @@ Report threads_report(const Recording& recording, const Summary& summary) {
                    {"blocked_ns", "BLOCKED", CellKind::kDuration}};
   const TimeMap& time = recording.time();
   for (uint32_t i = 0; i < summary.threads.size(); ++i) {
-    if (!recording.takes_thread(i)) continue;
+    if (!takes_thread(recording, i)) continue;
     const ThreadSummary& thread = summary.threads[i];
     uint64_t lost = 0;
     for (uint64_t count : thread.lost) lost += count;

@@ -82,7 +82,7 @@ TEST_F(LockBorders, OfARangeCountWhatLiesInItAndHoldersAreKnownFromBefore) {
   Recording recording = build_.open();
   CallRules rules;
   rules.begin = 50;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   Locks locks(recording);
   visit_past(recording, kLockEvents, locks);
   for_each_event(recording, {.classes = kLockEvents}, locks);

@@ -35,14 +35,14 @@ TEST(SiftedChunks, ThreadsAreSiftedApartAndMerged) {
   Recording recording = build.open();
   CallRules rules;
   rules.min_ticks = 50;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@10 +2@11 *0@13 -2@80 -1@90 ");
   rules.begin = 12;
   rules.end = 85;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@12 +2@12 *0@13 -2@80 -1@85 ");
   rules.begin = 14;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@14 +2@14 -2@80 -1@85 ");
   EXPECT_EQ(story(recording, kAllocEvents), "") << "without calls the time counts all the same";
 }
@@ -63,7 +63,7 @@ TEST(SiftedChunks, InheritedCallsAreAroundThoseOfAForkedProcess) {
   EXPECT_EQ(story(recording), "+1@10 +2@11 +1@20 +2@20 +3@30 -3@31 -2@32 -2@40 -1@41 ");
   CallRules rules;
   rules.depth = 2;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@10 +2@11 +1@20 +2@20 -2@32 -2@40 -1@41 ");
   rules = {};
   rules.inside_callers = true;
@@ -72,11 +72,11 @@ TEST(SiftedChunks, InheritedCallsAreAroundThoseOfAForkedProcess) {
     traits.caller = pc == 2;
     return traits;
   };
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+2@11 +2@20 +3@30 -3@31 -2@32 -2@40 ");
   rules = {};
   rules.begin = 25;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@25 +2@25 +1@25 +2@25 +3@30 -3@31 -2@32 -2@40 -1@41 ");
 }
 
@@ -95,7 +95,7 @@ TEST(SiftedChunks, ReadsAheadAsFarAsItMust) {
   Recording recording = build.open();
   CallRules rules;
   rules.min_ticks = 10 * chunks + 11;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   uint64_t allocations = 0, calls = 0;
   const auto count = [&](const Event& event) { ++(event.record.is_call() ? calls : allocations); };
   WalkReport walk = for_each_thread_event(recording, {}, count);
@@ -103,7 +103,7 @@ TEST(SiftedChunks, ReadsAheadAsFarAsItMust) {
   EXPECT_EQ(allocations, chunks);
   EXPECT_EQ(walk.chunks, chunks + 1);
   --rules.min_ticks;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   allocations = calls = 0;
   walk = for_each_thread_event(recording, {}, count);
   EXPECT_EQ(calls, 2u);
@@ -121,7 +121,7 @@ TEST(SiftedChunks, CallsCutByTheRangeFillChunksOfTheirOwn) {
   CallRules rules;
   rules.begin = 2 * kDepth;
   rules.end = 3 * kDepth;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   CodeMap map(recording);
   Calls calls(recording, map);
   for_each_thread_event(recording, {}, calls);
@@ -145,7 +145,7 @@ TEST(SiftedChunks, AJumpEndsWhatItLeavesWhateverIsLeftOut) {
   thread.exit(1, 50);
   Recording recording = build.open();
   const auto calls_of = [&](const CallRules& rules) {
-    recording.select_calls(rules);
+    select_calls(recording, rules);
     CodeMap map(recording);
     Calls calls(recording, map);
     for_each_thread_event(recording, {.classes = kCallEvents}, calls);
@@ -195,7 +195,7 @@ TEST(SiftedChunks, ContextsAreJudgedApart) {
   Recording recording = build.open();
   CallRules rules;
   rules.depth = 1;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   std::string text;
   for_each_event(recording, {.classes = kCallEvents}, [&](const Event& event) {
     if (event.record.is_call())
@@ -215,7 +215,7 @@ TEST(SiftedChunks, AMissingChunkIsALoss) {
   Recording recording = build.open();
   CallRules rules;
   rules.min_ticks = 50;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@10 -1@12 ");
 }
 

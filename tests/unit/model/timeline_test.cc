@@ -285,7 +285,7 @@ TEST(Timeline, WaitsOfEveryKind) {
   CallRules rules;
   rules.begin = 11;
   rules.end = 30;  // it may have ended behind that
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   EXPECT_THAT(lines_of(recording, 0), Contains(HasSubstr("still waits 99 sync 8 12..30 18")));
 }
 

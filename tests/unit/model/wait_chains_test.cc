@@ -79,7 +79,7 @@ TEST_F(WaitChainsTest, OfARangeCountsWhatLiesInIt) {
   Recording recording = build.open();
   CallRules rules;
   rules.begin = 150 * kMs;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   HeldLocks held(recording);
   WaitChains chains(held);
   struct Both {

@@ -23,7 +23,7 @@ TEST(AllocationReports, ARangeIsNotTheWholeProgram) {
   CallRules rules;
   rules.begin = 1200;
   rules.end = 8000;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   HeapHistory history(1200, 8000, 1);
   AllocationOptions options;
   options.observer = &history;
@@ -42,7 +42,7 @@ TEST(AllocationReports, ARangeIsNotTheWholeProgram) {
   EXPECT_EQ(std::get<int64_t>(chart.tables[0].rows[0].cells[0]), 200);
   rules.begin = 9000;
   rules.end = 9001;
-  recording.select_calls(rules);
+  select_calls(recording, rules);
   Allocations none(recording);
   for_each_event(recording, {.classes = kAllocEvents}, none);
   EXPECT_EQ(report_text(leaks_report(recording, none, names)), "There are no allocations in the range.\n");
