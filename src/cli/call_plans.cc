@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "cli/own_locks.h"
-#include "cli/point_sites.h"
 #include "model/function_chooser.h"
 #include "model/function_pattern.h"
 #include "penna/detail/regex.h"
 #include "report/units.h"
 #include "symbols/demangle.h"
+#include "symbols/point_sites.h"
 #include "symbols/value_spec.h"
 
 namespace penna {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "analysis/wait_analyses.h"
 #include "cli/arguments.h"
-#include "cli/wait_analyses.h"
 #include "model/checks.h"
 #include "report/wait_texts.h"
 

@@ -9,9 +9,10 @@
 #include <span>
 #include <utility>
 
-#include "cli/analyses.h"
+#include "analysis/analyses.h"
 #include "cli/filter_options.h"
 #include "cli/output.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "model/check_needs.h"
 #include "model/checks.h"
@@ -153,15 +154,17 @@ std::vector<Verdict> judge(const CheckOptions& options, const Recording& recordi
 }
 
 // What must be read.
-uint32_t classes_to_check(const CheckOptions& options, const Summary& summary) {
+AnalysisChoice passes_to_check(const CheckOptions& options, const Summary& summary) {
   const bool calls = summary.events[PENNA_CALLS] != 0;
-  uint32_t classes = 0;
-  if (options.of_allocations()) classes |= kAllocEvents;
-  if (options.of_locks()) classes |= kLockEvents;
-  if (options.waits.any()) classes |= kLockOrder;
-  if (!options.max_allocs.empty() && calls) classes |= kCallEvents | kCallTree | kAllocByCall;
-  if (!options.no_lock_in.empty()) classes |= kLockPlaces | (calls ? kCallEvents | kCallTree : 0);
-  return classes;
+  AnalysisChoice passes;
+  if (options.of_allocations()) passes.classes |= kAllocEvents;
+  if (options.of_locks()) passes.classes |= kLockEvents;
+  passes.lock_order = options.waits.any();
+  passes.lock_places = !options.no_lock_in.empty();
+  if (!options.max_allocs.empty() && calls) passes.context = AllocationContext::kCall;
+  passes.call_tree = calls && (passes.lock_places || passes.context == AllocationContext::kCall);
+  if (passes.call_tree) passes.classes |= kCallEvents;
+  return passes;
 }
 
 // A program that the agent could not enter keeps every limit, and that says nothing.
@@ -192,10 +195,11 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
-  const uint32_t classes = classes_to_check(options, summary);
+  const AnalysisChoice passes = passes_to_check(options, summary);
+  const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
   SameStacks same(recording, names, SameStacks::Of::kEachProcess);  // as the limit of the peak is on each
-  const Analyses analyses = analyse(recording, summary, names.map(), classes, !options.input.no_progress,
-                                    {choice.get(), 1, &same, PeakOf::kEachProcess});
+  const Analyses analyses =
+      analyse(recording, summary, names.map(), passes, progress.get(), {choice.get(), 1, &same, PeakOf::kEachProcess});
   const HealthReport health = examine(recording, summary, analyses, names);
   const std::vector<Verdict> verdicts =
       judge(options, recording, summary, health, analyses, choice.get(), listed, names);

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/analyses.h"
+#include "analysis/analyses.h"
 #include "cli/output.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "report/alloc_diff.h"
 #include "report/frames.h"
@@ -26,7 +27,9 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
   const std::unique_ptr<SymbolSource> symbols = open_symbols(input, recording);
   Names names(recording, *symbols);
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
-  const Analyses analyses = analyse(recording, summary, names.map(), classes, !input.no_progress, {choice.get(), 1});
+  const std::unique_ptr<ProgressObserver> progress = progress_line(!input.no_progress);
+  const Analyses analyses =
+      analyse(recording, summary, names.map(), {.classes = classes}, progress.get(), {choice.get(), 1});
   PENNA_TRY(use(recording, analyses, names));
   for (const std::string& sentence : unmet_stacks(choice.get()))
     warnings.push_back(fmt::format("{}: {}", side, sentence));

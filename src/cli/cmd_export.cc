@@ -12,6 +12,7 @@
 #include "cli/export_heap.h"
 #include "cli/output.h"
 #include "cli/process_option.h"
+#include "cli/progress_line.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "export/chrome_export.h"
@@ -285,8 +286,9 @@ int cmd_export(const ExportOptions& options) {
   Analyses analyses;
   int status = 0;
   {
-    Progress progress("exporting", summary.total_events() * (format.passes), "events",
-                      !options.input.no_progress && (!is_file || !is_terminal(output->fd())));
+    const std::unique_ptr<ProgressObserver> line =
+        progress_line(!options.input.no_progress && (!is_file || !is_terminal(output->fd())));
+    Progress progress("exporting", summary.total_events() * (format.passes), "events", line.get());
     ExportWork work{chosen, *recording, names, analyses, progress, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/analyses.h"
+#include "analysis/analyses.h"
 #include "cli/filter_options.h"
 #include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "model/function_pattern.h"
 #include "model/slowdown.h"
@@ -44,7 +44,8 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
                   [&](const CodePlace& place) { return pattern.matches(names.function_name(place)); });
   Analyses analyses;
   {
-    Progress progress("reading", summary.events[PENNA_CALLS], "events", !options.input.no_progress);
+    const std::unique_ptr<ProgressObserver> line = progress_line(!options.input.no_progress);
+    Progress progress("reading", summary.events[PENNA_CALLS], "events", line.get());
     analyses.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
       progress.step(count_of(some));
       graph(some);

@@ -2,7 +2,7 @@
 // See cmd_info.h.
 #include "cli/cmd_info.h"
 
-#include "cli/analyses.h"
+#include "analysis/analyses.h"
 #include "cli/verbs.h"
 #include "report/info.h"
 

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "cli/list_process.h"
+#include "cli/point_listing.h"
 #include "cli/verbs.h"
 
 namespace penna {

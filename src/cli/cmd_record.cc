@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "analysis/unmet_patterns.h"
 #include "attach/launch.h"
 #include "base/file.h"
 #include "base/output_file.h"
@@ -25,7 +26,6 @@
 #include "cli/shown_names.h"
 #include "cli/signal_relay.h"
 #include "cli/silencer.h"
-#include "cli/unmet_points.h"
 #include "collect/arrivals.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/analyses.h"
+#include "analysis/analyses.h"
+#include "base/count_text.h"
 #include "cli/output.h"
 #include "cli/process_option.h"
-#include "cli/progress.h"
+#include "cli/progress_line.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "report/file_state.h"
@@ -90,8 +91,8 @@ class Replay {
         style_{wants_color(options.table.color, output.fd()), terminal_width(output.fd())},
         printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr}, output.sink()),
         cells_(recording, names, printer_) {
-    progress_.emplace("reading", summarize(recording).total_events(), "events",
-                      !options.input.no_progress && !is_terminal(output.fd()));
+    line_ = progress_line(!options.input.no_progress && !is_terminal(output.fd()));
+    progress_.emplace("reading", summarize(recording).total_events(), "events", line_.get());
     if (options.table.format != Format::kTable) {
       table_.emplace(options.table.format, output, replay_table(*options.fields));
     } else if (options.fields) {
@@ -152,7 +153,8 @@ class Replay {
   ReplayPrinter printer_;
   ReplayCells cells_;
   std::optional<ReportStream> table_;  // of CSV and JSON
-  std::optional<Progress> progress_;   // until the end is written
+  std::unique_ptr<ProgressObserver> line_;
+  std::optional<Progress> progress_;  // until the end is written
   UnbalancedEnds ends_;
   uint64_t shown_ = 0;
 };

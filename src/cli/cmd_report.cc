@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/analyses.h"
 #include "base/say.h"
-#include "cli/analyses.h"
 #include "cli/cmd_export.h"
 #include "cli/cmd_record.h"
-#include "cli/progress.h"
+#include "cli/progress_line.h"
 #include "cli/report_by.h"
 #include "cli/verbs.h"
 #include "model/same_stacks.h"
@@ -45,7 +45,7 @@ LockView view_of_locks(const Material& m) { return {m.analyses.lock_blocks.get()
 
 struct NamedReport {
   const char* name;
-  uint32_t classes;  // what it must read
+  AnalysisChoice passes;  // what it needs
   Report (*build)(const Material&);
 };
 
@@ -69,15 +69,18 @@ Report with_deadlocks(Report report, const Material& m) {
 }
 
 constexpr NamedReport kReports[] = {
-    {"calls", kCallEvents,
+    {"calls",
+     {.classes = kCallEvents},
      [](const Material& m) {
        if (m.analyses.call_groups)
          return calls_report(m.recording, *m.analyses.calls, *m.analyses.call_groups, m.names);
        return calls_report(m.recording, *m.analyses.calls, m.names);
      }},
-    {"tree", kCallEvents | kCallTree,
+    {"tree",
+     {.classes = kCallEvents, .call_tree = true},
      [](const Material& m) { return tree_report(m.recording, *m.analyses.tree, m.names); }},
-    {"alloc", kAllocEvents,
+    {"alloc",
+     {.classes = kAllocEvents},
      [](const Material& m) {
        if (m.analyses.unmatched)
          return unmatched_report(m.recording, *m.analyses.allocations, *m.analyses.unmatched,
@@ -86,50 +89,64 @@ constexpr NamedReport kReports[] = {
          return freers_report(m.recording, *m.analyses.allocations, *m.analyses.lifetimes, m.names);
        return alloc_report(m.recording, *m.analyses.allocations, m.names, m.view);
      }},
-    {"leaks", kAllocEvents,
+    {"leaks",
+     {.classes = kAllocEvents},
      [](const Material& m) { return leaks_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
-    {"temp", kAllocEvents,
+    {"temp",
+     {.classes = kAllocEvents},
      [](const Material& m) { return temp_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
-    {"peak", kAllocEvents,
+    {"peak",
+     {.classes = kAllocEvents},
      [](const Material& m) { return peak_report(m.recording, *m.analyses.allocations, m.names, m.view); }},
-    {"sizes", kAllocEvents | kBlockSizes,
+    {"sizes",
+     {.classes = kAllocEvents, .blocks = BlockView::kSizes},
      [](const Material& m) { return sizes_report(m.recording, *m.analyses.allocations, *m.analyses.sizes); }},
-    {"lifetimes", kAllocEvents | kBlockLives,
+    {"lifetimes",
+     {.classes = kAllocEvents, .blocks = BlockView::kLifetimes},
      [](const Material& m) {
        return lifetimes_report(m.recording, *m.analyses.allocations, *m.analyses.lifetimes, m.names, m.view,
                                m.options.by == ReportBy::kFreer);
      }},
-    {"heap", kAllocEvents | kHeapHistory,
+    {"heap",
+     {.classes = kAllocEvents, .blocks = BlockView::kHistory},
      [](const Material& m) { return heap_report(m.recording, *m.analyses.allocations, *m.analyses.history, m.ascii); }},
-    {"locks", kLockEvents | kHangs,
+    {"locks",
+     {.classes = kLockEvents, .hangs = true},
      [](const Material& m) {
        return with_deadlocks(locks_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)), m);
      }},
-    {"waits", kLockEvents | kHangs,
+    {"waits",
+     {.classes = kLockEvents, .hangs = true},
      [](const Material& m) {
        const std::optional<WaitsBy> by = waits_by(m.options.by);
        return with_deadlocks(by ? waits_by_report(m.recording, *m.analyses.locks, m.names, *by, view_of_locks(m))
                                 : waits_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)),
                              m);
      }},
-    {"holds", kLockEvents | kHangs,
+    {"holds",
+     {.classes = kLockEvents, .hangs = true},
      [](const Material& m) {
        return with_deadlocks(holds_report(m.recording, *m.analyses.locks, m.names, view_of_locks(m)), m);
      }},
-    {"chains", kLockEvents | kWaitChains,
+    {"chains",
+     {.classes = kLockEvents, .wait_chains = true},
      [](const Material& m) {
        if (m.path) return path_report(*m.path, wait_texts(m));
        const WaitAnalyses& waits = *m.analyses.relations;
        return chains_report(*waits.chains(), waits.deadlocks(), wait_texts(m), waits.end());
      }},
-    {"order", kLockEvents | kLockOrder,
+    {"order",
+     {.classes = kLockEvents, .lock_order = true},
      [](const Material& m) {
        const WaitAnalyses& waits = *m.analyses.relations;
        return order_report(*waits.order(), waits.deadlocks(), wait_texts(m), waits.end());
      }},
-    {"points", kPointEvents, [](const Material& m) { return points_report(m.recording, *m.analyses.points, m.names); }},
-    {"threads", 0, [](const Material& m) { return threads_report(m.recording, m.summary); }},
-    {"health", kEventClasses,
+    {"points",
+     {.classes = kPointEvents},
+     [](const Material& m) { return points_report(m.recording, *m.analyses.points, m.names); }},
+    {"threads", {}, [](const Material& m) { return threads_report(m.recording, m.summary); }},
+    {"health",
+     {.classes = kEventClasses},
      [](const Material& m) {
        return health_report(m.recording, m.summary, examine(m.recording, m.summary, m.analyses, m.names));
      }},
@@ -144,7 +161,7 @@ Report build_overview(const Material& m) {
     report.head.push_back(std::move(sentence));
   return report;
 }
-constexpr NamedReport kOverview = {"", kEventClasses | kDeadlocks, build_overview};
+constexpr NamedReport kOverview = {"", {.classes = kEventClasses, .deadlocks = true}, build_overview};
 
 // Not a table.
 constexpr const char* kFlame = "flame";
@@ -277,7 +294,8 @@ Result<> show_flame(const Recording& recording, const ReportOptions& options, Ou
   Flame flame;
   Analyses analyses;
   {
-    Progress progress("reading", summary.total_events(), "events", !options.input.no_progress);
+    const std::unique_ptr<ProgressObserver> line = progress_line(!options.input.no_progress);
+    Progress progress("reading", summary.total_events(), "events", line.get());
     const TextSink take = [&](std::string_view text) {
       flame.add(text);
       return true;
@@ -310,18 +328,20 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
   SameStacks same(recording, names);
-  const Analyses analyses = analyse(
-      recording, summary, names.map(), which.classes | classes_by(options) | (options.net ? kNetTimes : 0),
-      !options.input.no_progress, {choice.get(), options.within.value_or(1), shows_stacks(options) ? &same : nullptr},
-      lock_options(options, recording));
+  AnalysisChoice passes = which.passes;
+  choose_passes(options, passes);
+  const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
+  const Analyses analyses = analyse(recording, summary, names.map(), passes, progress.get(),
+                                    {choice.get(), options.within.value_or(1), shows_stacks(options) ? &same : nullptr},
+                                    lock_options(options, recording));
 
   std::optional<CriticalPath> path;
   if (options.path.any()) path = PENNA_TRY(find_path(recording, summary, *analyses.relations->history(), options.path));
   Report report;
   {
-    Progress progress("naming", analyses.allocations ? analyses.allocations->stacks().size() : 0, "stacks",
-                      !options.input.no_progress);
-    const AllocationView view{groups_of(options), [&] { progress.slow_step(); }, analyses.tree.get(),
+    Progress naming("naming", analyses.allocations ? analyses.allocations->stacks().size() : 0, "stacks",
+                    progress.get());
+    const AllocationView view{groups_of(options), [&] { naming.slow_step(); }, analyses.tree.get(),
                               options.suppressions.none ? nullptr : &suppressor};
     report = which.build({recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd()),
                           path ? &*path : nullptr});
@@ -333,7 +353,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
     if (heap != nullptr && heap->family().is_heap())
       if (std::string others = other_families_text(recording, *heap); !others.empty())
         report.tail.push_back(std::move(others));
-    if ((which.classes & kAllocEvents) != 0 && analyses.allocations && analyses.allocations->is_sampled())
+    if ((which.passes.classes & kAllocEvents) != 0 && analyses.allocations && analyses.allocations->is_sampled())
       report.head.push_back(sample_text(*analyses.allocations));
   }
   for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/wait_analyses.h"
 #include "cli/alloc_options.h"
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/table_output.h"
-#include "cli/wait_analyses.h"
 #include "export/folded_export.h"
 
 namespace penna {

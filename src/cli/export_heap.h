@@ -4,10 +4,10 @@
 // Invariant: what a format leaves out (other processes, what it cannot express) is said in a sentence.
 #pragma once
 
+#include "analysis/analyses.h"
+#include "analysis/progress.h"
 #include "base/fd.h"
-#include "cli/analyses.h"
 #include "cli/cmd_export.h"
-#include "cli/progress.h"
 #include "export/libleaks_export.h"
 #include "export/text_sink.h"
 

@@ -281,12 +281,6 @@ std::string filter_text(const FilterOptions& options) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string unmet_text(const std::string& option) {
-  const size_t end = std::min(option.find(" (is it "), option.size());
-  return fmt::format("{} met no function that was called{}: 'penna report calls -n 0' of all calls lists their names",
-                     option.substr(0, end), option.substr(end));
-}
-
 std::vector<std::string> filter_words(const FilterOptions& options) {
   std::vector<std::string> words;
   each_option(options, [&](const char*, const char* name, const std::string& text) {

@@ -58,8 +58,6 @@ std::vector<std::string> triggered(const FilterOptions& options, std::initialize
 bool asked_for_point_stacks(const Session& session);
 // As one types what leaves something out: "-F 'pay*' --depth 3"; empty when nothing does. For sentences.
 std::string filter_text(const FilterOptions& options);
-// That no function met an option, as a sentence.
-std::string unmet_text(const std::string& option);
 // What a recording says of the rules it was made with, one option each.
 std::vector<std::string> filter_words(const FilterOptions& options);
 

@@ -9,8 +9,8 @@
 #include <array>
 #include <cstring>
 
-#include "cli/process_modules.h"
 #include "report/units.h"
+#include "symbols/process_modules.h"
 
 namespace penna {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "attach/call_sites.h"
 #include "base/file.h"
+#include "cli/point_listing.h"
 #include "report/frames.h"
 #include "report/units.h"
 #include "symbols/elf_facts.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/point_list.h"
 #include "report/table.h"
+#include "symbols/point_list.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {

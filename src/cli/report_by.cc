@@ -7,8 +7,6 @@
 
 #include <algorithm>
 
-#include "cli/analyses.h"
-
 namespace penna {
 namespace {
 
@@ -22,19 +20,27 @@ bool is_one_of(const std::string& word, Words words) {
 
 bool is_by_stacks(const std::string& table) { return is_one_of(table, kByTables); }
 
-uint32_t classes_by(const ReportOptions& options) {
-  if (options.unmatched) return kUnmatchedFrees;
-  if (options.path.any()) return kWaitPath;
-  if (!options.by || options.which == "waits") return 0;
-  if (options.which == "calls")
-    return options.by == ReportBy::kThread ? kCallsByThread : options.by == ReportBy::kModule ? kCallsByModule : 0;
+void choose_passes(const ReportOptions& options, AnalysisChoice& choice) {
+  choice.net_times = options.net;
+  choice.unmatched_frees = options.unmatched;
+  choice.wait_path = options.path.any();
+  if (options.unmatched || options.path.any() || !options.by || options.which == "waits") return;
+  if (options.which == "calls") {
+    if (options.by == ReportBy::kThread) choice.call_groups = CallGroups::By::kThread;
+    if (options.by == ReportBy::kModule) choice.call_groups = CallGroups::By::kModule;
+    return;
+  }
   switch (*options.by) {
-    case ReportBy::kProcess: return kAllocByProcess;
-    case ReportBy::kThread: return kAllocByThread;
-    case ReportBy::kCall: return kAllocByCall | kCallTree | kCallEvents;
-    case ReportBy::kKind: return kAllocByKind;
-    case ReportBy::kFreer: return kBlockFreers;
-    default: return 0;
+    case ReportBy::kProcess: choice.context = AllocationContext::kProcess; return;
+    case ReportBy::kThread: choice.context = AllocationContext::kThread; return;
+    case ReportBy::kCall:
+      choice.context = AllocationContext::kCall;
+      choice.call_tree = true;
+      choice.classes |= kCallEvents;
+      return;
+    case ReportBy::kKind: choice.context = AllocationContext::kKind; return;
+    case ReportBy::kFreer: choice.blocks = BlockView::kFreers; return;
+    default: return;
   }
 }
 

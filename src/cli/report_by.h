@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/analyses.h"
 #include "base/result.h"
 #include "cli/cmd_report.h"
 #include "report/reports.h"
@@ -20,8 +21,8 @@ bool is_one_of(const std::string& word, Words words);
 bool is_by_stacks(const std::string& table);
 
 Result<> check_by(const ReportOptions& options);
-// What a table must read more, for the rows that it is asked for.
-uint32_t classes_by(const ReportOptions& options);
+// Adds what a table needs for the rows that are asked for.
+void choose_passes(const ReportOptions& options, AnalysisChoice& choice);
 // Of allocations, and of waits; none: as the table is by itself.
 std::optional<GroupBy> groups_of(const ReportOptions& options);
 std::optional<WaitsBy> waits_by(std::optional<ReportBy> by);

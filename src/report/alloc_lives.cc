@@ -221,8 +221,8 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
                                           family.freed(), count_text(static_cast<int64_t>(elsewhere)),
                                           family.space() == BlockSpace::kMaps ? "mapped" : "allocated",
                                           count_text(static_cast<int64_t>(total.live_blocks)),
-                                          has_range(recording) ? "not" : "never", family.freed(),
-                                          has_range(recording) ? " in the range" : ""));
+                                          reads_range(recording) ? "not" : "never", family.freed(),
+                                          reads_range(recording) ? " in the range" : ""));
   report.tables.push_back(freed_by ? table_of_freers(recording, heap, lives, names)
                                    : table_of_lives(recording, heap, lives, names, view));
   report.tables[0].key = "lifetimes";

@@ -71,7 +71,6 @@ std::string other_families_text(const Recording& recording, const Allocations& h
 std::string no_allocations_text(const Recording& recording, const Allocations& heap);
 // That a recording holds a sample only: the report's numbers are estimates of all, or those of the sample.
 std::string sample_text(const Allocations& heap);
-bool has_range(const Recording& recording);  // -r
 // "at the end", of the program, of each of its processes or of the range (-r) that is shown.
 std::string end_text(const Recording& recording, const Allocations& heap);
 // Why nothing is known of temporary allocations, and what to do.

@@ -218,4 +218,10 @@ OperandTrap operand_trap(const SdtArg& arg, int machine) {
   return sized ? trap : OperandTrap::kSize;
 }
 
+std::string sdt_types_text(const std::vector<SdtArg>& args) {
+  std::string text;
+  for (const SdtArg& arg : args) text += (text.empty() ? "" : ", ") + sdt_type_name(arg);
+  return text;
+}
+
 }  // namespace penna

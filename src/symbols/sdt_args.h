@@ -25,6 +25,8 @@ std::vector<SdtArg> parse_sdt_args(std::string_view text);
 
 // "s32", "u64", "f64"; "?" when the size is not stated.
 std::string sdt_type_name(const SdtArg& arg);
+// Of several: "s32, u64".
+std::string sdt_types_text(const std::vector<SdtArg>& args);
 
 // What is wrong with an operand for the clients that read it.
 enum class OperandTrap : uint8_t {

@@ -10,7 +10,8 @@
 #include <cstring>
 
 #include "cli/list_process.h"
-#include "cli/process_modules.h"
+#include "cli/point_listing.h"
+#include "symbols/process_modules.h"
 
 namespace penna::list_test {
 namespace {

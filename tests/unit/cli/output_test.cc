@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "cli/progress.h"
+#include "cli/progress_line.h"
 #include "cli/terminal.h"
 
 namespace penna::output_test {
@@ -69,10 +69,10 @@ TEST(Output, WhatCannotBeMadeIsASentence) {
 }
 
 TEST(Progress, Text) {
-  EXPECT_EQ(Progress::text("reading", 5'000'000, 10'000'000, "events", 1), "reading: 50 %, 5.0 M events/s, 1 s left");
-  EXPECT_EQ(Progress::text("reading", 20, 10, "events", 1), "reading: 100 %, 20 events/s");
-  EXPECT_EQ(Progress::text("reading", 5'000, 0, "events", 1), "reading: 5.0 k events/s");
-  EXPECT_EQ(Progress::text("reading", 0, 10, "events", 0), "reading: 0 %, 0 events/s");
+  EXPECT_EQ(progress_text("reading", 5'000'000, 10'000'000, "events", 1), "reading: 50 %, 5.0 M events/s, 1 s left");
+  EXPECT_EQ(progress_text("reading", 20, 10, "events", 1), "reading: 100 %, 20 events/s");
+  EXPECT_EQ(progress_text("reading", 5'000, 0, "events", 1), "reading: 5.0 k events/s");
+  EXPECT_EQ(progress_text("reading", 0, 10, "events", 0), "reading: 0 %, 0 events/s");
 }
 
 TEST(Terminal, NoTerminalHasNoWidthAndNoColour) {

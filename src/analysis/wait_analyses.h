@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "model/critical_path.h"
 #include "model/deadlocks.h"
 #include "model/lock_order.h"
 #include "model/names.h"
 #include "model/summary.h"
 #include "model/wait_chains.h"
-#include "report/table.h"
 
 namespace penna {
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// See unmet_points.h. A recording describes the points that were armed; those that were not are in the files that its processes mapped.
-#include "cli/unmet_points.h"
+// See unmet_patterns.h. A recording describes the points that were armed; those that were not are in the files that its processes mapped.
+#include "analysis/unmet_patterns.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/nearest_name.h"
-#include "cli/point_list.h"
 #include "penna/detail/regex.h"
 #include "symbols/elf_file.h"
+#include "symbols/point_list.h"
 
 namespace penna {
 namespace {
@@ -43,6 +44,12 @@ bool is_met(const std::string& pattern, const std::set<std::string>& names) {
 }
 
 }  // namespace
+
+std::string unmet_text(const std::string& option) {
+  const size_t end = std::min(option.find(" (is it "), option.size());
+  return fmt::format("{} met no function that was called{}: 'penna report calls -n 0' of all calls lists their names",
+                     option.substr(0, end), option.substr(end));
+}
 
 std::vector<std::string> unmet_points(const char* option, const std::vector<std::string>& patterns, const char* behind,
                                       const std::string& path) {

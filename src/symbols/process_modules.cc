@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See process_modules.h. https://www.kernel.org/doc/html/latest/filesystems/proc.html
-#include "cli/process_modules.h"
+#include "symbols/process_modules.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PointList: the points of a binary as penna list shows them: what our own site records say, joined with the SDT notes.
+// PointList: the points of a binary: what our own site records say, joined with the SDT notes.
 //
 // Why both: a note has sizes and operands of arguments, a site record their names and types; gdb, perf and bpftrace stop
 // at the nop of the note, Penna patches the slot of the record. Probes of other headers have notes only;
@@ -14,9 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/json_writer.h"
 #include "recording/types.h"
-#include "report/table.h"
 #include "symbols/sdt_args.h"
 #include "symbols/sdt_notes.h"
 #include "symbols/symbol_file.h"
@@ -47,6 +45,9 @@ struct ListedPoint {
   std::string full_name() const { return provider + ":" + name; }
 };
 
+// What a point is to Penna, as a word; a probe (0) is one of another header.
+const char* point_kind_name(uint8_t kind);
+
 // Collects sites and notes; copies from one line of the source are one point.
 class PointList {
  public:
@@ -65,11 +66,5 @@ class PointList {
   std::map<std::string, size_t> index_;
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> sites_;  // provider, name: those with site records
 };
-
-// POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source` is the
-// index of its point.
-Table points_table(const std::vector<ListedPoint>& points, bool in_process);
-// The fields of a point in JSON, into an object that is open.
-void write_point(const ListedPoint& point, bool in_process, JsonWriter& json);
 
 }  // namespace penna

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See wait_analyses.h.
-#include "cli/wait_analyses.h"
+#include "analysis/wait_analyses.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See point_sites.h. The layout is that of penna/point_abi.h; offsets count from the field that holds them.
-#include "cli/point_sites.h"
+#include "symbols/point_sites.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: MIT
-// See point_list.h.
-#include "cli/point_list.h"
+// See point_listing.h.
+#include "cli/point_listing.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-
-#include "cli/point_sites.h"
+#include <optional>
+#include <string>
 
 namespace penna {
 namespace {
-
-// The notes of each name that no site has taken, by address: {pc, index}.
-using NotePlaces = std::set<std::pair<uint64_t, size_t>>;
-using NotesByName = std::map<std::pair<std::string, std::string>, NotePlaces>;
-
-// A site's nop stands behind its slot, unless it is in cold code: then what is left is as good as any.
-std::optional<size_t> take_note(NotesByName& named, const Site& site) {
-  const auto found = named.find({site.provider, site.name});
-  if (found == named.end() || found->second.empty()) return std::nullopt;
-  NotePlaces& places = found->second;
-  auto place = places.lower_bound({site.address, 0});
-  if (place == places.end()) place = places.begin();
-  const size_t index = place->second;
-  places.erase(place);
-  return index;
-}
-
-// What tells points apart: strings that cannot hold a zero, joined by zeros.
-std::string key_of(std::initializer_list<std::string_view> parts) {
-  std::string key;
-  for (std::string_view part : parts) (key += part) += '\0';
-  return key;
-}
 
 const char* type_name(uint8_t type) {
   switch (type) {
@@ -47,24 +23,6 @@ const char* type_name(uint8_t type) {
     case PENNA_ARG_ARRAY: return "array";
     default: return "unknown";
   }
-}
-
-// What the point is to Penna; a probe is none of ours, or one without a site.
-const char* kind_name(uint8_t kind) {
-  switch (kind) {
-    case 0: return "probe";
-    case PENNA_SITE_SPAN: return "span";
-    case PENNA_SITE_TRIGGER: return "trigger";
-    case PENNA_SITE_POOL: return "pool";
-    default: return "event";
-  }
-}
-
-// "s32, u64".
-std::string types_text(const std::vector<SdtArg>& args) {
-  std::string text;
-  for (const SdtArg& arg : args) text += (text.empty() ? "" : ", ") + sdt_type_name(arg);
-  return text;
 }
 
 bool same_operands(const ListedPoint& point) {
@@ -85,7 +43,7 @@ std::string arguments_text(const ListedPoint& point) {
                           type_name(argument.type));
     return text;
   }
-  if (!same_operands(point)) return types_text(point.places[0].operands);
+  if (!same_operands(point)) return sdt_types_text(point.places[0].operands);
   for (const SdtArg& arg : point.places[0].operands)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sdt_type_name(arg), arg.operand);
   return text;
@@ -180,92 +138,6 @@ void write_place(const PointPlace& place, bool in_process, JsonWriter& json) {
 
 }  // namespace
 
-ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) {
-  const auto [at, is_new] = index_.emplace(key, points_.size());
-  if (is_new) {
-    if (point.kind != 0) sites_[{point.provider, point.name}].push_back(points_.size());
-    points_.push_back(std::move(point));
-  }
-  points_[at->second].places.emplace_back();
-  return points_[at->second];
-}
-
-ListedPoint& PointList::add(const Site& site) {
-  std::string arguments;
-  for (const SiteArgument& argument : site.arguments)
-    (arguments += argument.name) += static_cast<char>(argument.type + 'A');
-  const std::string line = std::to_string(site.line);
-  ListedPoint point;
-  point.provider = site.provider;
-  point.name = site.name;
-  point.arguments = site.arguments;
-  point.kind = site.kind == 0 ? uint8_t{PENNA_SITE_EVENT} : site.kind;
-  point.file = site.file;
-  point.line = site.line;
-  ListedPoint& listed = with_place(key_of({kind_name(site.kind), site.provider, site.name, site.file, line, arguments}),
-                                   std::move(point));
-  listed.places.back().slot = site.address;
-  return listed;
-}
-
-// Compilers may give the code behind a cold block its own copy of the nop: then a point has more notes than slots.
-ListedPoint* PointList::site_of(const SdtNote& note, const std::string& file, uint32_t line) {
-  const auto found = sites_.find({note.provider, note.name});
-  if (found == sites_.end() || line == 0) return nullptr;
-  const auto same = std::find_if(found->second.begin(), found->second.end(), [&](size_t index) {
-    const ListedPoint& point = points_[index];
-    return point.line == line && file.size() >= point.file.size() &&
-           file.compare(file.size() - point.file.size(), point.file.size(), point.file) == 0;
-  });
-  return same == found->second.end() ? nullptr : &points_[*same];
-}
-
-void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
-  ListedPoint point;
-  point.provider = note.provider;
-  point.name = note.name;
-  point.semaphore = note.semaphore;
-  if (symbols != nullptr) {
-    if (const std::vector<FrameName> frames = symbols->frames(note.pc, false); !frames.empty()) {
-      point.file = frames[0].file;
-      point.line = frames[0].line;
-      point.function = frames[0].function;
-    }
-  }
-  PointPlace place;
-  place.probe = note.pc;
-  place.operands = parse_sdt_args(note.args);
-  if (ListedPoint* site = site_of(note, point.file, point.line)) {
-    site->places.push_back(std::move(place));
-    return;
-  }
-  const std::string source = point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
-  const std::string semaphore = std::to_string(note.semaphore);
-  const std::string key =
-      key_of({kind_name(0), note.provider, note.name, types_text(place.operands), source, semaphore});
-  with_place(key, std::move(point)).places.back() = std::move(place);
-}
-
-void PointList::add(const ElfFile& file, SymbolFile* symbols) {
-  const std::vector<SdtNote> notes = read_sdt_notes(file);
-  NotesByName named;
-  for (size_t i = 0; i < notes.size(); ++i) named[{notes[i].provider, notes[i].name}].insert({notes[i].pc, i});
-  std::vector<bool> taken(notes.size());
-  std::vector<Site> sites = read_point_sites(file);
-  std::stable_sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.address < b.address; });
-  for (const Site& site : sites) {
-    ListedPoint& point = add(site);
-    const std::optional<size_t> index = take_note(named, site);
-    if (!index) continue;
-    taken[*index] = true;
-    point.semaphore = notes[*index].semaphore;
-    point.places.back().probe = notes[*index].pc;
-    point.places.back().operands = parse_sdt_args(notes[*index].args);
-  }
-  for (size_t i = 0; i < notes.size(); ++i)
-    if (!taken[i]) add_note(notes[i], symbols);
-}
-
 Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
   const bool semaphores =
       std::any_of(points.begin(), points.end(), [](const ListedPoint& point) { return point.semaphore != 0; });
@@ -284,7 +156,7 @@ Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
     const PointPlace& first = point.places[0];
     std::vector<Cell> cells;
     cells.emplace_back(point.full_name());
-    cells.emplace_back(std::string(kind_name(point.kind)));
+    cells.emplace_back(std::string(point_kind_name(point.kind)));
     cells.emplace_back(arguments_text(point));
     cells.emplace_back(static_cast<int64_t>(copies(point)));
     if (in_process) cells.emplace_back(armed_text(point));
@@ -301,7 +173,7 @@ void write_point(const ListedPoint& point, bool in_process, JsonWriter& json) {
   json.field("point", point.full_name());
   json.field("provider", point.provider);
   json.field("name", point.name);
-  json.field("kind", kind_name(point.kind));
+  json.field("kind", point_kind_name(point.kind));
   write_arguments(point, json);
   write_address(json, "semaphore", point.semaphore);
   if (in_process) {

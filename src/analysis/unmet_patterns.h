@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Which patterns of record -e and -T, and conditions of --where, met no point of a recording, with what they were most likely meant to be.
+// Patterns and conditions that met nothing in a recording: most likely mistyped, so each is told with the nearest name.
+// Invariant: a sentence for each, in the order of the options.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "recording/reader.h"
+#include "recording/where.h"
 
 namespace penna {
 
@@ -13,6 +15,9 @@ namespace penna {
 // pattern, as in -T 'shop:*@stack'.
 std::vector<std::string> unmet_points(const char* option, const std::vector<std::string>& patterns, const char* behind,
                                       const std::string& path);
+
+// That no function met a filter, as a sentence. `option`: as CallRules::unmet gives it.
+std::string unmet_text(const std::string& option);
 
 // Conditions on arguments that no point of it has.
 std::vector<std::string> unmet_conditions(const Recording& recording, const std::vector<Where>& conditions);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // See analyses.h. Allocations and locks, where there are any, need all threads merged in time; calls and points do not, and
 // are faster without.
-#include "cli/analyses.h"
+#include "analysis/analyses.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
-#include "cli/filter_options.h"
-#include "cli/progress.h"
-#include "cli/unmet_points.h"
+#include "analysis/unmet_patterns.h"
 
 namespace penna {
 namespace {
@@ -94,33 +94,50 @@ AllocationObserver* observer_of(const Analyses& made) {
   return made.history.get();
 }
 
-void add_allocations(const Recording& recording, const Summary& summary, uint32_t classes, const AllocationWish& wish,
-                     bool progress, Analyses& made) {
-  if ((classes & (kBlockLives | kBlockFreers)) != 0)
-    made.lifetimes = std::make_unique<BlockLifetimes>(recording, (classes & kBlockFreers) != 0,
-                                                      wish.same != nullptr && wish.same->joins_processes());
-  if ((classes & kBlockSizes) != 0) made.sizes = std::make_unique<BlockSizes>();
-  if ((classes & kHeapHistory) != 0) {
-    const CallRules* rules = call_rules(recording);
-    made.history = std::make_unique<HeapHistory>(
-        rules == nullptr ? summary.first_time : std::max(summary.first_time, rules->begin),
-        rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end), recording.processes().size());
+void add_block_view(const Recording& recording, const Summary& summary, BlockView view, const AllocationWish& wish,
+                    Analyses& made) {
+  switch (view) {
+    case BlockView::kNone: return;
+    case BlockView::kLifetimes:
+    case BlockView::kFreers:
+      made.lifetimes = std::make_unique<BlockLifetimes>(recording, view == BlockView::kFreers,
+                                                        wish.same != nullptr && wish.same->joins_processes());
+      return;
+    case BlockView::kSizes: made.sizes = std::make_unique<BlockSizes>(); return;
+    case BlockView::kHistory:
+      const CallRules* rules = call_rules(recording);
+      made.history = std::make_unique<HeapHistory>(
+          rules == nullptr ? summary.first_time : std::max(summary.first_time, rules->begin),
+          rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end), recording.processes().size());
+      return;
   }
+}
+
+// Empty: none.
+std::function<uint32_t(const Event&)> context_of(AllocationContext context, const CallTree* tree) {
+  switch (context) {
+    case AllocationContext::kProcess: return [](const Event& event) { return event.process; };
+    case AllocationContext::kThread: return [](const Event& event) { return event.thread; };
+    case AllocationContext::kCall: return [tree](const Event& event) { return tree->current(event.thread); };
+    default: return {};
+  }
+}
+
+void add_allocations(const Recording& recording, const Summary& summary, const AnalysisChoice& choice,
+                     const AllocationWish& wish, ProgressObserver* progress, Analyses& made) {
+  add_block_view(recording, summary, choice.blocks, wish, made);
   AllocationOptions options;
   options.within = wish.within;
   options.choice = wish.choice;
   options.observer = observer_of(made);
   options.same = wish.same;
   options.peak = wish.peak;
-  options.by_kind = (classes & kAllocByKind) != 0;
+  options.by_kind = choice.context == AllocationContext::kKind;
   // What an observer sees are single blocks; beside their numbers others must mean the same.
   options.as_recorded = made.lifetimes || made.sizes;
-  if ((classes & kUnmatchedFrees) != 0) made.unmatched = std::make_unique<UnmatchedFrees>(recording, wish.same);
+  if (choice.unmatched_frees) made.unmatched = std::make_unique<UnmatchedFrees>(recording, wish.same);
   options.unmatched = made.unmatched.get();
-  if ((classes & kAllocByProcess) != 0) options.context = [](const Event& event) { return event.process; };
-  if ((classes & kAllocByThread) != 0) options.context = [](const Event& event) { return event.thread; };
-  if ((classes & kAllocByCall) != 0)
-    options.context = [tree = made.tree.get()](const Event& event) { return tree->current(event.thread); };
+  options.context = context_of(choice.context, made.tree.get());
   made.allocations = std::make_unique<Allocations>(recording, std::move(options));
   if (wish.choice == nullptr) return;
   Progress line("reading", summary.events[PENNA_ALLOC], "events", progress);
@@ -132,8 +149,9 @@ bool hangs(const Locks& locks) {
                      [](const LockStats& lock) { return has_holder(lock.kind) && lock.open_waits != 0; });
 }
 
-void find_hangs(const Recording& recording, const Summary& summary, uint32_t classes, bool progress, Analyses& made) {
-  if ((classes & kHangs) == 0 || !made.locks || made.relations || !hangs(*made.locks)) return;
+void find_hangs(const Recording& recording, const Summary& summary, uint32_t classes, ProgressObserver* progress,
+                Analyses& made) {
+  if (!made.locks || made.relations || !hangs(*made.locks)) return;
   made.relations = std::make_unique<WaitAnalyses>(recording, false, false, false);
   Progress line("reading", events_of(summary, classes & kHangEvents), "events", progress);
   PastVisitor past{nullptr, made.relations.get(), line};
@@ -162,33 +180,26 @@ void add_where_notes(const Recording& recording, HealthReport& health) {
 
 }  // namespace
 
-Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, uint32_t classes,
-                 bool progress, const AllocationWish& wish, const LockOptions& locks) {
-  Analyses made;
-  if ((classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
-  if ((classes & kCallTree) != 0) made.tree = std::make_unique<CallTree>(recording, map, false);
-  for (const auto& [bit, by] :
-       {std::pair{kCallsByThread, CallGroups::By::kThread}, {kCallsByModule, CallGroups::By::kModule}})
-    if ((classes & bit) != 0) made.call_groups = std::make_unique<CallGroups>(recording, map, by);
-  if ((classes & kAllocEvents) != 0) add_allocations(recording, summary, classes, wish, progress, made);
-  if ((classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording, locks);
-  if ((classes & kLockPlaces) != 0) made.lock_places = std::make_unique<LockPlaces>(made.tree.get());
-  if ((classes & (kLockOrder | kWaitChains | kWaitPath | kDeadlocks)) != 0)
-    made.relations = std::make_unique<WaitAnalyses>(recording, (classes & kLockOrder) != 0,
-                                                    (classes & kWaitChains) != 0, (classes & kWaitPath) != 0);
-  if ((classes & kNetTimes) != 0) made.net = std::make_unique<NetTimes>(recording);
-  if ((classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
-  if ((classes & kEventClasses) == 0) return made;
+namespace {
 
-  // A new block of memory says that the locks in it are new.
-  if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
-  Progress line("reading", events_of(summary, classes), "events", progress);
-  PastVisitor past{made.locks.get(), made.relations.get(), line};
-  if (made.locks || made.relations) visit_past(recording, classes & kHangEvents, past);
-  const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
-  const EventFilter filter{.classes = made.net ? kEventClasses : classes & kEventClasses, .all_threads = merged};
-  Visitor visit{recording, made, line};
-  made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
+// One pass per part of the choice; none has seen an event yet.
+Analyses passes_of(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
+                   ProgressObserver* progress, const AllocationWish& wish, const LockOptions& locks) {
+  Analyses made;
+  if ((choice.classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
+  if (choice.call_tree) made.tree = std::make_unique<CallTree>(recording, map, false);
+  if (choice.call_groups) made.call_groups = std::make_unique<CallGroups>(recording, map, *choice.call_groups);
+  if ((choice.classes & kAllocEvents) != 0) add_allocations(recording, summary, choice, wish, progress, made);
+  if ((choice.classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording, locks);
+  if (choice.lock_places) made.lock_places = std::make_unique<LockPlaces>(made.tree.get());
+  if (choice.relates_waits())
+    made.relations = std::make_unique<WaitAnalyses>(recording, choice.lock_order, choice.wait_chains, choice.wait_path);
+  if (choice.net_times) made.net = std::make_unique<NetTimes>(recording);
+  if ((choice.classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
+  return made;
+}
+
+void finish(const Recording& recording, const Summary& summary, Analyses& made) {
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();
   if (made.call_groups) made.call_groups->finish();
@@ -196,20 +207,44 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (made.sizes) made.sizes->add_live(*made.allocations);
   if (made.locks) made.locks->finish();
   if (made.relations) made.relations->finish(end_of_reading(recording, summary));
-  find_hangs(recording, summary, classes, progress, made);
-  if (made.locks && summary.events[PENNA_ALLOC] != 0) {
-    made.lock_blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);
-    if (made.lock_blocks->asks()) {
-      Progress again("reading", summary.events[PENNA_ALLOC], "events", progress);
-      for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
-        again.step();
-        (*made.lock_blocks)(event);
-      });
-      made.lock_blocks->finish();
-    } else {
-      made.lock_blocks.reset();
-    }
+}
+
+// Names locks by the blocks they lie in; those blocks are looked for in a second pass, where there are any.
+void find_lock_blocks(const Recording& recording, const Summary& summary, const CodeMap& map,
+                      ProgressObserver* progress, Analyses& made) {
+  if (!made.locks || summary.events[PENNA_ALLOC] == 0) return;
+  auto blocks = std::make_unique<LockBlocks>(recording, *made.locks, map);
+  if (!blocks->asks()) return;
+  Progress line("reading", summary.events[PENNA_ALLOC], "events", progress);
+  for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
+    line.step();
+    (*blocks)(event);
+  });
+  blocks->finish();
+  made.lock_blocks = std::move(blocks);
+}
+
+}  // namespace
+
+Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
+                 ProgressObserver* progress, const AllocationWish& wish, const LockOptions& locks) {
+  Analyses made = passes_of(recording, summary, map, choice, progress, wish, locks);
+  uint32_t classes = choice.classes;
+  if (classes == 0) return made;
+  // A new block of memory says that the locks in it are new.
+  if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
+  {
+    Progress line("reading", events_of(summary, classes), "events", progress);
+    PastVisitor past{made.locks.get(), made.relations.get(), line};
+    if (made.locks || made.relations) visit_past(recording, classes & kHangEvents, past);
+    const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
+    const EventFilter filter{.classes = made.net ? kEventClasses : classes, .all_threads = merged};
+    Visitor visit{recording, made, line};
+    made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   }
+  finish(recording, summary, made);
+  if (choice.hangs) find_hangs(recording, summary, classes, progress, made);
+  find_lock_blocks(recording, summary, map, progress, made);
   return made;
 }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Analyses: the passes of the model that a report, a page or a query needs, made in one walk over the recording.
+//
+// Invariant: an analysis that was not asked for is null; what the walk could not read is in `walk`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "analysis/progress.h"
+#include "analysis/wait_analyses.h"
+#include "model/allocation_choice.h"
+#include "model/allocations.h"
+#include "model/block_lifetimes.h"
+#include "model/block_sizes.h"
+#include "model/call_groups.h"
+#include "model/call_tree.h"
+#include "model/calls.h"
+#include "model/health.h"
+#include "model/heap_history.h"
+#include "model/lock_blocks.h"
+#include "model/lock_checks.h"
+#include "model/locks.h"
+#include "model/names.h"
+#include "model/points.h"
+#include "model/slowdown.h"
+#include "model/unmatched_frees.h"
+
+namespace penna {
+
+struct Analyses {
+  std::unique_ptr<Calls> calls;
+  std::unique_ptr<CallTree> tree;           // AnalysisChoice::call_tree
+  std::unique_ptr<CallGroups> call_groups;  // AnalysisChoice::call_groups
+  std::unique_ptr<Allocations> allocations;
+  // By BlockView: one of these at most.
+  std::unique_ptr<BlockLifetimes> lifetimes;  // kLifetimes, kFreers
+  std::unique_ptr<BlockSizes> sizes;          // kSizes
+  std::unique_ptr<HeapHistory> history;       // kHistory
+  std::unique_ptr<UnmatchedFrees> unmatched;  // AnalysisChoice::unmatched_frees
+  std::unique_ptr<Locks> locks;
+  std::unique_ptr<LockPlaces> lock_places;  // AnalysisChoice::lock_places
+  std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
+  std::unique_ptr<WaitAnalyses> relations;  // AnalysisChoice::relates_waits(), or hangs
+  std::unique_ptr<Points> points;
+  std::unique_ptr<NetTimes> net;  // AnalysisChoice::net_times
+  WalkReport walk;
+};
+
+// What the rows of an allocation table are for, beside stacks.
+enum class AllocationContext : uint8_t { kNone, kProcess, kThread, kCall, kKind };
+// Who looks on at the life of each block: one at most.
+enum class BlockView : uint8_t { kNone, kLifetimes, kFreers, kSizes, kHistory };
+
+// Which passes are made.
+struct AnalysisChoice {
+  uint32_t classes = 0;  // as in EventFilter: calls, allocations, locks, points
+  // Of calls.
+  bool call_tree = false;
+  std::optional<CallGroups::By> call_groups = std::nullopt;
+  bool net_times = false;  // without what recording took
+  // Of allocations. kCall needs call_tree.
+  AllocationContext context = AllocationContext::kNone;
+  BlockView blocks = BlockView::kNone;
+  bool unmatched_frees = false;
+  // Of locks.
+  bool lock_places = false;  // where they are taken; in which calls, together with call_tree
+  bool lock_order = false, wait_chains = false, wait_path = false, deadlocks = false;
+  bool hangs = false;  // deadlocks, when threads wait for locks at the end: in a second pass, so that the first is fast
+
+  bool relates_waits() const { return lock_order || wait_chains || wait_path || deadlocks; }
+};
+
+// Which allocations count, and what is temporary.
+struct AllocationWish {
+  AllocationChoice* choice = nullptr;  // null: all
+  uint32_t within = 1;
+  SameStacks* same = nullptr;  // these two as in AllocationOptions
+  PeakOf peak = PeakOf::kRecording;
+};
+
+// `map` must outlive the result. `progress`: null for nobody.
+Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
+                 ProgressObserver* progress, const AllocationWish& wish = {}, const LockOptions& locks = {});
+
+// All that is known to be wrong, with what the analyses found.
+HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);
+
+}  // namespace penna
