@@ -32,6 +32,7 @@
 #include "cli/record_options.h"
 #include "cli/signal_relay.h"
 #include "collect/server.h"
+#include "penna/version.h"
 #include "toggle.h"
 #include "traced.h"
 

@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "collect/rtrace_import.h"
 #include "collect/stream_import.h"
+#include "penna/version.h"
 #include "report/info.h"
 #include "report/units.h"
 

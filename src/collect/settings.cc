@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "collect/clocks.h"
+#include "penna/version.h"
 #include "recording/where.h"
 
 namespace penna {
