@@ -3,7 +3,7 @@
  *
  *     cc -O2 -I include examples/pools.c -o pools
  *     penna record -k alloc -- ./pools && penna replay pools.*.penna
- * Without penna each penna_alloc and penna_free is one nop. */
+ * Without penna each PENNA_POOL_ALLOC and PENNA_POOL_FREE is one nop. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static char* copy_text(const char* from) {
   if (arena_used + bytes > ARENA) return NULL;
   char* text = memcpy(arena + arena_used, from, bytes);
   arena_used += bytes;
-  penna_alloc("texts", text, bytes);
+  PENNA_POOL_ALLOC("texts", text, bytes);
   return text;
 }
 
@@ -33,14 +33,14 @@ static struct request* take_request(const char* text) {
   struct request* request = unused;
   if (request == NULL) return NULL;
   unused = request->next;
-  penna_alloc("requests", request, sizeof *request); /* behind the pool's own work */
+  PENNA_POOL_ALLOC("requests", request, sizeof *request); /* behind the pool's own work */
   request->text = copy_text(text);
   return request;
 }
 
 static void give_back(struct request* request) {
-  penna_free("texts", request->text);
-  penna_free("requests", request); /* before it */
+  PENNA_POOL_FREE("texts", request->text);
+  PENNA_POOL_FREE("requests", request); /* before it */
   request->next = unused;
   unused = request;
 }

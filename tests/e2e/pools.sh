@@ -45,13 +45,13 @@ cat >many.cc <<'CXX'
 #include <penna/alloc.h>
 #include <cstdio>
 #include <string>
-static inline void both(const char* pool, void* block) { penna_alloc(pool, block, 7); penna_free(pool, block); }
+static inline void both(const char* pool, void* block) { PENNA_POOL_ALLOC(pool, block, 7); PENNA_POOL_FREE(pool, block); }
 int main() {
   char memory[2];
   both("one", memory);
   both(std::string(200, 'x').c_str(), memory + 1);
   for (int i = 0; i < 300; ++i) both(("pool " + std::to_string(i)).c_str(), memory);
-  penna_alloc("null", nullptr, 1);
+  PENNA_POOL_ALLOC("null", nullptr, 1);
   puts("done");
 }
 CXX

@@ -8,11 +8,11 @@
 static char memory[64];
 
 __attribute__((noinline)) static void* take(void) {
-  penna_alloc("slots", memory, sizeof memory);
+  PENNA_POOL_ALLOC("slots", memory, sizeof memory);
   return memory;
 }
-__attribute__((noinline)) static void give_back(void* block) { penna_free("slots", block); }
-__attribute__((noinline)) static void give_back_again(void* block) { penna_free("slots", block); }
+__attribute__((noinline)) static void give_back(void* block) { PENNA_POOL_FREE("slots", block); }
+__attribute__((noinline)) static void give_back_again(void* block) { PENNA_POOL_FREE("slots", block); }
 
 int main(void) {
   void* block = take();
