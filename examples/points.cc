@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Points in a C++ program: templates, lambdas, strings and enum classes.
 //
-//     c++ -std=c++20 -O2 -I include examples/points.cc -o points
+//     c++ -std=c++17 -O2 -I include examples/points.cc -o points
 //     penna record -k points -- ./points && penna replay
 // Without penna the points cost two nops each.
 #include <cstdint>

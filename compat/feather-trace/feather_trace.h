@@ -27,6 +27,8 @@
 #include "penna/ring.h"
 #include "penna/trigger.h"
 
+PENNA_C_CODE_BEGIN
+
 /* ---- Triggers. The id is an integer constant, by whatever name; with ft_event() the callback gets nothing. ------------ */
 
 #define feather_callback __attribute__((used))
@@ -48,7 +50,11 @@ struct ft_word {
     return (Wanted)value;
   }
 };
-#define FT_WORD(argument) (ft_word{(long)(argument)})
+template <class Argument>
+PENNA_INLINE ft_word ft_to_word(const Argument& argument) {
+  return ft_word{(long)argument};
+}
+#define FT_WORD(argument) ft_to_word(argument)
 #else
 #define FT_WORD(argument) (argument)
 #endif
@@ -245,5 +251,7 @@ PENNA_API struct ft_buffer* alloc_flushed_ft_buffer(unsigned int slot_count, uns
     return buffer;
   exit(1);
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -11,6 +11,7 @@
 #define PENNA_CLOCK_H
 
 #include "penna/arch/arch.h"
+#include "penna/detail/language.h"
 
 #ifndef PENNA_CLOCK
 #define PENNA_CLOCK penna_arch_ticks

@@ -26,6 +26,8 @@
 #include "penna/detail/control_runtime.h"
 #include "penna/detail/site_text.h"
 
+PENNA_C_CODE_BEGIN
+
 /* What a site is, and how it stands. Strings live as long as the module that has the site. */
 typedef struct penna_point_status {
   const char* provider;
@@ -143,5 +145,7 @@ int for_each_point(std::string_view pattern, Visit&& visit) {
 
 }  // namespace penna
 #endif
+
+PENNA_C_CODE_END
 
 #endif

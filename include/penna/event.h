@@ -16,13 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef PENNA_STATIC_ASSERT /* ring.h, which stands alone, has it too */
-#ifdef __cplusplus
-#define PENNA_STATIC_ASSERT(condition, text) static_assert(condition, text)
-#else
-#define PENNA_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
-#endif
-#endif
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 /* ---- Headers -------------------------------------------------------------------------------------------------------
  *
@@ -406,5 +402,7 @@ static inline uint64_t penna_header_time(uint64_t header, uint64_t begin) {
              ? penna_extend_time(begin, (uint32_t)header >> 2, PENNA_CALL_TIME_BITS)
              : penna_extend_time(begin, header >> 16, PENNA_FULL_TIME_BITS);
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -19,6 +19,8 @@
 #include "penna/ring.h"
 #include "penna/stream.h"
 
+PENNA_C_CODE_BEGIN
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -210,4 +212,6 @@ __asm__(PENNA_ASM_ENTRY("penna_firmware_values_entry", "penna_firmware_values")
 #ifdef __cplusplus
 }
 #endif
+PENNA_C_CODE_END
+
 #endif

@@ -34,7 +34,8 @@
 
 #define FOLLY_SDT_SEMAPHORE(provider, name) folly_sdt_semaphore_##provider##_##name
 #if PENNA_HAVE_SDT
-#define FOLLY_SDT_WITH_SEMAPHORE(...) PENNA_FOLLY_COUNTED(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define FOLLY_SDT_WITH_SEMAPHORE(...) \
+  PENNA_FITTING(PENNA_FOLLY_COUNTED, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 /* At namespace scope; the first with or without a semicolon. */
 #define FOLLY_SDT_DEFINE_SEMAPHORE(provider, name)                                           \
   __asm__(PENNA_ASM_SEMAPHORE_AS(".protected", PENNA_FOLLY_SEMAPHORE(provider, name), "%")); \

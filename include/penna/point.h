@@ -8,7 +8,7 @@
  *     PENNA_ARG(name, value)                           an argument with a name of its own, instead of its source text
  *     PENNA_STRUCT(Type, fields...)                    at namespace scope (C++): points take Type field by field
  *
- * Put them anywhere in C11 or C++20: functions, templates, lambdas, headers. provider and name are identifiers; 0 to 12
+ * Put them anywhere in C11 or C++17: functions, templates, lambdas, headers. provider and name are identifiers; 0 to 12
  * arguments, each evaluated once (EVENT: armed or not): numbers, enums, bool, char, float, double, pointers, C strings,
  * arrays; in C++ also what has data() and size() (std::string, std::string_view, std::array, std::vector, std::span), and
  * described structs, whose fields count as arguments. Strings and arrays are copied, up to 255 bytes, only when armed;
@@ -41,17 +41,20 @@
 
 #ifdef PENNA_ARCH_HAS_POINTS
 /* Last what was written: whatever comes behind this has macros replaced in it. */
-#define PENNA_EVENT(...) PENNA_EVENT_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
-#define PENNA_EVENT_LAZY(...) PENNA_EVENT_LAZY_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
-#define PENNA_SPAN(...) PENNA_SPAN_(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
+#define PENNA_EVENT(...) \
+  PENNA_FITTING(PENNA_EVENT_, __VA_ARGS__)(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
+#define PENNA_EVENT_LAZY(...) \
+  PENNA_FITTING(PENNA_EVENT_LAZY_, __VA_ARGS__)(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
+#define PENNA_SPAN(...) \
+  PENNA_FITTING(PENNA_SPAN_, __VA_ARGS__)(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
 #elif defined(PENNA_ARCH_HAS_SDT)
 #define PENNA_SPAN PENNA_SDT
 #define PENNA_EVENT PENNA_SDT
-#define PENNA_EVENT_LAZY(...) PENNA_NO_LAZY(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_EVENT_LAZY(...) PENNA_FITTING(PENNA_NO_LAZY, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #else
-#define PENNA_SPAN(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
-#define PENNA_EVENT(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
-#define PENNA_EVENT_LAZY(...) PENNA_NO_LAZY(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_SPAN(...) PENNA_FITTING(PENNA_NO_POINT, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_EVENT(...) PENNA_FITTING(PENNA_NO_POINT, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_EVENT_LAZY(...) PENNA_FITTING(PENNA_NO_LAZY, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #endif
 
 /* The name is found in the argument's text: see PENNA_NAME_MARK. */
@@ -145,7 +148,8 @@
   }
 #define PENNA_PUT_ONE(i, arg) penna_to = PENNA_PUT(penna_to, i, arg);
 /* Release: pairs with the collector's acquire load of the header. */
-#define PENNA_COMMIT(record) __atomic_store_n((uint8_t*)(record), (uint8_t)PENNA_POINT_COMMIT, __ATOMIC_RELEASE)
+#define PENNA_COMMIT(record) \
+  __atomic_store_n(PENNA_POINTER_CAST(uint8_t*, record), PENNA_CAST(uint8_t, PENNA_POINT_COMMIT), __ATOMIC_RELEASE)
 
 #if defined(PENNA_ARCH_HAS_POINTS) && !defined(__cplusplus)
 PENNA_INLINE void penna_end_span(const void** span) {

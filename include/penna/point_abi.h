@@ -112,7 +112,7 @@ enum { PENNA_POINT_COMMIT = PENNA_KIND_POINT << 2 | PENNA_TAG_FULL };
  * The limit of an array: its bytes in the lower half, and what goes into the upper half of its word in a record. */
 #define PENNA_TEXT_ENDS_AT_ZERO (UINT64_C(1) << 63)
 #define PENNA_ELEMENTS(type, bytes) \
-  ((uint64_t)((type) << PENNA_ELEMENT_TYPE_SHIFT | (bytes) << PENNA_ELEMENT_BYTES_SHIFT) << 32)
+  (PENNA_CAST(uint64_t, (type) << PENNA_ELEMENT_TYPE_SHIFT | (bytes) << PENNA_ELEMENT_BYTES_SHIFT) << 32)
 
 /* Description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent finds
  * the points of a module. A constructor of each module hands it to penna_agent_module_loaded, when there is an agent:

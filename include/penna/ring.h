@@ -4,7 +4,7 @@
  *
  * Why: the smallest buffer that can be written from anywhere: threads, signal and interrupt handlers, firmware, kernels.
  * Writers are wait-free: a write is one fetch-and-add and one store, without loop or lock. No pointers inside: the slots
- * follow the struct, so each side may map it where it likes. Freestanding C11 and C++20, no calls; all zero is empty.
+ * follow the struct, so each side may map it where it likes. Freestanding C11 and C++17, no calls; all zero is empty.
  * Invariant: each record that was reserved is read once, in the order of reservation, or counted: attempts = read +
  * dropped + abandoned, as long as no writer dies between being refused and counting it.
  *
@@ -37,12 +37,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* As in detail/language.h. */
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "Penna needs C++17 or newer: compile with -std=c++17"
+#define PENNA_STOP "stop: Penna needs C++17 or newer"
+#include PENNA_STOP
+#elif !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+#error "Penna needs C11 or newer: compile with -std=c11"
+#define PENNA_STOP "stop: Penna needs C11 or newer"
+#include PENNA_STOP
+#endif
+
 #ifndef PENNA_STATIC_ASSERT
 #ifdef __cplusplus
 #define PENNA_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #else
 #define PENNA_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
 #endif
+#endif
+
+/* Its casts are C's, in C++, too. */
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 #endif
 
 /* Stands before each atomic step on shared memory; the model test makes it a switch between the actors. */
@@ -102,9 +119,9 @@ enum penna_slot_end { PENNA_SLOT_DONE = 0, PENNA_SLOT_GIVEN_UP = 1 };
 
 /* Macros where a constant is needed. Bytes from one slot to the next, and of a ring, struct and slots; its memory must be
  * aligned to 64. */
-#define PENNA_RING_STRIDE(slot_size) (sizeof(struct penna_slot) + (((size_t)(slot_size) + 7) & ~(size_t)7))
-#define PENNA_RING_BYTES(slot_count, slot_size) \
-  (sizeof(struct penna_ring) + (size_t)(slot_count)*PENNA_RING_STRIDE(slot_size))
+#define PENNA_RING_STRIDE(slot_size) \
+  (sizeof(struct penna_slot) + ((slot_size) + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t))
+#define PENNA_RING_BYTES(slot_count, slot_size) (sizeof(struct penna_ring) + (slot_count)*PENNA_RING_STRIDE(slot_size))
 
 static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
   return PENNA_RING_BYTES(slot_count, slot_size);
@@ -112,7 +129,7 @@ static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
 
 /* Can there be a ring of so many slots: a power of two, at most PENNA_RING_MAX_SLOTS. */
 #define PENNA_RING_IS_VALID(slot_count) \
-  ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= (uint32_t)PENNA_RING_MAX_SLOTS)
+  ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= PENNA_RING_MAX_SLOTS + 0u)
 
 /* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any code
  * has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash, use an array
@@ -146,7 +163,7 @@ static inline penna_ticket penna_ticket_since(penna_ticket ticket, penna_ticket 
   return (penna_ticket)(ticket - first);
 }
 static inline int penna_ticket_is_before(penna_ticket ticket, penna_ticket other) {
-  return penna_ticket_since(ticket, other) >> (PENNA_RING_TICKET_BITS - 1);
+  return (int)(penna_ticket_since(ticket, other) >> (PENNA_RING_TICKET_BITS - 1));
 }
 
 /* Makes an empty ring in `penna_ring_bytes` of memory that is all zero (fresh pages, .bss), without touching the slots. 1,
@@ -337,5 +354,9 @@ static inline uint32_t penna_ring_dropped(const struct penna_ring* ring) {
 static inline uint32_t penna_ring_abandoned(const struct penna_ring* ring) {
   return __atomic_load_n(&ring->abandoned, __ATOMIC_RELAXED);
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif

@@ -9,7 +9,7 @@
  *     PENNA_SDT_DEFINE_SEMAPHORE(provider, name);      the same: nothing breaks when it stands nowhere, or twice
  *     PENNA_SDT_IS_ENABLED(provider, name)             does a tool listen? one load and one comparison
  *
- * C11 and C++20; provider and name are identifiers, also numbers. 0 to 12 arguments, each evaluated once: numbers,
+ * C11 and C++17; provider and name are identifiers, also numbers. 0 to 12 arguments, each evaluated once: numbers,
  * enums, bool, pointers; arrays as pointers; in C++ std::string and the like as a pointer to their characters; floats as
  * their bits, because no tool reads floating point registers. Sizes have the sign of their types; a struct is passed in
  * memory with its sizeof, which the note may say but no tool reads.
@@ -24,6 +24,8 @@
 #ifndef PENNA_SDT_H
 #define PENNA_SDT_H
 
+#include "penna/detail/language.h"
+
 #ifdef __cplusplus
 #include "penna/detail/args_cxx.h"
 #else
@@ -36,14 +38,15 @@
 
 #ifdef PENNA_ARCH_HAS_SDT
 #define PENNA_HAVE_SDT 1
-#define PENNA_SDT(...) PENNA_SDT_(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
-#define PENNA_SDT_WITH_SEMAPHORE(...) PENNA_SDT_COUNTED_(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_SDT(...) PENNA_FITTING(PENNA_SDT_, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_SDT_WITH_SEMAPHORE(...) \
+  PENNA_FITTING(PENNA_SDT_COUNTED_, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_SDT_DECLARE_SEMAPHORE(provider, name) PENNA_SDT_SEMAPHORE_(provider, name)
 #define PENNA_SDT_DEFINE_SEMAPHORE(provider, name) PENNA_SDT_SEMAPHORE_(provider, name)
 #define PENNA_SDT_IS_ENABLED(provider, name) (PENNA_SDT_SEMAPHORE(provider, name) > 0)
 #else
 #define PENNA_HAVE_SDT 0
-#define PENNA_SDT(...) PENNA_NO_POINT(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_SDT(...) PENNA_FITTING(PENNA_NO_POINT, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_SDT_WITH_SEMAPHORE PENNA_SDT
 #define PENNA_SDT_DECLARE_SEMAPHORE(provider, name) PENNA_EXTERN_C volatile unsigned short penna_no_semaphore
 #define PENNA_SDT_DEFINE_SEMAPHORE PENNA_SDT_DECLARE_SEMAPHORE

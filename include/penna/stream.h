@@ -6,7 +6,7 @@
  * Why: such code has a ring (ring.h) and some way out: a device file, a serial line, a dump of its memory. What comes out
  * of there is a stream: a header, then units one behind the other. `penna import` makes a recording of it.
  * Invariant: a unit can be decoded with nothing but itself and the stream's header; each begins with a mark, so that a
- * reader finds its way again behind damage. Little-endian, 8-byte aligned. Freestanding C11 and C++20, no calls.
+ * reader finds its way again behind damage. Little-endian, 8-byte aligned. Freestanding C11 and C++17, no calls.
  *
  *   0    +----------------------+        unit:  63         32 31          0
  *        | penna_stream_header  |               +------------+------------+
@@ -23,6 +23,8 @@
 
 #include "penna/clock.h"
 #include "penna/event.h"
+
+PENNA_C_CODE_BEGIN
 
 enum { PENNA_STREAM_VERSION = 1 };
 #define PENNA_STREAM_MAGIC UINT64_C(0x316d727453006e50) /* "Pn\0Strm1" */
@@ -129,5 +131,7 @@ static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t kind,
   for (uint32_t i = 0; i < text_words * 8; i++) names[i] = i < text_bytes ? text[i] : '\0';
   penna_unit_end(unit, to + kInfoWords + text_words);
 }
+
+PENNA_C_CODE_END
 
 #endif

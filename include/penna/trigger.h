@@ -39,7 +39,7 @@
   do {                                                                                                               \
     PENNA_IF_ARMED(id, ".Lpenna_trigger_" PENNA_STRING_OF(__LINE__) "_" #id "_%c[tag]", "",                          \
                    PENNA_SITE_OPERANDS(PENNA_SITE_TRIGGER, number, 0, provider "\0" name "\0" __FILE__),             \
-                   [tag] "i"((int)((uint32_t)(number) & 0x7fffffff))) {                                              \
+                   [tag] "i"(PENNA_CAST(int, PENNA_CAST(uint32_t, number) & 0x7fffffff))) {                                              \
       PENNA_CALL(__VA_ARGS__);                                                                                       \
     }                                                                                                                \
   } while (0)
@@ -47,7 +47,7 @@
 #ifdef __cplusplus
 #define PENNA_CALL(...) ::penna::detail::call(__VA_ARGS__)
 #else
-#define PENNA_CALL(...) PENNA_CALL_(PENNA_ARG_COUNT(~, __VA_ARGS__), __VA_ARGS__, ~)
+#define PENNA_CALL(...) PENNA_FITTING(PENNA_CALL_, ~, __VA_ARGS__)(PENNA_ARG_COUNT(~, __VA_ARGS__), __VA_ARGS__, ~)
 #define PENNA_CALL_(n, ...) PENNA_CALL_N(n, __VA_ARGS__)
 #define PENNA_CALL_N(n, callback, ...) (void)(callback)(PENNA_EACH(n)(PENNA_THIS_ARG, PENNA_COMMA, __VA_ARGS__))
 #define PENNA_THIS_ARG(i, arg) arg

@@ -4,7 +4,7 @@
 
     check.py layout            sizes and offsets of every field of every struct in include/penna: gcc, g++, clang and clang++
                                must agree with each other and with layout.txt
-    check.py headers           each header of include/penna compiles alone, as C11 and as C++20, without a warning
+    check.py headers           each header of include/penna compiles alone, as C11 and as C++17, without a warning
     check.py layout --rebase   accepts the layout as it is; then also bump the header's version constant
 Why from the headers' text: a list kept by hand would miss the field that somebody forgets.
 """
@@ -16,7 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / 'include'
-COMPILERS = {'gcc': ('c', '-std=c11'), 'g++': ('cc', '-std=c++20'), 'clang': ('c', '-std=c11'), 'clang++': ('cc', '-std=c++20')}
+COMPILERS = {'gcc': ('c', '-std=c11'), 'g++': ('cc', '-std=c++17'), 'clang': ('c', '-std=c11'), 'clang++': ('cc', '-std=c++17')}
 WARNINGS = ['-Wall', '-Wextra', '-Wshadow', '-Werror']
 STRUCT = re.compile(r'^struct (penna_\w+) \{\n(.*?)^\}', re.MULTILINE | re.DOTALL)
 VERSIONS = ('PENNA_ABI_VERSION', 'PENNA_POINT_ABI_VERSION')

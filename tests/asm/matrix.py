@@ -53,7 +53,7 @@ class Workspace:
         compiler = COMPILERS[family, language]
         path = self.path / output
         sources = sources or [HERE / f'points.{language}']
-        standard = '-std=c11' if language == 'c' else '-std=c++20'
+        standard = '-std=c11' if language == 'c' else '-std=c++17'
         run(compiler, standard, *STRICT, f'-I{INCLUDE}', *options, *sources, '-o', path)
         return path
 

@@ -7,7 +7,7 @@ include=(-I"$compat" -I"$PENNA_SOURCE/include" -Wall -Wextra -Werror)
 readings() { /usr/bin/python3 -c 'import struct; print(*["%d:%d" % r[:2] for r in struct.iter_unpack("=iiQ", open("kettle.ft", "rb").read())])'; }
 wanted='10:20 10:40 10:60 10:80 10:100'
 
-for way in 'gcc -std=c11 -O0' 'gcc -std=gnu99 -O3' 'clang -std=c11 -O2' 'g++ -std=c++20 -O2 -x c++' 'clang++ -std=c++20 -O2 -x c++'; do
+for way in 'gcc -std=c11 -O0' 'gcc -std=gnu11 -O3' 'clang -std=c11 -O2' 'g++ -std=c++17 -O2 -x c++' 'clang++ -std=c++17 -O2 -x c++'; do
   # shellcheck disable=SC2086
   $way "${include[@]}" "$compat/example.c" -o kettle
   rm -f kettle.ft

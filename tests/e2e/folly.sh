@@ -3,7 +3,7 @@
 # folly's own way to its static tracepoints: the include path, macros that stand without a semicolon, what its tests ask of the note,
 # and semaphores of another module. By both compilers, as a library beside the program and in one piece with it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-include=(-std=c++20 -Wall -Wextra -Wpedantic -Werror -I"$PENNA_SOURCE/compat" -I"$PENNA_SOURCE/include")
+include=(-std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$PENNA_SOURCE/compat" -I"$PENNA_SOURCE/include")
 cat >module.cc <<'SOURCE'
 #include <folly/tracing/StaticTracepoint.h>
 FOLLY_SDT_DEFINE_SEMAPHORE(folly, elsewhere)

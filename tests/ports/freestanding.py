@@ -17,7 +17,7 @@ COMPILERS = [
     # A Cortex-M3 has no 64-bit atomics and no counter: 16-bit tickets, and a clock of the platform's.
     ['arm-linux-gnueabihf-gcc', '-mcpu=cortex-m3', '-mfloat-abi=soft', '-DPENNA_CLOCK=platform_ticks', '-DPENNA_CLOCK_RATE=1000'],
 ]
-LANGUAGES = {'c': ['-x', 'c', '-std=c11'], 'c++': ['-x', 'c++', '-std=c++20', '-fno-exceptions', '-fno-rtti']}
+LANGUAGES = {'c': ['-x', 'c', '-std=c11'], 'c++': ['-x', 'c++', '-std=c++17', '-fno-exceptions', '-fno-rtti']}
 PROGRAM = '''
 #include <stdint.h>
 #ifdef PENNA_CLOCK

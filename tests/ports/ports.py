@@ -128,7 +128,7 @@ def points(port, build):
                 ['-O1', '-fno-pie', '-static', '-ffunction-sections', '-Wl,--gc-sections']]
         if port.name == 'aarch64':
             ways += [['-O2', '-fPIE', '-pie', '-mbranch-protection=standard'], ['-O3', '-march=armv8.1-a']]
-        for language, compiler in zip(('-std=gnu11', '-std=c++20'), cross):
+        for language, compiler in zip(('-std=gnu11', '-std=c++17'), cross):
             for way in ways:
                 label = f'{port.name}: {" ".join([*compiler, *way])}'
                 only_notes = port.name == 'armv7' or (port.name == 'i386' and family == 'clang' and '-pie' in way)
@@ -136,7 +136,7 @@ def points(port, build):
                            '-DPENNA_POINT_BY_VALUES=1']
                 options += ['-DPENNA_RING_TICKET_BITS=16'] if port.name == 'i386' else []
                 options += ['-Wno-unused-command-line-argument'] if family == 'clang' else []
-                options += ['-x', 'c++'] if language == '-std=c++20' else ['-x', 'c']
+                options += ['-x', 'c++'] if language == '-std=c++17' else ['-x', 'c']
                 parts = [build / 'points.o']
                 run(*compiler, *options, '-c', source, '-o', parts[0])
                 if only_notes:

@@ -8,6 +8,9 @@
 #define PENNA_ARCH_AARCH64_H
 
 #include "penna/arch/compiler_atomics.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 static inline uint64_t penna_arch_ticks(void) {
   uint64_t ticks;
@@ -20,5 +23,7 @@ static inline uint64_t penna_arch_ticks_per_second(void) {
   __asm__("mrs %0, cntfrq_el0" : "=r"(frequency));
   return frequency;
 }
+
+PENNA_C_CODE_END
 
 #endif

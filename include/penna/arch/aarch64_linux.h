@@ -7,6 +7,9 @@
 #define PENNA_ARCH_AARCH64_LINUX_H
 
 #include "penna/arch/point.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
 #define PENNA_ARCH_KERNEL_WRITES_WORDS \
@@ -51,5 +54,7 @@ __attribute__((no_sanitize("thread"))) static inline int penna_arch_swap_slot(ui
   penna_arch_code_changed(slot);
   return 1;
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -7,6 +7,9 @@
 #define PENNA_ARCH_I386_H
 
 #include "penna/arch/x86_tsc.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 static inline int penna_arch_cas_local(uint64_t* word, uint64_t expected, uint64_t desired) {
   unsigned char stored;
@@ -24,5 +27,7 @@ static inline uint64_t penna_arch_add_local(uint64_t* word, uint64_t value) {
   } while (!penna_arch_cas_local(word, seen, seen + value));
   return seen;
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -7,6 +7,9 @@
 #define PENNA_ARCH_I386_LINUX_H
 
 #include "penna/arch/x86_swap.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
 #define PENNA_ARCH_KERNEL_WRITES_WORDS 0 /* a kernel of 32 bits makes two stores of eight bytes */
@@ -34,5 +37,7 @@ static inline long penna_arch_syscall(long number, long a, long b, long c, long 
                    : "memory", "cc");
   return result;
 }
+
+PENNA_C_CODE_END
 
 #endif

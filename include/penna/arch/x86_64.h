@@ -7,6 +7,9 @@
 #define PENNA_ARCH_X86_64_H
 
 #include "penna/arch/x86_tsc.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 static inline uint64_t penna_arch_add_local(uint64_t* word, uint64_t value) {
   __asm__ volatile("xaddq %0, %1" : "+r"(value), "+m"(*word) : : "cc");
@@ -18,5 +21,7 @@ static inline int penna_arch_cas_local(uint64_t* word, uint64_t expected, uint64
   __asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(stored), "+m"(*word), "+a"(expected) : "r"(desired) : "cc");
   return stored;
 }
+
+PENNA_C_CODE_END
 
 #endif

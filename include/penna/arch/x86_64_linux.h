@@ -10,6 +10,9 @@
 #define PENNA_ARCH_X86_64_LINUX_H
 
 #include "penna/arch/x86_swap.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
 #define PENNA_ARCH_KERNEL_WRITES_WORDS 1 /* 8 bytes of an aligned word by one store: arch/x86/lib/memcpy_64.S */
@@ -38,5 +41,7 @@ static inline long penna_arch_syscall(long number, long a, long b, long c, long 
                    : "rcx", "r11", "memory");
   return result;
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -17,6 +17,10 @@
 
 #include <stdint.h>
 
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
+
 #define PENNA_SLOT_BYTES 5
 #define PENNA_DISABLED_SLOT \
   { 0x0f, 0x1f, 0x44, 0x00, 0x50 }
@@ -54,5 +58,7 @@ static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsign
   for (int i = 0; i < 4; i++) code[1 + i] = (unsigned char)((uint32_t)distance >> (8 * i));
   return 1;
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -6,6 +6,9 @@
 #define PENNA_ARCH_X86_SWAP_H
 
 #include "penna/arch/x86_slot.h"
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
 
 /* True when a slot at this address can be written by one aligned store. */
 static inline int penna_arch_slot_fits(uintptr_t slot) { return slot % 8 <= 8 - PENNA_SLOT_BYTES; }
@@ -28,5 +31,7 @@ __attribute__((no_sanitize("thread"))) static inline int penna_arch_swap_slot(ui
   } while (!__atomic_compare_exchange_n(word, &seen, new_word, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
   return 1;
 }
+
+PENNA_C_CODE_END
 
 #endif

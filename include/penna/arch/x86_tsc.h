@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
+
 static inline uint64_t penna_arch_ticks(void) {
   /* Whole registers, whose upper halves it zeroes: no instruction does it again. Not "=A": on x86-64 that is one register,
    * and half of the time. */
@@ -20,5 +24,7 @@ static inline uint64_t penna_arch_ticks(void) {
 static inline void penna_arch_await_loads(void) { __asm__ volatile("lfence" : : : "memory"); }
 
 static inline uint64_t penna_arch_ticks_per_second(void) { return 0; }
+
+PENNA_C_CODE_END
 
 #endif

@@ -15,6 +15,8 @@
 #define PENNA_INLINE extern inline __attribute__((always_inline, gnu_inline, unused, no_instrument_function))
 
 /* clang-format off */
+/* __builtin_classify_type, which promotes a float as a variadic function does: -Wdouble-promotion warns of that. */
+#define PENNA_CLASS(x) __builtin_classify_type(_Generic((x), float: 0.0, default: (x)))
 /* Arrays decay. */
 #define PENNA_HOLD(i, arg) __extension__ __auto_type penna_##i = PENNA_UNBOUND(arg); PENNA_DESCRIBE(i, arg)
 /* In two steps, for arguments that may not be evaluated yet: first the types, then the values. */
@@ -26,7 +28,7 @@
 
 /* A bit-field has no type to ask for; behind a comma it is a value. gcc then gives it a type of so many bits, which is none of C's
  * unless it is as wide as one: what it is promoted to is, or where that changes nothing, 64 bits. All else stays as it is. */
-#define PENNA_IS_INTEGER(x) (__builtin_classify_type(x) - 1u < 4)
+#define PENNA_IS_INTEGER(x) (PENNA_CLASS(x) - 1u < 4)
 #define PENNA_INTEGER(x) ((void)0, __builtin_choose_expr(PENNA_IS_INTEGER(x), x, 0))
 #define PENNA_UNBOUND(arg)                                                                                      \
   __builtin_choose_expr(PENNA_IS_INTEGER(arg), PENNA_PROMOTED(PENNA_INTEGER(arg)), (arg))
@@ -38,7 +40,7 @@
   _Generic((x), _Bool: 1, char: 1, signed char: 1, short: 1, int: 1, long: 1, long long: 1, unsigned char: 1,   \
     unsigned short: 1, unsigned: 1, unsigned long: 1, unsigned long long: 1, default: sizeof(x) > 8)
 /* The argument as it was written where that may be an array; else its value, for it may be a bit-field. */
-#define PENNA_UNDECAYED(arg, x) __builtin_choose_expr(__builtin_classify_type(x) == 5, (arg), x)
+#define PENNA_UNDECAYED(arg, x) __builtin_choose_expr(PENNA_CLASS(x) == 5, (arg), x)
 
 #define PENNA_TYPE_OF_ARG(arg, x)                                                                               \
   (PENNA_TYPE_OF(PENNA_PLAIN(x)) != PENNA_ARG_STRING && PENNA_IS_ARRAY(arg, x) ? (int)PENNA_ARG_ARRAY           \
@@ -54,14 +56,14 @@
     default: PENNA_ARG_POINTER)
 
 /* A struct or union, and what stands in its place where that would not compile. */
-#define PENNA_IS_RECORD(x) (__builtin_classify_type(x) == 12 || __builtin_classify_type(x) == 13)
+#define PENNA_IS_RECORD(x) (PENNA_CLASS(x) == 12 || PENNA_CLASS(x) == 13)
 #define PENNA_PLAIN(x) __builtin_choose_expr(PENNA_IS_RECORD(x), (void*)0, x)
 
 /* The argument was an array of scalars before it decayed to the pointer x. */
 #define PENNA_DECAYED(arg, x)                                                                                   \
-  (__builtin_classify_type(x) == 5 && !__builtin_types_compatible_p(__typeof__(arg), __typeof__(x)) &&          \
+  (PENNA_CLASS(x) == 5 && !__builtin_types_compatible_p(__typeof__(arg), __typeof__(x)) &&          \
    !__builtin_types_compatible_p(__typeof__(arg), /* a function */                                              \
-                                 __typeof__(*__builtin_choose_expr(__builtin_classify_type(x) == 5, x, (int*)0))))
+                                 __typeof__(*__builtin_choose_expr(PENNA_CLASS(x) == 5, x, (int*)0))))
 #define PENNA_FIRST(arg, x) (*__builtin_choose_expr(PENNA_DECAYED(arg, x), x, (int*)0))
 #define PENNA_IS_ARRAY(arg, x)                                                                                  \
   (PENNA_DECAYED(arg, x) && !PENNA_IS_RECORD(PENNA_FIRST(arg, x)) && sizeof(PENNA_FIRST(arg, x)) <= 8 &&        \
@@ -77,6 +79,7 @@ PENNA_INLINE uint64_t penna_word_float(double x) {
   union { double number; uint64_t bits; } as = {x};
   return as.bits;
 }
+PENNA_INLINE uint64_t penna_word_float32(float x) { return penna_word_float((double)x); }
 #ifdef PENNA_ARCH_NO_LONG_DOUBLE
 #define penna_word_long_double penna_word_float
 #else
@@ -91,7 +94,7 @@ PENNA_INLINE uint64_t penna_word_pointer(const volatile void* x) { return (uint6
     long long: penna_word_int,                                                                                  \
     unsigned char: penna_word_uint, unsigned short: penna_word_uint, unsigned: penna_word_uint,                 \
     unsigned long: penna_word_uint, unsigned long long: penna_word_uint,                                        \
-    float: penna_word_float, double: penna_word_float, long double: penna_word_long_double,                     \
+    float: penna_word_float32, double: penna_word_float, long double: penna_word_long_double,                     \
     default: penna_word_pointer)(x)
 
 /* Where a string must end: at its zero, and for an array at its end. How many bytes an array has. */

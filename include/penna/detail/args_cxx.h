@@ -47,26 +47,30 @@ inline constexpr bool kIsScalar = (std::is_arithmetic_v<T> && (sizeof(T) <= 8 ||
                                   std::is_enum_v<T> || std::is_pointer_v<T>;
 
 template <class T>
-concept TextLike = requires(const T& text) {
-  requires std::is_class_v<T>;
-  requires std::is_same_v<decltype(text.data()), const char*>;
-  {text.size() + 0u};
-};
+using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+
+// Concepts, as C++17 writes them.
+template <class T, class = void>
+inline constexpr bool kIsTextLike = false;
 template <class T>
-concept ArrayLike = requires(const T& array) {
-  requires std::is_class_v<T>;
-  requires kIsScalar<std::remove_cvref_t<decltype(*array.data())>>;
-  requires sizeof(*array.data()) <= 8;
-  {array.size() + 0u};
-};
+inline constexpr bool kIsTextLike<
+    T, std::void_t<decltype(std::declval<const T&>().data()), decltype(std::declval<const T&>().size() + 0u)>> =
+    std::is_class_v<T>&& std::is_same_v<decltype(std::declval<const T&>().data()), const char*>;
+template <class T, class = void>
+inline constexpr bool kIsArrayLike = false;
 template <class T>
-concept Described = requires {
-  Fields<T>::kNames;
-};
+inline constexpr bool kIsArrayLike<
+    T, std::void_t<decltype(*std::declval<const T&>().data()), decltype(std::declval<const T&>().size() + 0u)>> =
+    std::is_class_v<T>&& kIsScalar<Bare<decltype(*std::declval<const T&>().data())>> &&
+    sizeof(*std::declval<const T&>().data()) <= 8;
+template <class T, class = void>
+inline constexpr bool kIsDescribed = false;
+template <class T>
+inline constexpr bool kIsDescribed<T, std::void_t<decltype(Fields<T>::kNames)>> = true;
 
 // The penna_arg_type of a scalar, or of what is kept.
 template <class Held>
-consteval uint64_t arg_type() {
+constexpr uint64_t arg_type() {
   using T = std::remove_cv_t<Held>;
   if constexpr (std::is_enum_v<T>)
     return arg_type<std::underlying_type_t<T>>();
@@ -86,20 +90,24 @@ consteval uint64_t arg_type() {
     return PENNA_ARG_POINTER;
 }
 
+template <class Held>
+inline constexpr uint64_t kArgType =
+    arg_type<Held>();  // C++17 has no consteval, and an unoptimised build would call it
+
 template <class Element>
 PENNA_INLINE PointArray hold_elements(const volatile void* at, uint64_t count) {
   if (count > PENNA_MAX_STRING) count = PENNA_MAX_STRING + 1;  // whatever is more is cut
-  return {at, count * sizeof(Element) | PENNA_ELEMENTS(arg_type<Element>(), sizeof(Element))};
+  return {at, count * sizeof(Element) | PENNA_ELEMENTS(kArgType<Element>, sizeof(Element))};
 }
 
 // What is kept of an argument: scalars by value; strings, arrays and structs by their address.
 template <class T>
 PENNA_INLINE auto hold_arg(const T& arg) {
   using Plain = std::remove_cv_t<T>;
-  if constexpr (TextLike<T>) {
+  if constexpr (kIsTextLike<T>) {
     return PointText{arg.data(), static_cast<uint64_t>(arg.size())};
-  } else if constexpr (ArrayLike<T>) {
-    return hold_elements<std::remove_cvref_t<decltype(*arg.data())>>(arg.data(), static_cast<uint64_t>(arg.size()));
+  } else if constexpr (kIsArrayLike<T>) {
+    return hold_elements<Bare<decltype(*arg.data())>>(arg.data(), static_cast<uint64_t>(arg.size()));
   } else if constexpr (std::is_array_v<T>) {
     using Element = std::remove_cv_t<std::remove_all_extents_t<T>>;
     if constexpr (kIsChar<Element> && std::rank_v<T> == 1 && std::extent_v<T> != 0)
@@ -162,7 +170,7 @@ struct Expand {
 template <class T>
 struct Expand<PointStruct<T>> {
   static_assert(
-      Described<T>,
+      kIsDescribed<T>,
       "a point takes numbers up to 64 bits, enums, pointers, strings, arrays of these, classes with data() and "
       "size(), and structs that are described by PENNA_STRUCT");
   using List = decltype(Fields<T>::visit(std::declval<const T&>(), HoldFields{}));
@@ -177,13 +185,13 @@ struct SiteShape {
 };
 
 template <class... Held>
-consteval void add_to_shape(SiteShape& shape, HeldList<Held...>) {
+constexpr void add_to_shape(SiteShape& shape, HeldList<Held...>) {
   static_assert(!(kIsStruct<Held> || ...), "a field of a struct may not be a struct");
   ((shape.types |= shape.count < PENNA_MAX_ARGS ? arg_type<Held>() << (4 * shape.count) : 0, ++shape.count), ...);
   shape.has_pairs |= (kIsPair<Held> || ...);
 }
 template <class... Held>
-consteval SiteShape shape_of() {
+constexpr SiteShape shape_of() {
   SiteShape shape;
   (add_to_shape(shape, typename Expand<Held>::List{}), ...);
   shape.has_structs = (kIsStruct<Held> || ...);
@@ -200,7 +208,7 @@ struct Shape {
 template <class Held, class Put>
 constexpr void put_layout(Put put) {
   if constexpr (kIsStruct<Held>) {
-    using Named = Fields<std::remove_cvref_t<decltype(*Held{}.at)>>;
+    using Named = Fields<Bare<decltype(*Held{}.at)>>;
     put(static_cast<char>(1 + sizeof Named::kNames / sizeof(const char*)));  // NOLINT(bugprone-sizeof-expression)
     for (const char* name : Named::kNames) {
       for (; *name != '\0'; ++name) put(*name);
@@ -229,7 +237,7 @@ struct __attribute__((visibility("hidden"))) Layout {
   static constexpr Text kText = make();
 };
 template <class... Held>
-consteval const void* layout_of() {
+constexpr const void* layout_of() {
   if constexpr ((kIsStruct<Held> || ...))
     return &Layout<Held...>::kText;
   else
@@ -252,7 +260,7 @@ struct PutFields {
 template <class T>
 PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held) {
   if constexpr (kIsStruct<T>) {
-    Fields<std::remove_cvref_t<decltype(*held.at)>>::visit(*held.at, PutFields{to});
+    Fields<Bare<decltype(*held.at)>>::visit(*held.at, PutFields{to});
   } else if constexpr (kIsPair<T>) {
     *to++ = reinterpret_cast<uintptr_t>(held.at);
     *to++ = held.limit;
@@ -277,18 +285,26 @@ PENNA_INLINE auto sdt_value(const T& held) {
 }
 
 template <class Held>
-consteval int sdt_size() {
+constexpr int sdt_size() {
   using T = std::remove_cv_t<Held>;
   constexpr int size = static_cast<int>(sizeof(sdt_value(std::declval<const T&>())));
   return std::is_integral_v<T> && std::is_signed_v<T> ? -size : size;
 }
 template <class Held>
-consteval int struct_size() {
+constexpr int struct_size() {
   if constexpr (kIsStruct<Held>)
     return static_cast<int>(sizeof(*Held{}.at));
   else
     return 0;
 }
+
+// Operands of assembly: variables, as kArgType.
+template <class Held>
+inline constexpr int kSdtSize = sdt_size<Held>();
+template <class Held>
+inline constexpr int kStructSize = struct_size<Held>();
+template <class... Held>
+inline constexpr const void* kLayout = layout_of<Held...>();
 
 }  // namespace detail
 }  // namespace penna
@@ -302,17 +318,17 @@ consteval int struct_size() {
   const penna_type_##i penna_##i = ::penna::detail::hold_arg(penna_of_##i);
 
 #define PENNA_IS_STRUCT(i) ::penna::detail::kIsStruct<penna_type_##i>
-#define PENNA_STRUCT_SIZE(i) ::penna::detail::struct_size<penna_type_##i>()
+#define PENNA_STRUCT_SIZE(i) ::penna::detail::kStructSize<penna_type_##i>
 #define PENNA_IS_PAIR(i) ::penna::detail::kIsPair<penna_type_##i>
 #define PENNA_PUT(to, i, arg) ::penna::detail::put_arg(to, penna_##i)
 #define PENNA_SDT_VALUE(i) ::penna::detail::sdt_value(penna_##i)
-#define PENNA_SDT_SIZE(i) ::penna::detail::sdt_size<penna_type_##i>()
+#define PENNA_SDT_SIZE(i) ::penna::detail::kSdtSize<penna_type_##i>
 
 #define PENNA_TYPE_NAME(i, unused) penna_type_##i
 #define PENNA_SHAPE(n) ::penna::detail::Shape<PENNA_EACH_OF(n, PENNA_TYPE_NAME, PENNA_COMMA)>::kIs
 #define PENNA_SITE_TYPES(n) PENNA_SHAPE(n).types
 #define PENNA_SITE_VALUES(n) PENNA_SHAPE(n).count
 #define PENNA_SITE_HAS_PAIRS(n) PENNA_SHAPE(n).has_pairs
-#define PENNA_SITE_LAYOUT(n) (::penna::detail::layout_of<PENNA_EACH_OF(n, PENNA_TYPE_NAME, PENNA_COMMA)>())
+#define PENNA_SITE_LAYOUT(n) (::penna::detail::kLayout<PENNA_EACH_OF(n, PENNA_TYPE_NAME, PENNA_COMMA)>)
 
 #endif

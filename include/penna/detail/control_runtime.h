@@ -20,6 +20,8 @@
 #include "penna/detail/patch.h"
 #endif
 
+PENNA_C_CODE_BEGIN
+
 #ifdef __cplusplus
 #define PENNA_RUNTIME extern "C" __attribute__((visibility("hidden"), no_instrument_function)) inline
 #define PENNA_RUNTIME_PROTOTYPE extern "C" __attribute__((visibility("hidden"), no_instrument_function))
@@ -230,4 +232,6 @@ PENNA_RUNTIME int penna_visit_sites(const char* pattern, int (*visit)(const stru
 }
 
 #endif /* PENNA_ARCH_HAS_LINUX */
+PENNA_C_CODE_END
+
 #endif

@@ -7,6 +7,8 @@
 #ifndef PENNA_DETAIL_EACH_H
 #define PENNA_DETAIL_EACH_H
 
+#include "penna/detail/language.h"
+
 #ifdef __cplusplus
 #define PENNA_EXTERN_C extern "C"
 #else
@@ -23,6 +25,19 @@
 #define PENNA_ARG_COUNT(...) \
   PENNA_15TH(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, a_point_has_a_provider_and_a_name, ~)
 #define PENNA_15TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, count, ...) count
+
+/* PENNA_FITTING(macro, provider, name, ...): `macro` when 0 to 12 arguments follow the name, else one that says what is wrong. */
+#define PENNA_FITTING(macro, ...)                                                                                    \
+  PENNA_40TH(__VA_ARGS__, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY,            \
+             PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY,         \
+             PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY,         \
+             PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY, PENNA_TOO_MANY,         \
+             PENNA_TOO_MANY, PENNA_TOO_MANY, macro, macro, macro, macro, macro, macro, macro, macro, macro, macro,   \
+             macro, macro, macro, PENNA_TOO_FEW, ~)
+#define PENNA_40TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb, cc, dd, ee, \
+                   ff, gg, hh, ii, jj, kk, ll, mm, chosen, ...) chosen
+#define PENNA_TOO_MANY(...) do { PENNA_STATIC_ASSERT(0, "a point takes at most 12 arguments"); } while (0)
+#define PENNA_TOO_FEW(...) do { PENNA_STATIC_ASSERT(0, "a point has a provider and a name"); } while (0)
 
 /* PENNA_LAST(n)(a, b, ..., last): what stands behind the n that are used. */
 #define PENNA_LAST(n) PENNA_CONCAT(PENNA_LAST_, n)

@@ -11,6 +11,8 @@
 #include "penna/arch/linux.h"
 #include "penna/detail/site_table.h"
 
+PENNA_C_CODE_BEGIN
+
 #if defined(__LP64__)
 struct penna_elf_segment {
   uint32_t type, flags;
@@ -108,5 +110,7 @@ static inline const struct penna_point_module* penna_next_note(const struct penn
   }
   return 0;
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -8,6 +8,10 @@
 
 #include <stddef.h>
 
+#include "penna/detail/language.h"
+
+PENNA_C_CODE_BEGIN
+
 /* One character against a set; `pattern` stands behind its [. Returns where the set ends, or null when it does not. */
 static inline const char* penna_glob_set(const char* pattern, char c, int* matched) {
   int inverted = *pattern == '!' || *pattern == '^', found = 0;
@@ -61,5 +65,7 @@ static inline int penna_glob_matches(const char* pattern, const char* text) {
     }
   }
 }
+
+PENNA_C_CODE_END
 
 #endif

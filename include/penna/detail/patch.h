@@ -13,6 +13,8 @@
 
 #include "penna/detail/elf_module.h"
 
+PENNA_C_CODE_BEGIN
+
 enum { PENNA_PAGE_BYTES = 4096 };
 enum { PENNA_PROT_READ = 1, PENNA_PROT_WRITE = 2, PENNA_PROT_EXEC = 4 };
 enum {
@@ -173,5 +175,7 @@ static inline int penna_remember_wish(struct penna_switchboard* board, const cha
   return length <= PENNA_MAX_PATTERN && penna_grow_wishes(board, penna_wish_bytes(length)) &&
          penna_add_wish(penna_wishes_of(board), pattern, kinds, wish);
 }
+
+PENNA_C_CODE_END
 
 #endif

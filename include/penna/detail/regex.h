@@ -15,6 +15,8 @@
 
 #include "penna/detail/glob.h"
 
+PENNA_C_CODE_BEGIN
+
 enum { PENNA_REGEX_STEPS = 512, PENNA_REGEX_DEPTH = 64 };
 enum penna_regex_does {
   PENNA_REGEX_CHAR,
@@ -181,8 +183,8 @@ static inline int penna_regex_add(const struct penna_regex* regex, struct penna_
     if ((one->does == PENNA_REGEX_BEGIN && at_begin) || (one->does == PENNA_REGEX_END && at_end))
       penna_regex_meet(&walk, step + 1);
     if (one->does != PENNA_REGEX_FORK) continue;
-    penna_regex_meet(&walk, step + (uint32_t)one->first);
-    penna_regex_meet(&walk, step + (uint32_t)one->second);
+    penna_regex_meet(&walk, (uint32_t)((int32_t)step + one->first));
+    penna_regex_meet(&walk, (uint32_t)((int32_t)step + one->second));
   }
   return 0;
 }
@@ -227,5 +229,7 @@ static inline int penna_text_matches(const char* pattern, const char* text) {
   if (length == 0) return penna_glob_matches(pattern, text);
   return penna_regex_compile(&regex, pattern + 1, length) && penna_regex_finds(&regex, text);
 }
+
+PENNA_C_CODE_END
 
 #endif

@@ -22,7 +22,7 @@
   [types] "i"(PENNA_SITE_TYPES(n) & 0xfffffff), [more] "i"(PENNA_SITE_TYPES(n) >> 28), [layout] PENNA_SYMBOL_CONSTRAINT(PENNA_SITE_LAYOUT(n))
 #define PENNA_SITE_OPERANDS(kind_, number_, n, text_)                                                                \
   [text] PENNA_SYMBOL_CONSTRAINT(text_), [bytes] "i"(sizeof(text_)), [line] "i"(__LINE__), [count] "i"(PENNA_SITE_VALUES(n)),            \
-  [kind] "i"(kind_), [number] "i"((int)(number_)), PENNA_SHAPE_OPERANDS(n)
+  [kind] "i"(kind_), [number] "i"(PENNA_CAST(int, number_)), PENNA_SHAPE_OPERANDS(n)
 
 #define PENNA_TEXT(n, provider, name, ...) \
   #provider "\0" #name "\0" __FILE__ PENNA_EACH(n)(PENNA_ARG_TEXT, PENNA_NOTHING, __VA_ARGS__) "\0\1" PENNA_LAST(n)(__VA_ARGS__, ~)

@@ -13,6 +13,8 @@
 #include "penna/arch/point.h"
 #include "penna/detail/wishes.h"
 
+PENNA_C_CODE_BEGIN
+
 /* What a field of the tables points to. */
 #define PENNA_TARGET(type, field) ((type*)(uintptr_t)((intptr_t)(field) + (intptr_t) * (field)))
 
@@ -188,4 +190,6 @@ static inline void penna_settle_table(struct penna_switcher* switcher, const str
 }
 
 #endif /* PENNA_ARCH_HAS_POINTS */
+PENNA_C_CODE_END
+
 #endif

@@ -9,6 +9,8 @@
 
 #include "penna/point_abi.h"
 
+PENNA_C_CODE_BEGIN
+
 /* Bytes, not ended by a zero. */
 struct penna_piece {
   const char* at;
@@ -142,5 +144,7 @@ static inline uint32_t penna_copy_site_text(const struct penna_point_site* site,
   }
   return used;
 }
+
+PENNA_C_CODE_END
 
 #endif

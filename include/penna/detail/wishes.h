@@ -13,6 +13,8 @@
 #include "penna/detail/regex.h"
 #include "penna/point_abi.h"
 
+PENNA_C_CODE_BEGIN
+
 static inline struct penna_wish penna_make_wish(int32_t least, int32_t most, int32_t add) {
   struct penna_wish wish;
   wish.least = least;
@@ -270,5 +272,7 @@ static inline uint32_t penna_wanted_count(struct penna_wishes* wishes, const str
   }
   return count;
 }
+
+PENNA_C_CODE_END
 
 #endif
