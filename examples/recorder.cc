@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program that records itself: no other process, one recording for each of its runs.
 //
-//     c++ -std=c++20 -O2 -I include examples/recorder.cc -o recorder -L build/release/lib -Wl,-rpath,build/release/lib -lpenna
+//     c++ -std=c++17 -O2 -I include examples/recorder.cc -o recorder -L build/release/lib -Wl,-rpath,build/release/lib -lpenna
 //     ./recorder && penna report points
 // With -lpenna-agent behind -lpenna it could record calls, allocations and locks, too.
 #include "penna/recorder.h"
@@ -20,7 +20,10 @@ static void serve(int worker) {
 }
 
 int main() {
-  penna::Recorder recorder({.file = "recorder.penna", .events = "demo:*"});
+  penna::RecorderOptions options;
+  options.file = "recorder.penna";
+  options.events = "demo:*";
+  penna::Recorder recorder(options);
   if (!recorder) std::fprintf(stderr, "unrecorded: %s\n", recorder.error());
   std::vector<std::thread> workers;
   for (int i = 0; i < 4; i++) workers.emplace_back(serve, i);

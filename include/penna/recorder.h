@@ -2,7 +2,10 @@
  *
  * recorder.h: a program that records itself, without any other process.
  *
- *     penna::Recorder recorder({.file = "app.penna", .events = "db:*"});      // until the end of its scope
+ *     penna::RecorderOptions options;
+ *     options.file = "app.penna";
+ *     options.events = "db:*";
+ *     penna::Recorder recorder(options);      // until the end of its scope; C++20: recorder({.file = "app.penna"})
  *     if (!recorder) puts(recorder.error());
  *
  * Link with -lpenna; for calls, alloc and locks also with -lpenna-agent behind it (their hooks come before libc's that way).
@@ -24,20 +27,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "penna/detail/language.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Zero or null: the default. */
+/* In C++ every field has its default; in C a designated initializer clears what it does not name. */
+#ifdef __cplusplus
+#define PENNA_DEFAULT(value) = value
+#else
+#define PENNA_DEFAULT(value)
+#endif
+
+/* `size` says which version of this struct the program was compiled with: sizeof(penna_recorder_options). C++ sets it; in C
+ * write {.size = sizeof(penna_recorder_options), ...}. Later versions add fields at the end and change none. A smaller struct
+ * gets the defaults for what it lacks. A larger one is refused, unless all that is unknown in it is zero. All other fields:
+ * zero or null = the default. */
 typedef struct penna_recorder_options {
-  const char* file;     /* replaced when it exists; default PROGRAM.PID.penna in the current directory */
-  const char* kinds;    /* of calls,alloc,locks,points; default points */
-  const char* events;   /* points, as penna record -e, separated by commas: "db:*,!db:debug_*"; default all */
-  const char* where;    /* condition on the arguments of points, as penna record --where: "rows > 100"; default none */
-  uint32_t pool_mib;    /* memory for events on their way, 4 to 4096; default 16 */
-  uint32_t stack_depth; /* frames kept of each stack, 1 to 256; default 256 */
-  int block; /* when there is no room: not 0 = the thread waits; default: the event is dropped, and counted */
+  size_t size PENNA_DEFAULT(sizeof(penna_recorder_options));
+  const char* file PENNA_DEFAULT(NULL);   /* replaced when it exists; default PROGRAM.PID.penna, here */
+  const char* kinds PENNA_DEFAULT(NULL);  /* of calls,alloc,locks,points; default points */
+  const char* events PENNA_DEFAULT(NULL); /* points, as penna record -e: "db:*,!db:debug_*"; default all */
+  const char* where PENNA_DEFAULT(NULL);  /* condition on points, as penna record --where: "rows > 100"; default none */
+  uint32_t pool_mib PENNA_DEFAULT(0);     /* MiB of memory for events on their way, 4 to 4096; default 16 */
+  uint32_t stack_depth PENNA_DEFAULT(0);  /* frames kept of each stack, 1 to 256; default 256 */
+  int block PENNA_DEFAULT(0); /* without room: not 0 = the thread waits; default: the event is dropped, and counted */
+  uint32_t reserved PENNA_DEFAULT(0); /* zero */
 } penna_recorder_options;
+#undef PENNA_DEFAULT
+PENNA_STATIC_ASSERT(sizeof(penna_recorder_options) == 3 * sizeof(uint32_t) + sizeof(int) + 5 * sizeof(void*),
+                    "penna_recorder_options has no padding: the next field begins where this version ends");
 
 /* 0, or -1 with a sentence in `error` (cut to `error_bytes`, ended by a zero; may be null with 0). Null options: all defaults. */
 int penna_recorder_start(const penna_recorder_options* options, char* error, size_t error_bytes);

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <mutex>
 
 #include "base/say.h"
+#include "penna/version.h"
 #include "recorder/own_recorder.h"
 
 namespace penna {
@@ -41,6 +43,30 @@ std::vector<std::string> split(const char* list) {
   return words;
 }
 
+// The size of the first struct that was released; no caller has a smaller one.
+constexpr size_t kFirstSize = 56;
+static_assert(sizeof(penna_recorder_options) >= kFirstSize);
+// More than this is not a size: somebody has forgotten to set it.
+constexpr size_t kMostSize = 4096;
+
+// What the caller wrote, in the struct that this library knows.
+Result<penna_recorder_options> read_options(const penna_recorder_options* given) {
+  penna_recorder_options options;
+  if (given == nullptr) return options;
+  if (given->size < kFirstSize || given->size > kMostSize)
+    return Error{
+        fmt::format("penna_recorder_options.size is {}: set it to sizeof(penna_recorder_options)", given->size)};
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  if (given->reserved != 0 || std::any_of(bytes + std::min(given->size, sizeof options), bytes + given->size,
+                                          [](unsigned char byte) { return byte != 0; }))
+    return Error{fmt::format(
+        "the program sets an option that this libpenna ({}) does not know: link it with the version that it "
+        "was compiled for, or leave the option out",
+        PENNA_VERSION)};
+  std::memcpy(&options, given, std::min(given->size, sizeof options));
+  return options;
+}
+
 Result<RecordSettings> settings_of(const penna_recorder_options& options) {
   RecordSettings settings;
   settings.classes = PENNA_TRY(classes_of(options.kinds != nullptr ? split(options.kinds) : split("points")));
@@ -58,7 +84,8 @@ Result<RecordSettings> settings_of(const penna_recorder_options& options) {
 
 std::string default_file() { return fmt::format("{}.{}.penna", program_invocation_short_name, ::getpid()); }
 
-Result<> start(const penna_recorder_options& options) {
+Result<> start(const penna_recorder_options* given) {
+  const penna_recorder_options options = PENNA_TRY(read_options(given));
   const RecordSettings settings = PENNA_TRY(settings_of(options));
   OnlyRecorder& only = the_only();
   std::lock_guard hold(only.mutex);
@@ -93,12 +120,12 @@ __attribute__((constructor)) void program_begins() {
   const std::string file = take_variable("PENNA_RECORD"), kinds = take_variable("PENNA_RECORD_KINDS"),
                     events = take_variable("PENNA_RECORD_EVENTS"), where = take_variable("PENNA_RECORD_WHERE");
   if (file.empty()) return;
-  penna_recorder_options options{};
+  penna_recorder_options options;
   options.file = file.c_str();
   options.kinds = or_default(kinds);
   options.events = or_default(events);
   options.where = or_default(where);
-  if (const Result<> started = start(options); !started)
+  if (const Result<> started = start(&options); !started)
     say(fmt::format("PENNA_RECORD={}: {}; the program goes on unrecorded", file, started.error().text));
 }
 
@@ -112,7 +139,7 @@ __attribute__((destructor)) void program_ends() {
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
 PENNA_EXPORT int penna_recorder_start(const penna_recorder_options* options, char* error, size_t error_bytes) {
-  return penna::told(penna::start(options != nullptr ? *options : penna_recorder_options{}), error, error_bytes);
+  return penna::told(penna::start(options), error, error_bytes);
 }
 
 PENNA_EXPORT int penna_recorder_stop(char* error, size_t error_bytes) {

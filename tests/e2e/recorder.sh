@@ -190,7 +190,7 @@ int main(void) {
   int ends[2];
   char byte, error[200];
   if (pipe(ends) != 0) return 2;
-  if (penna_recorder_start(&(penna_recorder_options){.file = "daemon.penna", .block = 1}, error, sizeof error) != 0)
+  if (penna_recorder_start(&(penna_recorder_options){.size = sizeof(penna_recorder_options), .file = "daemon.penna", .block = 1}, error, sizeof error) != 0)
     return puts(error), 1;
   close(ends[1]);
   if (read(ends[0], &byte, 1) != 0) return 3;  // the end of the pipe: nobody else holds it
@@ -212,6 +212,62 @@ expect_eq "0 " "$status $out" "a program that closes every descriptor"
 for i in $(seq 0 19); do expect_eq mine "$(<data.$i)" "what it wrote into data.$i"; done
 expect_eq 500000 "$(events daemon.penna point)" "its points"
 
+# ---- Options of an older and of a newer program: what is not known must be zero ----------------------------------------------
+cat >versions.c <<'PROGRAM'
+#include <stdio.h>
+#include <string.h>
+#include "penna/point.h"
+#include "penna/recorder.h"
+#include "penna/version.h"
+// The struct of a later version.
+struct later {
+  penna_recorder_options known;
+  unsigned char more[24];
+};
+static void try(const char* what, size_t size, int last, uint32_t reserved) {
+  struct later options;
+  char error[300] = "";
+  memset(&options, 0, sizeof options);
+  options.known.size = size;
+  options.known.file = "versions.penna";
+  options.known.stack_depth = 100000;  // whoever takes the options, refuses them for this
+  options.known.reserved = reserved;
+  options.more[sizeof options.more - 1] = (unsigned char)last;
+  const int outcome = penna_recorder_start(&options.known, error, sizeof error);
+  printf("%s: %d %s\n", what, outcome, error);
+}
+int main(void) {
+  char error[300];
+  try("this version", sizeof(penna_recorder_options), 1, 0);
+  try("a later one, nothing new", sizeof(struct later), 0, 0);
+  try("a later one", sizeof(struct later), 1, 0);
+  try("reserved", sizeof(penna_recorder_options), 0, 1);
+  try("none", 0, 0, 0);
+  try("too small", sizeof(penna_recorder_options) - 1, 0, 0);
+  try("garbage", (size_t)-1, 0, 0);
+  puts(PENNA_VERSION);
+  struct later options = {{.size = sizeof options, .file = "versions.penna", .events = "versions:kept"}, {0}};
+  if (penna_recorder_start(&options.known, error, sizeof error) != 0) return puts(error), 1;
+  PENNA_EVENT(versions, kept);
+  PENNA_EVENT(versions, dropped);
+  return penna_recorder_stop(error, sizeof error);
+}
+PROGRAM
+build_c versions -O2 "${points[@]}"
+run ./versions
+refused="-1 a stack depth of 100000: choose 1 to 256"
+unknown="-1 the program sets an option that this libpenna ($(penna --version | cut -d' ' -f2)) does not know: link it with the version that it was compiled for, or leave the option out"
+unset="set it to sizeof(penna_recorder_options)"
+expect_eq "0 this version: $refused
+a later one, nothing new: $refused
+a later one: $unknown
+reserved: $unknown
+none: -1 penna_recorder_options.size is 0: $unset
+too small: -1 penna_recorder_options.size is 55: $unset
+garbage: -1 penna_recorder_options.size is 18446744073709551615: $unset
+$(penna --version | cut -d' ' -f2)" "$status $out" "sizes of penna_recorder_options"
+expect_eq 1 "$(events versions.penna point)" "points recorded with the options of a later version"
+
 # ---- Ends of all kinds --------------------------------------------------------------------------------------------------
 cat >ends.c <<'PROGRAM'
 #include <signal.h>
@@ -225,7 +281,7 @@ cat >ends.c <<'PROGRAM'
 int main(int argc, char** argv) {
   (void)argc;
   char error[200];
-  penna_recorder_options options = {.file = "ends.penna", .pool_mib = 4, .block = 1};
+  penna_recorder_options options = {.size = sizeof options, .file = "ends.penna", .pool_mib = 4, .block = 1};
   if (penna_recorder_start(&options, error, sizeof error) != 0) return puts(error), 1;
   if (strcmp(argv[1], "killed") == 0) {
     for (long i = 0; i < 1000000; i++) PENNA_EVENT(ends, tick, i);
