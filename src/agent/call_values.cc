@@ -7,10 +7,9 @@
 #include <sys/uio.h>
 
 #include "agent/call_filters.h"
-#include "agent/modules.h"
 #include "agent/pages.h"
-#include "agent/points.h"
 #include "agent/return_trampolines.h"
+#include "agent/site_records.h"
 #include "agent/stack_room.h"
 #include "agent/stacks.h"
 #include "agent/sys.h"

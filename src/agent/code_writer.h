@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "agent/loader.h"
 #include "agent/sites.h"
 #include "agent/state.h"
 #include "penna/patch_plan.h"

@@ -7,7 +7,6 @@
 #include "agent/dynamic_symbols.h"
 #include "agent/loader.h"
 #include "agent/pages.h"
-#include "agent/sites.h"
 #include "agent/sys.h"
 
 namespace penna::agent {

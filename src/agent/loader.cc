@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
+#include "unwind/program_headers.h"
+
 extern "C" void penna_call_enter();
 
 namespace penna::agent {
@@ -18,6 +20,19 @@ uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry) {
 const link_map* map_of(uintptr_t address) {
   dl_find_object found;
   return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
+}
+
+penna_elf_module elf_of(const dl_find_object& found) {
+  static_assert(sizeof(penna_elf_segment) == sizeof(ElfW(Phdr)));
+  const unwind::ProgramHeaders headers = unwind::program_headers(found);
+  return {found.dlfo_link_map->l_addr, reinterpret_cast<const penna_elf_segment*>(headers.first),
+          static_cast<uint32_t>(headers.count)};
+}
+
+penna_elf_module elf_of_module(uintptr_t address) {
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
+  return elf_of(found);
 }
 
 const link_map* our_map() { return map_of(reinterpret_cast<uintptr_t>(&penna_call_enter)); }

@@ -8,6 +8,8 @@
 #include <link.h>
 #include <stdint.h>
 
+#include "penna/detail/elf_module.h"
+
 namespace penna::agent {
 
 // The linker's own dl_iterate_phdr, which holds its list. Null at start-up: that is being looked up just now (real.cc).
@@ -45,6 +47,10 @@ uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry);
 
 // The module that holds an address; null: none does.
 const link_map* map_of(uintptr_t address);
+// The program headers of the module that holds the address, or that was found; none when there is no module, or they are not where loaders
+// put them.
+penna_elf_module elf_of_module(uintptr_t address);
+penna_elf_module elf_of(const dl_find_object& found);
 // Not a library: the kernel's, which no name is looked up in.
 bool is_kernels(const link_map& map);
 // This library, and is it that?

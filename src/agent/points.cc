@@ -6,6 +6,7 @@
 
 #include "agent/call_filters.h"
 #include "agent/modules.h"
+#include "agent/site_records.h"
 #include "agent/sites.h"
 #include "agent/stacks.h"
 #include "agent/text.h"
@@ -30,7 +31,6 @@ static_assert(class_bit(PENNA_POINTS) == 1 << 3 && PENNA_FULL_TIME_BITS == 48 &&
 
 namespace {
 
-uint32_t last_id;
 bool wanted;            // the recorder asked for points
 bool recording_points;  // and is there
 bool recording_pools;   // and takes allocations: what penna/alloc.h tells
@@ -166,19 +166,6 @@ uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
 }
 
 }  // namespace
-
-uint32_t new_site_id() { return __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED); }
-
-void tell_site(penna_site_info info, const char* text) {
-  const uint32_t text_words = (info.text_bytes + 7u) / 8;
-  Record record = begin_record(PENNA_KIND_SITE, 1 + sizeof info / 8 + text_words, kNoClass, penna_now());
-  if (!record) return;
-  __builtin_memcpy(record.words + 1, &info, sizeof info);
-  uint64_t* to = record.words + 1 + sizeof info / 8;
-  if (text_words != 0) to[text_words - 1] = 0;
-  __builtin_memcpy(to, text, info.text_bytes);
-  record.commit();
-}
 
 void start_points(const penna_config& config, bool forked) {
   if (forked) {

@@ -25,15 +25,6 @@ void stop_points();
 // Each pattern holds until a later one says otherwise. Async-signal-safe.
 penna_control_status change_points(const char* pattern, bool on, penna_change_counts* counts);
 
-// ---- Describing ------------------------------------------------------------------------------------------------------
-
-inline constexpr uint32_t kSiteTextRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_site_info);
-
-// Ids are of the process; a forked child goes on counting.
-uint32_t new_site_id();
-// Writes a SITE record with the text behind it: at most kSiteTextRoom bytes.
-void tell_site(penna_site_info info, const char* text);
-
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
 
 // The slow half of a point, called by points_record.cc with the vector state kept: nothing was reserved yet; `at` did

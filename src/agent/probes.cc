@@ -10,6 +10,7 @@
 #include "agent/new_modules.h"
 #include "agent/plan_request.h"
 #include "agent/points.h"
+#include "agent/site_records.h"
 #include "agent/state.h"
 #include "penna/detail/patch.h"
 

@@ -3,6 +3,7 @@
 #include "agent/silencing.h"
 
 #include "agent/gprof.h"
+#include "agent/loader.h"
 #include "agent/near_ranges.h"
 #include "agent/pages.h"
 #include "agent/return_trampolines.h"

@@ -11,7 +11,6 @@
 #include "agent/state.h"
 #include "agent/sys.h"
 #include "penna/detail/site_asm.h"
-#include "unwind/program_headers.h"
 
 extern "C" {
 // Our own note, through which the rest of the process finds the switchboard.
@@ -25,13 +24,6 @@ SiteTable modules;
 
 penna_switchboard own_board;
 penna_switchboard* the_board;
-
-penna_elf_module elf_of(const dl_find_object& found) {
-  static_assert(sizeof(penna_elf_segment) == sizeof(ElfW(Phdr)));
-  const unwind::ProgramHeaders headers = unwind::program_headers(found);
-  return {found.dlfo_link_map->l_addr, reinterpret_cast<const penna_elf_segment*>(headers.first),
-          static_cast<uint32_t>(headers.count)};
-}
 
 // Calls visit(table, elf) for each note of the module that holds `address`, as long as that returns true.
 template <typename Visit>
@@ -70,12 +62,6 @@ void add_module(const penna_site_table& table, const penna_elf_module& elf, Swit
 __attribute__((used)) void control_note() { __asm__ volatile(PENNA_ASM_CONTROL_NOTE : :); }
 
 }  // namespace
-
-penna_elf_module elf_of_module(uintptr_t address) {
-  dl_find_object found;
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
-  return elf_of(found);
-}
 
 penna_switchboard* board() {
   if (the_board != nullptr) return the_board;

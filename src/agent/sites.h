@@ -13,9 +13,6 @@
 
 namespace penna::agent {
 
-// The program headers of the module that holds `address`; none when there is no module, or they are not where loaders put them.
-penna_elf_module elf_of_module(uintptr_t address);
-
 // A module with sites, and its program headers.
 struct SiteModule {
   penna_site_table table;  // note == null: unused

@@ -6,7 +6,7 @@
 // Sampling is for malloc and its kin: what happens in pools is recorded whole.
 // Invariant: a number is told to a channel before the first record of this thread that has it; async-signal-safe; no locks.
 #include "agent/alloc_record.h"
-#include "agent/points.h"
+#include "agent/site_records.h"
 #include "agent/text.h"
 
 namespace penna::agent {
