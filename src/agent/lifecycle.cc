@@ -116,15 +116,16 @@ uint64_t processor_ns() {
   return failed != 0 ? 0 : static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
 
-bool start() {
-  bool forked = last_meeting.channel != nullptr;
+// Is there a recorder to meet, and may this process?
+bool may_meet(bool forked) {
   if (!environment_taken) environment_taken = take_from_environment();
   if (recorder_socket() == nullptr) return false;
-  if (fork_refused()) {
-    if (forked) __atomic_fetch_add(&last_meeting.channel->counters.unfollowed, 1, __ATOMIC_RELAXED);  // its parent's
-    return false;
-  }
-  uint64_t began = penna_now();
+  if (!fork_refused()) return true;
+  if (forked) __atomic_fetch_add(&last_meeting.channel->counters.unfollowed, 1, __ATOMIC_RELAXED);  // its parent's
+  return false;
+}
+
+bool meet(bool forked) {
   const ForkedFrom forked_from{last_meeting.pid, thread.serial, thread.fork_ticks};
   if (forked)
     forget_parent();
@@ -136,48 +137,67 @@ bool start() {
   const bool met = meet_recorder(recorder_socket(), forked_from, {unmap_parents_channel, offer_control}, &meeting);
   if (forked) leave_parent(met);
   wipe_environment();
-  if (!met) return false;
+  return met;
+}
 
-  process.channel = meeting.channel;
+void take_channel(const Rendezvous& meeting) {
+  penna_channel* const channel = meeting.channel;
+  auto* const base = reinterpret_cast<uint8_t*>(channel);
+  process.channel = channel;
   process.doorbell = meeting.doorbell;
   process.life = meeting.life;
-  auto* base = reinterpret_cast<uint8_t*>(meeting.channel);
-  process.chunks = base + meeting.channel->chunks_at;
-  process.free_bitmap = reinterpret_cast<uint64_t*>(base + meeting.channel->free_at);
-  process.stack_hash = reinterpret_cast<uint32_t*>(base + meeting.channel->hash_at);
-  process.stack_nodes = reinterpret_cast<penna_stack_node*>(base + meeting.channel->nodes_at);
-  process.hash_mask = meeting.channel->hash_slots - 1;
-  process.nodes_ready = nodes_at_first(meeting.channel->max_nodes);
-  process.chunk_count = meeting.channel->chunk_count;
-  process.backlog_limit = meeting.channel->backlog_limit;
-  process.stack_depth = meeting.config.stack_depth;
-  process.on_full = meeting.config.on_full;
-  process.sample_bytes = meeting.config.sample_bytes;
-  process.min_wait = meeting.config.min_wait;
-  process.long_hold = meeting.config.long_hold;
-  process.lock_sample = meeting.config.lock_sample;
-  process.timed_wait = meeting.config.timed_wait;
-  process.alloc_options = (meeting.config.sample_bytes != 0 ? kSampled : 0) |
-                          ((meeting.config.options & PENNA_OPTION_FREE_STACKS) != 0 ? kFreeStacks : 0);
-  if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
+  process.chunks = base + channel->chunks_at;
+  process.free_bitmap = reinterpret_cast<uint64_t*>(base + channel->free_at);
+  process.stack_hash = reinterpret_cast<uint32_t*>(base + channel->hash_at);
+  process.stack_nodes = reinterpret_cast<penna_stack_node*>(base + channel->nodes_at);
+  process.hash_mask = channel->hash_slots - 1;
+  process.nodes_ready = nodes_at_first(channel->max_nodes);
+  process.chunk_count = channel->chunk_count;
+  process.backlog_limit = channel->backlog_limit;
+}
 
-  announce_modules(forked);
-  start_points(meeting.config, forked);
-  start_call_patches(meeting.config, forked);
-  enter_functions(meeting.config, forked);
-  meeting.channel->start_cost_ticks = penna_now() - began;
-  if (!forked && !system_calls_filtered) meeting.channel->start_cpu_ns = processor_ns();
-  if ((meeting.config.classes & class_bit(PENNA_LOCKS)) != 0)
-    meeting.channel->record_cost_ticks = measure_record_cost();
-  uint32_t classes = meeting.config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
-  bool at_once =
+void take_config(const penna_config& config) {
+  process.stack_depth = config.stack_depth;
+  process.on_full = config.on_full;
+  process.sample_bytes = config.sample_bytes;
+  process.min_wait = config.min_wait;
+  process.long_hold = config.long_hold;
+  process.lock_sample = config.lock_sample;
+  process.timed_wait = config.timed_wait;
+  process.alloc_options =
+      (config.sample_bytes != 0 ? kSampled : 0) | ((config.options & PENNA_OPTION_FREE_STACKS) != 0 ? kFreeStacks : 0);
+}
+
+// Bits of process.armed, once all else has started.
+uint32_t bits_to_arm(const penna_config& config) {
+  const uint32_t classes = config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
+  const bool at_once =
       (classes & class_bit(PENNA_CALLS)) != 0 && !code_may_change() && !wants_callers() && !any_return_links();
   const bool lock_options =
       lock_functions_entered() || process.min_wait != 0 || process.long_hold != 0 || process.lock_sample > 1;
+  return kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0);
+}
+
+bool start() {
+  const bool forked = last_meeting.channel != nullptr;
+  if (!may_meet(forked)) return false;
+  const uint64_t began = penna_now();
+  if (!meet(forked)) return false;
+  const penna_config& config = last_meeting.config;
+  penna_channel* const channel = last_meeting.channel;
+  take_channel(last_meeting);
+  take_config(config);
+  if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
+
+  announce_modules(forked);
+  start_points(config, forked);
+  start_call_patches(config, forked);
+  enter_functions(config, forked);
+  channel->start_cost_ticks = penna_now() - began;
+  if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();
+  if ((config.classes & class_bit(PENNA_LOCKS)) != 0) channel->record_cost_ticks = measure_record_cost();
   // Release: from here on other threads use all of the above.
-  __atomic_store_n(&process.armed,
-                   kStarted | classes | (at_once ? kCallsAtOnce : 0) | (lock_options ? kLockOptions : 0),
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(&process.armed, bits_to_arm(config), __ATOMIC_RELEASE);
   return true;
 }
 
