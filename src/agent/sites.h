@@ -2,7 +2,7 @@
 // The modules of this process that have sites, and the switchboard on which they are switched.
 //
 // Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do; the site tables lie in
-// the modules, read-only and as long as these are mapped, so one entry for each is enough.
+// the modules, read-only and as long as these are mapped, so one entry for each is enough. Why not that of modules.h: decision 34.
 // Invariant: everything here but board() and try_lock() is called with the switchboard's lock held.
 #pragma once
 
