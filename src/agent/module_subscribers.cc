@@ -15,7 +15,6 @@ namespace {
 
 constexpr ModuleSubscriber kCallValues{.on_gone = forget_captures};
 constexpr ModuleSubscriber kEnteredFunctions{.on_gone = forget_entered_functions};
-constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
 constexpr ModuleSubscriber kAllocators{.on_gone = [](uintptr_t start, uintptr_t) { forget_allocator(start); },
                                        .on_new = enter_allocators,
                                        .start = start_allocators,
@@ -29,13 +28,15 @@ constexpr ModuleSubscriber kProbes{.on_gone = [](uintptr_t start, uintptr_t) { f
                                    .on_new = enter_probes,
                                    .start = start_probes,
                                    .event_class = PENNA_POINTS};
+constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
 constexpr ModuleSubscriber kReturnLinks{.on_gone = mark_return_links_stale};
 constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 
 }  // namespace
 
-// Called from first to last. None relies on what another one has forgotten.
-const ModuleSubscriber module_subscribers[kModuleSubscribers] = {
-    kCallValues, kEnteredFunctions, kNearMemory, kAllocators, kLocks, kProbes, kReturnLinks, kStacks};
+// Called from first to last. Near memory is unmapped behind all who know addresses in it: another thread may be lowering the semaphores of
+// probes (stop_probes()).
+const ModuleSubscriber module_subscribers[kModuleSubscribers] = {kCallValues, kEnteredFunctions, kAllocators,  kLocks,
+                                                                 kProbes,     kNearMemory,       kReturnLinks, kStacks};
 
 }  // namespace penna::agent
