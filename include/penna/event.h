@@ -52,44 +52,23 @@ enum penna_tag {
 
 enum { PENNA_CALL_TIME_BITS = 30, PENNA_FULL_TIME_BITS = 48, PENNA_MAX_RECORD_WORDS = 255 };
 
-/* Kinds of full records. The payload struct of each is below. */
+/* Kinds of full records: kinds.inc lists them. The payload struct of each is below. */
 enum penna_kind {
-  PENNA_KIND_PAD = 1,            /* nothing: space that was reserved but not needed */
-  PENNA_KIND_CALL_ENTRY = 2,     /* penna_call: as PENNA_TAG_ENTRY, when its compact form does not fit */
-  PENNA_KIND_CALL_EXIT = 3,      /* penna_call */
-  PENNA_KIND_ALLOC = 4,          /* penna_alloc: a block came to life; stamped after the real call */
-  PENNA_KIND_ALLOC_LARGE = 5,    /* penna_alloc_large: the same with a size of 4 GiB or more */
-  PENNA_KIND_FREE = 6,           /* penna_free: a block is about to die; stamped before the real call */
-  PENNA_KIND_REALLOC_FAILED = 7, /* penna_free: the FREE of family realloc just before it did not happen */
-  PENNA_KIND_LOCK = 8,           /* penna_lock: taken without waiting; stamped after */
-  PENNA_KIND_LOCK_WAIT = 9,      /* penna_lock_wait: a wait ended; stamped at its end */
-  PENNA_KIND_UNLOCK = 10,        /* penna_lock: given back; stamped before */
-  PENNA_KIND_LOCK_BUSY = 11,     /* penna_lock: a trylock found it taken */
-  PENNA_KIND_COND_WAIT = 12,     /* penna_cond_wait: the mutex is held again; an UNLOCK stands before the wait */
-  PENNA_KIND_POINT = 13,         /* penna_point: an armed static point was passed */
-  PENNA_KIND_MODULE = 14,        /* penna_module: code was mapped; comes before the first record that names it */
-  PENNA_KIND_SITE = 15,          /* penna_site_info: describes the points that carry its id */
-  PENNA_KIND_THREAD = 16,  /* penna_thread: the name of the thread that wrote it, from here on; or penna_thread_named */
-  PENNA_KIND_LOST = 17,    /* penna_lost: this thread could not record something since its last record */
-  PENNA_KIND_BLOCKED = 18, /* penna_blocked: this thread waited for room */
-  PENNA_KIND_JUMP = 19,    /* penna_jump: the thread's stack is another one, or another part of it, from here on */
-  PENNA_KIND_VALUES = 20,  /* penna_values: what a function was called with, or gave back */
-  PENNA_KIND_FREE_STACK = 21, /* penna_free_stack: a FREE that says where, too (record --free-stacks) */
-  PENNA_KIND_MAP = 22,        /* penna_map: memory was mapped; stamped after the real call */
-  PENNA_KIND_UNMAP = 23,      /* penna_unmap: a range was unmapped, mapped or not; stamped before the real call */
-  PENNA_KIND_POOL_ALLOC = 24, /* penna_pool_alloc: a block of a pool of the program's own (penna/alloc.h) */
-  PENNA_KIND_POOL_FREE = 25,  /* penna_pool_free */
-  PENNA_KIND_LOCK_AT = 26,    /* penna_lock_at: a LOCK that says where, too */
-  PENNA_KIND_UNLOCK_AT = 27,  /* penna_lock_at: an UNLOCK that says where, of a lock that was taken without saying it */
-  PENNA_KIND_LOCK_REQUEST = 28, /* penna_lock_at: a wait begins; its LOCK_WAIT or COND_WAIT follows, if it ever ends */
-  PENNA_KIND_WAKE = 29,         /* penna_wake: waiters are about to be woken; stamped before the real call */
-  PENNA_KIND_LOCK_MADE = 30,    /* penna_lock_at: initialised here; stamped after the real call */
-  PENNA_KIND_LOCK_GONE = 31,    /* penna_lock: about to be destroyed: what is at its place later is another one */
-  PENNA_KIND_COUNT = 32
+#define PENNA_KIND(number, name, payload, event_class, word) PENNA_KIND_##name = number,
+#include "penna/kinds.inc"
+#undef PENNA_KIND
+  PENNA_KIND_COUNT
 };
 
 /* What the four kinds of event are called on command lines and in masks. */
-enum penna_event_class { PENNA_CALLS = 0, PENNA_ALLOC = 1, PENNA_LOCKS = 2, PENNA_POINTS = 3, PENNA_CLASS_COUNT = 4 };
+enum penna_event_class {
+  PENNA_CALLS = 0,
+  PENNA_ALLOC = 1,
+  PENNA_LOCKS = 2,
+  PENNA_POINTS = 3,
+  PENNA_CLASS_COUNT = 4,
+  PENNA_NO_CLASS = PENNA_CLASS_COUNT /* of records that are no events: modules, names, losses, ... */
+};
 
 /* ---- Payloads (after the 8-byte header) --------------------------------------------------------------------------- */
 

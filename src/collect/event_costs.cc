@@ -29,7 +29,7 @@ void EventCosts::measure(std::span<const uint8_t> chunk) {
     ++gaps.bins[std::min<uint64_t>(bin, kBins - 1)];
   };
   while (in.next(record)) {
-    if (classify(record.kind) == PENNA_CLASS_COUNT) {  // no event: what it cost is another matter
+    if (classify(record.kind) == PENNA_NO_CLASS) {  // no event: what it cost is another matter
       any = false;
       continue;
     }

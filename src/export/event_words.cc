@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/kind_words.h"
 #include "base/printable.h"
 #include "model/lock_stats.h"
 #include "model/summary.h"
@@ -14,33 +15,33 @@ namespace penna {
 
 const char* line_kind_name(const TimelineLine& line) {
   switch (line.kind) {
-    case LineKind::kEnter: return "enter";
-    case LineKind::kLeave: return "exit";
+    case LineKind::kEnter: return kind_word(PENNA_KIND_CALL_ENTRY);
+    case LineKind::kLeave: return kind_word(PENNA_KIND_CALL_EXIT);
     case LineKind::kStrayExit: return line.site != 0 ? "span_end" : "exit";
     case LineKind::kSpanBegin: return "span_begin";
     case LineKind::kSpanEnd: return "span_end";
     case LineKind::kLeaf: return "call";
-    case LineKind::kAllocation: return "alloc";
-    case LineKind::kFree: return "free";
-    case LineKind::kReallocFailed: return "realloc_failed";
-    case LineKind::kMap: return "map";
-    case LineKind::kUnmap: return "unmap";
-    case LineKind::kPoolAllocation: return "pool_alloc";
-    case LineKind::kPoolFree: return "pool_free";
-    case LineKind::kLock: return "lock";
-    case LineKind::kLockRequest: return "lock_request";
-    case LineKind::kLockWait: return "lock_wait";
+    case LineKind::kAllocation: return kind_word(PENNA_KIND_ALLOC);
+    case LineKind::kFree: return kind_word(PENNA_KIND_FREE);
+    case LineKind::kReallocFailed: return kind_word(PENNA_KIND_REALLOC_FAILED);
+    case LineKind::kMap: return kind_word(PENNA_KIND_MAP);
+    case LineKind::kUnmap: return kind_word(PENNA_KIND_UNMAP);
+    case LineKind::kPoolAllocation: return kind_word(PENNA_KIND_POOL_ALLOC);
+    case LineKind::kPoolFree: return kind_word(PENNA_KIND_POOL_FREE);
+    case LineKind::kLock: return kind_word(PENNA_KIND_LOCK);
+    case LineKind::kLockRequest: return kind_word(PENNA_KIND_LOCK_REQUEST);
+    case LineKind::kLockWait: return kind_word(PENNA_KIND_LOCK_WAIT);
     case LineKind::kOpenWait: return "open_wait";
-    case LineKind::kLockBusy: return "lock_busy";
-    case LineKind::kUnlock: return "unlock";
-    case LineKind::kConditionWait: return "condition_wait";
-    case LineKind::kWake: return "wake";
-    case LineKind::kLockMade: return "lock_made";
-    case LineKind::kLockGone: return "lock_gone";
-    case LineKind::kPoint: return "point";
-    case LineKind::kThreadName: return "thread_name";
-    case LineKind::kLost: return "lost";
-    case LineKind::kBlocked: return "blocked";
+    case LineKind::kLockBusy: return kind_word(PENNA_KIND_LOCK_BUSY);
+    case LineKind::kUnlock: return kind_word(PENNA_KIND_UNLOCK);
+    case LineKind::kConditionWait: return kind_word(PENNA_KIND_COND_WAIT);
+    case LineKind::kWake: return kind_word(PENNA_KIND_WAKE);
+    case LineKind::kLockMade: return kind_word(PENNA_KIND_LOCK_MADE);
+    case LineKind::kLockGone: return kind_word(PENNA_KIND_LOCK_GONE);
+    case LineKind::kPoint: return kind_word(PENNA_KIND_POINT);
+    case LineKind::kThreadName: return kind_word(PENNA_KIND_THREAD);
+    case LineKind::kLost: return kind_word(PENNA_KIND_LOST);
+    case LineKind::kBlocked: return kind_word(PENNA_KIND_BLOCKED);
   }
   return "";
 }

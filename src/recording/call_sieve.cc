@@ -83,7 +83,7 @@ size_t CallSieve::bytes() const {
 
 // A recorder leaves what describes: names and sites are needed whenever they were told.
 void CallSieve::pass(const Record& record, size_t offset) {
-  const bool is_event = classify(record.kind) != PENNA_CLASS_COUNT;
+  const bool is_event = classify(record.kind) != PENNA_NO_CLASS;
   if (rules_.rough && !is_event) return;
   chunk_->cut.leave_out(offset);
   events_left_out_ += is_event;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "penna/channel.h"
 #include "penna/event.h"
@@ -22,24 +23,23 @@
 
 namespace penna {
 
-// The class of events a kind of record belongs to; PENNA_CLASS_COUNT for those that are no events (modules, names, ...).
+// The payload of a kind that has none (kinds.inc).
+struct penna_none {};
+template <typename Payload>
+inline constexpr uint8_t kLeastPayload = std::is_empty_v<Payload> ? 0 : sizeof(Payload);
+
+// The class of events a kind of record belongs to; PENNA_NO_CLASS for those that are no events (modules, names, ...).
 // Exactly the records that a target counts as an event of that class when it has no room for them.
 inline constexpr std::array<uint8_t, 64> kClassOfKind = [] {
   std::array<uint8_t, 64> classes{};
-  for (auto& value : classes) value = PENNA_CLASS_COUNT;
-  classes[PENNA_KIND_CALL_ENTRY] = classes[PENNA_KIND_CALL_EXIT] = PENNA_CALLS;
-  classes[PENNA_KIND_ALLOC] = classes[PENNA_KIND_ALLOC_LARGE] = PENNA_ALLOC;
-  classes[PENNA_KIND_FREE] = classes[PENNA_KIND_FREE_STACK] = classes[PENNA_KIND_REALLOC_FAILED] = PENNA_ALLOC;
-  classes[PENNA_KIND_MAP] = classes[PENNA_KIND_UNMAP] = PENNA_ALLOC;
-  classes[PENNA_KIND_POOL_ALLOC] = classes[PENNA_KIND_POOL_FREE] = PENNA_ALLOC;
-  classes[PENNA_KIND_LOCK] = classes[PENNA_KIND_LOCK_WAIT] = classes[PENNA_KIND_UNLOCK] = PENNA_LOCKS;
-  classes[PENNA_KIND_LOCK_BUSY] = classes[PENNA_KIND_COND_WAIT] = PENNA_LOCKS;
-  for (uint32_t kind = PENNA_KIND_LOCK_AT; kind <= PENNA_KIND_LOCK_GONE; ++kind) classes[kind] = PENNA_LOCKS;
-  classes[PENNA_KIND_POINT] = PENNA_POINTS;
+  for (auto& value : classes) value = PENNA_NO_CLASS;
+#define PENNA_KIND(number, name, payload, event_class, word) classes[number] = PENNA_##event_class;
+#include "penna/kinds.inc"
+#undef PENNA_KIND
   return classes;
 }();
 inline penna_event_class classify(uint32_t kind) {
-  return kind < kClassOfKind.size() ? static_cast<penna_event_class>(kClassOfKind[kind]) : PENNA_CLASS_COUNT;
+  return kind < kClassOfKind.size() ? static_cast<penna_event_class>(kClassOfKind[kind]) : PENNA_NO_CLASS;
 }
 
 // A copy of what a chunk begins with; it is at least that long.
@@ -173,33 +173,11 @@ inline size_t RecordCursor::next_calls(std::span<CallEvent> out, uint64_t floor,
 // Payload bytes that a committed record of each known kind has at least.
 inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
   std::array<uint8_t, 64> bytes{};
-  bytes[PENNA_KIND_CALL_ENTRY] = bytes[PENNA_KIND_CALL_EXIT] = sizeof(penna_call);
-  bytes[PENNA_KIND_ALLOC] = sizeof(penna_alloc);
-  bytes[PENNA_KIND_ALLOC_LARGE] = sizeof(penna_alloc_large);
-  bytes[PENNA_KIND_FREE] = bytes[PENNA_KIND_REALLOC_FAILED] = sizeof(penna_free);
-  bytes[PENNA_KIND_LOCK] = bytes[PENNA_KIND_UNLOCK] = bytes[PENNA_KIND_LOCK_BUSY] = sizeof(penna_lock);
-  bytes[PENNA_KIND_LOCK_GONE] = sizeof(penna_lock);
-  bytes[PENNA_KIND_LOCK_AT] = bytes[PENNA_KIND_UNLOCK_AT] = sizeof(penna_lock_at);
-  bytes[PENNA_KIND_LOCK_REQUEST] = bytes[PENNA_KIND_LOCK_MADE] = sizeof(penna_lock_at);
-  bytes[PENNA_KIND_WAKE] = sizeof(penna_wake);
-  bytes[PENNA_KIND_LOCK_WAIT] = sizeof(penna_lock_wait);
-  bytes[PENNA_KIND_COND_WAIT] = sizeof(penna_cond_wait);
-  bytes[PENNA_KIND_POINT] = sizeof(penna_point);
-  bytes[PENNA_KIND_MODULE] = sizeof(penna_module);
-  bytes[PENNA_KIND_SITE] = sizeof(penna_site_info);
-  bytes[PENNA_KIND_THREAD] = sizeof(penna_thread);
-  bytes[PENNA_KIND_LOST] = sizeof(penna_lost);
-  bytes[PENNA_KIND_BLOCKED] = sizeof(penna_blocked);
-  bytes[PENNA_KIND_JUMP] = sizeof(penna_jump);
-  bytes[PENNA_KIND_VALUES] = sizeof(penna_values);
-  bytes[PENNA_KIND_FREE_STACK] = sizeof(penna_free_stack);
-  bytes[PENNA_KIND_MAP] = sizeof(penna_map);
-  bytes[PENNA_KIND_UNMAP] = sizeof(penna_unmap);
-  bytes[PENNA_KIND_POOL_ALLOC] = sizeof(penna_pool_alloc);
-  bytes[PENNA_KIND_POOL_FREE] = sizeof(penna_pool_free);
+#define PENNA_KIND(number, name, payload, event_class, word) bytes[number] = kLeastPayload<penna_##payload>;
+#include "penna/kinds.inc"
+#undef PENNA_KIND
   return bytes;
 }();
-static_assert(PENNA_KIND_COUNT == 32, "a new kind needs its size in kPayloadBytes and its class in classify()");
 
 // A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The words for kinds of record, as exports and messages write them: those of penna/kinds.inc.
+#pragma once
+
+#include <cstdint>
+
+#include "penna/event.h"
+
+namespace penna {
+
+// "" of a kind that this version does not know.
+constexpr const char* kind_word(uint32_t kind) {
+  switch (kind) {
+#define PENNA_KIND(number, name, payload, event_class, word) \
+  case number:                                               \
+    return word;
+#include "penna/kinds.inc"
+#undef PENNA_KIND
+    default: return "";
+  }
+}
+
+}  // namespace penna
