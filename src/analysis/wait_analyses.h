@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WaitAnalyses: the passes of the model that tell who waits for whom, over one HeldLocks.
+// WaitAnalyses: the passes of the model that tell who waits for whom, over one HolderTracker.
 // Invariant: a pass that was not asked for is null; deadlocks are always there.
 #pragma once
 
@@ -41,7 +41,7 @@ class WaitAnalyses {
   }
   void finish(uint64_t last_time);
 
-  const HeldLocks& held() const { return held_; }
+  const HolderTracker& held() const { return held_; }
   const Deadlocks& deadlocks() const { return deadlocks_; }
   const LockOrder* order() const { return order_.get(); }
   const WaitChains* chains() const { return chains_.get(); }
@@ -49,7 +49,7 @@ class WaitAnalyses {
   uint64_t end() const { return end_; }
 
  private:
-  HeldLocks held_;
+  HolderTracker held_;
   std::unique_ptr<LockOrder> order_;
   std::unique_ptr<WaitChains> chains_;
   std::unique_ptr<WaitHistory> history_;

@@ -17,6 +17,7 @@
 #include "model/call_tree.h"
 #include "model/locks.h"
 #include "model/summary.h"
+#include "model/wait_rows.h"
 
 namespace penna {
 namespace {
@@ -87,15 +88,12 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
   }
 }
 
-// The part of it that lies in the range that is read.
-uint64_t wait_of(const Recording& recording, const TimelineLine& line) {
-  if (line.kind != LineKind::kLockWait && line.kind != LineKind::kConditionWait && line.kind != LineKind::kOpenWait)
-    return 0;
+// The part of it that lies in the range that is read, in nanoseconds.
+uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
   const CallRules* rules = call_rules(recording);
-  const uint64_t begin = rules == nullptr ? line.begin : std::max(line.begin, rules->begin);
-  const uint64_t end = line.begin + line.duration;
-  return static_cast<uint64_t>(
-      std::max<int64_t>(recording.time().duration_ns(begin, rules == nullptr ? end : std::min(end, rules->end)), 0));
+  const uint64_t begin = rules == nullptr ? wait.begin : std::max(wait.begin, rules->begin);
+  const uint64_t end = rules == nullptr ? wait.end : std::min(wait.end, rules->end);
+  return static_cast<uint64_t>(std::max<int64_t>(recording.time().duration_ns(begin, end), 0));
 }
 
 // What is known of who held a lock, where it is not the stack that took it.
@@ -260,10 +258,9 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     stacks.write(out);
   } else {
     Stacks stacks(recording, names, options);
-    for_each_line_by_thread(
-        recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
-        [&](const TimelineLine& line) {
-          stacks.add(line.process, line.thread, line.stack, wait_of(recording, line));
+    report.walk =
+        for_each_wait(recording, {.follow_memory = false, .step = [&] { step(1); }}, [&](const WaitRow& wait) {
+          stacks.add(wait.process, wait.thread, wait.stack, wait_of(recording, wait));
           return true;
         });
     stacks.write(out);

@@ -8,7 +8,7 @@
 
 namespace penna {
 
-WaitHistory::WaitHistory(const HeldLocks& held) : held_(held), waits_(held.recording().threads().size()) {}
+WaitHistory::WaitHistory(const HolderTracker& held) : held_(held), waits_(held.recording().threads().size()) {}
 
 WaitHistory::Release& WaitHistory::release_of(uint32_t object) {
   if (object >= releases_.size()) releases_.resize(held_.objects().size());

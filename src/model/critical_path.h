@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/held_locks.h"
+#include "model/holder_tracker.h"
 
 namespace penna {
 
@@ -31,11 +31,11 @@ class WaitHistory {
  public:
   static constexpr size_t kMostWaits = 1 << 20;
 
-  explicit WaitHistory(const HeldLocks& held);
+  explicit WaitHistory(const HolderTracker& held);
   void operator()(const Event& event, const LockStep& step);
   void finish(uint64_t last_time);
 
-  const HeldLocks& held() const { return held_; }
+  const HolderTracker& held() const { return held_; }
   const std::vector<TimedWait>& of(uint32_t thread) const { return waits_[thread]; }  // one behind the other
   uint64_t forgotten_until() const { return forgotten_until_; }                       // ticks; 0: all are there
 
@@ -49,7 +49,7 @@ class WaitHistory {
   void add(uint32_t thread, TimedWait wait);
   void forget_half();
 
-  const HeldLocks& held_;
+  const HolderTracker& held_;
   std::vector<std::vector<TimedWait>> waits_;  // by thread
   std::vector<Release> releases_;              // by object: the last one
   size_t count_ = 0;

@@ -11,7 +11,7 @@ namespace penna {
 namespace {
 
 // Those who must give it back first: who waits to write, waits for all readers.
-std::vector<uint32_t> blockers(const HeldLocks& held, const OpenWait& wait) {
+std::vector<uint32_t> blockers(const HolderTracker& held, const OpenWait& wait) {
   std::vector<uint32_t> threads;
   held.for_each_holder(wait.object, [&](const LockHold& hold) {
     if (!hold.shared || wait.sync != PENNA_SYNC_READ) threads.push_back(hold.thread);
@@ -20,7 +20,7 @@ std::vector<uint32_t> blockers(const HeldLocks& held, const OpenWait& wait) {
 }
 
 // The owner's tid is one of an ancestor's threads, which is given: the fork copied the lock, but not its holder. Else kNoIndex.
-uint32_t ancestors_owner(const HeldLocks& held, const std::vector<uint32_t>& parents, uint32_t process,
+uint32_t ancestors_owner(const HolderTracker& held, const std::vector<uint32_t>& parents, uint32_t process,
                          const OpenWait& wait) {
   if (wait.owner == 0 || held.thread_of(process, wait.owner, wait.begin) != kNoIndex) return kNoIndex;
   uint32_t ancestor = parents[process];
@@ -31,7 +31,7 @@ uint32_t ancestors_owner(const HeldLocks& held, const std::vector<uint32_t>& par
 
 // Or did they take locks in memory that they share, right after the fork? That owner waits for a thread of this process, which no copy
 // of its own memory could name.
-bool waits_for(const HeldLocks& held, uint32_t owner, uint32_t process) {
+bool waits_for(const HolderTracker& held, uint32_t owner, uint32_t process) {
   const OpenWait& wait = held.wait_of(owner);
   return wait.is_open() && knows_holder(wait.sync) && wait.sync != PENNA_SYNC_JOIN && wait.owner != 0 &&
          held.thread_of(process, wait.owner, wait.begin) != kNoIndex;
@@ -39,7 +39,7 @@ bool waits_for(const HeldLocks& held, uint32_t owner, uint32_t process) {
 
 class DeadlockFinder {
  public:
-  explicit DeadlockFinder(const HeldLocks& held) : held_(held), graph_(held.recording().threads().size()) {}
+  explicit DeadlockFinder(const HolderTracker& held) : held_(held), graph_(held.recording().threads().size()) {}
 
   Deadlocks find() {
     collect();
@@ -114,7 +114,7 @@ class DeadlockFinder {
     }
   }
 
-  const HeldLocks& held_;
+  const HolderTracker& held_;
   Graph graph_;  // of threads: who waits for whom
   std::vector<uint32_t> components_, place_;
   Deadlocks found_;
@@ -127,6 +127,6 @@ uint64_t Deadlocks::count(StuckThread::Why why) const {
       std::count_if(waiting.begin(), waiting.end(), [&](const StuckThread& one) { return one.why == why; }));
 }
 
-Deadlocks find_deadlocks(const HeldLocks& held) { return DeadlockFinder(held).find(); }
+Deadlocks find_deadlocks(const HolderTracker& held) { return DeadlockFinder(held).find(); }
 
 }  // namespace penna

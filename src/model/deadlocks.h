@@ -3,7 +3,7 @@
 //
 // Why it is certain: a thread that waits writes nothing, so a wait without end lasted until the recording's end; it has one
 // of a few kinds of object, whose holder is known.
-// Usage:  HeldLocks held(recording); ... all events ...; Deadlocks found = find_deadlocks(held);
+// Usage:  HolderTracker held(recording); ... all events ...; Deadlocks found = find_deadlocks(held);
 // Invariant: each thread that waits stands once in `waiting`; the threads of a cycle wait for one another.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/held_locks.h"
+#include "model/holder_tracker.h"
 
 namespace penna {
 
@@ -35,6 +35,6 @@ struct Deadlocks {
   uint64_t count(StuckThread::Why why) const;
 };
 
-Deadlocks find_deadlocks(const HeldLocks& held);
+Deadlocks find_deadlocks(const HolderTracker& held);
 
 }  // namespace penna

@@ -25,7 +25,7 @@ class InversionFinder {
   static constexpr size_t kLongest = 4;
   static constexpr uint64_t kMostSteps = 4'000'000;
 
-  InversionFinder(const HeldLocks& held, const std::vector<OrderEdge>& edges)
+  InversionFinder(const HolderTracker& held, const std::vector<OrderEdge>& edges)
       : held_(held), edges_(edges), locks_(held.objects().size()) {}
 
   // By several threads first, then short ones, then in order of time.
@@ -47,7 +47,7 @@ class InversionFinder {
   bool waits(const Cycle& cycle) const;
   bool has_threads(const Cycle& cycle) const;
 
-  const HeldLocks& held_;
+  const HolderTracker& held_;
   const std::vector<OrderEdge>& edges_;
   size_t locks_;
   std::vector<std::vector<uint32_t>> out_;  // by lock: edges

@@ -13,14 +13,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/held_locks.h"
+#include "model/holder_tracker.h"
 
 namespace penna {
 
 // B while A was held.
 struct OrderEdge {
   static constexpr size_t kMostThreads = 4;
-  uint32_t from = 0, to = 0;  // objects of HeldLocks
+  uint32_t from = 0, to = 0;  // objects of HolderTracker
   uint64_t count = 0;
   uint64_t first_time = 0;
   // Of the first time of which most is known; stacks: 0 = not known.
@@ -47,12 +47,12 @@ class LockOrder {
  public:
   static constexpr size_t kMostOrders = 1 << 18, kMostInversions = 1000;
 
-  explicit LockOrder(const HeldLocks& held) : held_(held) {}
+  explicit LockOrder(const HolderTracker& held) : held_(held) {}
 
   void operator()(const Event& event, const LockStep& step);
   void finish();
 
-  const HeldLocks& held() const { return held_; }
+  const HolderTracker& held() const { return held_; }
   const std::vector<OrderEdge>& edges() const { return edges_; }            // in order of their first time
   const std::vector<Inversion>& inversions() const { return inversions_; }  // by several threads first, then short ones
   uint64_t possible_deadlocks() const;                                      // by several threads
@@ -66,7 +66,7 @@ class LockOrder {
   void add(const Event& event, const LockHold& outer, uint32_t from, uint32_t to, bool shared, uint32_t stack);
   void begin_edge(OrderEdge& edge, uint32_t thread);
 
-  const HeldLocks& held_;
+  const HolderTracker& held_;
   NumberMap<uint32_t> index_;  // from, to
   std::vector<OrderEdge> edges_;
   std::vector<Inversion> inversions_;

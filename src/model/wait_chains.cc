@@ -19,7 +19,7 @@ size_t WaitChains::KeyHash::operator()(const Key& key) const {
   return MixHash{}(pair_key(key.object, key.stack) ^ MixHash{}(rest));
 }
 
-WaitChains::WaitChains(const HeldLocks& held)
+WaitChains::WaitChains(const HolderTracker& held)
     : held_(held),
       joined_(held.recording().threads().size(), kNoIndex),
       past_(held.recording().threads().size()),

@@ -16,7 +16,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "model/held_locks.h"
+#include "model/holder_tracker.h"
 #include "model/recent_ring.h"
 
 namespace penna {
@@ -53,7 +53,7 @@ class WaitChains {
   static constexpr uint32_t kMostLinks = 8;
   static constexpr size_t kMostChains = 1 << 18;
 
-  explicit WaitChains(const HeldLocks& held);
+  explicit WaitChains(const HolderTracker& held);
   ~WaitChains();
 
   void operator()(const Event& event, const LockStep& step);
@@ -61,7 +61,7 @@ class WaitChains {
   void begin_range(uint64_t begin);
   void finish(uint64_t last_time);
 
-  const HeldLocks& held() const { return held_; }
+  const HolderTracker& held() const { return held_; }
   const std::vector<ChainLink>& links() const { return links_; }
   std::vector<uint32_t> by_time() const;  // links that time was spent in, most first
   uint64_t waits() const { return waits_; }
@@ -130,7 +130,7 @@ class WaitChains {
   void remember(uint32_t thread, uint64_t begin, uint64_t end, uint32_t link);
   uint64_t duration(uint64_t begin, uint64_t end);
 
-  const HeldLocks& held_;
+  const HolderTracker& held_;
   std::vector<ChainLink> links_;
   tsl::robin_map<Key, uint32_t, KeyHash> index_;
   std::vector<std::unique_ptr<Flow>> flows_;     // by object; null: nobody ever waited for it

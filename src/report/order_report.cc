@@ -65,7 +65,7 @@ void add_left_out(const LockOrder& order, std::vector<std::string>& tail) {
   if (order.held().too_many() != 0)
     tail.push_back(fmt::format("{} by threads that held more than {} locks were not looked at.",
                                plural_text(static_cast<int64_t>(order.held().too_many()), "acquisition"),
-                               HeldLocks::kMostHeld));
+                               HolderTracker::kMostHeld));
 }
 
 std::string threads_text(const OrderEdge& edge, const WaitTexts& texts) {

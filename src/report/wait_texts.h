@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/held_locks.h"
+#include "model/holder_tracker.h"
 #include "report/lock_names.h"
 #include "report/table.h"
 
@@ -19,7 +19,7 @@ class WaitTexts {
  public:
   // `locks`, by which those without a name are told apart, and `blocks` may be null. `frames`: of each stack, 0: all. `start`:
   // ticks, from which times count.
-  WaitTexts(const HeldLocks& held, Names& names, const Locks* locks, const LockBlocks* blocks, size_t frames,
+  WaitTexts(const HolderTracker& held, Names& names, const Locks* locks, const LockBlocks* blocks, size_t frames,
             uint64_t start)
       : held_(held),
         names_(names),
@@ -36,14 +36,14 @@ class WaitTexts {
   void add_stack(std::vector<TableDetail>& details, const std::string& line, uint32_t process, uint32_t stack) const;
   int64_t since_start(uint64_t ticks) const;  // nanoseconds
 
-  const HeldLocks& held() const { return held_; }
+  const HolderTracker& held() const { return held_; }
   const Recording& recording() const { return held_.recording(); }
   Names& names() const { return names_; }
 
  private:
   const LockStats* stats_of(const SyncObject& object) const;
 
-  const HeldLocks& held_;
+  const HolderTracker& held_;
   Names& names_;
   const Locks* locks_;
   LockNames lock_names_;

@@ -34,7 +34,7 @@ struct Walked {
     return 0;
   }
   Recording recording;
-  HeldLocks held;
+  HolderTracker held;
   WaitHistory history;
   CriticalPath path;
 };

@@ -21,7 +21,7 @@ struct Stuck {
     found = find_deadlocks(held);
   }
   Recording recording;
-  HeldLocks held;
+  HolderTracker held;
   Deadlocks found;
 };
 

@@ -39,7 +39,7 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     of_maps.family = *BlockFamily::find(recording, "maps");
     Allocations heap(recording, of_heap), maps(recording, of_maps);
     Locks locks(recording);
-    HeldLocks held(recording);
+    HolderTracker held(recording);
     LockOrder order(held);
     WaitChains chains(held);
     WaitHistory history(held);

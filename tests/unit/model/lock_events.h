@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/held_locks.h"
+#include "model/holder_tracker.h"
 #include "recording_builder.h"
 
 namespace penna {
@@ -38,9 +38,9 @@ class LockEventsTest : public testing::Test {
   uint32_t process = build.process(100);
 };
 
-// All lock events through HeldLocks and one pass that looks on.
+// All lock events through HolderTracker and one pass that looks on.
 template <typename Pass>
-void run_locks(const Recording& recording, HeldLocks& held, Pass&& pass) {
+void run_locks(const Recording& recording, HolderTracker& held, Pass&& pass) {
   for_each_event(recording, {.classes = kLockEvents}, [&](const Event& event) { pass(event, held.take(event)); });
 }
 

@@ -21,7 +21,7 @@ struct Ordered {
   }
   uint64_t address(uint32_t object) const { return held.objects()[object].address; }
   Recording recording;
-  HeldLocks held;
+  HolderTracker held;
   LockOrder order;
 };
 
@@ -263,7 +263,7 @@ TEST(LockOrder, ManyLocksHeldAreBounded) {
   for (uint64_t i = 0; i < 1000; ++i) program.thread(1).unlock(0x10000 + i * 64, 100 + kMany + i);
   Ordered seen(program.build);
   EXPECT_EQ(seen.held.held_by(0).size(), 0u);
-  EXPECT_EQ(seen.held.too_many(), kMany - HeldLocks::kMostHeld);
+  EXPECT_EQ(seen.held.too_many(), kMany - HolderTracker::kMostHeld);
   EXPECT_EQ(seen.order.edges().size(), LockOrder::kMostOrders);
   EXPECT_GT(seen.order.left_out(), 0u);
   EXPECT_TRUE(seen.order.inversions().empty());

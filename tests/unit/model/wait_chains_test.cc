@@ -40,7 +40,7 @@ struct Chained {
     return sum;
   }
   Recording recording;
-  HeldLocks held;
+  HolderTracker held;
   WaitChains chains;
 };
 
@@ -80,10 +80,10 @@ TEST_F(WaitChainsTest, OfARangeCountsWhatLiesInIt) {
   CallRules rules;
   rules.begin = 150 * kMs;
   select_calls(recording, rules);
-  HeldLocks held(recording);
+  HolderTracker held(recording);
   WaitChains chains(held);
   struct Both {
-    HeldLocks& held;
+    HolderTracker& held;
     WaitChains& chains;
     void operator()(const Event& event) { chains(event, held.take(event)); }
     void begin_range(uint64_t begin) { chains.begin_range(begin), held.begin_range(begin); }

@@ -66,7 +66,7 @@ class WaitReports : public testing::Test {
   SampleSymbols symbols_;
   std::optional<Recording> recording_;
   std::optional<Names> names_;
-  std::optional<HeldLocks> held_;
+  std::optional<HolderTracker> held_;
   std::optional<LockOrder> order_;
   std::optional<WaitChains> chains_;
   std::optional<WaitHistory> history_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See held_locks.h.
-#include "model/held_locks.h"
+// See holder_tracker.h.
+#include "model/holder_tracker.h"
 
 #include <algorithm>
 #include <tuple>
@@ -20,7 +20,7 @@ bool can_be_held(penna_sync sync) { return is_lock(sync) || sync == PENNA_SYNC_O
 
 }  // namespace
 
-HeldLocks::HeldLocks(const Recording& recording)
+HolderTracker::HolderTracker(const Recording& recording)
     : recording_(recording),
       threads_(recording.threads().size()),
       index_(recording),
@@ -37,10 +37,10 @@ HeldLocks::HeldLocks(const Recording& recording)
   });
   for (const Tid& one : all_tids_) tids_[recording.threads()[one.thread].process].push_back(one);
 }
-HeldLocks::~HeldLocks() = default;
+HolderTracker::~HolderTracker() = default;
 
 // The last one that began before; else the first one with this tid, whose first record may be of later.
-uint32_t HeldLocks::find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_t time) {
+uint32_t HolderTracker::find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_t time) {
   auto behind = std::upper_bound(tids.begin(), tids.end(), std::pair(tid, time), [](const auto& value, const Tid& one) {
     return value.first != one.tid ? value.first < one.tid : value.second < one.begin;
   });
@@ -48,7 +48,7 @@ uint32_t HeldLocks::find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_
   return behind != tids.end() && behind->tid == tid ? behind->thread : kNoIndex;
 }
 
-uint32_t HeldLocks::object_of(const Event& event, penna_sync sync, uint64_t address) {
+uint32_t HolderTracker::object_of(const Event& event, penna_sync sync, uint64_t address) {
   const penna_sync kind = kind_of_object(sync);
   const uint64_t key = address | uint64_t{kind} << 56;
   ThreadState& thread = threads_[event.thread];
@@ -73,20 +73,20 @@ uint32_t HeldLocks::object_of(const Event& event, penna_sync sync, uint64_t addr
 }
 
 // What is at this place from now on is another one.
-void HeldLocks::forget(const Event& event, penna_sync sync, uint64_t address) {
+void HolderTracker::forget(const Event& event, penna_sync sync, uint64_t address) {
   uint32_t object;
   if (index_.retire(event.process, lock_kind(sync), address, &object)) drop_object(object);
 }
 
 // Nobody holds it any more, and nobody will use it again.
-void HeldLocks::drop_object(uint32_t object) {
+void HolderTracker::drop_object(uint32_t object) {
   if (holds_[object].thread != kNoIndex) drop_held(holds_[object].thread, object);
   holds_[object] = {};
   drop_readers(object);
   ++epoch_;
 }
 
-LockStep HeldLocks::take(const Event& event) {
+LockStep HolderTracker::take(const Event& event) {
   LockStep step;
   step.read = read_lock(event.record);
   const LockRecord& read = step.read;
@@ -134,7 +134,7 @@ LockStep HeldLocks::take(const Event& event) {
   return step;
 }
 
-void HeldLocks::begin_range(uint64_t begin) {
+void HolderTracker::begin_range(uint64_t begin) {
   from_ = begin;
   ++epoch_;
   seen_.assign(seen_.size(), false);
@@ -143,14 +143,14 @@ void HeldLocks::begin_range(uint64_t begin) {
     if (thread.wait.is_open()) thread.wait.begin = std::max(thread.wait.begin, begin);
 }
 
-void HeldLocks::drop_wait(const Event& event, LockStep& step) {
+void HolderTracker::drop_wait(const Event& event, LockStep& step) {
   ThreadState& thread = threads_[event.thread];
   step.dropped = thread.left = std::exchange(thread.wait, {});
   thread.left_at = event.time;
   ++unfinished_;
 }
 
-void HeldLocks::request(const Event& event, LockStep& step) {
+void HolderTracker::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
@@ -172,7 +172,7 @@ void HeldLocks::request(const Event& event, LockStep& step) {
 
 // The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held, too, and an
 // ancestor's thread that has held it since before then will not give that copy back.
-uint32_t HeldLocks::sharing_thread(const Event& event, const LockStep& step) const {
+uint32_t HolderTracker::sharing_thread(const Event& event, const LockStep& step) const {
   const uint32_t thread = find_tid(all_tids_, step.read.holder, event.time);
   if (thread == kNoIndex) return kNoIndex;
   const uint32_t its = recording_.threads()[thread].process;
@@ -188,13 +188,13 @@ uint32_t HeldLocks::sharing_thread(const Event& event, const LockStep& step) con
   return thread;
 }
 
-bool HeldLocks::owner_is_elsewhere(uint32_t thread) const {
+bool HolderTracker::owner_is_elsewhere(uint32_t thread) const {
   const OpenWait& wait = threads_[thread].wait;
   return wait.is_open() && wait.owner != 0 &&
          thread_of(recording_.threads()[thread].process, wait.owner, wait.begin) == kNoIndex;
 }
 
-void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
+void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step) {
   ThreadState& thread = threads_[event.thread];
   // Who waits for several futexes asks for one, and may be woken by another.
   const bool is_same = thread.wait.sync == PENNA_SYNC_FUTEX && step.read.sync == PENNA_SYNC_FUTEX &&
@@ -220,7 +220,7 @@ void HeldLocks::end_wait(const Event& event, uint32_t object, LockStep& step) {
   if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) threads_[ended].ended = true;
 }
 
-bool HeldLocks::acquire(const Event& event, uint32_t object, bool shared, uint32_t stack) {
+bool HolderTracker::acquire(const Event& event, uint32_t object, bool shared, uint32_t stack) {
   if (shared) return read_acquire(event, object, stack);
   LockHold& hold = holds_[object];
   const bool can_be_taken_again = objects_[object].sync != PENNA_SYNC_ONCE;  // else the call before was left
@@ -236,7 +236,7 @@ bool HeldLocks::acquire(const Event& event, uint32_t object, bool shared, uint32
   return true;
 }
 
-bool HeldLocks::read_acquire(const Event& event, uint32_t object, uint32_t stack) {
+bool HolderTracker::read_acquire(const Event& event, uint32_t object, uint32_t stack) {
   LockHold& alone = holds_[object];
   if (alone.thread != kNoIndex) drop_held(alone.thread, object);
   alone = {};
@@ -260,7 +260,7 @@ bool HeldLocks::read_acquire(const Event& event, uint32_t object, uint32_t stack
   return true;
 }
 
-void HeldLocks::release(const Event& event, LockStep& step) {
+void HolderTracker::release(const Event& event, LockStep& step) {
   LockHold& alone = holds_[step.object];
   if (alone.thread == event.thread) {
     if (--alone.depth != 0) return;
@@ -278,7 +278,7 @@ void HeldLocks::release(const Event& event, LockStep& step) {
   drop_held(event.thread, step.object);
 }
 
-void HeldLocks::add_held(uint32_t thread, uint32_t object) {
+void HolderTracker::add_held(uint32_t thread, uint32_t object) {
   std::vector<uint32_t>& held = threads_[thread].held;
   if (held.size() < kMostHeld) {
     held.push_back(object);
@@ -288,7 +288,7 @@ void HeldLocks::add_held(uint32_t thread, uint32_t object) {
 }
 
 // The last one taken is most often the first one given back.
-void HeldLocks::drop_held(uint32_t thread, uint32_t object) {
+void HolderTracker::drop_held(uint32_t thread, uint32_t object) {
   std::vector<uint32_t>& held = threads_[thread].held;
   for (size_t i = held.size(); i-- > 0;) {
     if (held[i] != object) continue;
@@ -297,7 +297,7 @@ void HeldLocks::drop_held(uint32_t thread, uint32_t object) {
   }
 }
 
-void HeldLocks::drop_readers(uint32_t object) {
+void HolderTracker::drop_readers(uint32_t object) {
   if (readers_of_[object] == kNoIndex) return;
   std::vector<LockHold>& readers = readers_[readers_of_[object]];
   for (const LockHold& reader : readers) drop_held(reader.thread, object);
@@ -305,7 +305,7 @@ void HeldLocks::drop_readers(uint32_t object) {
 }
 
 // It may have given them back meanwhile.
-void HeldLocks::drop_holds_of(uint32_t thread) {
+void HolderTracker::drop_holds_of(uint32_t thread) {
   for (const uint32_t object : std::exchange(threads_[thread].held, {})) {
     if (holds_[object].thread == thread) holds_[object] = {};
     if (readers_of_[object] != kNoIndex)
@@ -313,13 +313,13 @@ void HeldLocks::drop_holds_of(uint32_t thread) {
   }
 }
 
-LockHold HeldLocks::holder(uint32_t object) const {
+LockHold HolderTracker::holder(uint32_t object) const {
   if (holds_[object].thread != kNoIndex) return holds_[object];
   const uint32_t readers = readers_of_[object];
   return readers == kNoIndex || readers_[readers].empty() ? LockHold{} : readers_[readers][0];
 }
 
-LockHold HeldLocks::hold_of(uint32_t thread, uint32_t object) const {
+LockHold HolderTracker::hold_of(uint32_t thread, uint32_t object) const {
   LockHold result;
   for_each_holder(object, [&](const LockHold& hold) {
     if (hold.thread == thread) result = hold;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// HeldLocks: which thread holds which locks at each moment, and what it waits for.
+// HolderTracker: which thread holds which locks at each moment, and what it waits for.
 //
 // Why apart: the order of locks, chains of waits, deadlocks and critical paths all ask the same.
-// Usage:  HeldLocks held(recording);
+// Usage:  HolderTracker held(recording);
 //         for_each_event(recording, {.classes = kLockEvents}, [&](const Event& event) {
 //           const LockStep step = held.take(event); ... });
 // Events must come merged in time order; given allocations, too, a lock in a new block of memory is another one. Durations and
@@ -70,12 +70,12 @@ struct LockStep {
       false;  // the end of a wait that was dropped, for the thread had only been in a signal handler, say; read.begin: since then
 };
 
-class HeldLocks {
+class HolderTracker {
  public:
   static constexpr size_t kMostHeld = 32, kMostReaders = 256;
 
-  explicit HeldLocks(const Recording& recording);
-  ~HeldLocks();
+  explicit HolderTracker(const Recording& recording);
+  ~HolderTracker();
 
   LockStep take(const Event& event);
   // All before was the past: what is held and waited for counts from here on.
