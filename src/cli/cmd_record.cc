@@ -188,7 +188,8 @@ int cmd_record(const RecordOptions& options) {
     collector.set_onlooker(live->onlooker());
     if (const auto started = live->start(); !started) return fail(started.error().text);
   }
-  auto silencer = Silencer::make(options.max_overhead, **server, collector, live ? &live->onlooker() : nullptr);
+  auto silencer =
+      Silencer::make(options.max_overhead, **server, collector, live ? &live->onlooker() : nullptr, function_namer());
   if (!silencer) return fail(silencer.error().text);
   if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.

@@ -2,12 +2,17 @@
 // See shown_names.h.
 #include "cli/shown_names.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "model/code_map.h"
 #include "model/function_pattern.h"
+#include "model/symbol_source.h"
 #include "symbols/demangle.h"
 #include "symbols/elf_file.h"
 #include "symbols/value_spec.h"
@@ -67,6 +72,15 @@ std::vector<std::string> called_names(const Recording& recording, const std::str
     }
   }
   return names;
+}
+
+std::function<std::string(const Module&, uint64_t)> function_namer() {
+  return [symbols = std::shared_ptr(make_symbol_source())](const Module& module, uint64_t pc) {
+    const CodePlace place{0, 0, pc - module.bias};
+    const auto frames = symbols->code({module.path, module.build_id}, place.address);
+    return frames.empty() ? nameless_text(place, module.path)
+                          : fmt::format("{} [{}]", frames.back().function, file_name_of(module.path));
+  };
 }
 
 }  // namespace penna

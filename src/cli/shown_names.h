@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "recording/reader.h"
+#include "recording/types.h"
 
 namespace penna {
 
@@ -20,5 +21,8 @@ std::function<int(const std::string& name)> rank_of_names(const Session& session
 
 // What the programs of a recording call in other files, where such calls were recorded (--libcalls). `root`: where their files are.
 std::vector<std::string> called_names(const Recording& recording, const std::string& root);
+
+// Names functions of files of this machine, for sentences: "pay(int) [orders]". Not thread-safe.
+std::function<std::string(const Module& module, uint64_t pc)> function_namer();
 
 }  // namespace penna

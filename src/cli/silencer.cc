@@ -7,16 +7,15 @@
 #include <algorithm>
 
 #include "cli/control_request.h"
-#include "model/code_map.h"
-#include "report/units.h"
 
 namespace penna {
 
 Result<std::unique_ptr<Silencer>> Silencer::make(std::optional<uint32_t> percent, Server& server, Collector& collector,
-                                                 Onlooker* next) {
+                                                 Onlooker* next, NameOf name_of) {
   if (!percent) return std::unique_ptr<Silencer>{};
   auto governor = PENNA_TRY(OverheadGovernor::make(*percent / 100.0));
-  std::unique_ptr<Silencer> silencer(new Silencer(*percent, std::move(governor), server, collector));
+  std::unique_ptr<Silencer> silencer(
+      new Silencer(*percent, std::move(governor), server, collector, std::move(name_of)));
   silencer->governor_.forward_to(next);
   collector.set_onlooker(silencer->governor_);
   return silencer;
@@ -33,7 +32,7 @@ void Silencer::work() {
 // One by one, so that each is told apart; a call of the process takes some 50 us.
 void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
   for (const BusyFunction& function : order.functions) {
-    const std::string name = name_of(function);
+    const std::string name = name_of_(function.module, function.pc);
     const bool done = silence(order.pid, page, function);
     std::string& first = done ? first_ : first_refused_;
     if (first.empty()) first = name;
@@ -52,15 +51,6 @@ bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& func
   const auto answer = ask_process(pid, page, silence_request(functions));
   if (!answer) deaf_.insert(page.inode());  // it may lead us about for seconds each time
   return answer && answer->matched != 0 && answer->refused == 0;
-}
-
-std::string Silencer::name_of(const BusyFunction& function) {
-  const Module& module = function.module;
-  const CodePlace place{0, 0, function.pc - module.bias};
-  const NamedFile file{module.path, module.build_id};
-  const auto frames = symbols_->code(file, place.address);
-  if (frames.empty()) return nameless_text(place, module.path);
-  return fmt::format("{} [{}]", frames.back().function, file_name_of(module.path));
 }
 
 std::string Silencer::summary() const {

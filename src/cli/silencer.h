@@ -5,6 +5,7 @@
 // more, and each that cannot be silenced, is named in the recording's notes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,16 +14,18 @@
 #include "collect/collector.h"
 #include "collect/overhead_governor.h"
 #include "collect/server.h"
-#include "model/symbol_source.h"
 
 namespace penna {
 
 class Silencer {
  public:
+  // A function's name, for people; on the thread that calls work().
+  using NameOf = std::function<std::string(const Module& module, uint64_t pc)>;
+
   // `percent`: of the program's own time, that recording calls may cost; none: null, there is nothing to do. `next`: who looks on, too;
   // may be null. Before the collector starts; the others must outlive it.
   static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
-                                                Onlooker* next);
+                                                Onlooker* next, NameOf name_of);
 
   int fd() const { return governor_.fd(); }  // readable when there is something for work()
   void work();
@@ -30,22 +33,21 @@ class Silencer {
   std::string summary() const;
 
  private:
-  Silencer(uint32_t percent, OverheadGovernor governor, Server& server, Collector& collector)
+  Silencer(uint32_t percent, OverheadGovernor governor, Server& server, Collector& collector, NameOf name_of)
       : percent_(percent),
         governor_(std::move(governor)),
         server_(server),
         collector_(collector),
-        symbols_(make_symbol_source()) {}
+        name_of_(std::move(name_of)) {}
   void carry_out(const SilenceOrder& order, ControlPage& page);
   bool silence(uint32_t pid, ControlPage& page, const BusyFunction& function);
-  std::string name_of(const BusyFunction& function);
 
   uint32_t percent_;
   OverheadGovernor governor_;
   Server& server_;
   Collector& collector_;
-  std::unique_ptr<SymbolSource> symbols_;  // its own: they are not thread-safe
-  std::set<ino_t> deaf_;                   // processes that did not answer, by their channels
+  NameOf name_of_;
+  std::set<ino_t> deaf_;  // processes that did not answer, by their channels
   size_t silenced_ = 0, refused_ = 0;
   std::string first_, first_refused_;
 };
