@@ -84,6 +84,14 @@ bool has_inside(const std::vector<uint64_t>& sorted, const Window& window) {
   return next != sorted.end() && window.has_inside(*next);
 }
 
+// Data are full of numbers that happen to look like addresses of code; one that leads into the middle of an instruction is none.
+bool is_pointed_into(const std::vector<uint64_t>& pointers, const DecodedFunction& function, const Window& window) {
+  auto next = std::upper_bound(pointers.begin(), pointers.end(), window.begin);
+  for (; next != pointers.end() && window.has_inside(*next); ++next)
+    if (function.instructions.count(*next) != 0) return true;
+  return false;
+}
+
 // Does execution never go on behind it?
 bool ends_flow(const ZydisDecodedInstruction& one) {
   return one.meta.category == ZYDIS_CATEGORY_UNCOND_BR || one.meta.category == ZYDIS_CATEGORY_RET ||
@@ -182,9 +190,9 @@ std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> want
       if (reason == nullptr && std::any_of(taken.begin(), taken.end(), overlaps))
         reason = "shares the code beside it with another probe";
       if (reason == nullptr &&
-          (has_inside(decoded.landings, window) || has_inside(*pads, window) || has_inside(pointers, window) ||
-           starts_inside(window.begin, window.end) || neighbours_branch_into(range, window.begin, window.end) ||
-           is_branched_into(window.begin, window.end)))
+          (has_inside(decoded.landings, window) || has_inside(*pads, window) ||
+           is_pointed_into(pointers, decoded, window) || starts_inside(window.begin, window.end) ||
+           neighbours_branch_into(range, window.begin, window.end) || is_branched_into(window.begin, window.end)))
         reason = kMayBeEntered;
       if (reason == nullptr) {
         const std::span<const uint8_t> code = file_.bytes_at(one.begin, one.end - one.begin);

@@ -41,12 +41,15 @@ __asm__(
     "PROBED probe_taken\n HERE probe_taken\n push %rbx\n.Lprobe_taken: pop %rbx\n lea .Lprobe_taken(%rip), %rax\n "
     "ret\nDONE "
     "probe_taken\n"
+    // A number in data that is no address: it would lead into the middle of an instruction.
+    "PROBED probe_chance\n HERE probe_chance\n movabs $5, %rcx\n mov %rcx, %rax\n ret\nDONE probe_chance\n"
+    ".pushsection .data\n.balign 8\n.quad probe_chance_nop + 5\n.popsection\n"
     "PROBED probe_call\n push %rbx\n HERE probe_call\n call probe_one\n pop %rbx\n ret\nDONE probe_call\n"
     "PROBED probe_near\n HERE probe_near\nprobe_nearer_nop: nop\n mov %rdi, %rax\n add $1, %rax\n ret\nDONE "
     "probe_near\n");
 extern "C" {
 extern const char probe_one_nop, probe_two_nop, probe_skipped_nop, probe_both_nop, probe_cold_nop, probe_cramped_nop,
-    probe_table_nop, probe_taken_nop, probe_call_nop, probe_near_nop;
+    probe_table_nop, probe_taken_nop, probe_chance_nop, probe_call_nop, probe_near_nop;
 extern const char __executable_start;
 }
 
@@ -78,7 +81,7 @@ class ProbeWindows : public testing::Test {
 };
 
 TEST_F(ProbeWindows, BehindTheNop) {
-  for (const char* nop : {&probe_one_nop, &probe_two_nop, &probe_cold_nop, &probe_call_nop}) {
+  for (const char* nop : {&probe_one_nop, &probe_two_nop, &probe_cold_nop, &probe_chance_nop, &probe_call_nop}) {
     const ProbeOffer offer = find(*nop);
     ASSERT_TRUE(offer.site) << offer.refusal;
     EXPECT_TRUE(offer.site->is_behind());
