@@ -129,14 +129,15 @@ Codec Compressor::compress(BlockType type, std::span<const uint8_t> raw, std::ve
   return Codec::kNone;
 }
 
-bool decompress(Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8_t>& raw) {
+bool decompress(Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8_t>& raw,
+                uint32_t version) {
   if (raw_bytes > layout::kMaxRawBytes) return false;
   switch (codec) {
     case Codec::kNone: raw.assign(stored.begin(), stored.end()); return raw.size() == raw_bytes;
     case Codec::kZstd: return unzstd(stored, raw_bytes, raw);
     case Codec::kColumns: {
       thread_local std::vector<uint8_t> columns;
-      return unzstd_columns(stored, columns) && from_columns(columns, raw_bytes, raw);
+      return unzstd_columns(stored, columns) && from_columns(columns, raw_bytes, raw, version);
     }
     case Codec::kStackColumns: {
       thread_local std::vector<uint8_t> columns;

@@ -32,6 +32,7 @@ class Compressor {
 };
 
 // False when `stored` is not exactly `raw_bytes` (<= kMaxRawBytes) of payload in this codec. Thread-safe.
-bool decompress(layout::Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8_t>& raw);
+bool decompress(layout::Codec codec, std::span<const uint8_t> stored, size_t raw_bytes, std::vector<uint8_t>& raw,
+                uint32_t version = layout::kVersion);
 
 }  // namespace penna

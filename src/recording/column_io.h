@@ -35,6 +35,7 @@ inline uint64_t mask_of(uint32_t bits) { return (uint64_t{1} << bits) - 1; }
 class ColumnWriter {
  public:
   static constexpr bool kWrites = true;
+  static constexpr bool kWholeSizes = false;
 
   ColumnWriter() {
     size_t total = 0;
@@ -228,16 +229,24 @@ inline constexpr std::array<Code, kOneWordCodes> kCodes = [] {
   return true;
 }
 
+// Where version 1 of the format has each Column: times of allocations among the others, sizes and families in one.
+inline constexpr std::array<uint8_t, kColumnCount> kPlacesInVersion1 = {0, 1, 2, 3,  4,  4,  5,  6,  7,  8,
+                                                                        8, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+template <uint32_t kVersion>
 class ColumnReader {
  public:
   static constexpr bool kWrites = false;
+  static constexpr bool kWholeSizes = kVersion == 1;  // a size is one number
+  static constexpr size_t kColumns = kVersion == 1 ? 17 : kColumnCount;
 
   bool begin(std::span<const uint8_t> columns) {
+    constexpr size_t kTable = kColumns * sizeof(uint32_t);
     ok = true;
-    if (columns.size() < kColumnTable || columns.size() > kMaxColumnBytes) return false;
+    if (columns.size() < kTable || columns.size() > kMaxColumnBytes) return false;
     const uint8_t* table = columns.data();
-    auto rest = columns.subspan(kColumnTable);
-    for (size_t i = 0; i < kColumnCount; ++i) {
+    auto rest = columns.subspan(kTable);
+    for (size_t i = 0; i < kColumns; ++i) {
       uint32_t size;
       std::memcpy(&size, table + i * sizeof size, sizeof size);
       if (size > rest.size()) return false;
@@ -253,7 +262,10 @@ class ColumnReader {
   bool short_number(Column, uint64_t&) { return false; }
   bool escape(Column column, bool) { return take_escape(lane(column)); }
   void fail() { ok = false; }
-  CodeLane& lane(Column column) { return codes_[static_cast<size_t>(column)]; }
+  CodeLane& lane(Column column) {
+    const auto place = static_cast<size_t>(column);
+    return codes_[kVersion == 1 ? kPlacesInVersion1[place] : place];
+  }
 
   BitLane bits;
   bool ok = true;
@@ -261,7 +273,7 @@ class ColumnReader {
  private:
   [[gnu::noinline]] uint64_t get(CodeLane& codes) { return take_number(codes, bits, ok); }  // in many places
 
-  std::array<CodeLane, kColumnCount> codes_{};
+  std::array<CodeLane, kColumns> codes_{};
 };
 
 // What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end. The loop looks at
@@ -270,13 +282,15 @@ class CallColumnReader {
  public:
   static constexpr bool kWrites = false;
 
-  explicit CallColumnReader(ColumnReader& all)
+  template <typename Reader>
+  explicit CallColumnReader(Reader& all)
       : ok(all.ok),
         entries_(all.lane(Column::kEntryTimes)),
         exits_(all.lane(Column::kExitTimes)),
         pcs_(all.lane(Column::kPcs)),
         bits_(all.bits) {}
-  void give_back(ColumnReader& all) const {
+  template <typename Reader>
+  void give_back(Reader& all) const {
     all.lane(Column::kEntryTimes) = entries_;
     all.lane(Column::kExitTimes) = exits_;
     all.lane(Column::kPcs) = pcs_;

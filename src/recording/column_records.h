@@ -195,6 +195,7 @@ void code_place(Io& io, AllocModel& model, uint32_t size, uint8_t from, uint64_t
 // Most are below 256, and the same ones come again.
 template <typename Io>
 void code_size(Io& io, uint64_t& size) {
+  if constexpr (Io::kWholeSizes) return io.number(Column::kSizes, size);
   auto low = static_cast<uint8_t>(size);
   uint64_t high = size >> 8;
   io.byte(Column::kSizes, low);

@@ -154,6 +154,8 @@ bool ColumnEncoder::encode(std::span<const uint8_t> chunk, std::vector<uint8_t>&
 
 namespace {
 
+// Of chunks that were written as `kVersion` of the format says.
+template <uint32_t kVersion>
 class Decoder {
  public:
   bool decode(std::span<const uint8_t> columns, std::span<uint8_t> chunk) {
@@ -289,7 +291,7 @@ class Decoder {
     for (; count > 0; --count) put(0);
   }
 
-  ColumnReader io_;
+  ColumnReader<kVersion> io_;
   OpLane ops_;
   ColumnModel model_;
   uint8_t* at_ = nullptr;
@@ -298,11 +300,16 @@ class Decoder {
 
 }  // namespace
 
-bool from_columns(std::span<const uint8_t> columns, size_t raw_bytes, std::vector<uint8_t>& chunk) {
-  thread_local auto decoder = std::make_unique<Decoder>();
+template <uint32_t kVersion>
+static bool decode(std::span<const uint8_t> columns, std::vector<uint8_t>& chunk) {
+  thread_local auto decoder = std::make_unique<Decoder<kVersion>>();
+  return decoder->decode(columns, chunk);
+}
+
+bool from_columns(std::span<const uint8_t> columns, size_t raw_bytes, std::vector<uint8_t>& chunk, uint32_t version) {
   if (raw_bytes > PENNA_CHUNK_BYTES) return false;
   chunk.resize(raw_bytes);
-  return decoder->decode(columns, chunk);
+  return version == 1 ? decode<1>(columns, chunk) : decode<layout::kVersion>(columns, chunk);
 }
 
 }  // namespace penna

@@ -14,6 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "recording/layout.h"
+
 namespace penna {
 
 // What the numbers of a column mean. Each is a run of code bytes; bits below the codes' precision are in kBits.
@@ -73,6 +75,7 @@ class ColumnEncoder {
 };
 
 // False when `columns` are not those of a chunk of `raw_bytes`. Thread-safe.
-bool from_columns(std::span<const uint8_t> columns, size_t raw_bytes, std::vector<uint8_t>& chunk);
+bool from_columns(std::span<const uint8_t> columns, size_t raw_bytes, std::vector<uint8_t>& chunk,
+                  uint32_t version = layout::kVersion);
 
 }  // namespace penna

@@ -27,6 +27,8 @@
 namespace penna::layout {
 
 inline constexpr uint32_t kVersion = 2;
+// The oldest version that is read. A reader is kept when the version grows, and so are its goldens (tests/golden).
+inline constexpr uint32_t kOldestVersion = 1;
 
 // The first byte is no text and no UTF-8, the line ends betray a copy in text mode.
 inline constexpr uint64_t kFileMagic = 0x0a0d616e6e6550ab;     // AB "Penna" 0D 0A

@@ -157,7 +157,7 @@ void session_fields(A& a, V& session) {
   a.number(session.ticks_per_second);
   a.number(session.clock_flags);
   clock_fields(a, session.start);
-  a.number(session.time_shift);
+  a.later_number(session.time_shift);
 }
 
 template <typename A, typename V>

@@ -55,10 +55,12 @@ Result<> Recording::State::read_header() {
         fmt::format("{} has {} bytes, too few for a recording: it was cut right at its start", path, file.size())};
   header = *header_read;
   bool valid = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum)) == header.checksum;
-  if (valid && header.version != layout::kVersion)
-    return Error{
-        fmt::format("{} has format {} and this penna reads format {}: use the penna that recorded it, or a newer one",
-                    path, header.version, layout::kVersion)};
+  const bool known = header.version >= layout::kOldestVersion && header.version <= layout::kVersion;
+  if (valid && !known)
+    return Error{fmt::format(
+        "{} has format {} and this penna reads formats {} to {}: use the penna that recorded it, or a newer one", path,
+        header.version, layout::kOldestVersion, layout::kVersion)};
+  if (known) file.set_version(header.version);
   in_place = file.read_struct<layout::InPlace>(layout::kInPlaceAt);
   if (in_place && XXH3_64bits(&*in_place, offsetof(layout::InPlace, checksum)) != in_place->checksum) in_place.reset();
   damage.header = !valid || !in_place;

@@ -40,7 +40,7 @@ bool BlockFile::read_stored(const BlockRef& block, Bytes& stored) const {
 
 bool BlockFile::read_payload(const BlockRef& block, Bytes& stored, Bytes& payload) const {
   return read_stored(block, stored) &&
-         decompress(static_cast<layout::Codec>(block.header.codec), stored, block.header.raw_bytes, payload);
+         decompress(static_cast<layout::Codec>(block.header.codec), stored, block.header.raw_bytes, payload, version_);
 }
 
 std::optional<layout::Trailer> read_trailer(const BlockFile& file, uint64_t end) {

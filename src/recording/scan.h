@@ -22,6 +22,8 @@ class BlockFile {
   BlockFile() = default;
   BlockFile(Fd fd, uint64_t size) : fd_(std::move(fd)), size_(size) {}
 
+  // Of the format, as the file's header says; kVersion until it has been read.
+  void set_version(uint32_t version) { version_ = version; }
   uint64_t size() const { return size_; }  // when it was opened: it may have become shorter
   // As many of out.size() bytes as there are.
   size_t read(uint64_t offset, std::span<uint8_t> out) const;
@@ -40,6 +42,7 @@ class BlockFile {
  private:
   Fd fd_;
   uint64_t size_ = 0;
+  uint32_t version_ = layout::kVersion;
 };
 
 struct FoundBlocks {

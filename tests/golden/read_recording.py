@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A second reader of recordings, written from docs/format.md alone: read_recording.py FILE FILE...
+    read_recording.py --every-kind FILE TEXT    each record of FILE is as TEXT says, and every kind of penna/kinds.inc is among them
 
 Why: a format that only its own writer understands is not specified. Reads every block of each file by walking, checks
 every checksum, decodes every payload, and demands that all files hold the same chunks, stacks and sites, whatever their codecs.
 Invariant: shares no code with src/recording.
 """
 import ctypes
+import pathlib
+import re
 import struct
 import sys
 
@@ -64,17 +67,24 @@ class Foresight:
 class Columns:
     """Codec 2: gives back the chunk's bytes."""
 
-    def __init__(self, data, raw_bytes):
-        sizes = struct.unpack_from("<20I", data)
-        at = 20 * 4
+    # Where version 1 has the columns of version 2.
+    PLACES_V1 = [0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+
+    def __init__(self, data, raw_bytes, version):
+        self.version = version
+        self.places = self.PLACES_V1 if version == 1 else list(range(20))
+        count = self.places[19] + 1
+        sizes = struct.unpack_from(f"<{count}I", data)
+        at = count * 4
         self.data, self.at, self.raw_bytes = data, [], raw_bytes
         for size in sizes:
             self.at.append(at)
             at += size
         assert at == len(data)
-        self.bits = int.from_bytes(data[self.at[19]:], "little")
+        self.bits = int.from_bytes(data[self.at[-1]:], "little")
 
     def byte(self, column):
+        column = self.places[column]
         value = self.data[self.at[column]]
         self.at[column] += 1
         return value
@@ -96,6 +106,7 @@ class Columns:
         return 1 << (c - 108) | self.low(c - 140) << 32 | low
 
     def escaped(self, column):
+        column = self.places[column]
         if self.data[self.at[column]] != 255:
             return False
         self.at[column] += 1
@@ -151,6 +162,8 @@ class Columns:
         return self.rings.setdefault(self.size_class(size), [0] * 16)
 
     def size(self):
+        if self.version == 1:
+            return self.number(9)
         low = self.byte(9)
         return self.number(10) << 8 | low
 
@@ -284,7 +297,9 @@ def stack_nodes(data, count):
 
 def blocks_of(path):
     data = open(path, "rb").read()
-    assert data[:8] == b"\xabPenna\r\n" and struct.unpack_from("<II", data, 8) == (2, 256)
+    assert data[:8] == b"\xabPenna\r\n" and struct.unpack_from("<I", data, 12) == (256,)
+    version, = struct.unpack_from("<I", data, 8)
+    assert version in (1, 2)
     assert struct.unpack_from("<Q", data, 120)[0] == xxh3(data[:120])
     assert struct.unpack_from("<Q", data, 248)[0] == xxh3(data[128:248])
     at = 256
@@ -296,7 +311,7 @@ def blocks_of(path):
         if codec == 1:
             payload = unzstd(payload)
         elif codec == 2:
-            payload = Columns(unzstd_columns(payload), raw).decode()
+            payload = Columns(unzstd_columns(payload), raw, version).decode()
         elif codec == 3:
             payload = stack_nodes(unzstd(payload), (raw - 8) // 16)
         assert len(payload) == raw
@@ -305,6 +320,59 @@ def blocks_of(path):
     if at < len(data):
         assert data[at:at + 8] == b"\x1e\x96\xc3\xa5PnT1" and at + 32 == len(data)
         assert struct.unpack_from("<Q", data, at + 24)[0] == xxh3(data[at:at + 24])
+
+
+def kinds():
+    """{number: (name, word, bytes of the payload at least)}, from the lists that programs are compiled with."""
+    include = pathlib.Path(__file__).resolve().parents[2] / "include/penna"
+    sizes = dict(re.findall(r"sizeof\(struct penna_(\w+)\) == (\d+)", (include / "event.h").read_text()))
+    rows = re.findall(r'^PENNA_KIND\(\s*(\d+), (\w+),\s*(\w+),\s*\w+,\s*"(\w+)"\)', (include / "kinds.inc").read_text(), re.MULTILINE)
+    return {int(number): (name, word, int(sizes.get(payload, 0))) for number, name, payload, word in rows}
+
+
+def extend(begin, low, bits):
+    ahead = (low - begin) & ((1 << bits) - 1)
+    return begin + ahead - (1 << bits if ahead >= (1 << bits) - (1 << bits - 4) else 0)
+
+
+def records(chunk, known):
+    """(kind, time, pc or payload) of each committed record of a chunk, as section 4 says; pads too."""
+    begin, = struct.unpack_from("<Q", chunk, 8)
+    content, = struct.unpack_from("<Q", chunk, 24)
+    pc_high, = struct.unpack_from("<I", chunk, 64)
+    at, end = 128, content // 8
+    while at < end:
+        header, = struct.unpack_from("<Q", chunk, at)
+        tag = header & 3
+        if tag in (1, 2):
+            yield tag + 1, extend(begin, header >> 2 & 0x3FFFFFFF, 30), pc_high << 32 | header >> 32
+            at += 8
+            continue
+        kind, words = header >> 2 & 63, header >> 8 & 255
+        assert header == 0 or words > 0 and at + words * 8 <= end
+        payload = chunk[at + 8:at + words * 8]
+        if header != 0 and tag == 0:
+            assert kind not in known or len(payload) >= known[kind][2], f"a record of kind {kind} is too short"
+            pc = struct.unpack_from("<Q", payload)[0] if kind in (2, 3) else payload
+            yield kind, extend(begin, header >> 16, 48), pc
+        at += max(words, 1) * 8
+
+
+def check_every_kind(path, text):
+    known, seen, lines = kinds(), set(), []
+    assert sorted(known) == list(range(1, len(known) + 1)), "the numbers of kinds.inc"
+    for block, _, _, _, chunk in blocks_of(path):
+        for kind, time, content in records(chunk, known) if block == 9 else []:
+            seen.add(kind)
+            if known[kind][0] == "PAD":
+                continue
+            shown = f"{content:x}" if kind in (2, 3) else " ".join(content[i:i + 8].hex() for i in range(0, len(content), 8))
+            lines.append(f"{kind} {known[kind][1]} {time} {shown}".rstrip())
+    missing = [name for number, (name, _, _) in known.items() if number not in seen]
+    assert not missing, f"{path} has no record of {missing}: store a golden that has"
+    expected = open(text).read().splitlines()
+    assert lines == expected, "\n".join(["these are not as expected:"] + [a for a, b in zip(lines, expected) if a != b])
+    print(f"{path}: {len(lines)} records, {len(seen)} kinds")
 
 
 def main(paths):
@@ -321,4 +389,7 @@ def main(paths):
         assert contents == first, "the same chunks, stacks and sites as in the first file"
 
 
-main(sys.argv[1:])
+if sys.argv[1:2] == ["--every-kind"]:
+    check_every_kind(*sys.argv[2:])
+else:
+    main(sys.argv[1:])

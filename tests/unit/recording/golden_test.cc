@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Stored recordings of this format version: what was written with it stays readable.
 //
-// Invariant: the files in tests/golden are rewritten only when the version grows. Remove those of the old one, and run
-//   recording_golden_test --gtest_also_run_disabled_tests --gtest_filter='*WriteNew*'
+// Invariant: the files in tests/golden are never rewritten, and those of an old version stay, with their reader. When the version
+// grows, add those of the new one:
+//   recording_test --gtest_also_run_disabled_tests --gtest_filter='*WriteNew*'
 #include <algorithm>
 #include <array>
 
+#include "every_kind.h"
 #include "random_chunk.h"
 #include "random_stacks.h"
 #include "sample.h"
@@ -23,12 +25,48 @@ std::string golden(const std::string& name) {
   return PENNA_GOLDEN_DIR "/recording-v" + std::to_string(layout::kVersion) + name + ".penna";
 }
 
+void expect_same_chunks(Recording& one, Recording& other) {
+  ASSERT_EQ(one.chunks().size(), other.chunks().size());
+  std::vector<uint8_t> bytes, expected;
+  for (size_t i = 0; i < one.chunks().size(); ++i) {
+    ASSERT_TRUE(one.read_chunk(one.chunks()[i], bytes)) << i;
+    ASSERT_TRUE(other.read_chunk(other.chunks()[i], expected)) << i;
+    EXPECT_EQ(bytes, expected) << i;
+  }
+}
+
 TEST(Golden, Version2) {
   auto recording = Recording::open(PENNA_GOLDEN_DIR "/recording-v2.penna");
   ASSERT_TRUE(recording) << recording.error().text;
   EXPECT_TRUE(recording->is_finished());
   EXPECT_FALSE(recording->damage().any());
   expect_sample(*recording);
+}
+
+// Format 1 had fewer columns; its chunks, whatever their codec, are read to the bit.
+TEST(Golden, Version1) {
+  for (const char* name : {"recording-v1.penna", "recording-v1-unfinished.penna", "recording-v1-kinds.penna"}) {
+    auto recording = Recording::open(std::string(PENNA_GOLDEN_DIR "/") + name);
+    ASSERT_TRUE(recording) << recording.error().text;
+    EXPECT_FALSE(recording->damage().any()) << name << ": " << recording->damage().text();
+    for (const auto& chunk : recording->chunks()) {
+      std::vector<uint8_t> bytes;
+      ASSERT_TRUE(recording->read_chunk(chunk, bytes)) << name;
+      EXPECT_FALSE(scan_chunk(bytes).damaged) << name;
+    }
+  }
+  auto finished = Recording::open(PENNA_GOLDEN_DIR "/recording-v1.penna");
+  auto unfinished = Recording::open(PENNA_GOLDEN_DIR "/recording-v1-unfinished.penna");
+  expect_same_chunks(*finished, *unfinished);
+}
+
+TEST(Golden, Version1Chunks) {
+  auto columns = Recording::open(PENNA_GOLDEN_DIR "/recording-v1-chunks.penna");
+  auto plain = Recording::open(PENNA_GOLDEN_DIR "/recording-v1-chunks-zstd.penna");
+  ASSERT_TRUE(columns) << columns.error().text;
+  ASSERT_TRUE(plain) << plain.error().text;
+  EXPECT_EQ(columns->chunks().size(), kStoredChunks);
+  expect_same_chunks(*columns, *plain);
 }
 
 TEST(Golden, Version2UnfinishedWithoutColumns) {
@@ -67,6 +105,23 @@ TEST(Golden, Version2Chunks) {
   EXPECT_GT(torn, 0u);
 }
 
+// A record of every kind there is, and each says what it said when it was stored.
+TEST(Golden, Version2EveryKind) {
+  auto recording = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-every-kind.penna");
+  ASSERT_TRUE(recording) << recording.error().text;
+  EXPECT_FALSE(recording->damage().any());
+  ASSERT_EQ(recording->chunks().size(), 1u);
+  std::vector<uint8_t> bytes;
+  ASSERT_TRUE(recording->read_chunk(recording->chunks()[0], bytes));
+  const auto expected = slurp(PENNA_GOLDEN_DIR "/recording-v2-every-kind.txt");
+  EXPECT_EQ(text_of_records(bytes), std::string(expected.begin(), expected.end()));
+  EXPECT_EQ(bytes, EveryKind().chunk());
+  std::array<uint64_t, PENNA_KIND_COUNT> kinds{};
+  EXPECT_FALSE(scan_chunk(bytes, [&](const Record& record) { ++kinds.at(record.kind); }).damaged);
+  for (uint32_t kind = PENNA_KIND_PAD + 1; kind < PENNA_KIND_COUNT; ++kind)
+    EXPECT_GT(kinds[kind], 0u) << kind_word(kind);
+}
+
 void write_chunks(RecordingWriter& writer) {
   for (uint64_t sequence = 0; sequence < kStoredChunks; ++sequence) {
     std::mt19937_64 random(sequence + 1);
@@ -77,16 +132,26 @@ void write_chunks(RecordingWriter& writer) {
   ASSERT_TRUE(writer.write_stacks(1, 5, random_stacks(random, 300, 5)));
 }
 
+void write_every_kind(RecordingWriter& writer, const std::string& path) {
+  const auto chunk = EveryKind().chunk();
+  ASSERT_TRUE(writer.write_chunk(1, chunk, scan_chunk(chunk)));
+  const std::string text = text_of_records(chunk);
+  spill(path.substr(0, path.rfind('.')) + ".txt", {text.begin(), text.end()});
+}
+
 // Writes those that are not there yet.
 TEST(Golden, DISABLED_WriteNewOnes) {
-  for (const char* name : {"", "-unfinished", "-chunks", "-chunks-zstd"}) {
+  for (const char* name : {"", "-unfinished", "-chunks", "-chunks-zstd", "-every-kind"}) {
     const std::string kind = name;
     if (::access(golden(kind).c_str(), F_OK) == 0) continue;
     WriterOptions options;
-    options.columns = kind.empty() || kind == "-chunks";
+    options.columns = kind.empty() || kind == "-chunks" || kind == "-every-kind";
     auto writer = RecordingWriter::create(golden(kind), options);
     ASSERT_TRUE(writer) << writer.error().text;
-    kind.substr(0, 7) == "-chunks" ? write_chunks(*writer) : write_sample(*writer);
+    if (kind == "-every-kind")
+      write_every_kind(*writer, golden(kind));
+    else
+      kind.substr(0, 7) == "-chunks" ? write_chunks(*writer) : write_sample(*writer);
     if (kind != "-unfinished") {
       ASSERT_TRUE(writer->finish());
     }
