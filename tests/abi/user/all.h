@@ -14,6 +14,7 @@
 #else
 #include "penna/folly.h"
 #endif
+#include "penna/usdt.h"
 #include "penna/patch_plan.h"
 #include "penna/point.h"
 #include "penna/point_abi.h"
@@ -51,6 +52,8 @@ struct user_parts {
 PENNA_RING_DEFINE(user_ring, 8, sizeof(struct user_record));
 PENNA_SDT_DECLARE_SEMAPHORE(user, heard);
 PENNA_SDT_DEFINE_SEMAPHORE(user, heard);
+USDT_DECLARE_SEMA(user_sema);
+USDT_DEFINE_SEMA(user_sema);
 FOLLY_SDT_DECLARE_SEMAPHORE(user, folly_heard);
 FOLLY_SDT_DEFINE_SEMAPHORE(user, folly_heard)
 
@@ -120,6 +123,11 @@ static inline int user_points(const char* text, struct user_parts* parts, const 
   PENNA_SDT_WITH_SEMAPHORE(user, heard);
   PENNA_SDT_WITH_SEMAPHORE(user, heard, text, f);
   if (PENNA_SDT_IS_ENABLED(user, heard)) sum++;
+  USDT(user, usdt);
+  USDT_WITH_SEMA(user, usdt_own, text, sum);
+  USDT_WITH_EXPLICIT_SEMA(user_sema, user, usdt_given, text);
+  if (USDT_IS_ACTIVE(user, usdt_own) || USDT_SEMA_IS_ACTIVE(user_sema)) sum++;
+  sum += USDT_SEMA(user_sema).active;
   FOLLY_SDT(user, folly);
   FOLLY_SDT(user, folly_values, text, sc, f, ld);
   FOLLY_SDT_WITH_SEMAPHORE(user, folly_heard, text, sum);
