@@ -137,7 +137,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   caller = end_jumpers(caller);
   const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
   if (link == nullptr) return lose_call(PENNA_LOSS_PAIRS), 0;
-  if (jumper != caller && at.slot == nullptr && chain == Chain::kNone) add_follower(jumper, *link);
+  if (jumper != caller && chain == Chain::kNone) add_follower(jumper, *link);
   write_call(link->function, PENNA_TAG_ENTRY);
   if ((link->way & kAsks) != 0) {
     // Where a frame pointer points to lies that of the caller.

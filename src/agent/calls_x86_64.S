@@ -183,6 +183,15 @@
         jne     \else
 .endm
 
+/* rax in a trampoline -> rcx its function; takes rax. */
+.macro FUNCTION_OF_TRAMPOLINE
+        lea     penna_return_trampolines(%rip), %rcx
+        sub     %rcx, %rax
+        and     $-TRAMPOLINE_BYTES, %rax
+        lea     penna_return_links(%rip), %rcx
+        mov     LINK_FUNCTION(%rcx, %rax, LINK_BYTES / TRAMPOLINE_BYTES), %rcx
+.endm
+
 /* What RECORD could not do. */
 .macro RECORD_ELSEWHERE tag, back
 91:     mov     %rsi, %rdx
@@ -238,11 +247,7 @@ penna_call_enter:
         sub     $WAY_FOLLOWS, %rdx
         jz      .Lenter_passes                  /* no trampoline: such a call is not recorded */
         mov     %rdx, -8(%rsp)
-        lea     penna_return_trampolines(%rip), %rcx
-        sub     %rcx, %rax
-        and     $-TRAMPOLINE_BYTES, %rax
-        lea     penna_return_links(%rip), %rcx
-        mov     LINK_FUNCTION(%rcx, %rax, LINK_BYTES / TRAMPOLINE_BYTES), %rcx
+        FUNCTION_OF_TRAMPOLINE
         RECORD  TAG_EXIT, 91f, 92f
 .Lenter_left:
         mov     8(%rsp), %rax
@@ -322,16 +327,31 @@ penna_call_mcount:
         FIND    .Lmcount_unknown
         mov     LINK_WAY(%rsi), %rdx
         mov     LINK_FUNCTION(%rsi), %rcx
-        test    $(WAY_ASKS | WAY_STALE), %dl
-        jnz     .Lmcount_asks
+        test    $(WAY_ASKS | WAY_STALE | WAY_FOLLOWS), %dl
+        jnz     .Lmcount_otherwise
         add     $(RETURNS_AT - WAY_JUMPS), %rdx
         mov     %rdx, 8(%rbp)
+.Lmcount_record:
         RECORD  TAG_ENTRY, 91f, 92f
 .Lmcount:
         GIVE_BACK
 .Lmcount_alone:
         ret
         RECORD_ELSEWHERE TAG_ENTRY, .Lmcount
+
+        /* Entered by a jump, as above. */
+.Lmcount_otherwise:
+        test    $(WAY_ASKS | WAY_STALE), %dl
+        jnz     .Lmcount_asks
+        add     $(RETURNS_AT - WAY_FOLLOWS), %rdx
+        mov     %rdx, 8(%rbp)
+        FUNCTION_OF_TRAMPOLINE
+        RECORD  TAG_EXIT, 91f, 92f
+.Lmcount_left:
+        mov     8(%rbp), %rax
+        FUNCTION_OF_TRAMPOLINE
+        jmp     .Lmcount_record
+        RECORD_ELSEWHERE TAG_EXIT, .Lmcount_left
 .Lmcount_unarmed:
         cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jne     .Lmcount_alone
