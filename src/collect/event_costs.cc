@@ -3,8 +3,18 @@
 #include "collect/event_costs.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace penna {
+namespace {
+
+// Beside the tags of two short calls, 0 to 3: from the first record of a page, whose store makes the kernel map that page where the chunk
+// is new; and from any other one, to compare with.
+constexpr uint8_t kFromPage = 4, kFromElsewhere = 5;
+constexpr size_t kBytesOfPage = 4096, kMostPageTicks = 1 << 15;
+
+}  // namespace
 
 EventCosts::Group EventCosts::group_of(const Record& record) {
   if (record.is_call()) return record.payload_bytes == 0 ? kShortCall : kLongCall;
@@ -13,55 +23,108 @@ EventCosts::Group EventCosts::group_of(const Record& record) {
 
 void EventCosts::add(std::span<const uint8_t> chunk, const ChunkSummary& summary) {
   for (size_t i = 0; i < events_.size(); ++i) events_[i] += summary.events[i];
-  if (chunks_++ < kAllOfTheFirst || chunks_ % kThenEach == 0) measure(chunk);
+  if (const uint64_t weight = weight_of(chunks_++); weight != 0) measure(chunk, weight);
 }
 
-void EventCosts::measure(std::span<const uint8_t> chunk) {
+// For how many chunks this one stands; 0: it is not looked at. By the golden ratio: no period of the program meets the same chunks always.
+uint64_t EventCosts::weight_of(uint64_t chunk) {
+  constexpr uint64_t kEach = 32, kFourth = 256;
+  const uint64_t weight = chunk < kEach ? 1 : chunk < kFourth ? 4 : 16;
+  return chunk * 0x9e3779b97f4a7c15 <= UINT64_MAX / weight ? weight : 0;
+}
+
+void EventCosts::measure(std::span<const uint8_t> chunk, uint64_t weight) {
   if (!gaps_) gaps_ = std::make_unique<AllGaps>();
   RecordCursor in(chunk);
-  Record record;
+  Record before, record;
   bool any = false;
-  Group before = kOther;
-  uint64_t time = 0, window_begin = 0;
-  size_t in_window = 0;
-  const auto put = [](Gaps& gaps, uint64_t bin) {
-    ++gaps.measured;
-    ++gaps.bins[std::min<uint64_t>(bin, kBins - 1)];
+  size_t begin_before = 0, begin = in.position();
+  const auto add = [&](uint8_t tags, uint64_t ticks) {
+    if (ticks >= kMostPageTicks) return;
+    Place& place = places_.try_emplace(tags, Place{tags}).first->second;
+    place.count += weight;
+    place.ticks += ticks * weight;
   };
   while (in.next(record)) {
+    begin_before = std::exchange(begin, in.position() - sizeof(uint64_t) - record.payload_bytes);
     if (classify(record.kind) == PENNA_NO_CLASS) {  // no event: what it cost is another matter
       any = false;
       continue;
     }
-    const Group group = group_of(record);
-    const bool follows = any && record.time >= time;
-    if (follows) {
-      Gaps& gaps = (*gaps_)[before][group];
-      ++gaps.count;
-      if (before != kShortCall || group != kShortCall) put(gaps, (record.time - time) / kPieceTicks);
-    }
-    if (!follows || before != kShortCall || group != kShortCall || in_window == kWindow) {
-      window_begin = record.time;
-      in_window = 0;
-    } else if (++in_window == kWindow) {
-      put((*gaps_)[kShortCall][kShortCall], (record.time - window_begin) / kWindow);
-      window_begin = record.time;
-      in_window = 0;
+    if (any && record.time >= before.time) {
+      const Group from = group_of(before), to = group_of(record);
+      Gaps& gaps = (*gaps_)[from][to];
+      gaps.count += weight;
+      if (from == kShortCall && to == kShortCall) {
+        const bool is_page = begin_before % kBytesOfPage == 0;
+        add(is_page ? kFromPage : kFromElsewhere, record.time - before.time);
+        if (!is_page) measure_short(before, record, weight);
+      } else {
+        gaps.bins[std::min<uint64_t>((record.time - before.time) / kPieceTicks, kBins - 1)] += weight;
+      }
     }
     any = true;
-    before = group;
-    time = record.time;
+    before = record;
   }
 }
 
+void EventCosts::measure_short(const Record& from, const Record& to, uint64_t weight) {
+  const uint64_t ticks = to.time - from.time;
+  if (ticks >= kLongestTicks) return;  // an interrupt, or a long way
+  const auto tags = static_cast<uint8_t>((from.kind == PENNA_KIND_CALL_ENTRY) * 2 + (to.kind == PENNA_KIND_CALL_ENTRY));
+  const uint64_t places = (from.pc * 0x9e3779b97f4a7c15 ^ std::rotl(to.pc * 0xc2b2ae3d27d4eb4f, 31)) << 3 | tags;
+  auto at = places_.find(places);
+  if (at == places_.end()) {
+    if (places_.size() >= kMostPlaces) return;
+    at = places_.emplace(places, Place{tags}).first;
+  }
+  at->second.count += weight;
+  at->second.ticks += ticks * weight;
+}
+
 // A quarter: fewer would be what the fastest loop of the program has, in which all branches are foreseen and all memory is near.
-double EventCosts::Gaps::quarter(double width_ticks) const {
+double EventCosts::Gaps::quarter_ticks() const {
   uint64_t below = 0;
   for (size_t bin = 0; bin < kBins; ++bin) {
     below += bins[bin];
-    if (below != 0 && below * 4 >= measured) return (static_cast<double>(bin) + 0.5) * width_ticks;
+    if (below != 0 && below * 4 >= count) return (static_cast<double>(bin) + 0.5) * kPieceTicks;
   }
   return 0;
+}
+
+// Kinds of gap by themselves, as before a stamp of an entry lies more than before one of an exit. Places with few gaps have averages by chance.
+double EventCosts::short_call_ticks(double most_ticks) const {
+  constexpr uint64_t kEnough = 32;
+  constexpr double kNear = 1.5;
+  struct Kind {
+    double least, near_ticks = 0, near_count = 0;
+    uint64_t count = 0;
+  };
+  std::array<Kind, 4> kinds;
+  kinds.fill({most_ticks});
+  for (const auto& [key, place] : places_)
+    if (place.tags < kinds.size() && place.count >= kEnough)
+      kinds[place.tags].least = std::min(kinds[place.tags].least, place.mean());
+  for (const auto& [key, place] : places_) {
+    if (place.tags >= kinds.size()) continue;
+    Kind& kind = kinds[place.tags];
+    kind.count += place.count;
+    if (place.mean() > kind.least * kNear) continue;
+    kind.near_ticks += static_cast<double>(place.ticks);
+    kind.near_count += static_cast<double>(place.count);
+  }
+  double ticks = 0, count = 0;
+  for (const Kind& kind : kinds) {
+    const double each = kind.near_count == 0 ? kind.least : std::min(kind.near_ticks / kind.near_count, most_ticks);
+    ticks += static_cast<double>(kind.count) * each;
+    count += static_cast<double>(kind.count);
+  }
+  const auto page = places_.find(kFromPage), elsewhere = places_.find(kFromElsewhere);
+  double of_pages = 0;
+  if (page != places_.end() && elsewhere != places_.end())
+    of_pages = std::max(0.0, page->second.mean() - elsewhere->second.mean()) * static_cast<double>(page->second.count) /
+               static_cast<double>(page->second.count + elsewhere->second.count);
+  return (count == 0 ? most_ticks : ticks / count) + of_pages;
 }
 
 std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, double stamp_ns) const {
@@ -79,9 +142,10 @@ std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, d
       const bool is_short = from == kShortCall && to == kShortCall;
       const auto most_of = [&](size_t group) { return kMost[group].stamps * stamp_ns + kMost[group].rest; };
       const double most = (most_of(from) + most_of(to)) / 2;
-      const double measured = gaps.quarter(is_short ? 1 : kPieceTicks) * ns_per_tick;
+      if (gaps.count == 0) continue;
+      const double measured = is_short ? short_call_ticks(most / ns_per_tick) : gaps.quarter_ticks();
       const auto count = static_cast<double>(gaps.count);
-      ns[kClasses[to]] += count * (gaps.measured == 0 ? most : std::min(measured, most));
+      ns[kClasses[to]] += count * (is_short ? measured * ns_per_tick : std::min(measured * ns_per_tick, most));
       pairs[kClasses[to]] += count;
     }
   }

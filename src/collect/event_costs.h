@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 // EventCosts: what recording an event costs a process, measured by the times that stand in its own records.
 //
-// Why so: between two stamps that follow each other in a thread lies the end of one hook and the beginning of the next, and what the program
-// did. Where it did next to nothing, that is the cost; and it does so often, where there are many events. A short call is less than a clock
-// may tell apart, so many of them are taken together. A program that does much between its events has no such places: nothing costs more
-// than a number of readings of the clock, and what else is known to lie around them.
-// Invariant: a sample of the chunks is looked at; all events are counted, also those that filters leave out later: they had their cost.
+// Why so: between two stamps that follow each other in a thread lies the end of one hook, the beginning of the next, and what the program
+// did between them. From one place of the program to another that is much the same each time, so gaps are averaged by their places: clocks
+// are coarse, and a hook costs more where the caches and the branch predictor miss. The smallest average is of places where the program
+// did next to nothing; those near it tell what a hook costs in this run, and the others, where the program works, tell nothing.
+// A program that works between all of its events has no such places: nothing costs more than a number of readings of the clock, and
+// what else is known to lie around them.
+// Invariant: a sample of the chunks is looked at, spread evenly over the run and weighted, as chunks differ (whether a call is a short or a
+// long record depends on how its chunk began); all events are counted, also those that filters leave out later: they had their cost.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 
 #include "recording/records.h"
 #include "recording/types.h"
@@ -28,20 +32,30 @@ class EventCosts {
 
  private:
   enum Group : uint8_t { kShortCall, kLongCall, kAlloc, kOther, kGroups };
-  static constexpr size_t kBins = 256, kWindow = 32, kPieceTicks = 8;
-  static constexpr uint64_t kAllOfTheFirst = 4, kThenEach = 16;  // chunks
+  static constexpr size_t kBins = 256, kPieceTicks = 8, kLongestTicks = kBins * kPieceTicks;
+  static constexpr size_t kMostPlaces = 4096;
   struct Gaps {
-    uint64_t count = 0, measured = 0;          // pairs of records; of them or of windows, those in `bins`
-    std::array<uint32_t, kBins> bins{};        // by kPieceTicks; of short calls by ticks a record
-    double quarter(double width_ticks) const;  // the quantile; 0: nothing was measured
+    uint64_t count = 0;                  // pairs of records, by the weight of their chunk
+    std::array<uint64_t, kBins> bins{};  // of them, by kPieceTicks; not of short calls
+    double quarter_ticks() const;
+  };
+  // Of short calls: gaps between two records that stand for the same two places.
+  struct Place {
+    uint8_t tags;  // of both; or see event_costs.cc
+    uint64_t count = 0, ticks = 0;
+    double mean() const { return static_cast<double>(ticks) / static_cast<double>(count); }
   };
   using AllGaps = std::array<std::array<Gaps, kGroups>, kGroups>;  // from, to
-  void measure(std::span<const uint8_t> chunk);
+  static uint64_t weight_of(uint64_t chunk);
+  void measure(std::span<const uint8_t> chunk, uint64_t weight);
+  void measure_short(const Record& from, const Record& to, uint64_t weight);
+  double short_call_ticks(double most_ticks) const;
   static Group group_of(const Record& record);
 
   uint64_t chunks_ = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> events_{};
   std::unique_ptr<AllGaps> gaps_;
+  std::unordered_map<uint64_t, Place> places_;
 };
 
 }  // namespace penna

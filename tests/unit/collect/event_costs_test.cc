@@ -50,6 +50,41 @@ TEST(EventCosts, ACoarseClockDoesNotMatter) {
   EXPECT_NEAR(static_cast<double>(costs_of(build.close(2'000'000))[PENNA_CALLS].ps), 10'000, 500);
 }
 
+// Some functions work, others only call: those tell.
+TEST(EventCosts, PlacesWhereTheProgramWorksTellNothing) {
+  ChunkBuilder build;
+  uint64_t time = 1'000'000;
+  const auto call = [&](uint64_t function, uint64_t before, uint64_t within) {
+    build.entry(function, time += before);
+    build.exit(function, time += within);
+  };
+  for (size_t i = 0; i < 500; ++i) {
+    call(0x555500001000, 24, 24);
+    call(0x555500002000, 24, 40);
+    call(0x555500003000, 30, 200);
+  }
+  EXPECT_NEAR(static_cast<double>(costs_of(build.close(time))[PENNA_CALLS].ps), 12'500, 600);
+}
+
+// A program that does one thing and the other in turns, a chunk each.
+TEST(EventCosts, ChunksThatDifferInTurnsAllCount) {
+  EventCosts costs;
+  const auto quick = calls_apart(20, 100), slow = calls_apart(40, 100);
+  for (int i = 0; i < 2000; ++i) costs.add(i % 2 == 0 ? quick : slow, scan_chunk(quick));
+  EXPECT_NEAR(static_cast<double>(costs.costs(0.5, kStampNs)[PENNA_CALLS].ps), 15'000, 700);
+}
+
+// The first store to a page of a new chunk: 2000 ticks for the kernel, once in 512 records.
+TEST(EventCosts, PageFaultsOfChunksAreOurs) {
+  ChunkBuilder build;
+  uint64_t time = 1'000'000;
+  for (size_t i = 0; i < 4000; ++i) {
+    i % 2 == 0 ? build.entry(0x555500001000, time) : build.exit(0x555500001000, time);
+    time += (sizeof(penna_chunk) + 8 * i) % 4096 == 0 ? 2020 : 20;
+  }
+  EXPECT_NEAR(static_cast<double>(costs_of(build.close(time))[PENNA_CALLS].ps), 11'950, 400);
+}
+
 TEST(EventCosts, AllocationsHaveTheirOwn) {
   ChunkBuilder build;
   uint64_t time = 1'000'000;

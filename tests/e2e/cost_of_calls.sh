@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What record says that a call cost is within 30 % of the truth, and net times are near those of a run that is not recorded, for each way into
+# functions. The truth is the difference between the processor time that a program measures of itself recorded and not.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cat >cost.h <<'PROGRAM'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#define OWN __attribute__((no_instrument_function, patchable_function_entry(0)))
+#define APART __attribute__((noinline))
+OWN static double processor_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return t.tv_sec * 1e9 + t.tv_nsec;
+}
+PROGRAM
+# An interpreter of expressions: many functions, tail calls through pointers, little work between. And one with work.
+cat >tree.c <<'PROGRAM'
+#include "cost.h"
+struct node { int op; struct node *left, *right; long value; };
+static long eval(struct node *n);
+APART static long add(struct node *n) { return eval(n->left) + eval(n->right); }
+APART static long sub(struct node *n) { return eval(n->left) - eval(n->right); }
+APART static long mul(struct node *n) { return eval(n->left) * eval(n->right); }
+APART static long neg(struct node *n) { return -eval(n->left); }
+APART static long constant(struct node *n) { return n->value; }
+static long (*const ops[])(struct node *) = {add, sub, mul, neg, constant};
+APART static long eval(struct node *n) { return ops[n->op](n); }
+static unsigned seed = 1;
+OWN static unsigned draw(void) { return (seed = seed * 1103515245 + 12345) >> 16; }
+OWN static struct node *build(int depth) {
+  struct node *n = calloc(1, sizeof *n);
+  n->value = draw() % 100;
+  n->op = depth == 0 ? 4 : (int)(draw() % 4);
+  if (depth != 0) n->left = build(depth - 1);
+  if (depth != 0) n->right = build(depth - 1);
+  return n;
+}
+APART static long work(struct node *n, long rounds) {
+  unsigned long hash = 5381;
+  for (long i = 0; i < rounds; ++i) hash = (hash << 5 | hash >> 59) * 33 + (unsigned long)i;
+  return eval(n) + (long)hash;
+}
+OWN int main(void) {
+  struct node *n = build(12);
+  while (n->left->left) n = n->left;
+  long sum = 0;
+  const double began = processor_ns();
+#ifdef WORK
+  for (int i = 0; i < 20000; ++i) sum += work(n, 1500);
+#else
+  seed = 1;
+  n = build(12);
+  for (int i = 0; i < 100; ++i) sum += eval(n);
+#endif
+  fprintf(stderr, "CPU %.0f\n", processor_ns() - began);
+  return sum == 1;
+}
+PROGRAM
+cat >text.c <<'PROGRAM'
+#include "cost.h"
+#include <ctype.h>
+OWN int main(void) {
+  char text[100];
+  long sum = 0;
+  const double began = processor_ns();
+  for (int i = 0; i < 100000; ++i) {
+    snprintf(text, sizeof text, "%d-%d", i, i * 3);
+    char *copy = strdup(text);
+    sum += (long)strlen(text) + atoi(text) + labs(i) + strcmp(copy, text) + toupper(copy[0]);
+    free(copy);
+  }
+  fprintf(stderr, "CPU %.0f\n", processor_ns() - began);
+  return sum == 1;
+}
+PROGRAM
+# Phases in the library and in the program: calls are short records in one and long ones in the other.
+cat >phases.cc <<'PROGRAM'
+#include "cost.h"
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <vector>
+struct Shape {
+  double side;
+  explicit Shape(double s) : side(s) {}
+  virtual ~Shape() {}
+  virtual double area() const { return side * side; }
+};
+int main() {
+  std::map<std::string, int> counts;
+  std::vector<std::unique_ptr<Shape>> shapes;
+  double sum = 0;
+  const double began = processor_ns();
+  for (int i = 0; i < 30000; ++i) {
+    std::ostringstream out;
+    out << "key" << i * 7919 % 1000;
+    counts[out.str()] += i;
+    shapes.push_back(std::make_unique<Shape>(i));
+    if (shapes.size() < 100) continue;
+    std::sort(shapes.begin(), shapes.end(), [](auto &a, auto &b) { return a->area() < b->area(); });
+    for (auto &shape : shapes) sum += shape->area();
+    shapes.clear();
+  }
+  fprintf(stderr, "CPU %.0f\n", processor_ns() - began);
+  return sum == 1 || counts.size() == 3;
+}
+PROGRAM
+cat >digits.py <<'PROGRAM'
+import sys, time
+began, counts = time.process_time(), {}
+for i in range(60000):
+    text = str(i % 1000)
+    counts[text] = counts.get(text, 0) + len(text)
+    sorted(int(digit) for digit in text)
+sys.stderr.write('CPU %.0f\n' % ((time.process_time() - began) * 1e9))
+PROGRAM
+
+# shellcheck disable=SC2154
+cpu_of() { sed -n 's/^CPU //p' <<<"$err"; }
+
+# near WHAT OPTIONS -- PROGRAM...: what is said is within 30 % of what the program saw, in one of some runs: others disturb them.
+near() {
+  local what=$1 options=() seen=() plain recorded
+  shift
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  for _ in 1 2 3 4 5 6 7 8; do
+    run "$@"
+    plain=$(cpu_of)
+    run penna record -f -k calls -o cost.penna "${options[@]}" -- "$@"
+    recorded=$(cpu_of)
+    seen+=("$(penna report cost.penna calls --format json | /usr/bin/python3 -c '
+import json, sys
+plain, recorded, cost = int(sys.argv[1]), int(sys.argv[2]), json.load(sys.stdin)["cost"]
+said = cost["event_ps_calls"]
+events = cost["recording_ns"] * 1000 / said if said else 0
+truth = (recorded - plain) * 1000 / events if events else 0
+print(round(truth / 1000, 1), round(said / 1000, 1), "near" if 0.7 * truth <= said <= 1.3 * truth else "off")' "$plain" "$recorded")")
+    [[ ${seen[-1]} != *near ]] || return 0
+  done
+  fail "$what: nanoseconds of an event that were measured and said: $(printf '%s; ' "${seen[@]}")"
+}
+
+for way in -pg '-pg -mfentry' -fpatchable-function-entry=5 -finstrument-functions; do
+  # shellcheck disable=SC2086
+  build_c tree -O2 $way
+  near "tree $way" -- ./tree
+done
+build_c tree -O2
+near "tree -F" -F '*' -- ./tree
+build_c text -O2 -fno-builtin
+near "text --libcalls" --libcalls -- ./text
+build_c phases -O2
+near "phases -F" -F '*' -- ./phases
+near "python3 -F" -F '*' -- /usr/bin/python3 digits.py
+
+# Net: of a function that takes some microseconds and calls some others. Its median, which a busy machine does not change.
+for way in -pg -fpatchable-function-entry=5 -finstrument-functions; do
+  # shellcheck disable=SC2086
+  build_c tree -O2 -DWORK $way
+  tried=
+  for _ in 1 2 3 4 5 6 7 8; do
+    run ./tree
+    plain=$(($(cpu_of) / 20000))
+    run penna record -f -k calls -o net.penna -- ./tree
+    net=$(penna report net.penna calls -n 0 --net --format csv | /usr/bin/python3 -c '
+import csv, sys
+print(sum(int(row["p50_ns"]) for row in csv.DictReader(sys.stdin) if row["function"].split(" ")[0].startswith("work")))')
+    tried+=" $plain:$net"
+    [ $((net * 10)) -lt $((plain * 7)) ] || [ $((net * 10)) -gt $((plain * 13)) ] || continue 2
+  done
+  fail "net times $way: not recorded : net$tried"
+done
