@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analysis/analyses.h"
-#include "cli/filter_options.h"
+#include "base/pattern.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/verbs.h"

@@ -17,9 +17,9 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/pattern.h"
 #include "base/say.h"
 #include "cli/control_server.h"
-#include "cli/filter_options.h"
 #include "cli/verbs.h"
 #include "penna/channel.h"
 

@@ -237,14 +237,6 @@ Result<TimeRange> parse_range(const std::string& text) {
   return range;
 }
 
-Result<> check_pattern(const std::string& text) {
-  if (penna_is_pattern(text.c_str())) return ok();
-  return Error{fmt::format(
-      "'{}' is no regular expression: it has . [a-z] ( ) | * + ? ^ $, \\x for a character itself, and at most "
-      "{} characters",
-      text, +PENNA_REGEX_STEPS)};
-}
-
 Result<> check_filter(const FilterOptions& options, FilterUse use) {
   PENNA_TRY(min_time_of(options));
   if (!options.range.empty()) PENNA_TRY(parse_range(options.range));

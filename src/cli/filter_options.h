@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "recording/call_sieve.h"
@@ -49,8 +50,6 @@ struct TimeRange {
 // "1.2s-3s", "1.2s-", "-3s", "1.2s+500ms".
 Result<TimeRange> parse_range(const std::string& text);
 
-// A glob is always one; "/expression/" holds a regular expression (penna/detail/regex.h), or it is an error.
-Result<> check_pattern(const std::string& text);
 Result<> check_filter(const FilterOptions& options, FilterUse use);
 // The functions of triggers with such an action.
 std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "cli/filter_options.h"
+#include "base/pattern.h"
 #include "model/function_pattern.h"
 
 namespace penna {

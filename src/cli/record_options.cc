@@ -20,7 +20,6 @@ Result<> check(const RecordOptions& options) {
   if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
   PENNA_TRY(check_filter(options.filter, FilterUse::kRecording));
-  for (const std::string& text : options.point_patterns) PENNA_TRY(check_pattern(text.substr(text.starts_with('!'))));
   for (const std::vector<std::string>* specs : {&options.arguments, &options.results})
     for (const std::string& spec : *specs) PENNA_TRY(parse_value_spec(spec));
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;

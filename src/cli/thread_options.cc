@@ -8,8 +8,8 @@
 
 #include "base/count_text.h"
 #include "base/nearest_name.h"
+#include "base/pattern.h"
 #include "base/say.h"
-#include "cli/filter_options.h"
 #include "penna/detail/regex.h"
 
 namespace penna {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/pattern.h"
 #include "collect/clocks.h"
 #include "penna/version.h"
 #include "recording/where.h"
@@ -59,6 +60,7 @@ Result<> check_settings(const RecordSettings& settings) {
   for (const std::string& pattern : settings.point_patterns) {
     if (pattern.empty() || pattern == "!")
       return Error{"an --event pattern is empty: write PROVIDER:NAME, where * stands for anything"};
+    PENNA_TRY(check_pattern(pattern.substr(pattern[0] == '!')));
   }
   for (const std::string& told : told_patterns(settings)) {
     if (told.size() + 1 > room)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/pattern.h"
 #include "penna/detail/regex.h"
 
 namespace penna {
@@ -90,6 +91,10 @@ class WhereParser {
       term.text += rest_[at];
     }
     if (at >= rest_.size()) return wrong("this text has no end");
+    if (term.operation == Operation::kGlob) {
+      if (const auto checked = check_pattern(term.text); !checked)
+        return Error{fmt::format("the condition '{}' cannot be read: {}", whole_, checked.error().text)};
+    }
     rest_.remove_prefix(at + 1);
     term.literal = Literal::kText;
     return ok();

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/pattern.h"
 #include "penna/event.h"
 #include "symbols/value_places.h"
 
@@ -112,6 +113,7 @@ Result<ValueSpec> parse_value_spec(std::string_view text) {
   const size_t at = text.rfind('@');
   spec.function = text.substr(0, at);
   if (spec.function.empty()) return Error{fmt::format("'{}' names no function: write FUNC or FUNC@arg1/s,arg2", text)};
+  PENNA_TRY(check_pattern(spec.function));
   spec.by_types = at == std::string_view::npos;
   if (spec.by_types) return spec;
   std::string_view rest = text.substr(at + 1);

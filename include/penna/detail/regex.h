@@ -33,10 +33,21 @@ struct penna_regex_step {
   int16_t first; /* SET: where it stands in the text; FORK: how far from here, as second */
   int16_t second;
 };
+enum penna_regex_fault {
+  PENNA_REGEX_RIGHT,
+  PENNA_REGEX_NO_PARENTHESIS, /* ( without ) */
+  PENNA_REGEX_NO_BRACKET,     /* [ without ] */
+  PENNA_REGEX_STRAY,          /* ) without ( */
+  PENNA_REGEX_NOTHING,        /* * + ? behind nothing */
+  PENNA_REGEX_LONE,           /* \ at the end */
+  PENNA_REGEX_DEEP,
+  PENNA_REGEX_LONG
+};
 struct penna_regex {
   const char* text; /* not ended by a zero */
   uint32_t at, length, count;
-  int is_wrong;
+  int is_wrong;      /* penna_regex_fault: the first one, */
+  uint32_t wrong_at; /* and where in the text */
   struct penna_regex_step steps[PENNA_REGEX_STEPS];
 };
 
@@ -45,11 +56,16 @@ struct penna_regex {
 static inline char penna_regex_peek(const struct penna_regex* regex) {
   return regex->at < regex->length ? regex->text[regex->at] : '\0';
 }
+static inline void penna_regex_fail(struct penna_regex* regex, enum penna_regex_fault fault, uint32_t at) {
+  if (regex->is_wrong) return;
+  regex->is_wrong = (int)fault;
+  regex->wrong_at = at;
+}
 static inline void penna_regex_emit(struct penna_regex* regex, enum penna_regex_does does, char wanted, uint32_t first,
                                     uint32_t second) {
   struct penna_regex_step* step = &regex->steps[regex->count];
   if (regex->count == PENNA_REGEX_STEPS) {
-    regex->is_wrong = 1;
+    penna_regex_fail(regex, PENNA_REGEX_LONG, regex->at);
     return;
   }
   step->does = (uint8_t)does;
@@ -72,7 +88,7 @@ static inline void penna_regex_set(struct penna_regex* regex) {
   const uint32_t start = regex->at;
   uint32_t end = start + (penna_regex_peek(regex) == '!' || penna_regex_peek(regex) == '^') + 1;
   while (end < regex->length && regex->text[end] != ']') ++end;
-  if (end >= regex->length) regex->is_wrong = 1;
+  if (end >= regex->length) penna_regex_fail(regex, PENNA_REGEX_NO_BRACKET, start - 1);
   penna_regex_emit(regex, PENNA_REGEX_SET, 0, start, 0);
   regex->at = end + 1;
 }
@@ -80,11 +96,12 @@ static inline void penna_regex_set(struct penna_regex* regex) {
 static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t depth);
 
 static inline void penna_regex_atom(struct penna_regex* regex, uint32_t depth) {
+  const uint32_t start = regex->at;
   const char c = penna_regex_peek(regex);
   ++regex->at;
   if (c == '(') {
     penna_regex_alternatives(regex, depth + 1);
-    if (penna_regex_peek(regex) != ')') regex->is_wrong = 1;
+    if (penna_regex_peek(regex) != ')') penna_regex_fail(regex, PENNA_REGEX_NO_PARENTHESIS, start);
     ++regex->at;
   } else if (c == '[') {
     penna_regex_set(regex);
@@ -93,9 +110,9 @@ static inline void penna_regex_atom(struct penna_regex* regex, uint32_t depth) {
   } else if (c == '^' || c == '$') {
     penna_regex_emit(regex, c == '^' ? PENNA_REGEX_BEGIN : PENNA_REGEX_END, 0, 0, 0);
   } else if (c == '*' || c == '+' || c == '?') {
-    regex->is_wrong = 1;
+    penna_regex_fail(regex, PENNA_REGEX_NOTHING, start);
   } else if (c == '\\') {
-    if (regex->at >= regex->length) regex->is_wrong = 1;
+    if (regex->at >= regex->length) penna_regex_fail(regex, PENNA_REGEX_LONE, start);
     penna_regex_emit(regex, PENNA_REGEX_CHAR, penna_regex_peek(regex), 0, 0);
     ++regex->at;
   } else {
@@ -119,7 +136,7 @@ static inline void penna_regex_repeated(struct penna_regex* regex, uint32_t dept
 
 static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t depth) {
   const uint32_t start = regex->count;
-  if (depth > PENNA_REGEX_DEPTH) regex->is_wrong = 1;
+  if (depth > PENNA_REGEX_DEPTH) penna_regex_fail(regex, PENNA_REGEX_DEEP, regex->at);
   while (!regex->is_wrong) {
     const char c = penna_regex_peek(regex);
     if (regex->at >= regex->length || c == ')') return;
@@ -140,11 +157,12 @@ static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t 
 /* 0: it is none, or too long. The text must stay. */
 static inline int penna_regex_compile(struct penna_regex* regex, const char* text, size_t length) {
   regex->text = text;
-  regex->at = regex->count = 0;
-  regex->is_wrong = length == 0 || length > PENNA_REGEX_STEPS;
+  regex->at = regex->count = regex->wrong_at = 0;
+  regex->is_wrong = PENNA_REGEX_RIGHT;
+  if (length == 0 || length > PENNA_REGEX_STEPS) penna_regex_fail(regex, PENNA_REGEX_LONG, PENNA_REGEX_STEPS);
   regex->length = (uint32_t)length;
   penna_regex_alternatives(regex, 0);
-  if (regex->at < regex->length) regex->is_wrong = 1; /* a ) too many */
+  if (regex->at < regex->length) penna_regex_fail(regex, PENNA_REGEX_STRAY, regex->at);
   penna_regex_emit(regex, PENNA_REGEX_MATCH, 0, 0, 0);
   return !regex->is_wrong;
 }

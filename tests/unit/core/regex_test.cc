@@ -51,6 +51,23 @@ TEST(Regex, WhatIsNoneMatchesNothing) {
   EXPECT_TRUE(penna_is_pattern(("/" + std::string(500, 'a') + "/").c_str()));
 }
 
+TEST(Regex, SaysWhatIsWrongAndWhere) {
+  const std::tuple<std::string, penna_regex_fault, uint32_t> faults[] = {
+      {"(leaf", PENNA_REGEX_NO_PARENTHESIS, 0},
+      {"a(b(c)", PENNA_REGEX_NO_PARENTHESIS, 1},
+      {"ab)c", PENNA_REGEX_STRAY, 2},
+      {"a[bc", PENNA_REGEX_NO_BRACKET, 1},
+      {"a|*b", PENNA_REGEX_NOTHING, 2},
+      {"ab\\", PENNA_REGEX_LONE, 2},
+      {std::string(600, 'a'), PENNA_REGEX_LONG, PENNA_REGEX_STEPS}};
+  for (const auto& [expression, fault, at] : faults) {
+    penna_regex regex;
+    EXPECT_FALSE(penna_regex_compile(&regex, expression.c_str(), expression.size())) << expression;
+    EXPECT_EQ(regex.is_wrong, fault) << expression;
+    EXPECT_EQ(regex.wrong_at, at) << expression;
+  }
+}
+
 TEST(Regex, NoExpressionTakesForEver) {
   std::string expression = "^";
   for (int i = 0; i < 30; ++i) expression += "(a*)*";

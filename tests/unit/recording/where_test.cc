@@ -102,6 +102,8 @@ TEST(Where, SaysWhatIsWrong) {
                                                        {"rows > 1)", "&& or || is missing"},
                                                        {"rows == 'a", "this text has no end"},
                                                        {"rows ~ 5", "there must be a glob in quotes"},
+                                                       {"rows ~ '/a(b/'", "at character 3, this ( has no )"},
+                                                       {"rows > 1 || rows ~ '/*/'", "at character 2, there is"},
                                                        {"rows > columns", "a number, or a text"},
                                                        {"rows > 1 &&", "the name of an argument is missing"},
                                                        {"5 > rows", "the name of an argument is missing"},
