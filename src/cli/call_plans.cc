@@ -21,6 +21,11 @@
 namespace penna {
 namespace {
 
+// Something is decided where these functions are entered.
+constexpr auto kDecidingActions = {TriggerAction::kOn,     TriggerAction::kOff,     TriggerAction::kFilter,
+                                   TriggerAction::kDepth,  TriggerAction::kTime,    TriggerAction::kNotrace,
+                                   TriggerAction::kFinish, TriggerAction::kSnapshot};
+
 std::vector<FunctionPattern> patterns_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
 template <typename Patterns>
@@ -68,7 +73,7 @@ void add_value_wishes(const RecordOptions& options, const std::shared_ptr<AskedF
     stack.function = std::move(function);
     list.emplace_back(std::move(stack), ValueWish::kStack);
   }
-  std::vector<FunctionPattern> entered = patterns_of(triggered(options.filter, {TriggerAction::kSnapshot}));
+  std::vector<FunctionPattern> entered = patterns_of(triggered(options.filter, kDecidingActions));
   for (const ValueWish& wish : list) entered.push_back(wish.function);
   if (options.filter.functions.empty() && !options.libcalls && !entered.empty())
     wishes->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
@@ -146,8 +151,7 @@ PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<Ask
   std::vector<FunctionPattern> deciding = patterns_of(filter.callers);
   for (const auto* texts : {&filter.hidden, &filter.targets})
     for (const std::string& text : *texts) deciding.emplace_back(text);
-  for (std::string& function : triggered(filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kSnapshot}))
-    deciding.emplace_back(std::move(function));
+  for (std::string& function : triggered(filter, kDecidingActions)) deciding.emplace_back(std::move(function));
   for (const std::string& text : filter.functions) filters->add(fmt::format("-F '{}'", text), text);
   wishes.wanted = [filters, only = patterns_of(filter.functions), never = patterns_of(filter.not_functions), deciding,
                    modules = std::vector<PathPattern>(filter.modules.begin(), filter.modules.end())](

@@ -72,10 +72,25 @@ void use_more_descriptors() {
 // How often it is looked whether a process may still meet us, when nobody else is left.
 constexpr int kLookMs = 50;
 
+int reap(const Launch& program, SignalRelay& signals) {
+  int status = 0;
+  while (::waitpid(program.pid(), &status, 0) < 0 && errno == EINTR) {
+  }
+  signals.hang_up();
+  return status;
+}
+
+// How the recording came to its end.
+struct Outcome {
+  int status = 0;        // the program's wait status
+  bool hurried = false;  // a signal has told us to stop
+  bool goes_on = false;  // the program has not ended: the recording has, by -T FUNC@finish
+};
+
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
-// Returns the program's wait status, and whether a signal has told us; of a program that has outlived it, as if it had ended by that.
-std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell,
-                            SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
+// The status of a program that has outlived what was to end it is as if it had ended by that. `finished_fd`: Collector::finished_fd().
+Outcome follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell, int finished_fd,
+               SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
   int status = 0;
   bool running = true, told = false;
   for (;;) {
@@ -83,13 +98,14 @@ std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* si
     std::vector<Fd> arrivals;
     if (alone && doorbell.expected() != 0)
       arrivals = find_arrivals(socket_path, doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
-    if (alone && arrivals.empty()) return {status, false};
+    if (alone && arrivals.empty()) return {status};
     pollfd fds[] = {{server.fd(), POLLIN, 0},
                     {signals.fd(), POLLIN, 0},
                     {running ? program.pidfd() : -1, POLLIN, 0},
                     {control.fd(), POLLIN, 0},
                     {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0},
-                    {alone ? arrivals.front().get() : -1, POLLIN, 0}};
+                    {alone ? arrivals.front().get() : -1, POLLIN, 0},
+                    {finished_fd, POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds),
                        alone || (running && signals.insists()) ? kLookMs
                        : running || told                       ? -1
@@ -110,11 +126,10 @@ std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* si
       return {status, true};
     if (running && (fds[2].revents & POLLIN) != 0) {
       server.work();  // looks at how it ended, before the wait below takes that away
-      while (::waitpid(program.pid(), &status, 0) < 0 && errno == EINTR) {
-      }
+      status = reap(program, signals);
       running = false;
-      signals.hang_up();
     }
+    if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
     if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
       if (!quiet)
         say("the command has outlived the signals that were to end it: it goes on, and is not recorded any more");
@@ -123,9 +138,20 @@ std::pair<int, bool> follow(Server& server, ControlServer& control, Silencer* si
   }
 }
 
+// The recording has ended, and the program has not: it gets its signals until it does. Its status, as of Outcome.
+int follow_unrecorded(const Launch& program, SignalRelay& signals) {
+  for (;;) {
+    pollfd fds[] = {{signals.fd(), POLLIN, 0}, {program.pidfd(), POLLIN, 0}};
+    (void)::poll(fds, std::size(fds), signals.insists() ? kLookMs : -1);
+    signals.hand_on(program.pid());
+    if ((fds[1].revents & POLLIN) != 0) return reap(program, signals);
+    if (const int outlived = signals.outlived(); outlived != 0) return outlived;
+  }
+}
+
 // Ticks a nanosecond, measured for a moment where it matters.
 double clock_rate(const FilterOptions& filter) {
-  if (filter.min_time.empty() && filter.range.empty()) return 1;
+  if (!needs_clock(filter)) return 1;
   constexpr useconds_t kMoment = 20'000;
   const ClockTriplet begin = read_clocks();
   ::usleep(kMoment);
@@ -136,7 +162,7 @@ double clock_rate(const FilterOptions& filter) {
 
 SnapshotRules snapshots_of(const RecordOptions& options) {
   constexpr uint32_t kUsualMib = 64;
-  CallRules functions = snapshot_functions(options.filter);
+  CallRules functions = watched_functions(options.filter, TriggerAction::kSnapshot);
   const uint64_t mib = functions.ask ? options.keep_mib.value_or(kUsualMib) : 0;
   return {std::move(functions), mib << 20};
 }
@@ -151,8 +177,8 @@ int cmd_record(const RecordOptions& options) {
   auto doorbell = Doorbell::create();
   if (!doorbell) return fail(doorbell.error().text);
 
-  SocketDirectory directory;
-  auto socket_path = directory.create();
+  std::optional<SocketDirectory> directory(std::in_place);
+  auto socket_path = directory->create();
   if (!socket_path) return fail(socket_path.error().text);
   auto program =
       Launch::prepare(options.command, preload_for(options.command[0], *agent), *socket_path, signals->before());
@@ -169,6 +195,10 @@ int cmd_record(const RecordOptions& options) {
   const SnapshotRules snapshots = snapshots_of(options);
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules, snapshots);
   collector.set_time_shift(time_shift_of(options));
+  if (options.threads.any()) collector.set_threads(options.threads);
+  if (CallRules finishes = watched_functions(options.filter, TriggerAction::kFinish); finishes.ask) {
+    if (const auto set = collector.set_finish(std::move(finishes)); !set) return fail(set.error().text);
+  }
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   const auto asked_by_filters = std::make_shared<AskedFunctions>(),
@@ -184,7 +214,8 @@ int cmd_record(const RecordOptions& options) {
   if (options.live) {
     live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, options.command), start,
                  *symbols, 1,
-                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), *Where::parse_all(options.conditions)));
+                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), *Where::parse_all(options.conditions),
+                                  options.threads));
     collector.set_onlooker(live->onlooker());
     if (const auto started = live->start(); !started) return fail(started.error().text);
   }
@@ -200,15 +231,15 @@ int cmd_record(const RecordOptions& options) {
     say(trouble.text);
     return trouble.exit_code;
   }
-  const auto [status, hurried] =
-      follow(**server, *control, silencer->get(), *doorbell, *signals, *program, *socket_path, options.quiet);
+  Outcome outcome = follow(**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *signals, *program,
+                           *socket_path, options.quiet);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) unrecorded = why_unrecorded(options.command[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);
   const std::string without_values = options.optional_values ? "" : note_unmet(*asked_for_values, collector);
-  auto closed = collector.stop(hurried);
+  auto closed = collector.stop(outcome.hurried);
   const ClockTriplet end = read_clocks();
   if (live) live->finish();
 
@@ -228,12 +259,21 @@ int cmd_record(const RecordOptions& options) {
   if (!options.quiet)
     print_closing_lines(
         {path, start, end, options.conditions, unmet_conditions(path, options.conditions), filter_text(options.filter),
-         unmet, refused, *silencer ? (*silencer)->summary() : std::string{}, without_snapshot,
-         options.on_full == PENNA_ON_FULL_BLOCK},
+         unmet, thread_text(options.threads), unmet_threads(path, options.threads), outcome.goes_on, refused,
+         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
         collector, unrecorded);
   if (options.short_report && closed) print_short_report(path);
+  if (outcome.goes_on) {
+    // From here on there is no recorder: nobody waits for it, and new programs do not look for it.
+    silencer->reset();
+    { const Result<ControlServer> no_control = std::move(control); }
+    server->reset();
+    directory.reset();
+    { const Doorbell no_bell = std::move(*doorbell); }
+    outcome.status = follow_unrecorded(*program, *signals);
+  }
   signals->end();
-  return end_like(status);
+  return end_like(outcome.status);
 }
 
 }  // namespace penna

@@ -12,6 +12,7 @@
 #include "cli/filter_options.h"
 #include "cli/live_view.h"
 #include "cli/terminal.h"
+#include "cli/thread_options.h"
 #include "collect/settings.h"
 
 namespace penna {
@@ -21,6 +22,7 @@ struct RecordOptions : RecordSettings {
   std::string output;                           // empty: CMD.PID.penna in the current directory
   std::string stem;                             // of that name, in place of "CMD."
   FilterOptions filter;                         // of calls and time
+  ThreadChoice threads;                         // none: all
   bool force = false;                           // an existing output may be overwritten
   bool libcalls = false;                        // calls from one module into another are recorded, too
   std::vector<std::string> arguments, results;  // of calls, as typed: FUNCTION or FUNCTION@VALUE,...

@@ -211,7 +211,7 @@ Result<> take_words(const std::vector<std::string>& words, ReportOptions& option
 
 // Who waits for whom is about all threads: of one it is its critical path that is shown.
 Result<> take_threads(ReportOptions& options) {
-  ThreadOptions& threads = options.input.threads;
+  ThreadChoice& threads = options.input.threads;
   PENNA_TRY(check_threads(threads));
   if (!threads.any()) return ok();
   if (options.which == "order" || options.which == "health")

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "model/first_entry.h"
 #include "model/function_chooser.h"
 #include "model/summary.h"
-#include "penna/detail/regex.h"
 #include "report/units.h"
 
 namespace penna {
@@ -29,14 +29,8 @@ Result<int64_t> min_time_of(const FilterOptions& options) {
   return Error{fmt::format("--min-time is a time with its unit, as 10us or 1.5ms, not '{}'", options.min_time)};
 }
 
-constexpr std::pair<std::string_view, TriggerAction> kActions[] = {{"on", TriggerAction::kOn},
-                                                                   {"off", TriggerAction::kOff},
-                                                                   {"stack", TriggerAction::kStack},
-                                                                   {"snapshot", TriggerAction::kSnapshot}};
-
-// Says what is kept; the others say what is recorded besides.
-bool filters(TriggerAction action) { return action == TriggerAction::kOn || action == TriggerAction::kOff; }
-constexpr auto kFilters = {TriggerAction::kOn, TriggerAction::kOff};
+constexpr auto kFilters = {TriggerAction::kOn,    TriggerAction::kOff,  TriggerAction::kFilter, TriggerAction::kNotrace,
+                           TriggerAction::kDepth, TriggerAction::kTime, TriggerAction::kFinish};
 
 template <typename Pattern>
 std::vector<Pattern> patterns(const std::vector<std::string>& texts) {
@@ -56,7 +50,22 @@ void ask_chooser(FunctionChoice choice, const SymbolOptions& symbols, CallRules&
   rules.unmet = [chooser] { return chooser->unmet(); };
 }
 
-void choose_functions(const FilterOptions& options, const SymbolOptions& symbols, CallRules& rules) {
+uint64_t ticks_of(int64_t ns, double ticks_per_ns) {
+  const double ticks = std::ceil(static_cast<double>(ns) * ticks_per_ns);
+  return ticks < 9e18 ? static_cast<uint64_t>(ticks) : std::numeric_limits<uint64_t>::max();
+}
+
+FunctionLimit limit_of(const Trigger& trigger, double ticks_per_ns) {
+  FunctionLimit limit{FunctionPattern(trigger.function), trigger.text};
+  if (trigger.action == TriggerAction::kDepth) limit.depth = static_cast<uint32_t>(trigger.value);
+  if (trigger.action == TriggerAction::kTime)
+    limit.min_ticks = ticks_of(static_cast<int64_t>(trigger.value), ticks_per_ns);
+  return limit;
+}
+
+// `recorded`: options that the recording was made with, of which the limits of time hold, too.
+void choose_functions(const FilterOptions& options, const std::vector<std::string>& recorded, double ticks_per_ns,
+                      const SymbolOptions& symbols, CallRules& rules) {
   FunctionChoice choice;
   choice.only = patterns<FunctionPattern>(options.functions);
   choice.never = patterns<FunctionPattern>(options.not_functions);
@@ -65,25 +74,31 @@ void choose_functions(const FilterOptions& options, const SymbolOptions& symbols
   choice.targets = patterns<FunctionPattern>(options.targets);
   choice.on = patterns<FunctionPattern>(triggered(options, {TriggerAction::kOn}));
   choice.off = patterns<FunctionPattern>(triggered(options, {TriggerAction::kOff}));
+  choice.filters = patterns<FunctionPattern>(triggered(options, {TriggerAction::kFilter}));
+  choice.notraces = patterns<FunctionPattern>(triggered(options, {TriggerAction::kNotrace}));
+  choice.finishes = patterns<FunctionPattern>(triggered(options, {TriggerAction::kFinish}));
+  for (const Trigger& trigger : triggers_of(options.triggers, {TriggerAction::kDepth, TriggerAction::kTime}))
+    choice.limits.push_back(limit_of(trigger, ticks_per_ns));
+  for (const Trigger& trigger : triggers_of(recorded, {TriggerAction::kTime})) {
+    choice.limits.push_back(limit_of(trigger, ticks_per_ns));
+    choice.limits.back().was_recorded = true;
+  }
   choice.modules = patterns<PathPattern>(options.modules);
   choice.sources = patterns<PathPattern>(options.sources);
-  rules.inside_callers = !options.callers.empty();
+  rules.inside_callers = !choice.callers.empty() || !choice.filters.empty();
   rules.only_paths = !options.targets.empty();
   rules.starts_off = !choice.on.empty();
   ask_chooser(std::move(choice), symbols, rules);
 }
 
 // What is the same for recording and reading.
-CallRules common_rules(const FilterOptions& options, const SymbolOptions& symbols) {
+CallRules common_rules(const FilterOptions& options, double ticks_per_ns, const SymbolOptions& symbols = {},
+                       const std::vector<std::string>& recorded = {}) {
   CallRules rules;
   if (options.depth) rules.depth = *options.depth;
-  if (asks_functions(options)) choose_functions(options, symbols, rules);
+  rules.min_ticks = ticks_of(*min_time_of(options), ticks_per_ns);
+  if (asks_functions(options) || !recorded.empty()) choose_functions(options, recorded, ticks_per_ns, symbols, rules);
   return rules;
-}
-
-uint64_t ticks_of(int64_t ns, double ticks_per_ns) {
-  const double ticks = std::ceil(static_cast<double>(ns) * ticks_per_ns);
-  return ticks < 9e18 ? static_cast<uint64_t>(ticks) : std::numeric_limits<uint64_t>::max();
 }
 
 // The ticks at which the time since `start` is `ns`, by bisection: TimeMap only knows the other direction.
@@ -100,13 +115,24 @@ uint64_t ticks_at(const Recording& recording, uint64_t start, int64_t ns) {
   return low;
 }
 
-// The limits that a recording was made with narrow those that are asked for now.
-void narrow(const Session& session, int64_t& min_ns, TimeRange& range) {
-  for (const std::string& option : session.options) {
-    if (option.starts_with(kMinTimeWord))
-      min_ns = std::max(min_ns, parse_duration(option.substr(kMinTimeWord.size())).value_or(0));
-    if (!option.starts_with(kRangeWord)) continue;
-    const Result<TimeRange> recorded = parse_range(option.substr(kRangeWord.size()));
+// What a recording says behind such a word, where it has sense.
+std::vector<std::string> recorded_words(const Session& session, std::string_view word) {
+  std::vector<std::string> texts;
+  for (const std::string& option : session.options)
+    if (option.starts_with(word)) texts.push_back(option.substr(word.size()));
+  return texts;
+}
+
+int64_t recorded_min_ns(const Session& session) {
+  int64_t ns = 0;
+  for (const std::string& text : recorded_words(session, kMinTimeWord)) ns = parse_duration(text).value_or(ns);
+  return ns;
+}
+
+// The range that a recording was made with narrows the one that is asked for now.
+void narrow(const Session& session, TimeRange& range) {
+  for (const std::string& text : recorded_words(session, kRangeWord)) {
+    const Result<TimeRange> recorded = parse_range(text);
     if (!recorded) continue;
     range.begin = std::max(range.begin, recorded->begin);
     range.end = std::min(range.end, recorded->end);
@@ -115,11 +141,26 @@ void narrow(const Session& session, int64_t& min_ns, TimeRange& range) {
 
 // What leads to them may have been kept for more than that: calls that were open where a chunk ended.
 std::vector<std::string> recorded_targets(const Session& session) {
-  std::vector<std::string> targets;
-  for (const std::string& option : session.options)
-    if (option.starts_with(kPathsWord) && penna_is_pattern(option.c_str() + kPathsWord.size()) != 0)
-      targets.push_back(option.substr(kPathsWord.size()));
+  std::vector<std::string> targets = recorded_words(session, kPathsWord);
+  std::erase_if(targets, [](const std::string& text) { return !check_pattern(text); });
   return targets;
+}
+
+// When the first function of -T FUNC@finish was entered, as whoever reads has asked or the recorder has seen; the recording ends there.
+uint64_t end_by_function(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
+  const uint64_t seen = recording.collector().finish_ticks;
+  uint64_t end = seen != 0 ? seen : UINT64_MAX;
+  FunctionChoice choice;
+  choice.finishes = patterns<FunctionPattern>(triggered(options, {TriggerAction::kFinish}));
+  if (!choice.finishes.empty()) {
+    FunctionChooser chooser(std::move(choice), make_symbol_source(symbols));
+    for (uint32_t process = 0; process < recording.processes().size(); ++process)
+      for (const Module& module : recording.processes()[process].modules) (void)chooser.learn(process, module);
+    end = std::min(end, first_entry(recording, [&chooser](uint32_t process, uint64_t pc, uint64_t ticks) {
+                     return chooser.traits(process, pc, ticks).finish;
+                   }));
+  }
+  return end == UINT64_MAX ? end : end + 1;  // that call is the last that is there
 }
 
 template <typename Visit>
@@ -142,45 +183,11 @@ bool needs_quotes(const std::string& text) {
          std::string::npos;
 }
 
-// Has a colon that is not one of two: PROVIDER:NAME, not shop::pay.
-bool names_points(const std::string& pattern) {
-  for (size_t at = pattern.find(':'); at != std::string::npos; at = pattern.find(':', at)) {
-    const size_t end = std::min(pattern.find_first_not_of(':', at), pattern.size());
-    if (end - at == 1) return true;
-    at = end;
-  }
-  return false;
-}
-
 }  // namespace
-
-Result<Trigger> parse_trigger(const std::string& text, FilterUse use) {
-  const size_t at = text.rfind('@');
-  const std::string_view what = at == text.npos ? std::string_view() : std::string_view(text).substr(at + 1);
-  const auto* found =
-      std::find_if(std::begin(kActions), std::end(kActions), [&](const auto& one) { return one.first == what; });
-  if (at == 0 || found == std::end(kActions))
-    return Error{fmt::format(
-        "--trigger is a function and what happens there, as 'work@on', 'work@off', 'work@stack' or 'work@snapshot', "
-        "not '{}'",
-        text)};
-  if (use == FilterUse::kReading && !filters(found->second))
-    return Error{
-        fmt::format("--trigger '{}' is for penna record: {}", text,
-                    found->second == TriggerAction::kStack ? "only while the program runs there is a stack"
-                                                           : "afterwards, -r and -T FUNC@off show what was before"),
-    };
-  const std::string name = text.substr(0, at);
-  if (found->second == TriggerAction::kStack && names_points(name)) return Trigger{name, TriggerAction::kPointStack};
-  return Trigger{name, found->second};
-}
 
 std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions) {
   std::vector<std::string> functions;
-  for (const std::string& text : options.triggers)
-    if (const auto trigger = parse_trigger(text, FilterUse::kRecording);
-        trigger && std::find(actions.begin(), actions.end(), trigger->action) != actions.end())
-      functions.push_back(trigger->function);
+  for (Trigger& trigger : triggers_of(options.triggers, actions)) functions.push_back(std::move(trigger.function));
   return functions;
 }
 
@@ -201,14 +208,18 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
   parser.text("-r,--range", options.range, "FROM-TO",
               "only what happened in this time since the start: 1.2s-3s or 1.2s..3s, 1.2s-, -3s, 1.2s+500ms");
   if (use == FilterUse::kReading)
-    parser.texts("-T,--trigger", options.triggers, "FUNC@on|off",
-                 "calls of a thread are kept from, or until, it enters FUNC; may be repeated");
+    parser.texts(
+        "-T,--trigger", options.triggers, "FUNC@WHAT",
+        "on, off: calls of a thread are kept from, or until, it enters FUNC; filter, notrace: as --caller, "
+        "--hide; depth=N, time=TIME: inside of FUNC this holds instead of --depth, --min-time; finish: nothing "
+        "is shown from where FUNC is entered first; several with commas between; may be repeated");
   else
     parser.texts("-T,--trigger", options.triggers, "FUNC@WHAT",
-                 "on, off: calls of a thread are kept from, or until, it enters FUNC; stack: record from where FUNC is "
-                 "called, each time, or where FUNC is PROVIDER:NAME, a point is passed; snapshot: keep events in "
-                 "memory only, and store them when FUNC is entered; may be "
-                 "repeated");
+                 "on, off: calls of a thread are kept from, or until, it enters FUNC; filter, notrace: as --caller, "
+                 "--hide; depth=N, time=TIME: inside of FUNC this holds instead of --depth, --min-time; finish: the "
+                 "recording ends when FUNC is entered; stack: record from where FUNC is called, each time, or where "
+                 "FUNC is PROVIDER:NAME, a point is passed; snapshot: keep events in memory only, and store them when "
+                 "FUNC is entered; several with commas between; may be repeated");
 }
 
 Result<TimeRange> parse_range(const std::string& text) {
@@ -241,8 +252,8 @@ Result<> check_filter(const FilterOptions& options, FilterUse use) {
   PENNA_TRY(min_time_of(options));
   if (!options.range.empty()) PENNA_TRY(parse_range(options.range));
   for (const std::string& text : options.triggers) {
-    const Trigger trigger = PENNA_TRY(parse_trigger(text, use));
-    PENNA_TRY(check_pattern(trigger.function));
+    const std::vector<Trigger> triggers = PENNA_TRY(parse_triggers(text, use));
+    PENNA_TRY(check_pattern(triggers.front().function));
   }
   for (const auto* texts : {&options.functions, &options.not_functions, &options.hidden, &options.callers,
                             &options.targets, &options.modules, &options.sources})
@@ -257,16 +268,14 @@ bool asked_for_point_stacks(const Session& session) {
   return std::any_of(session.options.begin(), session.options.end(), [](const std::string& option) {
     if (option == kPointStacksWord) return true;
     if (!option.starts_with(kTriggerWord)) return false;
-    const auto trigger = parse_trigger(option.substr(kTriggerWord.size()), FilterUse::kRecording);
-    return trigger && trigger->action == TriggerAction::kPointStack;
+    return !triggers_of({option.substr(kTriggerWord.size())}, {TriggerAction::kPointStack}).empty();
   });
 }
 
 std::string filter_text(const FilterOptions& options) {
   std::vector<std::string> words;
   FilterOptions filter = options;
-  std::erase_if(filter.triggers,
-                [](const std::string& text) { return !filters(parse_trigger(text, FilterUse::kRecording)->action); });
+  std::erase_if(filter.triggers, [](const std::string& text) { return triggers_of({text}, kFilters).empty(); });
   each_option(filter, [&](const char* option, const char*, const std::string& text) {
     words.push_back(needs_quotes(text) ? fmt::format("{} '{}'", option, text) : fmt::format("{} {}", option, text));
   });
@@ -281,18 +290,32 @@ std::vector<std::string> filter_words(const FilterOptions& options) {
   return words;
 }
 
+// Those that say how long calls must take: whoever reads the recording judges that again.
+static std::vector<std::string> timed(const std::vector<std::string>& triggers) {
+  std::vector<std::string> found;
+  for (const std::string& text : triggers)
+    if (!triggers_of({text}, {TriggerAction::kTime}).empty() && check_pattern(text.substr(0, text.rfind('@'))))
+      found.push_back(text);
+  return found;
+}
+
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
   FilterOptions narrowed = options;
   if (options.targets.empty()) narrowed.targets = recorded_targets(recording.session());
-  CallRules rules = common_rules(narrowed, symbols);
-  int64_t min_ns = *min_time_of(options);
+  const double ticks_per_ns = 1 / recording.time().ns_per_tick();
+  const std::vector<std::string> recorded = recorded_words(recording.session(), kTriggerWord);
+  CallRules rules = common_rules(narrowed, ticks_per_ns, symbols, timed(recorded));
   TimeRange range = options.range.empty() ? TimeRange{} : *parse_range(options.range);
-  narrow(recording.session(), min_ns, range);
-  rules.min_ticks = ticks_of(min_ns, 1 / recording.time().ns_per_tick());
+  narrow(recording.session(), range);
+  rules.recorded_min_ticks = ticks_of(recorded_min_ns(recording.session()), ticks_per_ns);
   if (range.begin != 0 || range.end != kForEver) {
     const uint64_t start = summarize(recording).first_time;
     if (range.begin != 0) rules.begin = ticks_at(recording, start, range.begin);
     if (range.end != kForEver) rules.end = ticks_at(recording, start, range.end);
+  }
+  if (const uint64_t end = end_by_function(options, recording, symbols); end < rules.end) {
+    rules.end = end;
+    rules.finishes = true;
   }
   if (rules.learn) {
     for (uint32_t process = 0; process < recording.processes().size(); ++process)
@@ -301,20 +324,25 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
   return rules;
 }
 
-CallRules snapshot_functions(const FilterOptions& options) {
+CallRules watched_functions(const FilterOptions& options, TriggerAction action) {
   FunctionChoice choice;
-  choice.snapshots = patterns<FunctionPattern>(triggered(options, {TriggerAction::kSnapshot}));
+  (action == TriggerAction::kFinish ? choice.finishes : choice.snapshots) =
+      patterns<FunctionPattern>(triggered(options, {action}));
   CallRules rules;
-  if (!choice.snapshots.empty()) ask_chooser(std::move(choice), SymbolOptions{}, rules);
+  if (!choice.snapshots.empty() || !choice.finishes.empty()) ask_chooser(std::move(choice), SymbolOptions{}, rules);
   return rules;
+}
+
+bool needs_clock(const FilterOptions& options) {
+  return !options.min_time.empty() || !options.range.empty() || !triggered(options, {TriggerAction::kTime}).empty();
 }
 
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
   constexpr double kClockDoubt = 0.002;       // of the rate, as it is measured in a moment
   constexpr int64_t kStartDoubt = 1'000'000;  // ns
-  CallRules rules = common_rules(options, SymbolOptions{});
+  CallRules rules = common_rules(options, ticks_per_ns * (1 - kClockDoubt));
   rules.rough = true;
-  rules.min_ticks = ticks_of(*min_time_of(options), ticks_per_ns * (1 - kClockDoubt));
+  rules.finishes = !triggered(options, {TriggerAction::kFinish}).empty();
   if (options.range.empty()) return rules;
   const TimeRange range = *parse_range(options.range);
   if (range.begin > kStartDoubt) rules.begin = ticks_of(range.begin - kStartDoubt, ticks_per_ns * (1 - kClockDoubt));
@@ -326,8 +354,8 @@ CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
 }
 
 CallRules live_rules(const FilterOptions& options, double ticks_per_ns) {
-  CallRules rules = common_rules(options, SymbolOptions{});
-  rules.min_ticks = ticks_of(*min_time_of(options), ticks_per_ns);
+  CallRules rules = common_rules(options, ticks_per_ns);
+  rules.finishes = !triggered(options, {TriggerAction::kFinish}).empty();
   if (options.range.empty()) return rules;
   const TimeRange range = *parse_range(options.range);
   rules.begin = ticks_of(range.begin, ticks_per_ns);

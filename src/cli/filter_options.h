@@ -15,6 +15,7 @@
 #include "base/pattern.h"
 #include "base/result.h"
 #include "cli/arguments.h"
+#include "cli/triggers.h"
 #include "recording/call_sieve.h"
 #include "recording/reader.h"
 #include "symbols/symbol_file.h"
@@ -23,16 +24,6 @@ namespace penna {
 
 // What a recording says of --point-stacks.
 inline constexpr const char* kPointStacksWord = "point-stacks";
-
-enum class FilterUse : uint8_t { kRecording, kReading };
-
-// What happens where a function is entered: -T FUNC@on, and so on; or a point is passed: -T PROVIDER:NAME@stack.
-enum class TriggerAction : uint8_t { kOn, kOff, kStack, kSnapshot, kPointStack };
-struct Trigger {
-  std::string function;  // or point
-  TriggerAction action;
-};
-Result<Trigger> parse_trigger(const std::string& text, FilterUse use);
 
 struct FilterOptions {
   std::vector<std::string> functions, not_functions, hidden, callers, targets, modules, sources, triggers;
@@ -51,7 +42,7 @@ struct TimeRange {
 Result<TimeRange> parse_range(const std::string& text);
 
 Result<> check_filter(const FilterOptions& options, FilterUse use);
-// The functions of triggers with such an action.
+// The functions (or points) of triggers with such an action.
 std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
 // Whether a recording was made with stacks of points, of all or some.
 bool asked_for_point_stacks(const Session& session);
@@ -62,8 +53,10 @@ std::vector<std::string> filter_words(const FilterOptions& options);
 
 // The rules for reading `recording`, together with the limits that it was made with. Options that check_filter() accepts.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
-// Which functions mean that what came before shall be kept, as rules.ask says.
-CallRules snapshot_functions(const FilterOptions& options);
+// The functions where something is to be done while it is recorded (FunctionTraits::snapshot, finish), as rules.ask says: of these actions.
+CallRules watched_functions(const FilterOptions& options, TriggerAction action);
+// Whether they hold times, so that the rate of the clock matters.
+bool needs_clock(const FilterOptions& options);
 // The rules for recording: rough, and relative: `begin` and `end` count from the start of the first process.
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns);
 // The rules for who looks on while it is recorded: as exact as the rate is known, and relative as these.

@@ -110,7 +110,9 @@ std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Re
   std::vector<std::string> asked = options.filter.functions;
   asked.insert(asked.end(), options.filter.callers.begin(), options.filter.callers.end());
   asked.insert(asked.end(), options.filter.targets.begin(), options.filter.targets.end());
-  for (std::string& name : triggered(options.filter, {TriggerAction::kOn, TriggerAction::kOff}))
+  for (std::string& name :
+       triggered(options.filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kFilter,
+                                  TriggerAction::kDepth, TriggerAction::kTime, TriggerAction::kFinish}))
     asked.push_back(std::move(name));
   if (!function.empty()) asked.push_back(function);
   SymbolOptions symbols = symbol_options(options);

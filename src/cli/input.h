@@ -29,7 +29,7 @@ struct InputOptions {
   bool no_progress = false;
   std::vector<std::string> conditions;  // on the arguments of points: --where
   FilterOptions filter;                 // of calls and time
-  ThreadOptions threads;                // of the verbs that take them
+  ThreadChoice threads;                 // of the verbs that take them
 };
 
 // Adds those of filter_options.h, --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.

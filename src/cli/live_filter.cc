@@ -15,16 +15,19 @@ constexpr size_t kCutBytes = 1 << 10;  // what a CallSieve remembers of a chunk
 
 }  // namespace
 
-std::unique_ptr<LiveFilter> LiveFilter::make(CallRules rules, std::vector<Where> conditions) {
-  if (!rules.any() && conditions.empty()) return nullptr;
-  return std::unique_ptr<LiveFilter>(new LiveFilter(std::move(rules), std::move(conditions)));
+std::unique_ptr<LiveFilter> LiveFilter::make(CallRules rules, std::vector<Where> conditions, ThreadChoice threads) {
+  if (!rules.any() && conditions.empty() && !threads.any()) return nullptr;
+  return std::unique_ptr<LiveFilter>(new LiveFilter(std::move(rules), std::move(conditions), std::move(threads)));
 }
 
-LiveFilter::LiveFilter(CallRules rules, std::vector<Where> conditions)
-    : rules_(std::move(rules)), conditions_(std::make_shared<const std::vector<Where>>(std::move(conditions))) {}
+LiveFilter::LiveFilter(CallRules rules, std::vector<Where> conditions, ThreadChoice threads)
+    : rules_(std::move(rules)),
+      conditions_(std::make_shared<const std::vector<Where>>(std::move(conditions))),
+      wanted_(threads.any() ? std::make_shared<const ThreadChoice>(std::move(threads)) : nullptr) {}
 
 void LiveFilter::began(const Process& process) {
   points_.emplace(process.number, PointSelection(conditions_));
+  if (wanted_) selections_.emplace(process.number, ThreadSelection(wanted_));
   if (process.forked_by != 0) forked_.insert(process.number);
   if (has_start_) return;
   has_start_ = true;
@@ -34,11 +37,14 @@ void LiveFilter::began(const Process& process) {
 
 void LiveFilter::learn(const LiveRecords& records) {
   const auto points = points_.find(records.process);
+  const auto selection = selections_.find(records.process);
   RecordCursor in(records.chunk);
   Record record;
   while (in.next(record)) {
     if (record.kind == PENNA_KIND_SITE && points != points_.end()) {
       if (auto site = decode_site(record)) points->second.add(std::move(*site));
+    } else if (record.kind == PENNA_KIND_THREAD && selection != selections_.end()) {
+      selection->second.learn(record, in.header());
     } else if (record.kind == PENNA_KIND_MODULE && rules_.learn) {
       auto module = decode_module(record);
       if (!module) continue;
@@ -58,7 +64,23 @@ void LiveFilter::select_points(uint32_t process, std::vector<uint8_t>& chunk) {
   chunk.swap(left);
 }
 
+// What a thread did before it had a name that is wanted is not shown.
+void LiveFilter::select_thread(uint32_t process, std::vector<uint8_t>& chunk) {
+  const auto selection = selections_.find(process);
+  if (selection == selections_.end() || selection->second.means(header_of(chunk))) return;
+  ChunkCut cut;
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record))
+    if (classify(record.kind) != PENNA_CLASS_COUNT || record.kind == PENNA_KIND_VALUES)
+      cut.leave_out(static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t));
+  std::vector<uint8_t> left;
+  cut.apply(chunk, left);
+  chunk.swap(left);
+}
+
 void LiveFilter::add(LiveRecords records, std::vector<LiveRecords>& out) {
+  select_thread(records.process, records.chunk);
   select_points(records.process, records.chunk);
   if (!rules_.any()) return out.push_back(std::move(records));
   const Key key{records.process, header_of(records.chunk).thread_serial};
@@ -150,6 +172,7 @@ void LiveFilter::end(uint32_t process, std::vector<LiveRecords>& out) {
   }
   threads_.erase(first, last);
   points_.erase(process);
+  selections_.erase(process);
 }
 
 }  // namespace penna

@@ -15,6 +15,7 @@
 #include "cli/live_feed.h"
 #include "recording/call_sieve.h"
 #include "recording/point_selection.h"
+#include "recording/thread_choice.h"
 
 namespace penna {
 
@@ -23,7 +24,7 @@ class LiveFilter {
   static constexpr size_t kMostHeld = 32 << 20;
 
   // Null when nothing is to be left out. `rules`: live_rules().
-  static std::unique_ptr<LiveFilter> make(CallRules rules, std::vector<Where> conditions);
+  static std::unique_ptr<LiveFilter> make(CallRules rules, std::vector<Where> conditions, ThreadChoice threads = {});
   LiveFilter(const LiveFilter&) = delete;
   LiveFilter& operator=(const LiveFilter&) = delete;
 
@@ -50,17 +51,20 @@ class LiveFilter {
   };
   using Key = std::pair<uint32_t, uint32_t>;  // number of the process, thread serial
 
-  LiveFilter(CallRules rules, std::vector<Where> conditions);
+  LiveFilter(CallRules rules, std::vector<Where> conditions, ThreadChoice threads);
   void give(Key key, Thread& thread, std::vector<LiveRecords>& out);
   void cut_decided(Thread& thread);
   void drop(Key key, Thread& thread, std::vector<LiveRecords>& out);
   void select_points(uint32_t process, std::vector<uint8_t>& chunk);
+  void select_thread(uint32_t process, std::vector<uint8_t>& chunk);
 
   CallRules rules_;
   std::shared_ptr<const std::vector<Where>> conditions_;
   bool has_start_ = false;
-  std::map<uint32_t, PointSelection> points_;  // by process
-  std::set<uint32_t> forked_;                  // processes
+  std::shared_ptr<const ThreadChoice> wanted_;      // null: all
+  std::map<uint32_t, PointSelection> points_;       // by process
+  std::map<uint32_t, ThreadSelection> selections_;  // the same
+  std::set<uint32_t> forked_;                       // processes
   std::map<Key, std::unique_ptr<Thread>> threads_;
   size_t held_ = 0;  // bytes, of all threads
 };

@@ -48,6 +48,20 @@ std::string what_filters_did(const RecordingTimes& times, const CollectorTotals&
   return text;
 }
 
+std::string what_threads_did(const RecordingTimes& times, const CollectorTotals& totals) {
+  std::string text = totals.others_left_out == 0
+                         ? fmt::format("{} left nothing out", times.threads)
+                         : fmt::format("{} left out {} of other threads", times.threads,
+                                       plural_text(static_cast<int64_t>(totals.others_left_out), "event"));
+  if (totals.late_threads != 0) text += "; " + late_threads_text(totals.late_threads);
+  return text;
+}
+
+std::string what_finish_did(bool goes_on) {
+  return fmt::format("the recording ended where a function of -T FUNC@finish was entered{}",
+                     goes_on ? "; the program goes on, and is not recorded any more" : "");
+}
+
 std::string what_snapshots_did(const std::vector<std::string>& unmet, const CollectorTotals& totals) {
   std::string text = snapshots_text(totals.snapshots, totals.thrown_away);
   if (!unmet.empty()) text += fmt::format("; no function that was called is meant by {}", fmt::join(unmet, ", "));
@@ -90,6 +104,9 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (!times.conditions.empty() && totals.sites_with_condition != 0) say(what_conditions_did(times.conditions, totals));
   for (const std::string& sentence : times.unmet_conditions) say(sentence + " (see: penna list)");
   if (!times.filter.empty()) say(what_filters_did(times, totals));
+  if (!times.threads.empty()) say(what_threads_did(times, totals));
+  for (const std::string& sentence : times.unmet_threads) say(sentence);
+  if (totals.finished) say(what_finish_did(times.goes_on));
   if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
   if (!times.overhead.empty()) say(times.overhead);

@@ -19,8 +19,11 @@ struct RecordingTimes {
   std::vector<std::string> unmet_conditions;
   std::string filter;              // as one types it; empty: none
   std::vector<std::string> unmet;  // options of it that no function met
-  std::string refused;             // about functions that could not be entered; empty: all could
-  std::string overhead;            // what --max-overhead did; empty: not asked for
+  std::string threads;             // --tid and --thread, as one types them; empty: none
+  std::vector<std::string> unmet_threads;
+  bool goes_on = false;  // the program does; the recording has ended
+  std::string refused;   // about functions that could not be entered; empty: all could
+  std::string overhead;  // what --max-overhead did; empty: not asked for
   // With -T FUNC@snapshot, those of them that no function met.
   std::optional<std::vector<std::string>> snapshots = {};
   bool waits = true;  // --on-full=block

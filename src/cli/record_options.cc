@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -25,9 +26,11 @@ Result<> check(const RecordOptions& options) {
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
-  const size_t of_points = triggered(options.filter, {TriggerAction::kPointStack}).size();
-  if (options.filter.triggers.size() > of_points && (options.classes & (1u << PENNA_CALLS)) == 0)
-    return Error{"-T is about calls: add calls to -k"};
+  PENNA_TRY(check_threads(options.threads));
+  const bool of_points =
+      std::all_of(options.filter.triggers.begin(), options.filter.triggers.end(),
+                  [](const auto& text) { return !triggers_of({text}, {TriggerAction::kPointStack}).empty(); });
+  if (!of_points && (options.classes & (1u << PENNA_CALLS)) == 0) return Error{"-T is about calls: add calls to -k"};
   if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"--max-overhead is about calls: add calls to -k"};
   if (options.keep_mib && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
@@ -116,6 +119,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "
       "are kept; may be repeated, all must be met");
   add_filter_options(parser, options.filter, FilterUse::kRecording);
+  add_thread_options(parser, options.threads);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
   std::string pool;
@@ -182,6 +186,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (point_stacks) options.stacked_points = {"*"};
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
+  for (std::string& word : thread_words(options.threads)) options.filter_words.push_back(std::move(word));
   for (const std::string& spec : options.arguments) options.filter_words.push_back("args=" + spec);
   for (const std::string& spec : options.results) options.filter_words.push_back("result=" + spec);
   if (point_stacks) options.filter_words.emplace_back(kPointStacksWord);

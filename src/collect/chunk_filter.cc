@@ -2,9 +2,10 @@
 // See chunk_filter.h.
 #include "collect/chunk_filter.h"
 
-#include <utility>
-
+#include <algorithm>
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 #include "base/free_memory.h"
 #include "recording/records.h"
@@ -12,9 +13,10 @@
 namespace penna {
 
 ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
-                         std::shared_ptr<Budget> budget, bool forked)
+                         std::shared_ptr<Budget> budget, bool forked, std::shared_ptr<const ThreadChoice> wanted)
     : process_(process), forked_(forked), open_then_(budget), share_(std::move(budget)) {
   if (conditions && !conditions->empty()) points_.emplace(std::move(conditions));
+  if (wanted) selection_.emplace(std::move(wanted));
   if (rules == nullptr) return;
   rules_ = *rules;
   ask_ = rules->ask;
@@ -27,6 +29,11 @@ void ChunkFilter::inherit(std::vector<uint64_t> pcs, uint64_t ticks) {
   forked_ = false;
 }
 
+void ChunkFilter::end_at(uint64_t ticks) {
+  rules_.end = std::min(rules_.end, ticks);
+  rules_.earliest_end = std::min(rules_.earliest_end, ticks);
+}
+
 void ChunkFilter::learn(std::span<const uint8_t> chunk) {
   RecordCursor in(chunk);
   Record record;
@@ -36,6 +43,8 @@ void ChunkFilter::learn(std::span<const uint8_t> chunk) {
     } else if (record.kind == PENNA_KIND_MODULE && rules_.learn) {
       auto module = decode_module(record);
       if (module && rules_.learn(process_, *module)) ++rules_.epoch;
+    } else if (record.kind == PENNA_KIND_THREAD && selection_) {
+      selection_->learn(record, in.header());
     }
   }
   weigh();
@@ -76,13 +85,39 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   if (header.sequence != thread->next) thread->sieve.lose();
   thread->next = header.sequence + 1;
   if (begins) thread->sieve.inherit(inherited_, inherited_ticks_);
+  const bool wanted = is_wanted(header, *thread);
+  thread->sieve.want(wanted);
   thread->sieve.add(chunk);
   if (header.time_end != 0) open_then_.note(header.thread_serial, header.time_end, thread->sieve.open_calls());
   // A chunk that is not full is the thread's last, most likely: it may have been one of very many.
   if (header.content_bits < uint64_t{PENNA_CHUNK_BYTES} * 6) thread->sieve.rest();
   ChunkCut cut = thread->sieve.take().cut;
+  if (!wanted) leave_out_others(chunk, cut);
   if (!share_.weigh(thread->weight, sizeof(Thread) + thread->sieve.bytes())) thread->sieve.forget();
   return cut;
+}
+
+bool ChunkFilter::is_wanted(const penna_chunk& header, Thread& thread) {
+  if (!selection_) return true;
+  const bool is_meant = selection_->means(header);
+  if (is_meant && thread.was_left_out && !std::exchange(thread.is_late, true)) ++late_threads_;
+  return is_meant || (selection_->may_change() && header.sequence < kUndecidedChunks);
+}
+
+// Calls that were entered here are left out already. Whoever reads pairs allocations and locks of all threads: another thread may free a
+// block, or hold the lock that is waited for.
+void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut) {
+  RecordCursor in(chunk);
+  Record record;
+  uint64_t count = 0;
+  while (in.next(record)) {
+    const size_t offset = static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t);
+    const uint32_t what = classify(record.kind);
+    if (what == PENNA_POINTS) cut.leave_out(offset);
+    count += what != PENNA_CLASS_COUNT && cut.leaves_out(offset);
+  }
+  others_left_out_ += count;
+  if (count != 0) threads_.at(in.header().thread_serial)->was_left_out = true;
 }
 
 void ChunkFilter::weigh() {
@@ -97,7 +132,7 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
   look_elsewhere_ = &look_elsewhere;
   ChunkCut cut;
-  if (rules_.any()) cut = sift_calls(chunk);
+  if (has_rules()) cut = sift_calls(chunk);
   if (points_)
     points_left_out_ += points_->sift(chunk, cut, [this](uint32_t id) {
       if (is_new(id)) look_once();
@@ -114,12 +149,12 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
   const penna_chunk header = header_of(chunk);
   const auto open_spans = points_ ? points_->open_spans(header.thread_serial) : PointSelection::OpenSpans{};
-  const uint64_t left_out = points_left_out_;
+  const auto counts = std::tuple(points_left_out_, others_left_out_, late_threads_);
   std::unique_ptr<Thread>& thread = share_.state_of(threads_, header.thread_serial)->second;
   std::unique_ptr<Thread> before = thread ? std::make_unique<Thread>(*thread) : nullptr;
   const std::span<const uint8_t> left = apply(chunk, [] {});
   if (points_) points_->set_open_spans(header.thread_serial, open_spans);
-  points_left_out_ = left_out;
+  std::tie(points_left_out_, others_left_out_, late_threads_) = counts;
   // The state weighs what it weighed, unless others need that by now.
   if (thread) (void)share_.weigh(thread->weight, 0);
   thread = std::move(before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ChunkFilter: takes what `penna record` was asked to leave out (--where, -F, --min-time, --range and their kin) out of the
+// ChunkFilter: takes what `penna record` was asked to leave out (--where, -F, --min-time, --range, --thread and their kin) out of the
 // chunks of one process.
 //
 // Why here and not in the target: it costs nothing there, and may be as long as it likes (docs/decisions/0012).
@@ -21,14 +21,17 @@
 #include "collect/open_then.h"
 #include "recording/call_sieve.h"
 #include "recording/point_selection.h"
+#include "recording/thread_choice.h"
 
 namespace penna {
 
 class ChunkFilter {
  public:
   // `rules` are rough, of one recording; null: no rules about calls. `forked`: its first thread goes on amid calls of its parent. Not to be moved: rules_.ask holds `this`.
+  // `wanted`: of threads; null: all.
   ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
-              std::shared_ptr<Budget> budget = nullptr, bool forked = false);
+              std::shared_ptr<Budget> budget = nullptr, bool forked = false,
+              std::shared_ptr<const ThreadChoice> wanted = nullptr);
   ChunkFilter(const ChunkFilter&) = delete;
   ChunkFilter& operator=(const ChunkFilter&) = delete;
 
@@ -40,29 +43,39 @@ class ChunkFilter {
   // The same of a chunk that will come again, more complete: counts nothing, and forgets it.
   std::span<const uint8_t> preview(std::span<const uint8_t> chunk);
 
+  // Nothing is kept from here on, in ticks: it is known by now when the recording ends.
+  void end_at(uint64_t ticks);
+
   // Before its first chunk: what its first thread goes on in, since then, outermost first.
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks);
   const OpenThen& open_then() const { return open_then_; }
   OpenThen take_open_then() { return std::move(open_then_); }
 
-  bool has_rules() const { return rules_.any(); }
+  bool has_rules() const { return rules_.any() || selection_; }  // so that it needs chunks in order
   uint64_t points_left_out() const { return points_left_out_; }
   uint64_t sites_met() const { return points_ ? points_->sites_met() : 0; }
   uint64_t calls_left_out() const;
   uint64_t events_left_out() const;
+  uint64_t others_left_out() const { return others_left_out_; }  // events of threads that are not wanted
+  uint64_t late_threads() const { return late_threads_; }        // that were wanted when some of theirs were gone
   size_t threads() const { return threads_.size(); }
 
  private:
+  // Of a thread that may still get a name that is wanted so many chunks are kept.
+  static constexpr uint64_t kUndecidedChunks = 4;
   struct Thread {
     CallSieve sieve;
     uint64_t next = 0;  // sequence of its next chunk
     size_t weight = 0;  // in the budget
+    bool was_left_out = false, is_late = false;
   };
   FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
   bool is_new(uint64_t id_or_pc);
   void look_once();
   void weigh();
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
+  bool is_wanted(const penna_chunk& header, Thread& thread);
+  void leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut);
 
   uint32_t process_;
   bool forked_;  // and nobody knows amid which calls
@@ -71,6 +84,8 @@ class ChunkFilter {
   OpenThen open_then_;
   std::optional<PointSelection> points_;
   uint64_t points_left_out_ = 0;
+  std::optional<ThreadSelection> selection_;
+  uint64_t others_left_out_ = 0, late_threads_ = 0;
   std::unordered_set<uint64_t> nowhere_;  // ids of sites and pcs that were looked for in vain
   CallRules rules_;
   std::function<FunctionTraits(uint32_t, uint64_t, uint64_t)> ask_;  // of the rules that were given

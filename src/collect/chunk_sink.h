@@ -43,7 +43,9 @@ class ChunkSink {
   ChunkSummary scan(std::span<const uint8_t> chunk);
   // The same; and times become multiples of 2^time_shift ticks, those of the header, too.
   ChunkSummary round_and_scan(std::span<uint8_t> chunk);
-  bool has_descriptions() const { return !modules_.empty() || !sites_.empty(); }  // of the chunk that was scanned
+  bool has_descriptions() const {
+    return !modules_.empty() || !sites_.empty() || !threads_.empty();
+  }  // of the chunk that was scanned
   void forget();
   // Writing errors are the writer's to remember. It is describe() and write().
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);

@@ -3,8 +3,11 @@
 #include "collect/collector.h"
 
 #include <fmt/core.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +65,10 @@ Result<> Collector::start(void (*on_thread)()) {
     flight_->forward_to(onlooker_);
     onlooker_ = flight_.get();
   }
+  if (finish_) {
+    finish_->forward_to(onlooker_);
+    onlooker_ = finish_.get();
+  }
   start_ = read_clocks();  // the thread may have its turn only when the program has run for a while
   try {
     thread_ = std::thread([this, on_thread] {
@@ -91,9 +98,9 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
       if (*end < UINT64_MAX - process.start_ticks) *end += process.start_ticks;
     rules_have_start_ = true;
   }
-  if (conditions_->empty() && !rules_.any()) return nullptr;
+  if (conditions_->empty() && !rules_.any() && !wanted_) return nullptr;
   return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr, budget_,
-                                       process.forked_by != 0);
+                                       process.forked_by != 0, wanted_);
 }
 
 void Collector::add(Process process, ChannelMap channel) {
@@ -168,11 +175,13 @@ void Collector::run() {
     write_open_chunks_sometimes();
     if (onlooker_ != nullptr) look_at_open_chunks();
     take_snapshot_if_due();
+    finish_if_due();
     if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : until_open_chunks_ms());
   }
   for (size_t i = 0; i < drains_.size(); ++i)
     end_process(i, EndKind::kStopped, 0, penna_now(), false, processor_ns(drains_[i]->pid()));
   take_snapshot_if_due();
+  finish_if_due();
   if (flight_) flight_->throw_all_away(writer_);
   const ClockTriplet ended = read_clocks();
   (void)writer_.write_clock(ended);
@@ -189,6 +198,8 @@ void Collector::run() {
   health_.points_left_out = totals_.points_left_out;
   health_.calls_left_out = totals_.calls_left_out;
   health_.events_left_out = totals_.events_left_out;
+  health_.others_left_out = totals_.others_left_out;
+  health_.late_threads = totals_.late_threads;
   health_.cpu_ns = thread_cpu_ns();
   note_unrecorded();
   note_limits();
@@ -340,6 +351,8 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
     totals_.sites_with_condition += filter->sites_met();
     totals_.calls_left_out += filter->calls_left_out();
     totals_.events_left_out += filter->events_left_out();
+    totals_.others_left_out += filter->others_left_out();
+    totals_.late_threads += filter->late_threads();
   }
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
 }
@@ -378,6 +391,25 @@ void Collector::look_at_open_chunks() {
 void Collector::take_snapshot_if_due() {
   if (!flight_ || !flight_->take_snapshot_if_due(writer_)) return;
   for (auto& drain : drains_) drain->write_open_chunks(writer_);
+}
+
+Result<> Collector::set_finish(CallRules functions) {
+  finished_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!finished_) return Error{fmt::format("cannot make an eventfd: {}", errno_text(errno))};
+  finish_ = std::make_unique<FinishWatch>(std::move(functions));
+  return ok();
+}
+
+// A thread that entered such a function earlier may be heard of later.
+void Collector::finish_if_due() {
+  if (!finish_ || !finish_->is_over() || health_.finish_ticks == finish_->ticks()) return;
+  health_.finish_ticks = finish_->ticks();
+  health_.finish_process = finish_->process();
+  health_.finish_pc = finish_->pc();
+  totals_.finished = true;
+  for (auto& drain : drains_) drain->end_at(finish_->ticks() + 1);
+  const uint64_t one = 1;
+  (void)!::write(finished_.get(), &one, sizeof one);
 }
 
 // A reader interpolates between these: one a second is plenty.

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fd.h"
 #include "collect/clocks.h"
 #include "collect/doorbell.h"
 #include "collect/process_drain.h"
@@ -35,6 +36,8 @@ struct CollectorTotals {
   uint64_t points_left_out = 0;   // they did not meet a condition
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
+  uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
+  bool finished = false;                             // by -T FUNC@finish
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
   uint64_t unfollowed = 0;  // programs and processes whose inherited filters would have ended them
   std::vector<UnrecordedProgram>
@@ -62,6 +65,13 @@ class Collector {
 
   // Somebody looks on, until the collector has stopped. Before start().
   void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
+
+  // The recording ends where such a function is entered (FunctionTraits::finish): then somebody shall stop() it. Before start().
+  Result<> set_finish(CallRules functions);
+  int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
+
+  // Of which threads there are events, but for those that others are paired with. Before start().
+  void set_threads(ThreadChoice wanted) { wanted_ = std::make_shared<const ThreadChoice>(std::move(wanted)); }
 
   // Of Session::time_shift. Before start().
   void set_time_shift(uint32_t shift) { time_shift_ = shift; }
@@ -116,6 +126,7 @@ class Collector {
   void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();
+  void finish_if_due();
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
   int until_open_chunks_ms() const;
@@ -128,7 +139,10 @@ class Collector {
   Doorbell& doorbell_;
   uint32_t time_shift_ = 0;
   Onlooker* onlooker_ = nullptr;
-  std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one
+  std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one,
+  std::unique_ptr<FinishWatch> finish_;     // or this one, in front of it
+  Fd finished_;
+  std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_, stopping_ and held_
   std::vector<News> news_;

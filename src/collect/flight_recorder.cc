@@ -3,11 +3,7 @@
 #include "collect/flight_recorder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include "base/free_memory.h"
-#include "recording/records.h"
 
 namespace penna {
 
@@ -19,7 +15,7 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
   if (due_ || wants(header)) return store_kept(writer);
-  while (bytes_ > rules_.bytes) {
+  while (bytes_ > most_bytes_) {
     const Kept oldest = take_oldest();
     oldest.sink->throw_away(oldest.chunk, oldest.summary);
     release(writer, oldest.sink);
@@ -69,68 +65,10 @@ void FlightRecorder::throw_all_away(RecordingWriter& writer) {
   }
 }
 
-void FlightRecorder::entered(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks) {
-  uint64_t& other = watched.others[pc / 16 % watched.others.size()];
-  if (other == pc) return;
-  const auto known = watched.functions.find(pc);
-  bool wanted;
-  if (known != watched.functions.end()) {
-    wanted = known->second;
-  } else {
-    const FunctionTraits traits = rules_.functions.ask(process, pc, ticks);
-    wanted = traits.snapshot;
-    if (traits.placed && traits.lasting) {
-      remember(watched, pc, wanted);
-      if (!wanted) other = pc;
-    }
-    if (!traits.placed && watched.unplaced.size() < kMaxUnplaced) watched.unplaced.push_back(pc);
-  }
-  if (!wanted) return;
+void FlightRecorder::entered(uint32_t, uint64_t, uint64_t ticks) {
   due_time_ = std::max(due_time_, ticks);
   snapshots_ += !due_;
   due_ = true;
-}
-
-// Processes tell them, and may tell any.
-void FlightRecorder::remember(Watched& watched, uint64_t pc, bool wanted) {
-  if (functions_ >= most_functions_)
-    for (auto& [process, one] : watched_) forget(one);
-  functions_ += watched.functions.insert_or_assign(pc, wanted).second;
-}
-
-void FlightRecorder::forget(Watched& watched) {
-  functions_ -= watched.functions.size();
-  free_memory(watched.functions);
-}
-
-// Which module a function is in may be told by another thread, later than that it was entered.
-void FlightRecorder::learn(uint32_t process, Watched& watched, const Record& record) {
-  const auto module = decode_module(record);
-  if (!module || !rules_.functions.learn(process, *module)) return;
-  forget(watched);
-  watched.others = {};
-  for (const uint64_t pc : std::exchange(watched.unplaced, {})) entered(process, watched, pc, record.time);
-}
-
-void FlightRecorder::records(uint32_t process, std::span<const uint8_t> chunk) {
-  Watched& watched = watched_[process];
-  RecordCursor in(chunk);
-  Record record;
-  while (in.next(record)) {
-    if (record.kind == PENNA_KIND_CALL_ENTRY)
-      entered(process, watched, record.pc, record.time);
-    else if (record.kind == PENNA_KIND_MODULE)
-      learn(process, watched, record);
-  }
-  PassingOnlooker::records(process, chunk);
-}
-
-void FlightRecorder::ended(const ProcessEnd& end) {
-  if (const auto found = watched_.find(end.number); found != watched_.end()) {
-    forget(found->second);
-    watched_.erase(found);
-  }
-  PassingOnlooker::ended(end);
 }
 
 }  // namespace penna

@@ -82,6 +82,10 @@ class ProcessDrain {
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
   const std::array<uint64_t, PENNA_LOSS_COUNT>& lost_for() const { return lost_for_; }  // of them
   const ChunkFilter* filter() const { return filter_.get(); }
+  // ChunkFilter::end_at().
+  void end_at(uint64_t ticks) {
+    if (filter_) filter_->end_at(ticks);
+  }
   // Of one that is finished and has a filter.
   OpenThen take_open_then() { return filter_->take_open_then(); }
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks) { filter_->inherit(std::move(pcs), ticks); }

@@ -22,6 +22,9 @@ bool is_same(const Module& a, const Module& b) {
          a.generation == b.generation && a.path == b.path && a.build_id == b.build_id;
 }
 
+// A format, as those of the other options.
+std::string limit_option(const FunctionLimit& limit) { return "-T '{}@" + limit.action + "'"; }
+
 }  // namespace
 
 bool PathPattern::matches(const std::string& path) const {
@@ -42,12 +45,17 @@ FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSo
   ask("-T '{}@on'", choice_.on);
   ask("-T '{}@off'", choice_.off);
   ask("-T '{}@snapshot'", choice_.snapshots);
+  ask("-T '{}@filter'", choice_.filters);
+  ask("-T '{}@notrace'", choice_.notraces);
+  ask("-T '{}@finish'", choice_.finishes);
+  for (const FunctionLimit& limit : choice_.limits)
+    if (!limit.was_recorded) ask(limit_option(limit), std::span(&limit.function, 1));
   ask("--module '{}'", choice_.modules);
   ask("--source '{}'", choice_.sources);
 }
 
 template <typename Patterns>
-void FunctionChooser::ask(const char* option, const Patterns& patterns) {
+void FunctionChooser::ask(const std::string& option, const Patterns& patterns) {
   for (const auto& pattern : patterns)
     asked_.try_emplace(fmt::format(fmt::runtime(option), pattern.text()), Asked{false, NearestName(pattern.text())});
 }
@@ -91,7 +99,7 @@ FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t t
 
 // Every pattern is tried on every name, so that unmet() is true of all.
 template <typename Patterns>
-bool FunctionChooser::any(const char* option, const Patterns& patterns, std::span<const std::string> texts) {
+bool FunctionChooser::any(const std::string& option, const Patterns& patterns, std::span<const std::string> texts) {
   bool found = false;
   for (const auto& pattern : patterns) {
     Asked& asked = asked_.at(fmt::format(fmt::runtime(option), pattern.text()));
@@ -124,14 +132,32 @@ FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* modu
              of_module = any("--module '{}'", choice_.modules, {&path, 1}),
              of_source = any("--source '{}'", choice_.sources, {&source, 1});
   traits.target = any("--paths-to '{}'", choice_.targets, names);
-  traits.chosen = (choice_.only.empty() || only || traits.target) && !never && (choice_.modules.empty() || of_module) &&
-                  (choice_.sources.empty() || of_source);
-  traits.hidden = any("--hide '{}'", choice_.hidden, names);
-  traits.caller = any("--caller '{}'", choice_.callers, names);
+  limit(names, traits);
+  // Who reads the recording has to see where a limit holds that he judges again.
+  const bool is_timed = traits.min_ticks != FunctionTraits::kUnsetTicks;
+  traits.chosen = (choice_.only.empty() || only || traits.target || is_timed) && !never &&
+                  (choice_.modules.empty() || of_module) && (choice_.sources.empty() || of_source);
+  const bool hidden = any("--hide '{}'", choice_.hidden, names), caller = any("--caller '{}'", choice_.callers, names);
+  traits.hidden = any("-T '{}@notrace'", choice_.notraces, names) || hidden;
+  traits.caller = any("-T '{}@filter'", choice_.filters, names) || caller;
+  traits.finish = any("-T '{}@finish'", choice_.finishes, names);
   traits.on = any("-T '{}@on'", choice_.on, names);
   traits.off = any("-T '{}@off'", choice_.off, names);
   traits.snapshot = any("-T '{}@snapshot'", choice_.snapshots, names);
   return traits;
+}
+
+void FunctionChooser::limit(std::span<const std::string> names, FunctionTraits& traits) {
+  for (const FunctionLimit& limit : choice_.limits) {
+    const auto is_meant = [&](const std::string& name) { return limit.function.matches(name); };
+    if (limit.was_recorded) {
+      if (std::any_of(names.begin(), names.end(), is_meant)) traits.recorded_min_ticks = *limit.min_ticks;
+      continue;
+    }
+    if (!any(limit_option(limit), std::span(&limit.function, 1), names)) continue;
+    traits.depth = limit.depth.value_or(traits.depth);
+    traits.min_ticks = limit.min_ticks.value_or(traits.min_ticks);
+  }
 }
 
 std::vector<std::string> FunctionChooser::unmet() const {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,9 +37,20 @@ class PathPattern {
   std::string text_;
 };
 
+// What holds inside of calls of a function: -T FUNC@depth=N, -T FUNC@time=TIME.
+struct FunctionLimit {
+  FunctionPattern function;
+  std::string action;  // as it was typed, behind the '@'
+  std::optional<uint32_t> depth = {};
+  std::optional<uint64_t> min_ticks = {};
+  bool was_recorded = false;  // the recording was made with it: nobody asks for it now
+};
+
 struct FunctionChoice {
   std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {}, snapshots = {};
   std::vector<FunctionPattern> hidden = {}, targets = {};
+  std::vector<FunctionPattern> filters = {}, notraces = {}, finishes = {};  // by triggers; as callers, as hidden
+  std::vector<FunctionLimit> limits = {};                                   // the last that means a function counts
   std::vector<PathPattern> modules = {}, sources = {};
 };
 
@@ -65,10 +77,11 @@ class FunctionChooser {
     bool stale = false, reused = false;
   };
   template <typename Patterns>
-  void ask(const char* option, const Patterns& patterns);
+  void ask(const std::string& option, const Patterns& patterns);
   template <typename Patterns>
-  bool any(const char* option, const Patterns& patterns, std::span<const std::string> texts);
+  bool any(const std::string& option, const Patterns& patterns, std::span<const std::string> texts);
   FunctionTraits judge(const CodePlace& place, const Module* module);
+  void limit(std::span<const std::string> names, FunctionTraits& traits);
 
   FunctionChoice choice_;
   std::unique_ptr<SymbolSource> symbols_;

@@ -161,6 +161,11 @@ std::string events_text(const EventCounts& counts) {
   return text.empty() ? "nothing" : text;
 }
 
+std::string late_threads_text(uint64_t threads) {
+  return plural_text(static_cast<int64_t>(threads), "thread was", "threads were") +
+         " called so only when events before had been left out";
+}
+
 std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away) {
   const bool all = sum_of(thrown_away) == 0;
   const std::string events = events_text(thrown_away);

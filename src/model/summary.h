@@ -20,6 +20,8 @@ const char* class_name(uint32_t event_class);  // "calls", "alloc", "locks", "po
 // "1,204 calls, 88 allocation events"; "nothing" for none. Calls are counted as pairs of entry and exit.
 std::string events_text(const EventCounts& counts);
 
+// Of --thread while recording: how many threads got such a name too late.
+std::string late_threads_text(uint64_t threads);
 // "2 snapshots were taken; 1,204 calls before, between and behind them were thrown away".
 std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away);
 

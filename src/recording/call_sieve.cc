@@ -107,8 +107,16 @@ inline void CallSieve::call(const Record& record, size_t offset) {
   }
 }
 
-inline bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level) const {
-  return on_ && inside && traits.chosen && level < rules_.depth;
+inline bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level, uint32_t limit) const {
+  return on_ && wanted_ && inside && traits.chosen && level < limit;
+}
+
+// Depth is certain at once. Lengths are judged again by who reads the recording, and he sees only calls that are kept.
+inline void CallSieve::limit(Open& open, const FunctionTraits& traits) const {
+  if (traits.recorded_min_ticks != FunctionTraits::kUnsetTicks) open.recorded_min_ticks = traits.recorded_min_ticks;
+  if (traits.min_ticks != FunctionTraits::kUnsetTicks &&
+      keeps(traits, open.inside && !open.hidden, open.level, open.limit))
+    open.min_ticks = traits.min_ticks;
 }
 
 inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
@@ -145,23 +153,30 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   open.begin = now_;
   open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr ? outer->inside : amid_);
   open.level = outer != nullptr ? outer->level : 0;
+  open.limit = outer != nullptr ? outer->limit : rules_.depth;
+  if (traits.depth != FunctionTraits::kUnset && !open.hidden)
+    open.limit = open.level + std::min(traits.depth, std::numeric_limits<uint32_t>::max() - open.level);
+  open.min_ticks = outer != nullptr ? outer->min_ticks : rules_.min_ticks;
+  open.recorded_min_ticks = outer != nullptr ? outer->recorded_min_ticks : rules_.recorded_min_ticks;
+  limit(open, traits);
   open.target = traits.target;
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
-  if (keeps(traits, open.inside && !open.hidden, open.level)) {
+  if (keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
     ++open.level;
-    const bool waits = rules_.min_ticks != 0 || (rules_.rough && !begun_) || !leads(open);
+    const bool waits = has_limit(open) || (rules_.rough && !begun_) || !leads(open);
     open.state = waits ? State::kUndecided : State::kKept;
     chunk_->undecided += open.state == State::kUndecided && open.place.offset != kNowhere;
   } else {
     open.state = State::kOut;
     if (open.place.offset != kNowhere) {
       chunk_->cut.leave_out(offset);
-      ++calls_left_out_;
+      calls_left_out_ += wanted_;
     }
   }
   stack_.push_back(open);
   if (open.state == State::kKept) lead_to(stack_.size() - 1);
+  if (traits.finish && rules_.finishes) finish_ = std::min(finish_, now_);
 }
 
 inline void CallSieve::leave(uint64_t pc, size_t offset) {
@@ -183,11 +198,7 @@ inline void CallSieve::leave(uint64_t pc, size_t offset) {
       while (at != 0 && stack_[at - 1].pc != pc) --at;
     if (function.open == 0 || at-- == 0) return stray_exit(function, offset);
   }
-  if (stack_[at].state != State::kOut) {
-    end_with(at, offset);
-  } else {
-    end_inside(at, offset);
-  }
+  end(at, offset);
   pop_to(at);
 }
 
@@ -252,25 +263,22 @@ void CallSieve::decide_values(Open& open, bool stay) {
 }
 
 bool CallSieve::is_long(const Open& open) const {
-  return (now_ - open.begin >= rules_.min_ticks || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
+  return (is_old(open) || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
 }
 
-// A call that may be kept is left. Those inside that have no exits go with it.
-inline void CallSieve::end_with(size_t at, size_t offset) {
-  const bool is_kept = stack_[at].state == State::kKept, stays = is_kept || is_long(stack_[at]);
-  for (size_t i = stack_.size(); i-- > at;) stays&& leads(stack_[i]) ? keep(stack_[i]) : drop(stack_[i]);
-  if (stack_[at].state != State::kKept && (begun_ || rules_.rough)) chunk_->cut.leave_out(offset);
-}
-
-// A call that is left out is left. Those inside that are kept and have no exits end with it, as if each had been left.
-void CallSieve::end_inside(size_t at, size_t offset) {
-  std::vector<uint64_t> ended;
+// A call is left. Those inside that have no exits go with it when it is kept. When it is left out, they were no longer than until now, and
+// those that are kept end with it, as if each had been left.
+inline void CallSieve::end(size_t at, size_t offset) {
+  const State state = stack_[at].state;
+  const bool stays = state == State::kKept || (state == State::kUndecided && is_long(stack_[at]));
   for (size_t i = stack_.size(); i-- > at;) {
     Open& open = stack_[i];
-    decide(open);
-    if (open.state == State::kKept) ended.push_back(open.pc);
+    (stays || is_long(open)) && leads(open) ? keep(open) : drop(open);
   }
-  if (!begun_ && !rules_.rough) return;
+  if (stack_[at].state == State::kKept || (!begun_ && !rules_.rough)) return;
+  std::vector<uint64_t> ended;
+  for (size_t i = stack_.size(); i-- > at + 1;)
+    if (stack_[i].state == State::kKept) ended.push_back(stack_[i].pc);
   if (ended.empty()) {
     chunk_->cut.leave_out(offset);
   } else {
@@ -280,9 +288,11 @@ void CallSieve::end_inside(size_t at, size_t offset) {
 
 // Of a function that is not open.
 void CallSieve::stray_exit(const Function& function, size_t offset) {
-  const bool inside = (!rules_.inside_callers || (stack_.empty() ? amid_ : stack_.back().inside)) &&
-                      (stack_.empty() || !stack_.back().hidden) && !function.traits.hidden;
-  if (begun_ && keeps(function.traits, inside, stack_.empty() ? 0 : stack_.back().level)) return;
+  const Open* outer = stack_.empty() ? nullptr : &stack_.back();
+  const bool inside = (!rules_.inside_callers || (outer == nullptr ? amid_ : outer->inside)) &&
+                      (outer == nullptr || !outer->hidden) && !function.traits.hidden;
+  const uint32_t level = outer == nullptr ? 0 : outer->level, limit = outer == nullptr ? rules_.depth : outer->limit;
+  if (begun_ && keeps(function.traits, inside, level, limit)) return;
   if (begun_ || rules_.rough) chunk_->cut.leave_out(offset);
 }
 
@@ -304,7 +314,7 @@ inline void CallSieve::lead_to(size_t at) {
   while (at-- > 0 && !stack_[at].led) {
     Open& open = stack_[at];
     open.led = true;
-    if (open.state == State::kUndecided && rules_.min_ticks == 0) settle(open);
+    if (open.state == State::kUndecided && !has_limit(open)) settle(open);
   }
 }
 
@@ -329,10 +339,8 @@ void CallSieve::keep_all() {
 
 // Inner ones first: others may lead to them.
 void CallSieve::keep_older() {
-  const auto is_old = [this](const Open& open) { return now_ - open.begin >= rules_.min_ticks; };
-  const auto young = std::partition_point(stack_.begin() + static_cast<ptrdiff_t>(decided_), stack_.end(), is_old);
-  for (auto i = static_cast<size_t>(young - stack_.begin()); i-- > decided_;)
-    if (leads(stack_[i])) keep(stack_[i]);
+  for (size_t i = stack_.size(); i-- > decided_;)
+    if (is_old(stack_[i]) && leads(stack_[i])) keep(stack_[i]);
   while (decided_ < stack_.size() && stack_[decided_].state != State::kUndecided) ++decided_;
 }
 
@@ -374,11 +382,11 @@ void CallSieve::lead_to_open() {
       lead_to(i);
 }
 
-// Calls that reach out of it end with it.
+// Calls that reach out of it end with it. (But those that are open where the recording ends have no end.)
 void CallSieve::end_range() {
   rules_.rough ? keep_all() : end_all();
   ended_ = true;
-  if (rules_.rough) return;
+  if (rules_.rough || !begun_ || rules_.finishes) return;
   for (size_t i = stack_.size(); i-- > 0;)
     if (stack_[i].state == State::kKept) chunk_->closed.push_back(stack_[i].pc);
 }

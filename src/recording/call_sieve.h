@@ -36,6 +36,12 @@ struct FunctionTraits {
   bool placed = true;     // false: its module is not known (yet)
   bool hidden = false;    // it and all that it calls is left out, and turns nothing on or off
   bool target = false;    // of CallRules::only_paths
+  bool finish = false;    // the recording ends where it is entered
+  // Inside a call of it, that call included, these hold instead of CallRules'. kUnset: what holds around it.
+  static constexpr uint32_t kUnset = std::numeric_limits<uint32_t>::max();
+  static constexpr uint64_t kUnsetTicks = std::numeric_limits<uint64_t>::max();
+  uint32_t depth = kUnset;
+  uint64_t min_ticks = kUnsetTicks, recorded_min_ticks = kUnsetTicks;
 };
 
 // What is kept. One object for all threads of a recording; whoever asks is one thread at a time.
@@ -50,19 +56,23 @@ struct CallRules {
   bool starts_off = false;      // threads are not kept until a function turns them `on`
   bool only_paths = false;  // of calls that all else keeps, those of a `target`, and those that lead to one of these
   uint32_t depth = std::numeric_limits<uint32_t>::max();
-  uint64_t min_ticks = 0;  // of a call from entry to exit
-  uint64_t begin = 0;      // ticks, [begin, end): of all records, calls or not
+  uint64_t min_ticks = 0;           // of a call from entry to exit
+  uint64_t recorded_min_ticks = 0;  // what the recording was made with; both hold
+  uint64_t begin = 0;               // ticks, [begin, end): of all records, calls or not
   uint64_t end = std::numeric_limits<uint64_t>::max();
   // For who cannot see the next chunk, and has no exact clock: `min_ticks`, `begin` and `end` are bounds that the exact
   // ones lie within, and what only a later chunk would decide stays. Read with the exact rules, the outcome is exact.
   bool rough = false;
   // Rough only: `end` at the earliest. What ends later may be cut off there, so its length is not known.
   uint64_t earliest_end = std::numeric_limits<uint64_t>::max();
+  // A function ends the recording (FunctionTraits::finish): who knows already when it was entered says so by `end`, too. Calls that are open
+  // there have no end.
+  bool finishes = false;
   uint64_t epoch = 0;  // growing: functions that were asked for are asked for again
 
   bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
   bool concerns_calls() const {
-    return ask || inside_callers || starts_off || only_paths || min_ticks != 0 ||
+    return ask || inside_callers || starts_off || only_paths || min_ticks != 0 || recorded_min_ticks != 0 ||
            depth != std::numeric_limits<uint32_t>::max();
   }
   bool any() const { return concerns_calls() || has_range(); }
@@ -91,6 +101,8 @@ class CallSieve {
   // For who records, in front of the first: calls that the thread goes on in, outermost first, since then.
   void inherit(std::span<const uint64_t> pcs, uint64_t ticks);
   std::vector<uint64_t> open_calls() const;  // of the running stack, kept or not, outermost first
+  // Whether calls that are entered from here on are of a thread that is wanted; the others are left out, and not counted.
+  void want(bool wanted) { wanted_ = wanted; }
   // Events are missing here: of calls that are open nobody knows how long they are, so they are kept.
   void lose() { keep_all(); }
   // No chunk will come any more.
@@ -102,7 +114,7 @@ class CallSieve {
   size_t bytes() const;  // of memory that it holds between chunks
   // The thread has told nothing until `time`: open calls that are long enough by then are kept. For who looks on.
   void wait_until(uint64_t time);
-  bool ended() const { return ended_; }  // at the end of the range: nothing will be kept any more
+  bool ended() const { return ended_; }  // the range or the recording: nothing will be kept any more
 
   // Whether all is decided of the chunk that was added first; takes it out.
   bool ready() const { return !chunks_.empty() && chunks_.front().undecided == 0; }
@@ -127,11 +139,13 @@ class CallSieve {
   struct Open {
     uint64_t pc, begin;
     Place place;
-    uint32_t function;  // index of functions_
-    uint32_t level;     // kept calls around it, itself included
-    bool inside;        // of a caller
-    bool hidden;        // or inside of one that is
-    bool target, led;   // as FunctionTraits; and: what is inside is kept
+    uint32_t function;                       // index of functions_
+    uint32_t level;                          // kept calls around it, itself included
+    uint32_t limit;                          // of levels of calls inside, as the innermost function with a depth says
+    uint64_t min_ticks, recorded_min_ticks;  // likewise: of it, and of calls inside
+    bool inside;                             // of a caller
+    bool hidden;                             // or inside of one that is
+    bool target, led;                        // as FunctionTraits; and: what is inside is kept
     State state;
     bool has_values;  // undecided, and values_ holds some of it
   };
@@ -148,12 +162,16 @@ class CallSieve {
   void call(const Record& record, size_t offset);
   void enter(uint64_t pc, size_t offset);
   void leave(uint64_t pc, size_t offset);
+  bool is_old(const Open& open) const {
+    return now_ - open.begin >= open.min_ticks && now_ - open.begin >= open.recorded_min_ticks;
+  }
   bool is_long(const Open& open) const;
+  static bool has_limit(const Open& open) { return open.min_ticks != 0 || open.recorded_min_ticks != 0; }
+  void limit(Open& open, const FunctionTraits& traits) const;
   // What it waits for inside, if anything, is there.
   bool leads(const Open& open) const { return !rules_.only_paths || open.target || open.led; }
   void decide(Open& open) { is_long(open) && leads(open) ? keep(open) : drop(open); }
-  void end_with(size_t at, size_t offset);
-  void end_inside(size_t at, size_t offset);
+  void end(size_t at, size_t offset);
   void pop_to(size_t at);
   void stray_exit(const Function& function, size_t offset);
   void other(const Record& record, size_t offset);
@@ -161,12 +179,12 @@ class CallSieve {
   void values(size_t offset);
   void decide_values(Open& open, bool stay);
   Function& function_of(uint64_t pc, uint32_t* index);
-  bool keeps(const FunctionTraits& traits, bool inside, uint32_t level) const;
+  bool keeps(const FunctionTraits& traits, bool inside, uint32_t level, uint32_t limit) const;
   void pass(const Record& record, size_t offset);  // out of the range
   void reach(uint64_t time) {
-    if (!begun_ && time >= rules_.begin) [[unlikely]]
+    if (!begun_ && !ended_ && time >= rules_.begin) [[unlikely]]
       begin_range();
-    if (!ended_ && time >= rules_.end) [[unlikely]]
+    if (!ended_ && (time >= rules_.end || time > finish_)) [[unlikely]]
       end_range();
   }
   void begin_range();
@@ -186,10 +204,13 @@ class CallSieve {
   bool amid_;
   uint64_t now_ = 0;  // never decreases, as the time of an event (model/event_cursor.h)
   bool on_;
+  bool wanted_ = true;
   bool begun_ = false, ended_ = false;
-  std::vector<Open> stack_;  // the running one
-  CallStacks<Open> stacks_;  // the others: nothing on them is undecided
-  size_t decided_ = 0;       // of stack_: none in front is undecided
+  uint64_t finish_ =
+      std::numeric_limits<uint64_t>::max();  // when a function has ended the recording (CallRules::finishes)
+  std::vector<Open> stack_;                  // the running one
+  CallStacks<Open> stacks_;                  // the others: nothing on them is undecided
+  size_t decided_ = 0;                       // of stack_: none in front is undecided
   std::vector<Values> values_;
   uint64_t beyond_ = 0;
   std::vector<Function> functions_;

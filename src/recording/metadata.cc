@@ -201,6 +201,11 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.snapshots);
   for (auto& events : health.thrown_away) a.later_number(events);
   a.later_numbers(health.missed_by_notes);
+  a.later_number(health.finish_ticks);
+  a.later_number(health.finish_process);
+  a.later_number(health.finish_pc);
+  a.later_number(health.others_left_out);
+  a.later_number(health.late_threads);
 }
 
 template <typename A, typename V>

@@ -163,6 +163,12 @@ struct CollectorHealth {
   uint64_t snapshots = 0;                                 // that were taken (-T FUNC@snapshot)
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // events before and between them
   std::vector<uint32_t> missed_by_notes;                  // of each note; fewer: the others miss nothing
+  uint64_t finish_ticks =
+      0;  // when a function of -T FUNC@finish was entered first, which has ended the recording; 0: none was
+  uint64_t finish_process = 0;   // by its number
+  uint64_t finish_pc = 0;        // of the function
+  uint64_t others_left_out = 0;  // events of threads that are not meant by --tid and --thread
+  uint64_t late_threads = 0;     // were meant only when events of theirs had been left out
 };
 
 }  // namespace penna

@@ -58,10 +58,23 @@ std::string left_out_text(const CollectorHealth& health) {
   };
   add(health.calls_left_out, "call", " by filters");
   add(health.points_left_out, "point", " by --where");
-  add(health.events_left_out, "event", " by --range");
+  add(health.events_left_out, "event", " of other times");
+  add(health.others_left_out, "event", " of other threads");
   add(std::accumulate(health.thrown_away.begin(), health.thrown_away.end(), uint64_t{0}), "event",
       " before, between and behind snapshots");
+  if (health.late_threads != 0) parts.push_back(late_threads_text(health.late_threads));
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What has ended the recording, when that was neither the program nor a signal.
+std::string finish_text(const Recording& recording, const Summary& summary) {
+  const CollectorHealth& health = recording.collector();
+  if (health.finish_ticks == 0) return {};
+  std::string text = fmt::format("where a function of -T FUNC@finish was entered, {} after the start",
+                                 duration_text(recording.time().duration_ns(summary.first_time, health.finish_ticks)));
+  if (health.finish_process < recording.processes().size())
+    text += fmt::format(", in process {}", recording.processes()[health.finish_process].process.pid);
+  return text;
 }
 
 // In the target, or on the way into the file.
@@ -109,6 +122,7 @@ Table facts(const Recording& recording, const Summary& summary) {
                                            static_cast<double>(recording.file_bytes()) / static_cast<double>(events))));
   facts.add("lost", lost_text(recording, summary));
   facts.add("left out", left_out_text(recording.collector()));
+  facts.add("ended", finish_text(recording, summary));
   facts.add("state", state_text(recording));
   facts.add("host", session.host);
   facts.add("kernel", session.kernel);

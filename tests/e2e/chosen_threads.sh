@@ -94,6 +94,34 @@ run penna report chains pair.penna --thread eater
 expect_contains "$out" "eater"
 cmp <(penna report chains pair.penna --tid "$eater") <(penna report chains pair.penna --thread eater) || fail "chains --tid"
 
+# Recorded of these threads alone, it is the same: blocks that others free are freed, locks that others hold are held.
+facts() { # REC [OPTIONS]
+  penna report threads "$@" --format csv | cut -d, -f3
+  penna report calls "$@" --format csv | awk -F, 'NR > 1 { print $1, $NF }' | sort
+  penna report points "$@" --format csv | cut -d, -f1,2
+  penna report alloc "$@" --size 100 --by function --format csv | wc -l
+  penna report leaks "$@" --size 7 --format csv | wc -l
+  penna report leaks "$@" --size 100 --format csv | wc -l
+  penna report waits "$@" --lock door --format csv | wc -l
+  penna report holds "$@" --lock door --format csv | wc -l
+  penna export csv "$@" 2>/dev/null | awk -F, '$4 ~ /^(point|alloc|free)$/ && ($7 == 100 || $7 == 7) { print $4, $7 }' | sort | uniq -c
+}
+for choice in "--thread eater" "--thread baker" "--thread /^(baker|eater)$/" "--thread pair"; do
+  # shellcheck disable=SC2086
+  penna record -f -q -o chosen.penna $choice ./pair
+  # shellcheck disable=SC2086
+  cmp <(facts pair.penna $choice) <(facts chosen.penna) || fail "$choice: $(diff <(facts pair.penna $choice) <(facts chosen.penna))"
+done
+run penna record -f -o chosen.penna --tid 1 -k calls,points ./pair
+expect_match "$err" "^penna: --tid 1 left out [0-9]+ events of other threads$"
+expect_contains "$err" "no thread is meant by --tid '1'"
+run penna info chosen.penna
+expect_match "$out" '^left out +[0-9]+ events of other threads$'
+expect_match "$out" '^options .*tid=1'
+run penna record --live -q -f -o chosen.penna --thread baker ./pair
+expect_contains "$out" "bake("
+expect_missing "$out" "eat("
+
 # What is not there is told.
 run penna report calls pair.penna --thread eatre
 expect_eq "125 " "$status $out" "status of a name that is none's"

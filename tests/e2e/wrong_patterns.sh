@@ -22,20 +22,16 @@ refused() {
   [ ! -e new.penna ] && [ ! -e ran ] || fail "'$*' has run or written something"
 }
 fault='5, this ( has no )'
-for option in -F -N --hide --caller --paths-to --module --source; do
+for option in -F -N --hide --caller --paths-to --module --source --thread; do
   refused "$fault" record -o new.penna "$option" '/pay(/' -- touch ran
   for verb in 'report calls' replay 'graph work' 'export folded' 'diff work.penna'; do
     # shellcheck disable=SC2086
     refused "$fault" $verb work.penna "$option" '/pay(/'
   done
 done
-for trigger in on off; do
+for trigger in on off filter notrace finish depth=2 time=1ms; do
   refused "$fault" record -o new.penna -T "/pay(/@$trigger" -- touch ran
   refused "$fault" report calls work.penna -T "/pay(/@$trigger"
-done
-for verb in 'report calls' replay 'graph work' 'export folded' 'diff work.penna'; do
-  # shellcheck disable=SC2086
-  refused "$fault" $verb work.penna --thread '/pay(/'
 done
 for action in stack snapshot; do refused "$fault" record -o new.penna -T "/pay(/@$action" -- touch ran; done
 for option in -A -R; do

@@ -198,6 +198,10 @@ CASES |= {
        for name, *more in (('exceptions',), ('jumps',), ('coroutines',), ('signals', 'busy'), ('cancel',), ('fork_threads', '50'),
                            ('small_stack',), ('tail_calls',), ('vforks',), ('passing',), ('look_back',))},
 
+    # The recording ends while the program goes on.
+    **{f'finished_{name}': program(name, *more, kinds=('calls',), options=('-T', 'main@finish'))
+       for name, *more in (('exceptions',), ('fork_threads', '50'), ('die_by', 'SEGV'), ('threads',), ('coroutines',))},
+
     # --- Small limits, other users, other kinds of executable.
     'limit_files': program('limits', 'files', limits={'n': 20}),
     'limit_files_tight': program('limits', 'files', limits={'n': 4}, silent=EACH, says='not recorded'),

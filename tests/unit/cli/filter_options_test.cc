@@ -36,11 +36,12 @@ TEST(FilterOptions, WhatCannotBeMeantIsRefused) {
   };
   FilterOptions options;
   EXPECT_TRUE(accepted(options));
-  for (const char* trigger : {"work", "@on", "work@", "work@stack", ""}) {
+  for (const char* trigger : {"work", "@on", "work@", "work@stack", "", "work@depth=0", "work@depth=", "work@depth=x",
+                              "work@time=5", "work@on,", "work@,on", "work@on,stack", "work@finish=1"}) {
     options.triggers = {trigger};
     EXPECT_FALSE(accepted(options)) << trigger;
   }
-  options.triggers = {"work@on", "a@b@off"};
+  options.triggers = {"work@on", "a@b@off", "work@depth=2,time=1us", "work@filter,finish", "work@notrace"};
   EXPECT_TRUE(accepted(options));
   for (const char* time : {"10", "us", "-1us", "1 week"}) {
     options.min_time = time;
@@ -53,7 +54,7 @@ TEST(FilterOptions, WhatCannotBeMeantIsRefused) {
 }
 
 TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
-  const auto action = [](const char* text) { return parse_trigger(text, FilterUse::kRecording)->action; };
+  const auto action = [](const char* text) { return parse_triggers(text, FilterUse::kRecording)->front().action; };
   for (const char* function : {"work@stack", "shop::pay@stack", "shop::*@stack", "::pay@stack"})
     EXPECT_EQ(action(function), TriggerAction::kStack) << function;
   for (const char* point : {"shop:order@stack", "*:order@stack", "/^shop:(order|paid)$/@stack", "a::b:c@stack"})
@@ -62,7 +63,7 @@ TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
   options.triggers = {"work@stack", "shop:order@stack"};
   EXPECT_EQ(triggered(options, {TriggerAction::kStack}), std::vector<std::string>{"work"});
   EXPECT_EQ(triggered(options, {TriggerAction::kPointStack}), std::vector<std::string>{"shop:order"});
-  EXPECT_FALSE(parse_trigger("shop:order@stack", FilterUse::kReading));
+  EXPECT_FALSE(parse_triggers("shop:order@stack", FilterUse::kReading));
   Session session;
   EXPECT_FALSE(asked_for_point_stacks(session));
   session.options = {"trigger=work@stack", "event=shop:*"};
@@ -71,6 +72,21 @@ TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
   EXPECT_TRUE(asked_for_point_stacks(session));
   session.options = {"point-stacks"};
   EXPECT_TRUE(asked_for_point_stacks(session));
+}
+
+TEST(FilterOptions, ATriggerHasSeveralActions) {
+  const auto triggers = parse_triggers("shop::pay(int, int)@depth=2,time=1.5us,on", FilterUse::kReading);
+  ASSERT_TRUE(triggers);
+  ASSERT_EQ(triggers->size(), 3u);
+  for (const Trigger& trigger : *triggers) EXPECT_EQ(trigger.function, "shop::pay(int, int)");
+  EXPECT_EQ((*triggers)[0].action, TriggerAction::kDepth);
+  EXPECT_EQ((*triggers)[0].value, 2u);
+  EXPECT_EQ((*triggers)[1].action, TriggerAction::kTime);
+  EXPECT_EQ((*triggers)[1].value, 1500u);
+  EXPECT_EQ((*triggers)[2].action, TriggerAction::kOn);
+  FilterOptions options;
+  options.triggers = {"pay@stack,filter", "book@stack"};
+  EXPECT_EQ(filter_text(options), "-T 'pay@stack,filter'") << "those that leave something out";
 }
 
 TEST(FilterOptions, AsOneTypesThemAndAsARecordingSaysThem) {

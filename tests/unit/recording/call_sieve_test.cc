@@ -137,21 +137,24 @@ struct Plain {
   Steps steps;
   bool on;
   Plain(const CallRules& given, const Steps& all) : rules(given), last(all.back().time), on(!given.starts_off) {}
-  void go(const Call& call, bool inside, uint32_t level, bool hidden = false) {
+  void go(const Call& call) { go(call, false, 0, false, rules.depth, rules.min_ticks); }
+  void go(const Call& call, bool inside, uint32_t level, bool hidden, uint32_t limit, uint64_t min_ticks) {
     if (call.begin >= rules.end) return;
     const FunctionTraits traits = rules.ask(0, call.pc, call.begin);
     hidden |= traits.hidden;
     if (traits.on && !hidden) on = true;
     if (traits.off && !hidden) on = false;
     inside |= traits.caller;
-    bool kept = on && !hidden && traits.chosen && level < rules.depth && (inside || !rules.inside_callers);
+    if (traits.depth != FunctionTraits::kUnset && !hidden) limit = level + traits.depth;
+    bool kept = on && !hidden && traits.chosen && level < limit && (inside || !rules.inside_callers);
+    if (kept && traits.min_ticks != FunctionTraits::kUnsetTicks) min_ticks = traits.min_ticks;
     level += kept;
     const bool has_exit = call.end < rules.end;
-    if (has_exit && call.end - call.begin < rules.min_ticks) kept = false;
+    if (has_exit && call.end - call.begin < min_ticks) kept = false;
     if (call.end < rules.begin || last < rules.begin) kept = false;
     if (kept) steps.push_back({Step::kEnter, call.pc, std::max(call.begin, rules.begin)});
     const size_t before = steps.size();
-    for (const auto& inner : call.inner) go(*inner, inside, level, hidden);
+    for (const auto& inner : call.inner) go(*inner, inside, level, hidden, limit, min_ticks);
     if (kept && rules.only_paths && !traits.target && steps.size() == before) {  // leads nowhere
       steps.pop_back();
       kept = false;
@@ -165,13 +168,17 @@ CallRules random_rules(std::mt19937_64& random, uint64_t span) {
   CallRules rules;
   const uint64_t chosen = random() | random(), callers = random() & random(), on = random() & random() & random(),
                  off = random() & random() & random(), hidden = random() & random() & random(),
-                 targets = random() & random();
-  const bool triggers = random() % 3 == 0, hides = random() % 2 == 0;
+                 targets = random() & random(), deep = random() & random() & random() & random(),
+                 timed = random() & random() & random();
+  const bool triggers = random() % 3 == 0, hides = random() % 2 == 0, limits = random() % 2 == 0;
   rules.ask = [=](uint32_t, uint64_t pc, uint64_t) {
     const auto bit = [&](uint64_t of) { return (of >> (pc % 16) & 1) != 0; };
     FunctionTraits traits{bit(chosen), bit(callers), triggers && bit(on), triggers && bit(off)};
     traits.hidden = hides && bit(hidden);
     traits.target = bit(targets);
+    if (limits && bit(deep)) traits.depth = static_cast<uint32_t>(1 + pc % 3);
+    if (limits && bit(timed)) traits.min_ticks = pc % 5 * 8;
+    traits.chosen |= limits && bit(timed);  // as FunctionChooser does
     return traits;
   };
   rules.inside_callers = random() % 2 == 0;
@@ -207,7 +214,7 @@ TEST(CallSieve, KeepsWhatAPlainFilterOfTheWholeTreeKeeps) {
     const Steps steps = random_calls(random, 300);
     const CallRules rules = random_rules(random, steps.back().time - kStart);
     Plain plain(rules, steps);
-    for (const auto& call : tree_of(steps).inner) plain.go(*call, false, 0);
+    for (const auto& call : tree_of(steps).inner) plain.go(*call);
     ASSERT_EQ(sift(write(steps, 1 + random() % 40), rules), plain.steps) << "seed " << seed;
   }
 }
@@ -258,16 +265,17 @@ Steps random_steps(std::mt19937_64& random, int count) {
 
 CallRules limits_of(const CallRules& rules) {
   CallRules limits;
-  limits.min_ticks = rules.min_ticks;
+  limits.recorded_min_ticks = rules.min_ticks;
+  limits.finishes = rules.finishes;
   limits.begin = rules.begin;
   limits.end = rules.end;
   limits.only_paths = rules.only_paths;
-  if (rules.only_paths)
-    limits.ask = [all = rules.ask](uint32_t process, uint64_t pc, uint64_t ticks) {
-      FunctionTraits traits;
-      traits.target = all(process, pc, ticks).target;
-      return traits;
-    };
+  limits.ask = [all = rules.ask](uint32_t process, uint64_t pc, uint64_t ticks) {
+    FunctionTraits traits;
+    traits.target = all(process, pc, ticks).target;
+    traits.recorded_min_ticks = all(process, pc, ticks).min_ticks;
+    return traits;
+  };
   return limits;
 }
 
@@ -276,14 +284,29 @@ TEST(CallSieve, RecordedWithRulesIsReadAsIfAllWereRecorded) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
     const Steps steps = random_steps(random, 300);
-    const CallRules rules = random_rules(random, steps.back().time - kStart);
+    CallRules rules = random_rules(random, steps.back().time - kStart);
     CallRules rough = rules;
     rough.rough = true;
+    rough.finishes = random() % 3 == 0;
+    const uint64_t last = kCode + random() % 16, doubt = random() % 4;
+    rough.ask = [all = rules.ask, last, doubt](uint32_t process, uint64_t pc, uint64_t ticks) {
+      FunctionTraits traits = all(process, pc, ticks);
+      if (traits.min_ticks != FunctionTraits::kUnsetTicks) traits.min_ticks -= traits.min_ticks * doubt / 8;
+      traits.finish = pc == last;
+      return traits;
+    };
     rough.min_ticks -= rough.min_ticks == 0 ? 0 : random() % rough.min_ticks;
     if (rough.begin != 0) rough.begin -= random() % 30;
     if (rough.end != UINT64_MAX) {
       rough.earliest_end = rough.end - random() % 30;
       rough.end += random() % 30;
+    }
+    // Who reads the recording knows when the function was entered first that has ended it.
+    const auto finish = std::find_if(steps.begin(), steps.end(),
+                                     [&](const Step& step) { return step.kind == Step::kEnter && step.pc == last; });
+    if (rough.finishes && finish != steps.end() && finish->time < rules.end) {
+      rules.end = finish->time + 1;
+      rules.finishes = true;
     }
     const Chunks chunks = write(steps, 1 + random() % 60), recorded = record(chunks, rough);
     const Steps want = sift(chunks, rules), got = sift(recorded, limits_of(rules));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// See triggers.h.
+#include "cli/triggers.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr std::pair<std::string_view, TriggerAction> kActions[] = {{"on", TriggerAction::kOn},
+                                                                   {"off", TriggerAction::kOff},
+                                                                   {"filter", TriggerAction::kFilter},
+                                                                   {"finish", TriggerAction::kFinish},
+                                                                   {"notrace", TriggerAction::kNotrace},
+                                                                   {"stack", TriggerAction::kStack},
+                                                                   {"snapshot", TriggerAction::kSnapshot}};
+constexpr std::string_view kDepth = "depth=", kTime = "time=";
+
+Error wrong(const std::string& text) {
+  return Error{fmt::format(
+      "--trigger is a function and what happens there, as 'work@on', 'work@off', 'work@filter', 'work@notrace', "
+      "'work@depth=2', 'work@time=10us', 'work@finish', 'work@stack' or 'work@snapshot', not '{}'",
+      text)};
+}
+
+std::optional<uint64_t> depth_of(std::string_view text) {
+  uint32_t depth = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), depth);
+  if (error != std::errc() || end != text.data() + text.size() || depth == 0) return {};
+  return depth;
+}
+
+std::optional<Trigger> parse_action(const std::string& function, std::string_view action) {
+  for (const auto& [word, what] : kActions)
+    if (action == word) return Trigger{function, what, std::string(action)};
+  if (action.starts_with(kDepth)) {
+    if (const auto depth = depth_of(action.substr(kDepth.size())))
+      return Trigger{function, TriggerAction::kDepth, std::string(action), *depth};
+  } else if (action.starts_with(kTime)) {
+    if (const auto ns = parse_duration(std::string(action.substr(kTime.size()))); ns && *ns >= 0)
+      return Trigger{function, TriggerAction::kTime, std::string(action), static_cast<uint64_t>(*ns)};
+  }
+  return {};
+}
+
+// Has a colon that is not one of two: PROVIDER:NAME, not shop::pay.
+bool names_points(const std::string& pattern) {
+  for (size_t at = pattern.find(':'); at != std::string::npos; at = pattern.find(':', at)) {
+    const size_t end = std::min(pattern.find_first_not_of(':', at), pattern.size());
+    if (end - at == 1) return true;
+    at = end;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_filter(TriggerAction action) { return action < TriggerAction::kStack; }
+
+Result<std::vector<Trigger>> parse_triggers(const std::string& text, FilterUse use) {
+  const size_t at = text.rfind('@');
+  if (at == text.npos || at == 0) return wrong(text);
+  const std::string function = text.substr(0, at);
+  std::string_view rest = std::string_view(text).substr(at + 1);
+  std::vector<Trigger> triggers;
+  for (bool more = true; more;) {
+    const size_t comma = rest.find(',');
+    more = comma != rest.npos;
+    std::optional<Trigger> trigger = parse_action(function, rest.substr(0, comma));
+    if (!trigger) return wrong(text);
+    if (use == FilterUse::kReading && !is_filter(trigger->action))
+      return Error{
+          fmt::format("--trigger '{}' is for penna record: {}", text,
+                      trigger->action == TriggerAction::kStack ? "only while the program runs there is a stack"
+                                                               : "afterwards, -r and -T FUNC@off show what was before"),
+      };
+    if (trigger->action == TriggerAction::kStack && names_points(function))
+      trigger->action = TriggerAction::kPointStack;
+    triggers.push_back(std::move(*trigger));
+    if (more) rest.remove_prefix(comma + 1);
+  }
+  return triggers;
+}
+
+std::vector<Trigger> triggers_of(const std::vector<std::string>& texts, std::initializer_list<TriggerAction> actions) {
+  std::vector<Trigger> found;
+  for (const std::string& text : texts) {
+    const auto triggers = parse_triggers(text, FilterUse::kRecording);
+    if (!triggers) continue;
+    for (const Trigger& trigger : *triggers)
+      if (std::find(actions.begin(), actions.end(), trigger.action) != actions.end()) found.push_back(trigger);
+  }
+  return found;
+}
+
+}  // namespace penna

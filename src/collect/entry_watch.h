@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// EntryWatch: an onlooker who waits for functions to be entered, in any process and thread.
+//
+// Why an onlooker: it sees each record once, also of chunks that are still being filled, in time.
+// Invariant: every entry of such a function is told once, whenever its module is described; of functions at most `most_functions` are known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "collect/budget.h"
+#include "collect/onlooker.h"
+#include "recording/call_sieve.h"
+#include "recording/records.h"
+
+namespace penna {
+
+// Of one recording; all on the collector's thread.
+class EntryWatch : public PassingOnlooker {
+ public:
+  // `functions`: what they are; nothing else of the rules counts. `which`: of the traits, the one that is waited for.
+  EntryWatch(CallRules functions, bool FunctionTraits::*which, size_t most_functions = Budget::kFunctions)
+      : functions_(std::move(functions)), which_(which), most_functions_(most_functions) {}
+
+  void records(uint32_t process, std::span<const uint8_t> chunk) override;
+  void ended(const ProcessEnd& end) override;
+
+ protected:
+  virtual void entered(uint32_t process, uint64_t pc, uint64_t ticks) = 0;
+
+ private:
+  static constexpr size_t kMaxUnplaced = 4096;
+  struct Watched {                                        // a process
+    NumberMap<bool> functions;                            // by pc: whether it is waited for; those that are certain
+    std::vector<std::pair<uint64_t, uint64_t>> unplaced;  // pcs that no known module has, with their ticks
+    std::array<uint64_t, 64> others{};  // pcs of functions that are not, in front of `functions`: most calls are of few
+  };
+  void look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
+  void remember(Watched& watched, uint64_t pc, bool wanted);
+  void forget(Watched& watched);
+  void learn(uint32_t process, Watched& watched, const Record& record);
+
+  CallRules functions_;
+  bool FunctionTraits::*which_;
+  size_t most_functions_;
+  std::map<uint32_t, Watched> watched_;
+  size_t known_ = 0;  // functions of all of them
+};
+
+// When the first function of -T FUNC@finish was entered.
+class FinishWatch final : public EntryWatch {
+ public:
+  explicit FinishWatch(CallRules functions) : EntryWatch(std::move(functions), &FunctionTraits::finish) {}
+  bool is_over() const { return ticks_ != 0; }
+  uint64_t ticks() const { return ticks_; }  // 0: none was
+  uint32_t process() const { return process_; }
+  uint64_t pc() const { return pc_; }
+
+ private:
+  void entered(uint32_t process, uint64_t pc, uint64_t ticks) override {
+    if (is_over() && ticks >= ticks_) return;
+    ticks_ = ticks;
+    process_ = process;
+    pc_ = pc;
+  }
+  uint64_t ticks_ = 0, pc_ = 0;
+  uint32_t process_ = 0;
+};
+
+}  // namespace penna
