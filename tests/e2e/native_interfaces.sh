@@ -6,18 +6,22 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev
 library=/usr/lib/x86_64-linux-gnu
+mimalloc=$(basename "$(readlink "$library/libmimalloc.so")") # libmimalloc.so.2 in Debian 12, .3 in Debian 13
 
-# A function is in the table, or is another name of one that is, or a jump to one; or it has nothing to do with single blocks.
+# A function is in the table, or is another name of one that is, or a jump to one (behind an endbr64 where the library has them); or it
+# has nothing to do with single blocks.
 cat >listed.py <<'PYTHON'
 import re, subprocess, sys
 table, library = sys.argv[1:]
 listed = set(re.findall(r'^PENNA_(?:ENTERED|NATIVE)\((\w+),', open(table).read(), re.M))
 others = re.compile(r'''_Z(N|T|GV|St|L|Z|K)|_Z\d|_init$|_fini$|__st(art|op)_|
-  (tc_)?(malloc|mallopt|mallinfo|nallocx|sallocx)(_usable_size|_good_size|_size|_stats|_stats_print)?$|mallctlbymib$|
+  (tc_)?(malloc|mallopt|mallinfo2?|nallocx|sallocx)(_usable_size|_good_size|_size|_stats|_stats_print)?$|mallctlbymib$|
   tc_(version|set_new_mode|query_new_mode)$|MallocHook_|MallocExtension_|TCMalloc|HeapProfiler|IsHeapProfilerRunning$|GetHeapProfile$|
   ProfilingIsEnabled|RunningOnValgrind$|(mmap|mmap64|munmap|mremap|sbrk)$|
   mi_(stats_|thread_|process_|option_|register_(output|error)$|manage_|reserve_|debug_|arena_area$|is_|good_size$|usable_size$|malloc_(usable_|good_)?size$|
-      collect$|version$|check_owned$|heap_(new|new_in_arena|delete|collect|get_\w+|set_default|contains_block|check_owned|visit_blocks)$|wdupenv_s$)''', re.X)
+      collect$|version$|check_owned$|wdupenv_s$|subproc_(main|new|delete|add_current_thread)$|abandoned_visit_blocks$|
+      arena_(contains|reload|unload)$|heap_(new|new_ex|new_in_arena|try_new|delete|collect|get_\w+|set_default|contains_block|
+      check_owned|visit_blocks|reload|unload|guarded_\w+)$)''', re.X)
 run = lambda *words: subprocess.run(words, check=True, capture_output=True, text=True).stdout
 symbols = {}
 for line in run('nm', '-D', '--defined-only', library).splitlines():
@@ -25,11 +29,13 @@ for line in run('nm', '-D', '--defined-only', library).splitlines():
     if kind in 'TWi':
         symbols.setdefault(int(address, 16), set()).add(name.split('@')[0])
 assert len(symbols) > 20
-code = {}
+code, marked = {}, None  # marked: the address of the endbr64 in the line before
 for line in run('objdump', '-d', '--no-show-raw-insn', library).splitlines():
     match = re.match(r' +([0-9a-f]+):\s+jmp +([0-9a-f]+) <([\w.]+)(@\w+)?>', line)
     if match:
-        code[int(match[1], 16)] = (int(match[2], 16), match[3])
+        code[marked or int(match[1], 16)] = (int(match[2], 16), match[3])
+    match = re.match(r' +([0-9a-f]+):\s+endbr64', line)
+    marked = match and int(match[1], 16)
 def known(address):
     names = symbols.get(address, set())
     if names & listed or all(others.match(name) for name in names):
@@ -39,7 +45,7 @@ def known(address):
 missing = [sorted(names) for address, names in symbols.items() if not known(address)]
 assert not missing, f'{library}: {missing}'
 PYTHON
-for name in libjemalloc.so.2 libmimalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4 libtcmalloc_minimal_debug.so.4; do
+for name in libjemalloc.so.2 $mimalloc libtcmalloc.so.4 libtcmalloc_minimal.so.4 libtcmalloc_minimal_debug.so.4; do
   python3 listed.py "$PENNA_SOURCE/src/agent/entered.inc" $library/$name || fail "the table of functions is not whole"
 done
 
@@ -95,7 +101,7 @@ inside tcmalloc_inside $library/libtcmalloc_minimal.a
 for name in jemalloc jemalloc_inside; do expect_all $name ./$name jemalloc; done
 for name in tcmalloc tcmalloc_minimal tcmalloc_debug tcmalloc_inside; do expect_all $name ./$name tcmalloc; done
 expect_all mimalloc ./mimalloc mimalloc
-expect_all mimalloc_opened ./opens mimalloc libmimalloc.so.2
+expect_all mimalloc_opened ./opens mimalloc "$mimalloc"
 expect_all tcmalloc_opened ./opens tcmalloc libtcmalloc_minimal.so.4
 export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=20000
 expect_all jemalloc_opened ./opens jemalloc libjemalloc.so.2
