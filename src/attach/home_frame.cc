@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "penna/detail/remote.h"
+
 namespace penna {
 namespace {
 
@@ -20,7 +22,10 @@ struct Context {
   sigcontext registers;
   uint64_t signal_mask;
 };
-static_assert(offsetof(Context, registers) == 40 && offsetof(Context, signal_mask) == 296 && sizeof(Context) == 304);
+static_assert(offsetof(Context, registers) == 40 && offsetof(Context, signal_mask) == 296 &&
+              sizeof(Context) == PENNA_REMOTE_CONTEXT_BYTES);
+static_assert(offsetof(sigcontext, rsp) == 120 &&
+              offsetof(sigcontext, fpstate) == 184);  // as penna/detail/remote.h has them
 
 constexpr uint64_t kFpXstate = 1, kSigcontextSs = 2, kStrictRestoreSs = 4;  // UC_...
 constexpr uint64_t kNoStackFlags = 0xffff;  // no value that sigaltstack(2) knows: it stays as it is
@@ -64,7 +69,7 @@ sigcontext registers_of(const user_regs_struct& from) {
 }  // namespace
 
 HomeFrame::HomeFrame(uint64_t stack_top, const user_regs_struct& general, const std::vector<uint8_t>& vector,
-                     uint64_t signal_mask) {
+                     uint64_t signal_mask, bool sleeps) {
   const uint64_t features = features_of(vector);
   const size_t vector_bytes = bytes_of(features, vector.size());
   const uint64_t vector_at = (stack_top - vector_bytes - FP_XSTATE_MAGIC2_SIZE) & ~uint64_t{63};
@@ -82,6 +87,7 @@ HomeFrame::HomeFrame(uint64_t stack_top, const user_regs_struct& general, const 
 
   bytes_.resize(vector_at + vector_bytes + sizeof end - this->stack_top());
   uint8_t* const to = bytes_.data() + kHead;
+  to[PENNA_REMOTE_SLEEP] = sleeps;
   uint8_t* const vector_to = to + (vector_at - context_);
   std::memcpy(to, &context, sizeof context);
   std::memcpy(vector_to, vector.data(), vector_bytes);

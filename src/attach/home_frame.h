@@ -15,9 +15,10 @@ namespace penna {
 
 class HomeFrame {
  public:
-  // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE.
+  // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to make a system call,
+  // of which the kernel remembers the rest.
   HomeFrame(uint64_t stack_top, const user_regs_struct& general, const std::vector<uint8_t>& vector,
-            uint64_t signal_mask);
+            uint64_t signal_mask, bool sleeps);
 
   // False: the process has no memory there.
   bool write(pid_t thread) const;

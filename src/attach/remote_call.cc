@@ -133,7 +133,9 @@ class Saved {
   // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it by now. The mask
   // last: nobody would put it back if we were killed before the thread has a frame to come home by.
   bool redirect(pid_t thread, const RemoteCode& code) {
-    const HomeFrame frame(code.stack_top, without_our_stop(thread), vector_, mask_);
+    bool sleeps = false;
+    const user_regs_struct home = without_our_stop(thread, &sleeps);
+    const HomeFrame frame(code.stack_top, home, vector_, mask_, sleeps);
     if (!frame.write(thread)) return false;
     home_ = frame.context() + PENNA_REMOTE_HOME;
     user_regs_struct there = general_;
@@ -152,7 +154,8 @@ class Saved {
 
   // Is it in such code still, or again on its way home, as whoever sent it there was killed? Its frame lies where ours would.
   bool is_away(const RemoteCode& code) const {
-    return general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
+    const bool on_its_stack = general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
+    return on_its_stack || general_.rip - code.end < PENNA_REMOTE_TAIL_BYTES;
   }
 
   // Has it gone home by itself, as it waited for us too long?
@@ -167,13 +170,15 @@ class Saved {
     return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
   }
 
-  // As if it had not been stopped. rt_sigreturn(2) makes the kernel forget the rest of a sleep: it begins anew.
-  user_regs_struct without_our_stop(pid_t thread) const {
-    constexpr int64_t kRestarts[] = {-512, -513, -514, -516};  // ERESTARTSYS and its kin, linux/errno.h
+  // As if it had not been stopped. *sleeps: of the system call that it begins anew then the kernel remembers the rest.
+  user_regs_struct without_our_stop(pid_t thread, bool* sleeps) const {
+    constexpr int64_t kRest = -516, kRestarts[] = {-512, -513, -514, kRest};  // ERESTARTSYS and its kin, linux/errno.h
     user_regs_struct registers = general_;
     const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
     const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
-    if (call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers)) rewind(registers);
+    const bool anew = call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers);
+    *sleeps = anew && (result == kRest || call == SYS_restart_syscall);
+    if (anew) rewind(registers);
     return registers;
   }
 

@@ -3,13 +3,15 @@
  *
  * Why the thread finds home by itself: the recorder puts it back, unless it was killed meanwhile. So all that puts it back lies on its
  * stack before it goes: a frame as a signal handler has one, and behind some pauses at its end the code returns from it (rt_sigreturn(2)).
+ * That makes the kernel forget how much of a sleep is left. So a thread that was in one puts its own state back, from a copy of the frame
+ * below its own red zone, where signals may come, and asks for the rest (restart_syscall(2)).
  * Invariant: the thread goes on with the registers and the signal mask it had, whoever dies. x86-64.
  *
  *   stack_top  -----------------------------------------------
  *              vector state (NT_X86_XSTATE), 64-byte aligned
  *              the kernel's ucontext                             <- %rdi where the code begins
  *              penna_remote_home: 8 bytes, 1 once it goes home
- *              8 bytes unused                                    <- %rsp where the code begins, 16-byte aligned
+ *              penna_remote_sleep: 8 bytes, not 0 if it sleeps   <- %rsp where the code begins, 16-byte aligned
  */
 #ifndef PENNA_DETAIL_REMOTE_H
 #define PENNA_DETAIL_REMOTE_H
@@ -20,21 +22,47 @@
 #define PENNA_REMOTE_PAUSES 0x200000
 
 #define PENNA_REMOTE_HOME -8 /* from the ucontext */
+#define PENNA_REMOTE_SLEEP -16
+#define PENNA_REMOTE_CONTEXT_BYTES 304
+#define PENNA_REMOTE_BELOW 432 /* of the stack pointer: the red zone, and the copy of the ucontext */
 
 enum {
   PENNA_REMOTE_END_BYTES = 6,   /* of the loop at the end: pause, dec, jnz */
+  PENNA_REMOTE_TAIL_BYTES = 256, /* at most, of it and all behind it */
   PENNA_REMOTE_STACK = 64 << 10 /* at least; AMX makes the vector state 11 KiB */
 };
 
 /* clang-format off */
-/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. */
+/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. At home in a sleep: vector state,
+ * stack, flags, mask (14: rt_sigprocmask), all other registers but those that the system call to come takes (rcx, r11). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
   entry ": mov %rdi, %rbx\n"                                       \
   "call " function "\n"                                            \
   "mov $" PENNA_STRING_OF(PENNA_REMOTE_PAUSES) ", %ecx\n"          \
   end ": pause\n dec %ecx\n jnz " end "\n"                        \
   "movq $1, " PENNA_STRING_OF(PENNA_REMOTE_HOME) "(%rbx)\n"        \
-  "mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"
+  "cmpq $0, " PENNA_STRING_OF(PENNA_REMOTE_SLEEP) "(%rbx)\n"       \
+  "jne 1f\n"                                                       \
+  "mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"              \
+  "1: mov 224(%rbx), %rcx\n mov $-1, %eax\n mov $-1, %edx\n"      \
+  "xrstor64 (%rcx)\n"                                              \
+  "mov 160(%rbx), %rsp\n"                                          \
+  "lea -" PENNA_STRING_OF(PENNA_REMOTE_BELOW) "(%rsp), %rsp\n"     \
+  "mov %rbx, %rsi\n mov %rsp, %rdi\n"                              \
+  "mov $" PENNA_STRING_OF(PENNA_REMOTE_CONTEXT_BYTES) ", %ecx\n"   \
+  "rep movsb\n"                                                    \
+  "mov %rsp, %rbx\n"                                               \
+  "pushq 176(%rbx)\n popfq\n"                                      \
+  "mov $14, %eax\n mov $2, %edi\n lea 296(%rbx), %rsi\n"           \
+  "mov $0, %edx\n mov $8, %r10d\n syscall\n"                       \
+  "mov 40(%rbx), %r8\n mov 48(%rbx), %r9\n mov 56(%rbx), %r10\n"   \
+  "mov 72(%rbx), %r12\n mov 80(%rbx), %r13\n mov 88(%rbx), %r14\n" \
+  "mov 96(%rbx), %r15\n mov 104(%rbx), %rdi\n"                     \
+  "mov 112(%rbx), %rsi\n mov 120(%rbx), %rbp\n"                    \
+  "mov 136(%rbx), %rdx\n mov 168(%rbx), %rcx\n"                    \
+  "mov 128(%rbx), %rbx\n"                                          \
+  "lea " PENNA_STRING_OF(PENNA_REMOTE_BELOW) "(%rsp), %rsp\n"      \
+  "mov $219, %eax\n jmp *%rcx\n"
 /* clang-format on */
 
 #endif
