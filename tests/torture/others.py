@@ -5,6 +5,9 @@ A script is bash's, run in an empty directory that is also its HOME. What differ
 `normal`: (regular expression, replacement) pairs over stdout and stderr. To add a program: a row.
 """
 import dataclasses
+import pathlib
+
+HIDE_TRAMPOLINES = pathlib.Path(__file__).resolve().parents[2] / 'examples/gdb/hide_trampolines.py'
 
 
 @dataclasses.dataclass
@@ -290,8 +293,9 @@ PROGRAMS |= {
                        '''mkdir profile; echo '<p id=p>0</p><script>let s=0;for(let i=0;i<1e6;i++)s+=i;p.textContent=s</script>' >p.html''', ('NS_*', 'JS_*'), timeout=300),
     'emacs': Program('emacs-nox', '''emacs -Q --batch --eval '(progn (dotimes (i 20000) (insert (format "%d " i))) (message "%d %s" (buffer-size) (shell-command-to-string "echo child")) (garbage-collect) (kill-emacs 3))' ''', functions=('F*',)),
     'vim': Program('vim', '''seq 5000 >f; vim -N -u NONE -i NONE -es -c '%s/1/one/g' -c 'w! g' -c 'r !echo child' -c 'cq 3' f; echo $?; sha256sum g''', functions=('do_*',)),
-    'gdb': Program('gdb g++', '''gdb -nx -q -batch -ex 'break f' -ex run -ex bt -ex 'print n' -ex finish -ex 'python print(1 + 1)' ./t''', '''echo 'int f(int n) { return n + 1; } int main() { return f(41); }' >t.c; gcc -g t.c -o t''',
-                   ('*breakpoint*',), normal=((r'process [0-9]+', 'process N'), (r'Thread 0x\w+ \(LWP \d+\)', 'Thread'))),
+    'gdb': Program('gdb g++', f'''gdb -nx -q -batch -ex 'break f' -ex run -ex 'source {HIDE_TRAMPOLINES}' -ex bt -ex 'print n' -ex 'break 4' -ex continue -ex 'print m' -ex 'python print(1 + 1)' ./t''', '''
+        printf 'int f(int n) { return n + 1; }\\nint main() {\\n  int m = f(41);\\n  return m;\\n}\\n' >t.c; gcc -g t.c -o t''',
+                   ('*breakpoint*',), normal=((r'process [0-9]+', 'process N'), (r'Thread 0x\w+ \(LWP \d+\)', 'Thread'), ('(?m)^#[0-9]+', '#N'))),
     'convert': Program('imagemagick', '''convert -size 300x200 gradient:red-blue -blur 0x3 -resize 50% -rotate 20 a.png && identify -format '%wx%h %#\\n' a.png; convert none.png b.png; echo $?''', functions=('*Pixel*',)),
     'ffmpeg': Program('ffmpeg', '''ffmpeg -v error -f lavfi -i testsrc=d=1:s=160x120:r=10 -threads 4 -c:v mpeg4 -flags +bitexact -fflags +bitexact a.avi; echo $?; ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv a.avi; ffmpeg -v error -i a.avi -f md5 -''', functions=('av_*',)),
 }
@@ -313,4 +317,104 @@ PROGRAMS |= {
     'bash': Program('bash', '''bash -c 'for i in $(seq 200); do (exit $((i % 3))) || : ; done; coproc cat; echo a >&${COPROC[1]}; read x <&${COPROC[0]}; echo $x; trap "echo term" TERM; kill $$; diff <(seq 3) <(seq 4); exit 3' ''', functions=('*',)),
     'strace': Program('strace', '''strace -f -o log sh -c 'echo a | cat'; echo $?; grep -c exited log''', functions=('*',)),
     'valgrind': Program('valgrind', '''valgrind -q ls -d .; echo $?''', functions=('*',)),
+}
+
+# --- Runtimes that collect garbage, unwind, switch stacks or stop each other's threads in their own way.
+PROGRAMS |= {
+    'D': Program('ldc', './t; echo $?', '''cat >t.d <<'D'
+import std.stdio, std.parallelism, std.range, std.algorithm, core.thread, core.memory;
+class Node { Node next; int value; this(Node n, int v) { next = n; value = v; } }
+int deep(int n) { auto a = new int[](n + 1); a[n] = n; return n == 0 ? 0 : deep(n - 1) + a[n]; }
+void main() {
+  Node all;
+  foreach (i; 0 .. 20000) { all = new Node(i % 100 ? all : null, i); if (i % 4000 == 0) GC.collect(); }
+  auto threads = iota(4).map!(i => new Thread({ foreach (j; 0 .. 200) { auto s = new ubyte[](1000); if (j % 50 == 0) GC.collect(); } })).array;
+  foreach (t; threads) t.start(); foreach (t; threads) t.join();
+  auto f = new Fiber({ foreach (i; 0 .. 3) { Fiber.yield(); } }); int turns; while (f.state != Fiber.State.TERM) { f.call(); turns++; }
+  writeln(taskPool.reduce!"a + b"(iota(100000L)), " ", deep(200), " ", turns, " ", all.value);
+  try throw new Exception("caught"); catch (Exception e) writeln(e.msg);
+  throw new Exception("end");
+}
+D
+ldc2 -g t.d''', ('*deep*',), normal=((r'(?s)\\n-{16}.*', ''), (r'\\n-+\\n(.*\\n)*', ''))),
+    'ecl': Program('ecl', '''ecl --norc --shell t.lsp; echo $?''', '''cat >t.lsp <<'L'
+(defun f (n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2))))) (print (f 18)) (dotimes (i 200) (make-array 20000)) (ext:gc t)
+(print (handler-case (car 1) (error () :caught))) (print (catch 'x (mapc (lambda (i) (when (= i 3) (throw 'x i))) '(1 2 3 4)))) (terpri) (ext:quit 4)
+L''', ('ecl_*', 'GC_*')),
+    'prolog': Program('swi-prolog-nox', '''swipl -q -g "numlist(1, 20000, L), sum_list(L, S), print(S), nl, findall(X, (between(1, 5, I), thread_create(true, T), thread_join(T, X)), Xs), print(Xs), nl, catch(throw(a), E, (print(E), nl)), garbage_collect, halt(3)"; echo $?''', functions=('PL_*',)),
+    'gforth': Program('gforth', '''gforth -e ': f dup 2 < if exit then dup 1- recurse swap 2 - recurse + ; 22 f . cr 1 0 / . bye'; echo $?; echo >&2'''),
+    'gp': Program('pari-gp', '''echo 'print(factor(2^101-1)); iferr(1/0, E, print("caught")); print(polroots(x^5-x-1)[1] != 0); quit(3)' | gp -q; echo $?''', functions=('*',)),
+    'fortran': Program('gfortran', './t; echo $?', '''cat >t.f90 <<'F'
+program t
+  integer :: i, s(1000)
+  real(8) :: a(60, 60), b(60, 60)
+  !$omp parallel do
+  do i = 1, 1000; s(i) = work(i); end do
+  call random_seed(put=[(1, i = 1, 33)]); call random_number(a); b = matmul(a, transpose(a))
+  write (*, '(i0, l2)') sum(s), b(3, 4) == b(4, 3)
+  write (*, *) nint(sum(a) / 3600 * 2)
+  stop 5
+contains
+  recursive integer function work(n) result(r)
+    integer, intent(in) :: n
+    r = n; if (n > 500) r = work(n - 500)
+  end function
+end program
+F
+gfortran -g -O1 -fopenmp t.f90 -o t''', ('*',)),
+    'boost': Program('g++ libboost-context-dev libboost-coroutine-dev libboost-system-dev libboost-fiber-dev', './t; echo $?', '''cat >t.cc <<'C'
+#include <boost/coroutine2/all.hpp>
+#include <boost/fiber/all.hpp>
+#include <iostream>
+using Coroutine = boost::coroutines2::coroutine<int>;
+int main() {
+  Coroutine::pull_type source([](Coroutine::push_type& sink) { for (int i = 0; i < 100; ++i) { try { if (i % 10 == 3) throw i; sink(i); } catch (int n) { sink(-n); } } });
+  int sum = 0; for (int i : source) sum += i;
+  { Coroutine::pull_type left([](Coroutine::push_type& sink) { struct Says { ~Says() { std::cout << "unwound\\n"; } } says; for (;;) sink(1); }); left(); }
+  std::vector<boost::fibers::fiber> fibers; boost::fibers::mutex mutex;
+  for (int i = 0; i < 20; ++i) fibers.emplace_back([&, i] { for (int k = 0; k < 50; ++k) { std::lock_guard<boost::fibers::mutex> lock(mutex); sum += i; boost::this_fiber::yield(); } });
+  for (auto& fiber : fibers) fiber.join();
+  std::cout << sum << std::endl; throw std::runtime_error("end");
+}
+C
+g++ -g -O1 t.cc -o t -lboost_context -lboost_fiber -pthread''', ('main', '*fiber*'), normal=((r'line 1: +\d+ Aborted', 'line 1: N Aborted'),)),
+    'tbb': Program('g++ libtbb-dev', './t', '''cat >t.cc <<'C'
+#include <tbb/tbb.h>
+#include <cstdio>
+int main() {
+  long sum = tbb::parallel_reduce(tbb::blocked_range<long>(0, 1000000), 0L, [](auto const& r, long s) { for (long i = r.begin(); i != r.end(); ++i) s += i % 7; return s; }, std::plus<long>());
+  tbb::concurrent_hash_map<int, int> map; tbb::parallel_for(0, 10000, [&](int i) { tbb::concurrent_hash_map<int, int>::accessor a; map.insert(a, i % 97); a->second += i; });
+  long all = 0; for (auto& e : map) all += e.second;
+  try { tbb::parallel_for(0, 100, [](int i) { if (i == 50) throw 50; }); } catch (int n) { std::printf("%d ", n); }
+  std::printf("%ld %ld\\n", sum, all);
+}
+C
+g++ -std=c++17 -g -O1 t.cc -o t -ltbb''', ('*tbb*',)),
+}
+
+# --- Tools that run other programs, or are linked, signalled and daemonised in ways of their own.
+PROGRAMS |= {
+    'git-clone': Program('git', '''export GIT_AUTHOR_DATE='2001-01-01T00:00:00Z' GIT_COMMITTER_DATE='2001-01-01T00:00:00Z' GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=a GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@b
+        git clone -q a b && cd b && git switch -qc side HEAD~5 && echo more >>f3 && git commit -qam side && git rebase -q main; git log --oneline --graph --all | wc -l
+        git grep -c --threads 4 7 | wc -l; git archive HEAD | sha256sum; git bundle create -q ../x main; git clone -q --depth 2 file://$PWD/../a ../c; git -C ../c log --oneline | wc -l
+        git repack -qadf --threads=2; git stash list; git bisect start HEAD HEAD~10 >/dev/null; git bisect run sh -c 'test ! -e f18' | tail -1; git push -q origin side; git -C ../a branch | wc -l; git clone -q nowhere d''',
+        '''git init -q -b main a; cd a; git config user.name a; git config user.email a@b
+        export GIT_AUTHOR_DATE='2001-01-01T00:00:00Z' GIT_COMMITTER_DATE='2001-01-01T00:00:00Z'; for i in $(seq 20); do seq $((i * 100)) >f$i; git add .; git commit -qm $i; done''', ('cmd_*',)),
+    'linkers': Program('gcc lld binutils clang', '''for l in bfd gold lld; do gcc -fuse-ld=$l t.c -o t.$l 2>/dev/null || clang -fuse-ld=$l t.c -o t.$l; ./t.$l; sha256sum t.$l; done; nm t.bfd | wc -l; strip t.bfd; objdump -d t.lld | wc -l; readelf -a t.gold | wc -l; ar rc a.a t.c; gcc -fuse-ld=lld u.c''',
+                       '''echo '#include <stdio.h>
+int main(void) { puts("linked"); }' >t.c; echo 'int f(void); int main(void) { return f(); }' >u.c''', ('main',), normal=((r'/tmp/cc\w+', 'TEMPORARY'), (r'/tmp/u-\w+', 'TEMPORARY'))),
+    'sshd': Program('openssh-server openssh-client', '''mkdir -p /run/sshd; /usr/sbin/sshd -t -f conf; echo $?; /usr/sbin/sshd -T -f conf | wc -l; /usr/sbin/sshd -D -f conf -E log & server=$!
+        for i in $(seq 100); do ssh -F client there true 2>/dev/null && break; sleep 0.1; done; ssh -F client there 'echo inside; exit 7'; echo $?; seq 10000 | ssh -F client there sha256sum; scp -q -F client there:/etc/debian_version v; cat v; kill $server; wait $server; echo $?''',
+        '''ssh-keygen -q -t ed25519 -N '' -f host; ssh-keygen -q -t ed25519 -N '' -f k; cp k.pub keys
+        printf 'Port 22988\\nListenAddress 127.0.0.1\\nHostKey %s/host\\nAuthorizedKeysFile %s/keys\\nStrictModes no\\nUsePAM no\\nPidFile none\\nSubsystem sftp internal-sftp\\nPermitRootLogin yes\\n' $PWD $PWD >conf
+        printf 'Host there\\nHostName 127.0.0.1\\nPort 22988\\nIdentityFile %s/k\\nStrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\nUser %s\\n' $PWD $(id -un) >client''', ('ssh*',)),
+    'gpg': Program('gnupg', '''export GNUPGHOME=$PWD/g; mkdir -m 700 g; gpg --batch -q --passphrase '' --quick-gen-key a@b ed25519 2>/dev/null; echo $?; echo text | gpg --batch -q -s -r a@b | gpg --batch -q -d 2>/dev/null; echo text | gpg --batch -q -c --passphrase p --pinentry-mode loopback | gpg --batch -q -d --passphrase p --pinentry-mode loopback; gpg -k | wc -l; gpgconf --kill all; gpg --verify nothing; echo $?''', functions=('gcry_*',)),
+    'archivers': Program('zip unzip p7zip-full zstd lz4 pigz', '''seq 30000 >f; touch -d @0 f; zip -qX f.zip f; unzip -p f.zip | sha256sum; 7z a -bd -mmt=4 f.7z f >/dev/null; 7z x -so f.7z | sha256sum; zstd -q -T3 -19 f -o f.zst; zstd -dc f.zst | sha256sum; pigz -p 4 -c f | gzip -dc | sha256sum; unzip nothing; echo $?''', functions=('*',)),
+    'shells': Program('zsh ksh93u+m fish dash', '''for s in 'zsh -f' ksh dash; do $s -c 'i=0; while [ $i -lt 50 ]; do (exit 1) || i=$((i + 1)); done; echo $i; x=$(echo a | tr a b); echo $x; trap "echo term" TERM; kill $$; (sleep 0.05; exit 4) & wait $!; exit 3'; echo $?; done; fish --no-config -c 'for i in (seq 20); echo $i | read -l x; end; echo done; false; or exit 5'; echo $?''', functions=('*',)),
+    'terminals': Program('screen expect tmux', '''expect -c 'log_user 0; spawn sh; expect "# "; send "echo in\\\\side\\r"; expect { inside { puts seen } timeout { puts late } }; send "exit 3\\r"; expect eof; puts [lindex [wait] 3]'; SCREENDIR=$PWD/s; export SCREENDIR; mkdir -m 700 s; screen -dmS t sh -c 'echo a >done; sleep 60'; for i in $(seq 50); do [ -e done ] && break; sleep 0.1; done; cat done; screen -S t -X quit; echo $?; script -qc 'tty >/dev/null && echo tty' /dev/null''', functions=('*',)),
+    'stress': Program('stress-ng', '''stress-ng --seed 1 -q --timeout 20 --futex 1 --futex-ops 2000 --malloc 1 --malloc-ops 2000 --mmap 1 --mmap-ops 20 --fork 1 --fork-ops 100 --vfork 1 --vfork-ops 100 --clone 1 --clone-ops 50 --pthread 1 --pthread-ops 200 --sigsegv 1 --sigsegv-ops 200 --sigfpe 1 --sigfpe-ops 200 --sigaltstack 1 --sigaltstack-ops 100; echo $?
+        stress-ng --seed 1 -q --timeout 20 --longjmp 1 --longjmp-ops 2000 --dynlib 1 --dynlib-ops 200 --exec 1 --exec-ops 100 --brk 1 --brk-ops 2000 --switch 1 --switch-ops 1000 --context 1 --context-ops 1000 --seccomp 1 --seccomp-ops 50 --mutex 1 --mutex-ops 500 --sem 1 --sem-ops 1000 --itimer 1 --itimer-ops 500 --daemon 1 --daemon-ops 50; echo $?
+        stress-ng --seed 1 -q --timeout 20 --stack 1 --stack-ops 2 --userfaultfd 1 --userfaultfd-ops 20 --close 1 --close-ops 50 --mcontend 1 --mcontend-ops 200 --rseq 1 --rseq-ops 10000 --membarrier 1 --membarrier-ops 200 --robust-list 1 --zombie 1 --zombie-ops 100 --kill 1 --kill-ops 2000 2>/dev/null; echo $?''', functions=('stress_*',), timeout=300),
+    'sandbox': Program('bubblewrap', '''bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid --tmpfs /tmp sh -c 'echo $$ | wc -c; ls /tmp | wc -l; exit 5'; echo $?; unshare -Ur sh -c 'id -u; exit 6'; echo $?; unshare -pf --mount-proc sh -c 'ls /proc >pids; grep -c ^[0-9] pids'; setpriv --reuid 65534 --clear-groups sh -c 'id -u'; chroot / sh -c 'echo root'; nice -n 5 sh -c nice; setsid -w sh -c 'exit 4'; echo $?; flock f sh -c 'echo held'; taskset 1 nproc; prlimit --nofile=30 sh -c 'ulimit -n'; env -i /bin/sh -c env | wc -l'''),
+    'su': Program('sudo passwd', '''[ $(id -u) = 0 ] || exit 0; su -s /bin/sh nobody -c 'id -un; exit 3'; echo $?; sudo -n -u nobody sh -c 'id -un; exit 4'; echo $?; su - nobody -s /bin/sh -c 'pwd' 2>/dev/null; runuser -u nobody -- id -un; sudo -n -l -U nobody | wc -l'''),
 }
