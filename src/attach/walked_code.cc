@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See walked_code.h. Where Go's code lies is said by two symbols, or by the header of the table that tracebacks read (pclntab,
 // Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module: camlList__code_begin, since 5.1
-// camlList.code_begin. What HotSpot's generated code calls is told by how it is written: the machine's own code takes the function's address
-// (lea) and puts it into what it writes.
+// camlList.code_begin; a library that Mono has made of an assembly shows the table by which it finds its parts. What HotSpot's generated code
+// calls is told by how it is written: the machine's own code takes the function's address (lea) and puts it into what it writes.
 #include "attach/walked_code.h"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kGo = "belongs to Go, whose runtime walks its stacks itself";
 constexpr const char* kOcaml = "belongs to OCaml, whose runtime walks its stacks itself";
+constexpr const char* kMono = "belongs to Mono, whose runtime walks its stacks itself";
 constexpr const char* kV8 = "is called by code of V8, which looks up its return address";
 constexpr const char* kJava = "is called by code of Java's machine, which looks up its return address";
 
@@ -101,13 +102,14 @@ std::vector<uint64_t> taken_addresses(const ElfFile& file) {
 
 void WalkedCode::read_symbols(const ElfFile& file) {
   AddressRange go;
-  bool is_hotspot = false;
+  bool is_hotspot = false, is_mono = false;
   std::map<std::string, AddressRange, std::less<>> modules;
   constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what stands in front tells the module
   for_each_symbol(file, [&](std::string_view name, uint64_t address) {
     if (name == "runtime.text") go.begin = address;
     if (name == "runtime.etext") go.end = address;
     is_hotspot |= name == "gHotSpotVMStructs";  // it is there for debuggers
+    is_mono |= name == "mono_aot_file_info";
     if (!name.starts_with("caml")) return;
     if (name.ends_with(kBegin)) modules[std::string(name.substr(0, name.size() - kBegin.size()))].begin = address;
     if (name.ends_with(kEnd)) modules[std::string(name.substr(0, name.size() - kEnd.size()))].end = address;
@@ -115,6 +117,7 @@ void WalkedCode::read_symbols(const ElfFile& file) {
   if (go.begin != 0 && go.begin < go.end) go_.push_back(go);
   for (const auto& [name, range] : modules)
     if (range.begin != 0 && range.begin < range.end) ocaml_.push_back(range);
+  if (is_mono) mono_ = file.code_ranges();
   if (is_hotspot) called_ = taken_addresses(file);
 }
 
@@ -130,6 +133,7 @@ WalkedCode::WalkedCode(const ElfFile& file) {
 const char* WalkedCode::refusal(uint64_t start) const {
   if (const char* reason = refusal_in(go_, start, kGo)) return reason;
   if (std::binary_search(called_.begin(), called_.end(), start)) return kJava;
+  if (const char* reason = refusal_in(mono_, start, kMono)) return reason;
   return refusal_in(ocaml_, start, kOcaml);
 }
 

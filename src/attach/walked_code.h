@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Code whose language walks its stacks by itself: Go, OCaml, the code that V8 and Java's machine write or call.
+// Code whose language walks its stacks by itself: Go, OCaml, what Mono compiles ahead of time, the code that V8 and Java's machine write or call.
 //
 // Why it is left alone: a return address leads into a table that such a runtime looks up, and one of ours (a return trampoline)
 // is in none: the next collection, traceback or growing stack would end the program. What uses the system's way of unwinding (C, C++,
@@ -26,7 +26,7 @@ class WalkedCode {
 
  private:
   void read_symbols(const ElfFile& file);
-  std::vector<AddressRange> go_, ocaml_;
+  std::vector<AddressRange> go_, ocaml_, mono_;
   std::vector<uint64_t> called_;  // by code that Java's machine writes: what its own code takes the address of; sorted
 };
 

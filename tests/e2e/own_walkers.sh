@@ -225,3 +225,26 @@ for machine in '' -DMACHINE; do
     expect_contains "$err" "calls of called_by_written [machine] are not recorded: it is called by code of Java's machine"
   fi
 done
+
+# Mono finds its way by what it has compiled: ahead of time, that is a library like others, but for a symbol.
+need mono-mcs mono-runtime
+cat >managed.cs <<'PROGRAM'
+using System;
+class Managed {
+  static int Deep(int n) { if (n == 0) throw new ArgumentException("caught"); return Deep(n - 1) + 1; }
+  static void Main() {
+    try { Deep(50); } catch (Exception e) { Console.WriteLine(e.Message + " " + e.StackTrace.Split('\n').Length); }
+    GC.Collect();
+    Environment.Exit(3);
+  }
+}
+PROGRAM
+mcs managed.cs && mono --aot managed.exe >/dev/null && [ -e managed.exe.so ] || fail "managed.cs does not compile"
+run mono managed.exe
+expect_eq '3 caught 52' "$status $out" "Mono alone"
+run penna record -f -k calls -F '*' -o managed.penna -- mono managed.exe
+expect_eq '3 caught 52' "$status $out" "Mono"
+expect_contains "$(penna report calls managed.penna --format csv)" mono_main
+run penna record -f -k calls -F '*Managed_Deep*' -F mono_main -o managed.penna -- mono managed.exe
+expect_eq '3 caught 52' "$status $out" "Mono, a few functions"
+expect_match "$err" 'Managed_Deep.* \[managed.exe.so\] are not recorded: it belongs to Mono, whose runtime walks its stacks itself'
