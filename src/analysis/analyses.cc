@@ -25,18 +25,20 @@ uint64_t events_of(const Summary& summary, uint32_t classes) {
 
 // What lies before the range that is read, for those who need to know who holds what.
 struct PastVisitor {
-  Locks* locks;  // null: not asked for
-  WaitAnalyses* relations;
+  Analyses& made;
   Progress& line;
 
   void operator()(const Event& event) {
     line.step();
-    if (locks != nullptr) (*locks)(event);
-    if (relations != nullptr) relations->past(event);
+    LockStep step = made.holders->begin(event);
+    (*made.locks)(event, step);
+    made.holders->apply(event, step);
+    if (made.relations) made.relations->past(event, step);
   }
   void begin_range(uint64_t begin) {
-    if (locks != nullptr) locks->begin_range(begin);
-    if (relations != nullptr) relations->begin_range(begin);
+    made.locks->begin_range(begin);
+    if (made.relations) made.relations->begin_range(begin);
+    made.holders->begin_range(begin);
   }
 };
 
@@ -75,8 +77,10 @@ struct Visitor {
     if (class_bit(event.record.kind) == kCallEvents) add_calls(event);
   }
   void add_lock(const Event& event) {
-    (*made.locks)(event);
-    if (made.relations) (*made.relations)(event);
+    LockStep step = made.holders->begin(event);
+    (*made.locks)(event, step);
+    made.holders->apply(event, step);
+    if (made.relations) (*made.relations)(event, step);
   }
   template <typename Some>  // an Event or a CallRun
   void add_calls(const Some& some) {
@@ -149,17 +153,9 @@ bool hangs(const Locks& locks) {
                      [](const LockStats& lock) { return has_holder(lock.kind) && lock.open_waits != 0; });
 }
 
-void find_hangs(const Recording& recording, const Summary& summary, uint32_t classes, ProgressObserver* progress,
-                Analyses& made) {
+void find_hangs(const Recording& recording, const Summary& summary, Analyses& made) {
   if (!made.locks || made.relations || !hangs(*made.locks)) return;
-  made.relations = std::make_unique<WaitAnalyses>(recording, false, false, false);
-  Progress line("reading", events_of(summary, classes & kHangEvents), "events", progress);
-  PastVisitor past{nullptr, made.relations.get(), line};
-  visit_past(recording, classes & kHangEvents, past);
-  for_each_event(recording, {.classes = classes & kHangEvents, .all_threads = true}, [&](const Event& event) {
-    line.step();
-    (*made.relations)(event);
-  });
+  made.relations = std::make_unique<WaitAnalyses>(*made.holders, false, false, false);
   made.relations->finish(end_of_reading(recording, summary));
 }
 
@@ -190,10 +186,14 @@ Analyses passes_of(const Recording& recording, const Summary& summary, const Cod
   if (choice.call_tree) made.tree = std::make_unique<CallTree>(recording, map, false);
   if (choice.call_groups) made.call_groups = std::make_unique<CallGroups>(recording, map, *choice.call_groups);
   if ((choice.classes & kAllocEvents) != 0) add_allocations(recording, summary, choice, wish, progress, made);
-  if ((choice.classes & kLockEvents) != 0) made.locks = std::make_unique<Locks>(recording, locks);
+  if ((choice.classes & kLockEvents) != 0) {
+    made.holders = std::make_unique<HolderTracker>(recording);
+    made.locks = std::make_unique<Locks>(*made.holders, locks);
+  }
   if (choice.lock_places) made.lock_places = std::make_unique<LockPlaces>(made.tree.get());
-  if (choice.relates_waits())
-    made.relations = std::make_unique<WaitAnalyses>(recording, choice.lock_order, choice.wait_chains, choice.wait_path);
+  if (made.holders && choice.relates_waits())
+    made.relations =
+        std::make_unique<WaitAnalyses>(*made.holders, choice.lock_order, choice.wait_chains, choice.wait_path);
   if (choice.net_times) made.net = std::make_unique<NetTimes>(recording);
   if ((choice.classes & kPointEvents) != 0) made.points = std::make_unique<Points>(recording);
   return made;
@@ -235,15 +235,15 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
   {
     Progress line("reading", events_of(summary, classes), "events", progress);
-    PastVisitor past{made.locks.get(), made.relations.get(), line};
-    if (made.locks || made.relations) visit_past(recording, classes & kHangEvents, past);
+    PastVisitor past{made, line};
+    if (made.locks) visit_past(recording, classes & kHangEvents, past);
     const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
     const EventFilter filter{.classes = made.net ? kEventClasses : classes, .all_threads = merged};
     Visitor visit{recording, made, line};
     made.walk = merged ? for_each_event(recording, filter, visit) : for_each_thread_event(recording, filter, visit);
   }
   finish(recording, summary, made);
-  if (choice.hangs) find_hangs(recording, summary, classes, progress, made);
+  if (choice.hangs) find_hangs(recording, summary, made);
   find_lock_blocks(recording, summary, map, progress, made);
   return made;
 }

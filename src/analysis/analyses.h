@@ -39,6 +39,7 @@ struct Analyses {
   std::unique_ptr<BlockSizes> sizes;          // kSizes
   std::unique_ptr<HeapHistory> history;       // kHistory
   std::unique_ptr<UnmatchedFrees> unmatched;  // AnalysisChoice::unmatched_frees
+  std::unique_ptr<HolderTracker> holders;     // with locks and relations, which observe it
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockPlaces> lock_places;  // AnalysisChoice::lock_places
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
@@ -67,7 +68,7 @@ struct AnalysisChoice {
   // Of locks.
   bool lock_places = false;  // where they are taken; in which calls, together with call_tree
   bool lock_order = false, wait_chains = false, wait_path = false, deadlocks = false;
-  bool hangs = false;  // deadlocks, when threads wait for locks at the end: in a second pass, so that the first is fast
+  bool hangs = false;  // deadlocks, when threads wait for locks at the end
 
   bool relates_waits() const { return lock_order || wait_chains || wait_path || deadlocks; }
 };

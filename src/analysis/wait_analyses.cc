@@ -30,7 +30,7 @@ Result<uint32_t> find_thread(const Recording& recording, const std::string& want
 
 }  // namespace
 
-WaitAnalyses::WaitAnalyses(const Recording& recording, bool order, bool chains, bool history) : held_(recording) {
+WaitAnalyses::WaitAnalyses(const HolderTracker& held, bool order, bool chains, bool history) : held_(held) {
   if (order) order_ = std::make_unique<LockOrder>(held_);
   if (chains) chains_ = std::make_unique<WaitChains>(held_);
   if (history) history_ = std::make_unique<WaitHistory>(held_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WaitAnalyses: the passes of the model that tell who waits for whom, over one HolderTracker.
+// WaitAnalyses: the passes of the model that tell who waits for whom. All observe one HolderTracker.
 // Invariant: a pass that was not asked for is null; deadlocks are always there.
 #pragma once
 
@@ -21,23 +21,23 @@ class LockBlocks;
 
 class WaitAnalyses {
  public:
-  WaitAnalyses(const Recording& recording, bool order, bool chains, bool history);
+  // `held` must outlive it.
+  WaitAnalyses(const HolderTracker& held, bool order, bool chains, bool history);
 
-  void operator()(const Event& event) {
-    const LockStep step = held_.take(event);
+  // After the tracker has applied the step.
+  void operator()(const Event& event, const LockStep& step) {
     if (order_) (*order_)(event, step);
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
   }
   // Of the past, before a range: who holds and waits for what.
-  void past(const Event& event) {
-    const LockStep step = held_.take(event);
+  void past(const Event& event, const LockStep& step) {
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
   }
+  // Before the tracker's.
   void begin_range(uint64_t begin) {
     if (chains_) chains_->begin_range(begin);
-    held_.begin_range(begin);
   }
   void finish(uint64_t last_time);
 
@@ -49,7 +49,7 @@ class WaitAnalyses {
   uint64_t end() const { return end_; }
 
  private:
-  HolderTracker held_;
+  const HolderTracker& held_;
   std::unique_ptr<LockOrder> order_;
   std::unique_ptr<WaitChains> chains_;
   std::unique_ptr<WaitHistory> history_;

@@ -73,35 +73,52 @@ uint32_t HolderTracker::object_of(const Event& event, penna_sync sync, uint64_t 
 }
 
 // What is at this place from now on is another one.
-void HolderTracker::forget(const Event& event, penna_sync sync, uint64_t address) {
+uint32_t HolderTracker::forget(const Event& event, penna_sync sync, uint64_t address) {
   uint32_t object;
-  if (index_.retire(event.process, lock_kind(sync), address, &object)) drop_object(object);
+  if (!index_.retire(event.process, lock_kind(sync), address, &object)) return kNoIndex;
+  drop_object(object);
+  return object;
 }
 
 // Nobody holds it any more, and nobody will use it again.
 void HolderTracker::drop_object(uint32_t object) {
-  if (holds_[object].thread != kNoIndex) drop_held(holds_[object].thread, object);
+  drop_held(holds_[object], object);
   holds_[object] = {};
   drop_readers(object);
   ++epoch_;
 }
 
-LockStep HolderTracker::take(const Event& event) {
+LockStep HolderTracker::begin(const Event& event) {
   LockStep step;
   step.read = read_lock(event.record);
   const LockRecord& read = step.read;
+  gone_.clear();
+  const auto is_gone = [this](uint32_t object) {
+    drop_object(object);
+    gone_.push_back(object);
+  };
   if (event.after_loss) drop_holds_of(event.thread);
-  index_.pass(event.time, [&](uint32_t gone) { drop_object(gone); });
+  index_.pass(event.time, is_gone);
   if (read.deed == LockDeed::kNone) {
-    if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [&](uint32_t gone) { drop_object(gone); });
+    if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, is_gone);
     return step;
   }
+  if (read.deed == LockDeed::kMade) step.remade = forget(event, read.sync, read.address);
+  if (read.deed == LockDeed::kConditionWaited) {
+    step.object = object_of(event, PENNA_SYNC_CONDITION, read.condition);
+    step.mutex = object_of(event, read.sync, read.address);
+  } else {
+    step.object = object_of(event, read.sync, read.address);
+  }
+  return step;
+}
+
+void HolderTracker::apply(const Event& event, LockStep& step) {
+  const LockRecord& read = step.read;
+  if (read.deed == LockDeed::kNone) return;
   ThreadState& thread = threads_[event.thread];
   thread.last = event.time;
   const bool ends_wait = read.deed == LockDeed::kWaited || read.deed == LockDeed::kConditionWaited;
-  if (read.deed == LockDeed::kMade) forget(event, read.sync, read.address);
-  step.object = read.deed == LockDeed::kConditionWaited ? object_of(event, PENNA_SYNC_CONDITION, read.condition)
-                                                        : object_of(event, read.sync, read.address);
   if (thread.wait.is_open() && !ends_wait) {
     // A short wait (record --min-wait) ends like an acquisition that found it free. Else a thread that waits writes
     // nothing, but the last one to come to a barrier: it wakes the others.
@@ -114,24 +131,17 @@ LockStep HolderTracker::take(const Event& event) {
   }
   if (ends_wait) end_wait(event, step.object, step);
   switch (read.deed) {
-    case LockDeed::kTaken:
-      step.acquired = can_be_held(read.sync) && acquire(event, step.object, read.sync == PENNA_SYNC_READ,
-                                                        read.stack != 0 ? read.stack : step.asked.stack);
-      break;
+    case LockDeed::kTaken: step.acquired = can_be_held(read.sync) && acquire(event, step.object, step); break;
     case LockDeed::kWaited:
       if ((read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED) && is_lock(read.sync))
-        step.acquired = acquire(event, step.object, read.sync == PENNA_SYNC_READ, read.stack);
+        step.acquired = acquire(event, step.object, step);
       break;
-    case LockDeed::kConditionWaited:
-      step.mutex = object_of(event, read.sync, read.address);
-      step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, read.sync == PENNA_SYNC_READ, read.stack);
-      break;
+    case LockDeed::kConditionWaited: step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, step); break;
     case LockDeed::kGivenBack: release(event, step); break;
     case LockDeed::kRequested: request(event, step); break;
     case LockDeed::kGone: forget(event, read.sync, read.address); break;
     default: break;
   }
-  return step;
 }
 
 void HolderTracker::begin_range(uint64_t begin) {
@@ -220,25 +230,34 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
   if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) threads_[ended].ended = true;
 }
 
-bool HolderTracker::acquire(const Event& event, uint32_t object, bool shared, uint32_t stack) {
-  if (shared) return read_acquire(event, object, stack);
+bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep& step) {
+  const LockRecord& read = step.read;
+  LockHold taken;
+  taken.thread = event.thread;
+  taken.depth = 1;
+  taken.own_stack = read.stack;
+  taken.stack = read.stack != 0 || read.deed != LockDeed::kTaken ? read.stack : step.asked.stack;
+  taken.waited = read.deed != LockDeed::kTaken;
+  taken.shared = read.sync == PENNA_SYNC_READ;
+  taken.since = event.time;
+  if (taken.shared) return read_acquire(object, taken);
   LockHold& hold = holds_[object];
   const bool can_be_taken_again = objects_[object].sync != PENNA_SYNC_ONCE;  // else the call before was left
   if (hold.thread == event.thread && !hold.learned && can_be_taken_again) {
     ++hold.depth;
     return false;
   }
-  if (hold.thread != kNoIndex) drop_held(hold.thread, object);  // its unlock is missing
+  drop_held(hold, object);  // its unlock is missing
   drop_readers(object);
   was_held_[object] = true;
-  hold = {event.thread, 1, stack, false, false, event.time};
+  hold = taken;
   add_held(event.thread, object);
   return true;
 }
 
-bool HolderTracker::read_acquire(const Event& event, uint32_t object, uint32_t stack) {
+bool HolderTracker::read_acquire(uint32_t object, const LockHold& hold) {
   LockHold& alone = holds_[object];
-  if (alone.thread != kNoIndex) drop_held(alone.thread, object);
+  drop_held(alone, object);
   alone = {};
   was_held_[object] = true;
   if (readers_of_[object] == kNoIndex) {
@@ -247,16 +266,12 @@ bool HolderTracker::read_acquire(const Event& event, uint32_t object, uint32_t s
   }
   std::vector<LockHold>& readers = readers_[readers_of_[object]];
   for (LockHold& reader : readers) {
-    if (reader.thread != event.thread) continue;
+    if (reader.thread != hold.thread) continue;
     ++reader.depth;
     return false;
   }
-  if (readers.size() == kMostReaders) {
-    ++too_many_;
-    return false;
-  }
-  readers.push_back({event.thread, 1, stack, true, false, event.time});
-  add_held(event.thread, object);
+  readers.push_back(hold);
+  add_held(hold.thread, object);
   return true;
 }
 
@@ -275,11 +290,12 @@ void HolderTracker::release(const Event& event, LockStep& step) {
     readers.erase(mine);
   }
   step.released = true;
-  drop_held(event.thread, step.object);
+  drop_held(step.hold, step.object);
 }
 
 void HolderTracker::add_held(uint32_t thread, uint32_t object) {
   std::vector<uint32_t>& held = threads_[thread].held;
+  ++threads_[thread].count;
   if (held.size() < kMostHeld) {
     held.push_back(object);
   } else {
@@ -288,8 +304,10 @@ void HolderTracker::add_held(uint32_t thread, uint32_t object) {
 }
 
 // The last one taken is most often the first one given back.
-void HolderTracker::drop_held(uint32_t thread, uint32_t object) {
-  std::vector<uint32_t>& held = threads_[thread].held;
+void HolderTracker::drop_held(const LockHold& hold, uint32_t object) {
+  if (hold.thread == kNoIndex || hold.learned) return;
+  --threads_[hold.thread].count;
+  std::vector<uint32_t>& held = threads_[hold.thread].held;
   for (size_t i = held.size(); i-- > 0;) {
     if (held[i] != object) continue;
     held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
@@ -300,17 +318,25 @@ void HolderTracker::drop_held(uint32_t thread, uint32_t object) {
 void HolderTracker::drop_readers(uint32_t object) {
   if (readers_of_[object] == kNoIndex) return;
   std::vector<LockHold>& readers = readers_[readers_of_[object]];
-  for (const LockHold& reader : readers) drop_held(reader.thread, object);
+  for (const LockHold& reader : readers) drop_held(reader, object);
   readers.clear();
 }
 
 // It may have given them back meanwhile.
 void HolderTracker::drop_holds_of(uint32_t thread) {
-  for (const uint32_t object : std::exchange(threads_[thread].held, {})) {
-    if (holds_[object].thread == thread) holds_[object] = {};
+  ThreadState& state = threads_[thread];
+  const auto drop = [&](uint32_t object) {
+    if (holds_[object].thread == thread && !holds_[object].learned) holds_[object] = {};
     if (readers_of_[object] != kNoIndex)
       std::erase_if(readers_[readers_of_[object]], [thread](const LockHold& one) { return one.thread == thread; });
+  };
+  if (state.count == state.held.size()) {
+    for (const uint32_t object : state.held) drop(object);
+  } else {  // not all of them are listed
+    for (uint32_t object = 0; object < objects_.size(); ++object) drop(object);
   }
+  state.held.clear();
+  state.count = 0;
 }
 
 LockHold HolderTracker::holder(uint32_t object) const {

@@ -18,11 +18,12 @@ constexpr uint64_t kInPage = 4095;
 
 }  // namespace
 
-bool Locks::was_held_by(const State& state, uint32_t thread, uint64_t time) const {
+bool Locks::was_held_by(uint32_t index, uint32_t thread, uint64_t time) const {
+  const State& state = states_[index];
   const auto has = [&](const WaitLedger::Other& by, uint64_t end) {
     return by.thread == thread && by.since <= time && end >= time;
   };
-  if (const uint32_t hold = hold_of(state, thread); hold != kNoHold && holds_[hold].since <= time) return true;
+  if (const Hold hold = hold_of(index, thread); hold.is_one() && hold.since <= time) return true;
   if (has(state.last.by, state.last.end)) return true;
   for (size_t i = 0; i < state.recent.size(); ++i)
     if (has(state.recent[i].by, state.recent[i].end)) return true;
@@ -33,15 +34,15 @@ void Locks::find_sharers(uint32_t index, uint32_t owner, uint64_t begin) {
   const LockStats& lock = locks_[index];
   const uint32_t its = recording_.threads()[owner].process;
   if (its == lock.process || states_[index].sought == kMostSought) return;
-  if (const uint32_t* same = index_.peek(its, lock.kind, lock.address);
-      same != nullptr && roots_[its] == roots_[lock.process])
-    return add_sharer(index, *same);
+  if (const uint32_t same = lock_at(its, lock.kind, lock.address);
+      same != kNoIndex && roots_[its] == roots_[lock.process])
+    return add_sharer(index, same);
   uint32_t found = kNoIndex;
   int matches = 0;
   for (size_t i = locks_.size() - std::min(locks_.size(), kMostSearched); i < locks_.size(); ++i) {
     const LockStats& other = locks_[i];
     if (other.process != its || other.kind != lock.kind || ((other.address ^ lock.address) & kInPage) != 0) continue;
-    if (!was_held_by(states_[i], owner, begin)) continue;
+    if (!was_held_by(static_cast<uint32_t>(i), owner, begin)) continue;
     found = static_cast<uint32_t>(i);
     ++matches;
   }
@@ -73,8 +74,7 @@ bool Locks::is_waited_for_elsewhere(uint32_t index) const {
   const LockStats& lock = locks_[index];
   for (uint32_t process = 0; process < std::min(roots_.size(), kMostSharers); ++process) {
     if (process == lock.process || roots_[process] != roots_[lock.process]) continue;
-    if (const uint32_t* same = index_.peek(process, lock.kind, lock.address);
-        same != nullptr && ledger_.waiting(*same) != 0)
+    if (const uint32_t same = lock_at(process, lock.kind, lock.address); same != kNoIndex && ledger_.waiting(same) != 0)
       return true;
   }
   return false;
@@ -90,14 +90,11 @@ void Locks::charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint
       if (one.time != 0) ledger_.charge_one(thread, one.other, one.time);
     }
     // Who has it still: the wait timed out, or has no end.
-    State& state = states_[other];
-    const uint32_t hold = state.writer != kNoHold ? state.writer
-                          : state.readers.empty() ? kNoHold
-                                                  : state.readers.front();
-    if (hold == kNoHold || holds_[hold].since >= end) continue;
-    WaitLedger::Other holds = holder(state, holds_[hold], 0);
+    const Hold hold = first_hold(other);
+    if (!hold.is_one() || hold.since >= end) continue;
+    WaitLedger::Other holds = holder(states_[other], hold, 0);
     holds.elsewhere = locks_[other].process;
-    ledger_.charge_one(thread, holds, end - std::max(begin, holds_[hold].since));
+    ledger_.charge_one(thread, holds, end - std::max(begin, hold.since));
   }
 }
 

@@ -19,9 +19,10 @@ bool can_be_of_many(LockKind kind) {
 
 }  // namespace
 
-void Locks::requested(const Event& event, const LockRecord& read) {
+void Locks::requested(const Event& event, const LockStep& step) {
+  const LockRecord& read = step.read;
   const LockKind kind = lock_kind(read.sync);
-  const uint32_t index = index_of(event, kind, kind == LockKind::kJoin ? 0 : read.address);
+  const uint32_t index = use(event, step);
   LockStats& lock = locks_[index];
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (ledger_.open(event.thread).lock != kNoIndex) conditions_.dropped(event.thread);
@@ -32,9 +33,10 @@ void Locks::requested(const Event& event, const LockRecord& read) {
                           given_last_[event.thread]);
 }
 
-void Locks::waited(const Event& event, const LockRecord& read) {
+void Locks::waited(const Event& event, const LockStep& step) {
+  const LockRecord& read = step.read;
   const LockKind kind = lock_kind(read.sync);
-  const uint32_t index = index_of(event, kind, kind == LockKind::kJoin ? 0 : read.address);
+  const uint32_t index = use(event, step);
   LockStats& lock = locks_[index];
   LockStats& counts = counted(index, event.thread);
   if (lock.first_stack == 0) lock.first_stack = read.stack;
@@ -62,9 +64,10 @@ void Locks::joined(const Event& event, const LockRecord& read) {
 }
 
 // The mutex was given back before the wait, by an UNLOCK of its own, and is held again.
-void Locks::condition_waited(const Event& event, const LockRecord& read) {
-  const uint32_t mutex = index_of(event, lock_kind(read.sync), read.address);
-  const uint32_t index = index_of(event, LockKind::kCondition, read.condition);
+void Locks::condition_waited(const Event& event, const LockStep& step) {
+  const LockRecord& read = step.read;
+  const uint32_t mutex = use(event, step.mutex);
+  const uint32_t index = use(event, step.object);
   const State& state = states_[mutex];
   conditions_.ended(states_[index].condition, event.thread, mutex, read.end == PENNA_WAIT_TIMEOUT, state.last.end,
                     state.last.by.thread);
@@ -128,8 +131,9 @@ std::vector<WaitLedger::Charge> Locks::holds_between(State& state, uint64_t begi
   return holds;
 }
 
-void Locks::woke(const Event& event, const LockRecord& read) {
-  const uint32_t index = index_of(event, lock_kind(read.sync), read.address);
+void Locks::woke(const Event& event, const LockStep& step) {
+  const LockRecord& read = step.read;
+  const uint32_t index = use(event, step.object);
   State& state = states_[index];
   state.waker = event.thread;
   state.waker_stack = read.stack;
@@ -202,17 +206,13 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     return ledger_.end_only(thread, index, end, rest, holds, groups_);
   }
   // Who holds it still, though the wait is over.
-  const uint32_t hold = state.writer != kNoHold ? state.writer
-                        : state.readers.empty() ? kNoHold
-                                                : state.readers.front();
-  if (hold != kNoHold && holds_[hold].thread != thread && !open) {
-    ledger_.charge(index, holder(state, holds_[hold], 0), now);
-  }
+  const Hold hold = first_hold(index);
+  if (hold.is_one() && hold.thread != thread && !open) ledger_.charge(index, holder(state, hold, 0), now);
   // It told that it gives the lock back, and was not let run until it had done so.
   const LastHold& last = state.last;
-  const bool was_leaving = wait.parts.empty() && hold == kNoHold && owner != kNoIndex && owner == last.by.thread;
+  const bool was_leaving = wait.parts.empty() && !hold.is_one() && owner != kNoIndex && owner == last.by.thread;
   if (has_holder(lock.kind) && was_leaving) ledger_.charge(index, last.by, now);
-  if (has_holder(lock.kind) && hold == kNoHold) {
+  if (has_holder(lock.kind) && !hold.is_one()) {
     if (wait.parts.empty() && owner != kNoIndex) find_sharers(index, owner, begin);
     charge_sharers(index, thread, counted_from, now);
   }

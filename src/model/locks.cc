@@ -19,69 +19,92 @@ void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
 }  // namespace
 
 Locks::Locks(const Recording& recording, const LockOptions& options)
-    : recording_(recording),
+    : Locks(std::make_unique<HolderTracker>(recording), options) {}
+Locks::Locks(std::unique_ptr<HolderTracker> own, const LockOptions& options) : Locks(*own, options) {
+  own_ = std::move(own);
+}
+Locks::Locks(const HolderTracker& tracker, const LockOptions& options)
+    : tracker_(tracker),
+      recording_(tracker.recording()),
       options_(options),
-      index_(recording),
-      parents_(process_parents(recording)),
-      forked_(recording),
-      nesting_(recording.threads().size()),
-      locked_since_(recording.threads().size()),
-      given_last_(recording.threads().size(), kNoIndex),
-      ledger_(recording),
-      conditions_(recording.threads().size()),
-      joined_(recording.threads().size()),
-      sample_(lock_sample(recording)) {
+      joins_(recording_.processes().size(), kNoIndex),
+      parents_(process_parents(recording_)),
+      forked_(recording_),
+      locked_since_(recording_.threads().size()),
+      given_last_(recording_.threads().size(), kNoIndex),
+      ledger_(recording_),
+      conditions_(recording_.threads().size()),
+      joined_(recording_.threads().size()),
+      sample_(lock_sample(recording_)) {
   for (uint32_t i = 0; i < parents_.size(); ++i) {
-    const bool is_forked = parents_[i] != kNoIndex && !recording.processes()[i].process.after_exec;
+    const bool is_forked = parents_[i] != kNoIndex && !recording_.processes()[i].process.after_exec;
     roots_.push_back(is_forked ? roots_[parents_[i]] : i);
   }
-  for (uint32_t i = 0; i < recording.threads().size(); ++i) {
-    threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
-    by_tid_[recording.threads()[i].tid] = i;
+  for (uint32_t i = 0; i < recording_.threads().size(); ++i) {
+    threads_[pair_key(recording_.threads()[i].process, recording_.threads()[i].tid)] = i;
+    by_tid_[recording_.threads()[i].tid] = i;
   }
 }
 Locks::~Locks() = default;
 
 void Locks::operator()(const Event& event) {
-  const LockRecord read = read_lock(event.record);
-  if (event.after_loss) drop_holds_of(event.thread);
-  index_.pass(event.time, [this](uint32_t index) { replaced(index); });
-  if (read.deed == LockDeed::kNone) {
-    if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, [this](uint32_t index) { replaced(index); });
-    return;
-  }
+  LockStep step = own_->begin(event);
+  (*this)(event, step);
+  own_->apply(event, step);
+}
+
+void Locks::operator()(const Event& event, const LockStep& step) {
+  const LockRecord& read = step.read;
+  for (const uint32_t object : tracker_.gone()) replaced(object);
+  if (read.deed == LockDeed::kNone) return;
   forked_.pass(event.time);
   switch (read.deed) {
-    case LockDeed::kTaken: return taken(index_of(event, lock_kind(read.sync), read.address), event, read);
-    case LockDeed::kGivenBack: return given_back(event, read);
-    case LockDeed::kBusy: ++counted(index_of(event, lock_kind(read.sync), read.address), event.thread).busy; return;
-    case LockDeed::kRequested: return requested(event, read);
-    case LockDeed::kWaited: return waited(event, read);
-    case LockDeed::kConditionWaited: return condition_waited(event, read);
-    case LockDeed::kWoke: return woke(event, read);
-    case LockDeed::kMade: return made(event, read);
-    default: break;
+    case LockDeed::kTaken: return taken(use(event, step.object), event, read);
+    case LockDeed::kGivenBack: return given_back(event, step);
+    case LockDeed::kBusy: ++counted(use(event, step.object), event.thread).busy; return;
+    case LockDeed::kRequested: return requested(event, step);
+    case LockDeed::kWaited: return waited(event, step);
+    case LockDeed::kConditionWaited: return condition_waited(event, step);
+    case LockDeed::kWoke: return woke(event, step);
+    case LockDeed::kMade: return made(event, step);
+    case LockDeed::kGone: return replaced(step.object);
+    default: return;
   }
-  uint32_t index;
-  if (index_.retire(event.process, lock_kind(read.sync), read.address, &index)) replaced(index);
 }
 
 // ---- Which lock
 
-uint32_t Locks::index_of(const Event& event, LockKind kind, uint64_t address) {
-  const uint32_t index = add_lock(event, kind, address);
+uint32_t Locks::use(const Event& event, uint32_t object) {
+  const uint32_t index = add_lock(event, object);
+  note_use(event, index);
+  return index;
+}
+
+// What is waited for: of threads that are joined, one for all.
+uint32_t Locks::use(const Event& event, const LockStep& step) {
+  if (step.read.sync != PENNA_SYNC_JOIN) return use(event, step.object);
+  uint32_t& index = joins_[event.process];
+  if (index == kNoIndex) index = new_lock(event, LockKind::kJoin, 0, kNoIndex);
+  note_use(event, index);
+  return index;
+}
+
+void Locks::note_use(const Event& event, uint32_t index) {
   LockStats& counts = counted(index, event.thread);
   states_[index].used = counts.seen = true;
   std::vector<uint32_t>& threads = counts.threads;
   if (threads.empty() || threads.back() != event.thread) add_thread(threads, event.thread);
-  return index;
 }
 
-uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
-  bool added;
+uint32_t Locks::add_lock(const Event& event, uint32_t object) {
+  if (object >= lock_of_.size()) lock_of_.resize(tracker_.objects().size(), kNoIndex);
+  if (lock_of_[object] != kNoIndex) return lock_of_[object];
+  const SyncObject& of = tracker_.objects()[object];
+  return lock_of_[object] = new_lock(event, lock_kind(of.sync), of.address, object);
+}
+
+uint32_t Locks::new_lock(const Event& event, LockKind kind, uint64_t address, uint32_t object) {
   const auto next = static_cast<uint32_t>(locks_.size());
-  const uint32_t index = index_.find(event.process, kind, address, next, &added);
-  if (!added) return index;
   LockStats& lock = locks_.emplace_back();
   lock.seen = false;
   lock.process = event.process;
@@ -89,10 +112,10 @@ uint32_t Locks::add_lock(const Event& event, LockKind kind, uint64_t address) {
   lock.first_time = event.time;
   lock.kind = kind;
   inherit_name(lock);
-  states_.emplace_back();
+  states_.emplace_back().object = object;
   ledger_.add_lock(has_holder(kind));
   if (kind == LockKind::kCondition) states_[next].condition = conditions_.add(next);
-  return index;
+  return next;
 }
 
 // A fork copies the memory that locks lie in, and shares what is shared.
@@ -101,9 +124,9 @@ void Locks::inherit_name(LockStats& lock) const {
   for (int hops = 0; hops < kMostAncestors && !recording_.processes()[process].process.after_exec; ++hops) {
     process = parents_[process];
     if (process == kNoIndex) return;
-    const uint32_t* same = index_.peek(process, lock.kind, lock.address);
-    if (same == nullptr) continue;
-    const LockStats& its = locks_[*same];
+    const uint32_t same = lock_at(process, lock.kind, lock.address);
+    if (same == kNoIndex) continue;
+    const LockStats& its = locks_[same];
     if (its.made_stack == 0 && its.first_stack == 0) continue;
     lock.ancestor = process;
     lock.ancestor_made_stack = its.made_stack;
@@ -113,39 +136,56 @@ void Locks::inherit_name(LockStats& lock) const {
 }
 
 // Another lock will be at its address: who held it cannot give it back any more.
-void Locks::replaced(uint32_t index) {
-  drop_holds(index);
-  states_[index].last = {};
+void Locks::replaced(uint32_t object) {
+  if (const uint32_t index = lock_of(object); index != kNoIndex) states_[index].last = {};
 }
 
-void Locks::made(const Event& event, const LockRecord& read) {
-  uint32_t index = add_lock(event, lock_kind(read.sync), read.address);
-  if (states_[index].used && index_.retire(event.process, lock_kind(read.sync), read.address, &index)) {
-    replaced(index);
-    index = add_lock(event, lock_kind(read.sync), read.address);
+// Made again before it was used, it is the same one.
+void Locks::made(const Event& event, const LockStep& step) {
+  if (const uint32_t before = step.remade == kNoIndex ? kNoIndex : lock_of(step.remade); before != kNoIndex) {
+    replaced(step.remade);
+    if (!states_[before].used) {
+      if (step.object >= lock_of_.size()) lock_of_.resize(tracker_.objects().size(), kNoIndex);
+      lock_of_[step.object] = before;
+      lock_of_[step.remade] = kNoIndex;
+      states_[before].object = step.object;
+    }
   }
-  locks_[index].made_stack = read.stack;
+  const uint32_t index = add_lock(event, step.object);
+  locks_[index].made_stack = step.read.stack;
   counted(index, event.thread).seen = true;
 }
 
 // ---- Who holds it
 
-uint32_t Locks::hold_of(const State& state, uint32_t thread) const {
-  if (state.writer != kNoHold && holds_[state.writer].thread == thread) return state.writer;
-  for (size_t i = state.readers.size(); i-- > 0;)
-    if (holds_[state.readers[i]].thread == thread) return state.readers[i];
-  return kNoHold;
+Locks::Hold Locks::hold_from(uint32_t index, const LockHold& hold) const {
+  const bool is_one_of_many = !hold.waited && hold.own_stack == 0;
+  return {index, hold.thread, hold.depth, hold.own_stack, is_one_of_many ? sample_ : 1, std::max(hold.since, from_)};
 }
 
-uint32_t Locks::new_hold(const Hold& hold) {
-  if (free_holds_.empty()) {
-    holds_.push_back(hold);
-    return static_cast<uint32_t>(holds_.size() - 1);
-  }
-  const uint32_t place = free_holds_.back();
-  free_holds_.pop_back();
-  holds_[place] = hold;
-  return place;
+// Without those of whom only a waiter says that they hold it: since when is not known.
+template <typename Visit>
+void Locks::for_each_hold(uint32_t index, Visit&& visit) const {
+  if (states_[index].object == kNoIndex) return;
+  tracker_.for_each_holder(states_[index].object, [&](const LockHold& hold) {
+    if (!hold.learned) visit(hold);
+  });
+}
+
+Locks::Hold Locks::hold_of(uint32_t index, uint32_t thread) const {
+  Hold found;
+  for_each_hold(index, [&](const LockHold& hold) {
+    if (hold.thread == thread) found = hold_from(index, hold);
+  });
+  return found;
+}
+
+Locks::Hold Locks::first_hold(uint32_t index) const {
+  Hold first;
+  for_each_hold(index, [&](const LockHold& hold) {
+    if (!first.is_one()) first = hold_from(index, hold);
+  });
+  return first;
 }
 
 // After a request: a wait that record --min-wait found too short to be one.
@@ -159,7 +199,6 @@ void Locks::taken(uint32_t index, const Event& event, const LockRecord& read) {
 
 void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read) {
   LockStats& lock = locks_[index];
-  State& state = states_[index];
   const bool is_shared = read.sync == PENNA_SYNC_READ;
   // Of a sample, those without a stack stand for others; of what nobody holds all are recorded.
   const bool is_one_of_many = read.deed == LockDeed::kTaken && read.stack == 0 && has_holder(lock.kind);
@@ -170,28 +209,33 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (!has_holder(lock.kind)) return;
   // The first call of a function is made one at a time: an exception or a cancellation has left the one before.
-  if (lock.kind == LockKind::kOnce) drop_holds(index);
-  if (const uint32_t mine = hold_of(state, event.thread); mine != kNoHold) {
+  const Hold mine = lock.kind == LockKind::kOnce ? Hold{} : hold_of(index, event.thread);
+  if (mine.is_one()) {
     counts.recursive += weight;
-    ++holds_[mine].depth;
-    return forked_.holds(event.process, lock.address, holds_[mine].depth, event.time);
+    return forked_.holds(event.process, lock.address, mine.depth + 1, event.time);
   }
-  // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded.
-  if (read.end == PENNA_WAIT_OWNER_DIED) {
-    const uint64_t death = state.writer == kNoHold ? 0 : death_of(holds_[state.writer], event, read);
-    death != 0 ? end_hold(state.writer, death, 0) : drop_holds(index);
-  } else if (state.writer != kNoHold || (!is_shared && !state.readers.empty())) {
-    counts.missed_unlocks += state.readers.size() + (state.writer != kNoHold);
-    drop_holds(index);
+  // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded, and its hold is not timed.
+  uint32_t writers = 0, readers = 0;
+  bool again = false;
+  for_each_hold(index, [&](const LockHold& hold) {
+    ++(hold.shared ? readers : writers);
+    again |= hold.thread == event.thread;
+  });
+  if (lock.kind == LockKind::kOnce) {
+  } else if (read.end == PENNA_WAIT_OWNER_DIED) {
+    const Hold dead = writers == 0 ? Hold{} : first_hold(index);
+    const uint64_t death = dead.is_one() ? death_of(dead, event, read) : 0;
+    if (death != 0) end_hold(dead, death, 0);
+  } else if (writers != 0 || !is_shared) {
+    counts.missed_unlocks += readers + writers;
   }
-  const uint32_t hold = new_hold({index, event.thread, 1, read.stack, weight, event.time});
-  is_shared ? state.readers.push_back(hold) : void(state.writer = hold);
-  counts.deepest = std::max(counts.deepest, ++nesting_[event.thread]);
+  counts.deepest = std::max(counts.deepest, tracker_.count_held_by(event.thread) + 1 - again);
   forked_.holds(event.process, lock.address, 1, event.time);
 }
 
-void Locks::given_back(const Event& event, const LockRecord& read) {
-  const uint32_t index = index_of(event, lock_kind(read.sync), read.address);
+void Locks::given_back(const Event& event, const LockStep& step) {
+  const LockRecord& read = step.read;
+  const uint32_t index = use(event, step.object);
   const LockStats& lock = locks_[index];
   LockStats& counts = counted(index, event.thread);
   State& state = states_[index];
@@ -205,14 +249,13 @@ void Locks::given_back(const Event& event, const LockRecord& read) {
       state.posts.push_back({event.thread, read.stack, event.time});
     return;
   }
-  const uint32_t mine = hold_of(state, event.thread);
-  if (mine != kNoHold) {
-    const uint32_t depth = --holds_[mine].depth;
-    forked_.holds(event.process, lock.address, depth, event.time);
-    if (depth == 0) end_hold(mine, event.time, read.stack);
+  const Hold mine = hold_of(index, event.thread);
+  if (mine.is_one()) {
+    forked_.holds(event.process, lock.address, mine.depth - 1, event.time);
+    if (mine.depth == 1) end_hold(mine, event.time, read.stack);
     return;
   }
-  const bool is_free = state.writer == kNoHold && state.readers.empty();
+  const bool is_free = !first_hold(index).is_one();
   if (is_free && forked_.give_back(event.process, lock.address)) {
     ++counts.inherited_unlocks;
   } else if (sample_ == 1) {  // else it may have been taken without being recorded
@@ -232,51 +275,15 @@ uint64_t Locks::death_of(const Hold& hold, const Event& event, const LockRecord&
   return joined >= hold.since ? joined : 0;
 }
 
-// The holds of a lock whose end was not recorded: not timed.
-void Locks::drop_holds(uint32_t index) {
-  State& state = states_[index];
-  const auto drop = [this](uint32_t hold) {
-    --nesting_[holds_[hold].thread];
-    free_holds_.push_back(hold);
-  };
-  if (state.writer != kNoHold) drop(state.writer);
-  for (const uint32_t hold : state.readers) drop(hold);
-  state.writer = kNoHold;
-  state.readers.clear();
-}
-
-// Of what the thread did some was lost: it may have given back what it held. (Holds that are free are no lock's.)
-void Locks::drop_holds_of(uint32_t thread) {
-  for (uint32_t i = 0; i < holds_.size(); ++i) {
-    if (holds_[i].thread != thread) continue;
-    State& state = states_[holds_[i].lock];
-    if (state.writer == i)
-      state.writer = kNoHold;
-    else if (std::erase(state.readers, i) == 0)
-      continue;
-    --nesting_[thread];
-    free_holds_.push_back(i);
-  }
-}
-
-void Locks::end_hold(uint32_t number, uint64_t time, uint32_t stack) {
-  const Hold hold = holds_[number];
+void Locks::end_hold(const Hold& hold, uint64_t time, uint32_t stack) {
   State& state = states_[hold.lock];
   const WaitLedger::Other by = holder(state, hold, stack);
-  if (number == state.writer) {
-    ledger_.charge(hold.lock, by, time);
-    state.writer = kNoHold;
-  } else {
-    if (number == state.readers.front()) ledger_.charge(hold.lock, by, time);
-    state.readers.erase(std::find(state.readers.begin(), state.readers.end(), number));
-  }
+  if (first_hold(hold.lock).thread == hold.thread) ledger_.charge(hold.lock, by, time);
   state.last = {by, time};
   state.recent.add(state.last);
   count_hold(groups_[by.group], hold, time, false);
   locked_since_[hold.thread] = hold.since;
   given_last_[hold.thread] = hold.lock;
-  --nesting_[hold.thread];
-  free_holds_.push_back(number);
 }
 
 // `stack`: that it is given back by; 0 = not known.
@@ -349,7 +356,7 @@ void Locks::begin_range(uint64_t begin) {
     group.waited = group.open = 0;
     group.many_threads = false;
   }
-  for (Hold& hold : holds_) hold.since = std::max(hold.since, begin);  // free ones are no lock's
+  if (own_) own_->begin_range(begin);
   ledger_.begin_range(begin);
   conditions_.begin_range();
   unended_ = impossible_ = 0;
@@ -367,18 +374,17 @@ void Locks::finish() {
   }
   for (uint32_t index = 0; index < locks_.size(); ++index) {
     State& state = states_[index];
-    std::vector<uint32_t> open = state.readers;
-    if (state.writer != kNoHold) open.push_back(state.writer);
-    for (size_t i = 0; i < open.size(); ++i) {
-      const Hold& hold = holds_[open[i]];
+    bool is_first = true;
+    for_each_hold(index, [&](const LockHold& one) {
+      const Hold hold = hold_from(index, one);
       counted(index, hold.thread).held_at_end = counted(index, hold.thread).seen = true;
       const uint64_t end = std::max(ends[locks_[index].process], hold.since);
       const WaitLedger::Other by = holder(state, hold, 0);
-      if (i == 0) ledger_.charge(index, by, end);
+      if (std::exchange(is_first, false)) ledger_.charge(index, by, end);
       count_hold(groups_[by.group], hold, end, true);
-    }
+    });
   }
-  for (uint32_t thread = 0; thread < nesting_.size(); ++thread) {
+  for (uint32_t thread = 0; thread < joined_.size(); ++thread) {
     const WaitLedger::Open& wait = ledger_.open(thread);
     if (wait.lock == kNoIndex) continue;
     LockRecord read;
@@ -408,7 +414,7 @@ LockCounts Locks::counts(const LockFilter& wanted) const {
   LockCounts sum;
   sum.impossible = impossible_;
   sum.unended = unended_;
-  sum.folded = index_.folded();
+  sum.folded = tracker_.folded();
   for (const LockStats& lock : locks_) {
     if (!has_holder(lock.kind) || !lock.seen || (wanted && !wanted(lock))) continue;
     ++sum.locks;
