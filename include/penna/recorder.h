@@ -18,6 +18,7 @@
  * at once, others once a second. Forked children are recorded, too, as long as their parent's recorder is there. The recording
  * can be read after the process was killed; what it lacks then had not reached the file: of the last second, or, of a program
  * with more events than can be written, what was in the pool.
+ * `penna ctl PID on|off PATTERN` switches points meanwhile.
  * A process is recorded once in its life, by one recorder: a second one, or one under `penna record`, fails and says so.
  * Thread-safe; not for signal handlers, nor for a forked child.
  */

@@ -6,7 +6,9 @@
 #include "agent/points.h"
 #include "agent/silencing.h"
 #include "agent/state.h"
+#include "agent/writer.h"
 #include "penna/channel.h"
+#include "penna/detail/join.h"
 #include "penna/detail/remote.h"
 
 namespace penna::agent {
@@ -64,3 +66,16 @@ void offer_control(penna_channel* channel) {
 }
 
 }  // namespace penna::agent
+
+// ---- A recorder in this process ---------------------------------------------------------------------------------------
+
+// Points that are switched on for the first time get their number now: what is told of them is part of the recording, whoever tells it.
+extern "C" __attribute__((visibility("default"))) void penna_agent_change(penna_control* control) {
+  using namespace penna::agent;
+  if (process.channel == nullptr) return;
+  const uint32_t muted = thread.muted;
+  thread.muted = 0;
+  answer(control);
+  close_chunk();
+  thread.muted = muted;
+}

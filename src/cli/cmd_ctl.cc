@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-// See cmd_ctl.h. The recorder is found by what its targets were told in their environment.
+// See cmd_ctl.h.
 #include "cli/cmd_ctl.h"
 
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <filesystem>
 #include <sstream>
 #include <system_error>
 
@@ -19,77 +15,17 @@
 #include "base/file.h"
 #include "base/pattern.h"
 #include "base/say.h"
-#include "cli/control_server.h"
+#include "cli/ask_process.h"
+#include "cli/find_recorder.h"
 #include "cli/verbs.h"
-#include "penna/channel.h"
+#include "collect/control_page.h"
+#include "collect/control_request.h"
 
 namespace penna {
 namespace {
 
-// The recorder's socket, as a process was told it when its program started; empty when it was told none.
-std::string socket_of(int pid) {
-  const auto text = read_file(fmt::format("/proc/{}/environ", pid), 4 << 20);
-  if (!text) return "";
-  constexpr std::string_view name = PENNA_SOCKET_VARIABLE "=";
-  for (size_t at = 0; at < text->size();) {
-    const size_t end = std::min(text->find('\0', at), text->size());
-    std::string_view entry(*text);
-    entry = entry.substr(at, end - at);
-    const bool begins_so = entry.starts_with(name[0]) || entry.starts_with(PENNA_SOCKET_MET);
-    if (begins_so && entry.substr(1).starts_with(name.substr(1)))
-      return text->substr(at + name.size(), end - at - name.size());
-    at = end + 1;
-  }
-  return "";
-}
-
-std::vector<int> children_of(int pid) {
-  std::vector<int> children;
-  const auto text = read_file(fmt::format("/proc/{0}/task/{0}/children", pid));
-  if (!text) return children;
-  std::istringstream numbers(*text);
-  for (int child = 0; numbers >> child;) children.push_back(child);
-  return children;
-}
-
-struct Recorder {
-  std::string path;
-  int asked_pid = 0;  // 0: all of its processes
-};
-
-// One of its threads is a recorder (recorder/own_recorder.cc).
-bool records_itself(int pid) {
-  std::error_code gone;
-  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), gone);
-  for (; !gone && thread != std::filesystem::directory_iterator(); thread.increment(gone)) {
-    const auto name = read_file(thread->path() / "comm", 64);
-    if (name && *name == "penna-server\n") return true;
-  }
-  return false;
-}
-
-Result<Recorder> find_recorder(int pid) {
-  if (::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0)
-    return Error{fmt::format("there is no process {}", pid)};
-  if (const std::string socket = socket_of(pid); !socket.empty()) return Recorder{control_path(socket), pid};
-  for (int child : children_of(pid))
-    if (const std::string socket = socket_of(child); !socket.empty()) return Recorder{control_path(socket), 0};
-  if (records_itself(pid))
-    return Error{fmt::format(
-        "process {} records itself, and nobody stops it from outside to switch its points: it does so itself, with "
-        "penna/control.h, or is told PENNA_RECORD_EVENTS, or runs under penna record",
-        pid)};
-  return Error{fmt::format("process {} is neither recorded nor a recorder; start it with: penna record -- CMD", pid)};
-}
-
 Result<std::string> ask(const std::string& path, const std::string& line) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", path)};
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    return Error{fmt::format("the recorder does not answer at {}: {}; has it ended?", path, errno_text(errno))};
+  const Fd socket = PENNA_TRY(connect_to_recorder(path));
   const timeval patience{60, 0};  // a socket that a process names may be anybody's
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -122,6 +58,20 @@ Result<Counts> read_answer(const std::string& answer) {
   return counts;
 }
 
+// One process or all. Of a process that was forked by one that records itself, nobody but us does it.
+Result<Counts> change(const Recorder& recorder, bool on, const std::string& pattern) {
+  const char* const way = on ? "on" : "off";
+  const std::string answer =
+      PENNA_TRY(ask(recorder.control, fmt::format("{} {} {}", way, recorder.asked_pid, pattern)));
+  if (answer != "yourself") return read_answer(answer);
+  const auto pid = static_cast<uint32_t>(recorder.asked_pid);
+  ControlPage page = PENNA_TRY(ControlPage::in_process(pid));
+  const penna_control request = PENNA_TRY(points_request(on, pattern));
+  const penna_control done = PENNA_TRY(ask_process(pid, page, request));
+  PENNA_TRY(ask(recorder.control, fmt::format("was-{} {} {}", way, pid, pattern)));
+  return Counts{1, done.matched, done.changed, done.refused};
+}
+
 std::string sentence(const Counts& counts, const std::string& pattern, bool on) {
   const char* way = on ? "on" : "off";
   const std::string where =
@@ -142,8 +92,9 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
   OptionParser parser(
-      "Switches points and triggers of a recording that is under way. PID: a process that is recorded (then it alone), "
-      "or the recorder (then all processes, and programs to come).",
+      "Switches points and triggers of a recording that is under way. PID: a process that is recorded, by penna record "
+      "or by "
+      "itself (then it alone), or penna record (then all processes, and programs to come).",
       "penna ctl");
   parser.words("PID on|off PATTERN...", words, "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
   parsed.help = PENNA_TRY(parser.parse(arguments));
@@ -169,10 +120,7 @@ int cmd_ctl(const CtlOptions& options) {
   if (!recorder) return fail(recorder.error().text);
   bool all_known = true;
   for (const std::string& pattern : options.patterns) {
-    const auto answer =
-        ask(recorder->path, fmt::format("{} {} {}", options.on ? "on" : "off", recorder->asked_pid, pattern));
-    if (!answer) return fail(answer.error().text);
-    const auto counts = read_answer(*answer);
+    const auto counts = change(*recorder, options.on, pattern);
     if (!counts) return fail(counts.error().text);
     say(sentence(*counts, pattern, options.on));
     all_known &= counts->matched != 0;

@@ -19,8 +19,8 @@
 #include "base/output_file.h"
 #include "base/say.h"
 #include "cli/arguments.h"
+#include "cli/ask_process.h"
 #include "cli/call_plans.h"
-#include "cli/control_server.h"
 #include "cli/end_like.h"
 #include "cli/record_notes.h"
 #include "cli/shown_names.h"
@@ -29,6 +29,7 @@
 #include "collect/arrivals.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
+#include "collect/control_server.h"
 #include "collect/doorbell.h"
 #include "collect/server.h"
 #include "collect/settings.h"
@@ -205,7 +206,7 @@ int cmd_record(const RecordOptions& options) {
              asked_for_values = std::make_shared<AskedFunctions>();
   PatchPlanner planner(patch_wishes(options, asked_by_filters, asked_for_values));
   plan_calls(**server, planner, options);
-  auto control = ControlServer::listen(*socket_path, **server, collector);
+  auto control = ControlServer::listen(*socket_path, **server, collector, ask_process);
   if (!control) return fail(control.error().text);
   SymbolOptions names;
   names.rank = rank_of_names(describe_session(options, options.command), {});

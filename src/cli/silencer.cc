@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "cli/control_request.h"
+#include "cli/ask_process.h"
+#include "collect/control_request.h"
 
 namespace penna {
 

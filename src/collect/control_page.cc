@@ -2,15 +2,25 @@
 // See control_page.h.
 #include "collect/control_page.h"
 
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
+
+#include "base/file.h"
+#include "base/mapped_memory.h"
 
 namespace penna {
 namespace {
 
 constexpr size_t kPageBytes = 4096;
+constexpr int kTurnTries = 1000;  // of kTurnPauseUs: ten seconds, longer than an answer takes
+constexpr useconds_t kTurnPauseUs = 10'000;
 static_assert(sizeof(penna_channel) <= kPageBytes);
 
 }  // namespace
@@ -26,20 +36,55 @@ ControlPage ControlPage::map(const Fd& memory) {
   return control;
 }
 
+Result<ControlPage> ControlPage::in_process(uint32_t pid) {
+  ControlPage control;
+  // No program locks a directory of /proc; and the lock ends with us.
+  control.turn_ = Fd(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int tries = 0; control.turn_ && ::flock(control.turn_.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (tries == kTurnTries)
+      return Error{fmt::format("something else is asked of process {} all the time; try again", pid)};
+    ::usleep(kTurnPauseUs);
+  }
+  control.process_ = Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  if (!control.process_)
+    return Error{
+        fmt::format("may not reach the memory of process {}: {}; same user, and see /proc/sys/kernel/yama/ptrace_scope",
+                    pid, errno_text(errno))};
+  const auto found = find_mapped(pid, "penna-channel");
+  if (!found) return Error{fmt::format("process {} has no channel to a recorder", pid)};
+  control.address_ = found->start;
+  control.inode_ = found->inode;
+  if (control.number_at(offsetof(penna_channel, magic)) != PENNA_CHANNEL_MAGIC)
+    return Error{fmt::format("process {} has a channel of another version", pid)};
+  return control;
+}
+
 Result<> ControlPage::ask(const penna_control& request) {
-  if (!page_) return Error{"the memory of this process could not be mapped"};
-  std::memcpy(page_.data() + offsetof(penna_channel, control), &request, sizeof request);
+  constexpr size_t kAt = offsetof(penna_channel, control);
+  if (page_) {
+    std::memcpy(page_.data() + kAt, &request, sizeof request);
+    return ok();
+  }
+  const auto at = static_cast<off_t>(address_ + kAt);
+  if (!process_ || ::pwrite(process_.get(), &request, sizeof request, at) != ssize_t{sizeof request})
+    return Error{"the memory of this process could not be mapped"};
   return ok();
+}
+
+bool ControlPage::read(size_t offset, void* to, size_t bytes) const {
+  if (page_) return std::memcpy(to, page_.data() + offset, bytes), true;
+  const auto at = static_cast<off_t>(address_ + offset);
+  return process_ && ::pread(process_.get(), to, bytes, at) == static_cast<ssize_t>(bytes);
 }
 
 penna_control ControlPage::answer() const {
   penna_control copy{};
-  if (page_) std::memcpy(&copy, &page()->control, sizeof copy);
-  return copy;
+  return read(offsetof(penna_channel, control), &copy, sizeof copy) ? copy : penna_control{};
 }
 
-uint64_t ControlPage::entry() const { return page_ ? page()->control_entry : 0; }
-uint64_t ControlPage::end() const { return page_ ? page()->control_end : 0; }
-uint64_t ControlPage::stack_top() const { return page_ ? page()->control_stack : 0; }
+uint64_t ControlPage::number_at(size_t offset) const {
+  uint64_t number = 0;
+  return read(offset, &number, sizeof number) ? number : 0;
+}
 
 }  // namespace penna

@@ -93,6 +93,13 @@ void sweep_after_the_killed(const Fd& parent) {
 
 }  // namespace
 
+bool is_control_path(std::string_view path) {
+  const size_t file = path.rfind('/') + 1, directory = path.rfind('/', file - 2) + 1;
+  if (file < 2 || path.substr(file) != kFiles[1]) return false;
+  const std::string_view name = path.substr(directory, file - 1 - directory);
+  return name.size() == kDirectoryName.size() && name.substr(0, 6) == kDirectoryName.substr(0, 6);
+}
+
 SocketDirectory::~SocketDirectory() {
   if (directory_) remove_with_sockets(parent_.get(), path_.c_str() + path_.rfind('/') + 1, directory_);
 }

@@ -8,11 +8,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
 #include "base/result.h"
 
 namespace penna {
+
+// Is a socket so called that penna ctl talks to a recorder through it?
+bool is_control_path(std::string_view path);
 
 class SocketDirectory {
  public:

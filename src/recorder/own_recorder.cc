@@ -12,6 +12,8 @@
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,8 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "collect/collector.h"
+#include "collect/control_request.h"
+#include "collect/control_server.h"
 #include "collect/doorbell.h"
 #include "collect/server.h"
 #include "penna/detail/join.h"
@@ -91,6 +95,16 @@ Result<> check_join(penna_join outcome) {
   }
 }
 
+// What `penna ctl` asks of this process. Its forked children have no thread of ours; to stop theirs would show in the program's waits.
+std::optional<Result<penna_control>> ask_own_process(uint32_t pid, ControlPage&, const penna_control& request) {
+  if (pid != static_cast<uint32_t>(::getpid())) return std::nullopt;
+  return ask_patiently(pid, [&]() -> Result<penna_control> {
+    penna_control control = request;
+    penna_agent_change(&control);
+    return control;
+  });
+}
+
 }  // namespace
 
 OwnRecorder::OwnRecorder(std::string file, const RecordSettings& settings)
@@ -147,16 +161,20 @@ Result<> OwnRecorder::run() {
   Collector collector(std::move(*writer), *doorbell, *Where::parse_all(settings_.conditions));
   collector.set_time_shift(time_shift_of(settings_));
   auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
-  const Result<> started = server ? collector.start(penna_agent_mute_thread) : Result<>(server.error());
+  auto control = server ? ControlServer::listen(*socket, **server, collector, ask_own_process)
+                        : Result<ControlServer>(server.error());
+  const Result<> started = control ? collector.start(penna_agent_mute_thread) : Result<>(control.error());
   if (!started) {
     remove_own_file(file_);
     return not_ready(started.error());
   }
   ready_.set_value(*socket);
 
-  pollfd fds[] = {{(*server)->fd(), POLLIN, 0}, {stop.get(), POLLIN, 0}};
+  pollfd fds[] = {{(*server)->fd(), POLLIN, 0}, {stop.get(), POLLIN, 0}, {control->fd(), POLLIN, 0}};
   while ((fds[1].revents & POLLIN) == 0) {
-    if (::poll(fds, 2, -1) > 0) (*server)->work();
+    if (::poll(fds, std::size(fds), -1) <= 0) continue;
+    (*server)->work();
+    if ((fds[2].revents & POLLIN) != 0) control->work();
   }
   return collector.stop();
 }

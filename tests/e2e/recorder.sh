@@ -63,29 +63,6 @@ kept=$(penna export csv quiet.penna 2>/dev/null | grep -c quiet:loop)
 run env PENNA_RECORD=began.penna PENNA_RECORD_EVENTS='quiet:*,!*:loop' ./quiet
 expect_eq 1 "$(events began.penna point)" "points that were asked for"
 
-# From outside its points cannot be switched, and who tries is told so.
-cat >waiting.c <<'PROGRAM'
-#include <unistd.h>
-#include "penna/point.h"
-int main(void) {
-  PENNA_EVENT(waiting, began);
-  write(1, "up\n", 3);
-  char byte;
-  return read(0, &byte, 1) != 0;
-}
-PROGRAM
-build_c waiting "${points[@]}"
-coproc WAITING { PENNA_RECORD=waiting.penna exec ./waiting; }
-waiting=$WAITING_PID
-read -r line <&"${WAITING[0]}"
-expect_eq up "$line"
-run penna ctl "$waiting" off 'waiting:*'
-expect_eq 125 "$status" "status of ctl"
-expect_contains "$err" "process $waiting records itself"
-eval "exec ${WAITING[1]}>&-"
-wait "$waiting" || fail "the program that was asked about ended otherwise"
-expect_eq 1 "$(events waiting.penna point)" "its points"
-
 # What stands in the way is said; the program goes its way all the same.
 run env PENNA_RECORD=nowhere/x.penna ./quiet
 expect_eq "3 $said" "$status $out" "the program with a recording that cannot be made"

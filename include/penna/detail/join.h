@@ -25,6 +25,11 @@ void penna_agent_when_opened(void (*look)(void));
 /* Ends what join began: nothing is recorded any more, points have their own bytes back. */
 void penna_agent_leave(void);
 
+/* Has this process do what is asked, as a recorder of another process does it (penna/channel.h); `control` then has the answer. By the
+ * recorder's own thread, never by a signal handler. */
+struct penna_control;
+void penna_agent_change(struct penna_control* control);
+
 /* Nothing that this thread does is recorded, and it never waits for room: it is the recorder. */
 void penna_agent_mute_thread(void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See control_server.h.
-#include "cli/control_server.h"
+#include "collect/control_server.h"
 
 #include <fmt/core.h>
 #include <sys/socket.h>
@@ -14,13 +14,13 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "cli/control_request.h"
+#include "collect/control_request.h"
 
 namespace penna {
 namespace {
 
 struct Request {
-  bool on = false;
+  bool on = false, done = false;  // done: it is told, not asked
   uint32_t pid = 0;
   std::string pattern;
 };
@@ -29,9 +29,11 @@ Result<Request> parse(const std::string& line) {
   std::istringstream words(line);
   std::string what;
   Request request;
-  if (!(words >> what >> request.pid >> request.pattern) || (what != "on" && what != "off"))
+  words >> what >> request.pid >> request.pattern;
+  request.done = what.starts_with("was-");
+  request.on = what == "on" || what == "was-on";
+  if (!words || !(request.on || what == "off" || what == "was-off"))
     return Error{"this recorder does not know what was asked; is it of another version?"};
-  request.on = what == "on";
   return request;
 }
 
@@ -53,8 +55,9 @@ std::string control_path(const std::string& socket_path) {
   return socket_path.substr(0, socket_path.rfind('/') + 1) + "control";
 }
 
-Result<ControlServer> ControlServer::listen(const std::string& socket_path, Server& server, Collector& collector) {
-  ControlServer control(control_path(socket_path), server, collector);
+Result<ControlServer> ControlServer::listen(const std::string& socket_path, Server& server, Collector& collector,
+                                            Ask ask) {
+  ControlServer control(control_path(socket_path), server, collector, std::move(ask));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (control.path_.size() >= sizeof address.sun_path)
@@ -87,29 +90,36 @@ void ControlServer::work() {
   }
 }
 
+void ControlServer::note(uint32_t pid, bool on, const std::string& pattern) {
+  collector_->note(fmt::format("points '{}' were switched {} while {} ran", pattern, on ? "on" : "off",
+                               pid == 0 ? "all processes" : fmt::format("pid {}", pid)),
+                   false);
+}
+
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
   const auto wish = points_request(request->on, request->pattern);
   if (!wish) return "error " + wish.error().text;
+  if (request->pid != 0 && !server_->is_living(request->pid))
+    return fmt::format("error process {} is not recorded", request->pid);
+  if (request->done) return note(request->pid, request->on, request->pattern), "ok 0 0 0 0";
   if (request->pid == 0 && !server_->add_point_pattern((request->on ? "+" : "-") + request->pattern))
     return "error there is no room for more patterns; start a new recording";
   uint32_t processes = 0;
   penna_control sum{};
   for (auto& [pid, page] : server_->control_pages()) {
     if (request->pid != 0 && request->pid != pid) continue;
-    const auto got = ask_process(pid, *page, *wish);
-    if (!got) return "error " + got.error().text;
+    const auto got = ask_(pid, *page, *wish);
+    if (!got) return "yourself";
+    if (!*got) return "error " + got->error().text;
     ++processes;
-    sum.matched += got->matched;
-    sum.changed += got->changed;
-    sum.refused += got->refused;
+    sum.matched += (*got)->matched;
+    sum.changed += (*got)->changed;
+    sum.refused += (*got)->refused;
   }
   if (processes == 0) return fmt::format("error process {} is not recorded", request->pid);
-  collector_->note(
-      fmt::format("points '{}' were switched {} while {} ran", request->pattern, request->on ? "on" : "off",
-                  request->pid == 0 ? "all processes" : fmt::format("pid {}", request->pid)),
-      false);
+  note(request->pid, request->on, request->pattern);
   return fmt::format("ok {} {} {} {}", processes, sum.matched, sum.changed, sum.refused);
 }
 

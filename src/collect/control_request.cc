@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See control_request.h.
-#include "cli/control_request.h"
+#include "collect/control_request.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-
-#include "attach/remote_call.h"
 
 namespace penna {
 namespace {
@@ -36,11 +34,9 @@ penna_control silence_request(std::span<const uint64_t> functions) {
   return request;
 }
 
-Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request) {
+Result<penna_control> ask_patiently(uint32_t pid, const std::function<Result<penna_control>()>& perform) {
   for (const auto end = Clock::now() + kPatience; Clock::now() < end;) {
-    PENNA_TRY(page.ask(request));
-    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.end(), page.stack_top(), page.inode()}));
-    const penna_control answer = page.answer();
+    const penna_control answer = PENNA_TRY(perform());
     switch (answer.status) {
       case PENNA_CONTROL_DONE: return answer;
       case PENNA_CONTROL_BUSY: ::usleep(kPauseUs); break;
