@@ -15,7 +15,8 @@ bool describes(uint32_t kind) {
 }
 
 // The chunk with nothing but what describes.
-std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, uint64_t& calls, uint64_t& others) {
+// At most `room` bytes of it.
+std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, size_t room, uint64_t& calls, uint64_t& others) {
   RecordCursor in(chunk);
   std::vector<uint8_t> kept(chunk.begin(), chunk.begin() + sizeof(penna_chunk));
   Record record;
@@ -24,6 +25,10 @@ std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, uint64_t& c
     others += !record.is_call() && classify(record.kind) != PENNA_CLASS_COUNT;
     if (!describes(record.kind)) continue;
     const uint8_t* header = record.payload - sizeof(uint64_t);
+    if (kept.size() + sizeof(uint64_t) + record.payload_bytes > room) {
+      ++others;
+      continue;
+    }
     kept.insert(kept.end(), header, record.payload + record.payload_bytes);
   }
   penna_chunk header = in.header();
@@ -46,8 +51,10 @@ void LiveFeed::records(uint32_t process, std::span<const uint8_t> chunk) {
   std::lock_guard hold(mutex_);
   Dropped& dropped = dropped_[{process, thread_of(chunk)}];
   if (waiting_.bytes + chunk.size() > kMaxBytes) {
-    std::vector<uint8_t> kept = descriptions_of(chunk, dropped.calls, dropped.others);
-    if (kept.size() > sizeof(penna_chunk)) waiting_.records.push_back({process, std::move(kept), 0, 0});
+    std::vector<uint8_t> kept = descriptions_of(chunk, kMaxBytes - waiting_.described, dropped.calls, dropped.others);
+    if (kept.size() == sizeof(penna_chunk)) return;
+    waiting_.described += kept.size();
+    waiting_.records.push_back({process, std::move(kept), 0, 0});
     return;
   }
   waiting_.bytes += chunk.size();

@@ -2,8 +2,8 @@
 // LiveFeed: hands what a collector collects to a thread that shows it.
 //
 // Why a queue: the collector must not wait for a terminal, or targets wait for the collector.
-// Invariant: at most kMaxBytes of records wait here. What comes beyond is dropped, but for what describes; the calls in it are
-// counted, and the next records of that thread say so.
+// Invariant: at most kMaxBytes of records wait here. What comes beyond is dropped, but for what describes, of which as much may wait;
+// what is dropped is counted, and the next records of that thread say so.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct LiveRecords {
   uint32_t process = 0;         // number
   std::vector<uint8_t> chunk;   // for a RecordCursor
   uint64_t calls_dropped = 0;   // in front of these
-  uint64_t others_dropped = 0;  // events that are no calls
+  uint64_t others_dropped = 0;  // events that are no calls, and descriptions
 };
 struct LiveStacks {
   uint32_t process = 0, first = 0;
@@ -33,7 +33,8 @@ struct LiveBatch {
   std::vector<LiveStacks> stacks;
   std::vector<LiveRecords> records;  // of each thread in its order
   std::vector<ProcessEnd> ended;
-  size_t bytes = 0;  // of records
+  size_t bytes = 0;      // of records
+  size_t described = 0;  // of what is kept of others
 };
 
 class LiveFeed : public Onlooker {

@@ -66,6 +66,33 @@ TEST(LiveFeed, BeyondItsRoomItKeepsWhatDescribesAndCountsTheRest) {
   EXPECT_LE(others, 1000u);
 }
 
+TEST(LiveFeed, DescriptionsHaveARoomOfTheirOwnAndWhatIsBeyondIsCounted) {
+  LiveFeed feed;
+  const std::vector<uint8_t> full = chunk_of(std::vector<uint64_t>(8000, penna_call_header(PENNA_TAG_ENTRY, 1, 1)));
+  for (size_t given = 0; given + full.size() <= LiveFeed::kMaxBytes; given += full.size()) feed.records(0, full);
+  constexpr uint64_t kNames = 1000, kChunks = 2 * LiveFeed::kMaxBytes / (kNames * 24);
+  std::vector<uint64_t> words;
+  for (uint64_t i = 0; i < kNames; ++i)
+    words.insert(words.end(), {penna_full_header(PENNA_KIND_THREAD, 3, 1), 0x41, 0});
+  feed.records(0, full);
+  for (uint64_t i = 0; i < kChunks; ++i) feed.records(0, chunk_of(words));
+  ProcessEnd end;
+  feed.ended(end);
+  feed.close();
+  LiveBatch batch;
+  EXPECT_FALSE(feed.take(batch));
+  EXPECT_LE(batch.described, LiveFeed::kMaxBytes);
+  uint64_t names = 0, others = 0;
+  for (const LiveRecords& records : batch.records) {
+    others += records.others_dropped;
+    RecordCursor in(records.chunk);
+    for (Record record; in.next(record);) names += record.kind == PENNA_KIND_THREAD;
+  }
+  EXPECT_GT(names, kChunks * kNames / 3);
+  EXPECT_GT(others, 0u);
+  EXPECT_EQ(names + others, kChunks * kNames);
+}
+
 TEST(LiveOutput, APipeThatNobodyReadsTakesWhatFitsAndTheRestStays) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
