@@ -4,6 +4,7 @@
 
 #include "agent/call_filters.h"
 #include "agent/points.h"
+#include "agent/probes.h"
 #include "agent/silencing.h"
 #include "agent/state.h"
 #include "agent/writer.h"
@@ -16,10 +17,14 @@ namespace {
 
 alignas(64) char stack[PENNA_REMOTE_STACK];
 
+// Probes of other headers are recorded from the beginning to the end: their code cannot be written while the program runs.
 penna_control_status switch_points(const penna_control& request, bool on, penna_change_counts* change) {
   char pattern[sizeof request.pattern];
   __builtin_memcpy(pattern, request.pattern, sizeof pattern);
   pattern[sizeof pattern - 1] = '\0';
+  const uint32_t probes = count_probes(pattern);
+  change->matched += probes;
+  change->refused += probes;
   return change_points(pattern, on, change);
 }
 

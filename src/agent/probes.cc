@@ -13,6 +13,7 @@
 #include "agent/site_records.h"
 #include "agent/state.h"
 #include "penna/detail/patch.h"
+#include "penna/detail/site_text.h"
 
 namespace penna::agent {
 namespace {
@@ -145,6 +146,16 @@ void enter_probes(const NewModules& modules, penna_unless unless) {
 void stop_probes() {
   if (__atomic_exchange_n(&raised, 0, __ATOMIC_RELAXED) != 0)
     for_each_probe([](const penna_probe& probe) { change_semaphore(probe, -1); });
+}
+
+uint32_t count_probes(const char* pattern) {
+  uint32_t count = 0;
+  for_each_probe([&](const penna_probe& probe) {
+    penna_site_name name;
+    penna_name_text(reinterpret_cast<const char*>(&probe + 1), probe.text_bytes, &name);
+    count += penna_text_matches(pattern, name.full) != 0 ? 1 : 0;
+  });
+  return count;
 }
 
 void forget_probes(uintptr_t module_start) {

@@ -22,6 +22,9 @@ void enter_probes(const NewModules& modules, penna_unless unless);
 // Nobody records any more: semaphores are lowered. Async-signal-safe.
 void stop_probes();
 
+// How many have a name that the pattern matches and are recorded, until the recorder is gone. Async-signal-safe.
+uint32_t count_probes(const char* pattern);
+
 // The module that began here is unmapped.
 void forget_probes(uintptr_t module_start);
 

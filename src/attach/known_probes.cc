@@ -12,7 +12,8 @@ namespace {
 struct KnownProbe {
   std::string_view provider;
   std::vector<std::string_view> names;
-  std::string_view arguments;  // separated by spaces; with a colon behind: text
+  std::string_view
+      arguments;  // separated by spaces; with a colon behind: text; with two: text, and its length in the next
 };
 
 const std::vector<KnownProbe>& known_probes() {
@@ -45,26 +46,74 @@ const std::vector<KnownProbe>& known_probes() {
   return list;
 }
 
+// Of Java's virtual machine, whose strings are in UTF-8 and have a length.
+const std::vector<KnownProbe>& hotspot_probes() {
+  static const std::vector<KnownProbe> list = {
+      {"hotspot", {"method__entry", "method__return"}, "thread class:: method:: signature::"},
+      {"hotspot", {"method__compile__begin"}, "compiler:: class:: method:: signature::"},
+      {"hotspot", {"method__compile__end"}, "compiler:: class:: method:: signature:: compiled"},
+      {"hotspot", {"compiled__method__load"}, "class:: method:: signature:: code size"},
+      {"hotspot", {"compiled__method__unload"}, "class:: method:: signature::"},
+      {"hotspot", {"class__loaded", "class__unloaded"}, "class:: loader shared"},
+      {"hotspot", {"class__initialization__required"}, "class:: loader thread_type"},
+      {"hotspot",
+       {"class__initialization__recursive", "class__initialization__concurrent", "class__initialization__erroneous",
+        "class__initialization__super__failed", "class__initialization__clinit", "class__initialization__error",
+        "class__initialization__end"},
+       "class:: loader thread_type waited"},
+      {"hotspot", {"object__alloc"}, "thread class:: bytes"},
+      {"hotspot",
+       {"monitor__contended__enter", "monitor__contended__entered", "monitor__contended__exit", "monitor__notify",
+        "monitor__notifyAll", "monitor__waited"},
+       "thread monitor class::"},
+      {"hotspot", {"monitor__wait"}, "thread monitor class:: timeout"},
+      {"hotspot", {"thread__start", "thread__stop"}, "name:: thread native_thread daemon"},
+      {"hotspot", {"thread__sleep__begin"}, "duration"},
+      {"hotspot", {"thread__sleep__end"}, "interrupted"},
+      {"hotspot", {"thread__park__begin"}, "parker absolute time"},
+      {"hotspot", {"thread__park__end", "thread__unpark"}, "parker"},
+      {"hotspot", {"gc__begin"}, "full"},
+      {"hotspot",
+       {"mem__pool__gc__begin", "mem__pool__gc__end"},
+       "manager:: pool:: initial_bytes used_bytes committed_bytes max_bytes"},
+      {"hotspot", {"vmops__request", "vmops__begin", "vmops__end"}, "operation:: mode"},
+      {"hotspot_jni", {"FindClass__entry"}, "env class:"},
+      {"hotspot_jni", {"DefineClass__entry"}, "env class: loader buffer bytes"},
+      {"hotspot_jni",
+       {"GetMethodID__entry", "GetStaticMethodID__entry", "GetFieldID__entry", "GetStaticFieldID__entry"},
+       "env class name: signature:"},
+      {"hotspot_jni", {"NewStringUTF__entry"}, "env text:"},
+      {"hotspot_jni", {"ThrowNew__entry"}, "env class message:"},
+  };
+  return list;
+}
+
 std::vector<KnownArgument> parse_arguments(std::string_view text) {
   std::vector<KnownArgument> found;
   while (!text.empty()) {
     std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
-    const bool is_text = word.back() == ':';
-    if (is_text) word.remove_suffix(1);
-    found.push_back({std::string(word), is_text});
+    const size_t name_end = std::min(word.find(':'), word.size());
+    const auto meaning = static_cast<KnownArgument::Meaning>(word.size() - name_end);
+    found.push_back({std::string(word.substr(0, name_end)), meaning});
   }
   return found;
+}
+
+size_t noted_arguments(const std::vector<KnownArgument>& known) {
+  size_t count = known.size();
+  for (const KnownArgument& argument : known) count += argument.meaning == KnownArgument::kTextAndLength ? 1 : 0;
+  return count;
 }
 
 }  // namespace
 
 std::vector<KnownArgument> arguments_of_probe(std::string_view provider, std::string_view name, size_t count) {
-  for (const KnownProbe& probe : known_probes()) {
+  for (const KnownProbe& probe : provider.starts_with("hotspot") ? hotspot_probes() : known_probes()) {
     if (probe.provider != provider || std::find(probe.names.begin(), probe.names.end(), name) == probe.names.end())
       continue;
     std::vector<KnownArgument> found = parse_arguments(probe.arguments);
-    if (found.size() == count) return found;
+    if (noted_arguments(found) == count) return found;
   }
   std::vector<KnownArgument> numbered(count);
   for (size_t i = 0; i < count; ++i) numbered[i].name = fmt::format("arg{}", i);

@@ -3,10 +3,11 @@
 //
 // Why a table: an argument is copied as text where its program promises that it is the address of a string, and nowhere else.
 // Sources: docs.python.org/3/howto/instrumentation; docs.ruby-lang.org, dtrace_probes; php.net, features.dtrace; postgresql.org,
-// dynamic-trace.
+// dynamic-trace; docs.oracle.com, DTrace Probes in HotSpot VM.
 // Invariant: a probe is known by its provider, its name and its number of arguments, all three.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,17 @@
 namespace penna {
 
 struct KnownArgument {
+  enum Meaning : uint8_t {
+    kNumber,
+    kText,  // the address of a string that ends with a zero byte, or null
+    kTextAndLength  // the address of a string, or null; the next argument of the probe is its length in bytes, and has no name of its own
+  };
   std::string name;
-  bool is_text = false;
+  Meaning meaning = kNumber;
 };
 
 // Of a probe that is not known: "arg0" and so on, as gdb and bpftrace call them, and no text.
+// `count`: how many arguments its note has.
 std::vector<KnownArgument> arguments_of_probe(std::string_view provider, std::string_view name, size_t count);
 
 }  // namespace penna

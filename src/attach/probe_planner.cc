@@ -18,16 +18,19 @@ PlannedProbe describe(const SdtNote& note, const ProbeSite& site, const std::str
                       std::vector<RefusedFunction>* refused) {
   PlannedProbe probe{note.provider, note.name, note.semaphore, site, {}};
   const std::vector<SdtArg> noted = parse_sdt_args(note.args);
-  const std::vector<KnownArgument> known = arguments_of_probe(note.provider, note.name, noted.size());
-  for (size_t i = 0; i < noted.size(); ++i) {
-    const OperandOffer offer = parse_probe_operand(noted[i]);
-    const char* reason = offer.refusal;
+  size_t next = 0;
+  for (const KnownArgument& known : arguments_of_probe(note.provider, note.name, noted.size())) {
+    const OperandOffer value = parse_probe_operand(noted[next++]);
+    const OperandOffer length =
+        known.meaning == KnownArgument::kTextAndLength ? parse_probe_operand(noted[next++]) : OperandOffer{};
+    const char* reason = value.refusal != nullptr ? value.refusal : length.refusal;
     if (probe.arguments.size() == PENNA_MAX_ARGS) reason = "is one of more than 12";
     if (reason == nullptr)
-      probe.arguments.push_back({known[i].name, *offer.operand, known[i].is_text && offer.operand->bytes == 8});
+      probe.arguments.push_back({known.name, *value.operand,
+                                 known.meaning != KnownArgument::kNumber && value.operand->bytes == 8, length.operand});
     else
       refused->push_back(
-          {note.provider + ":" + note.name, path, known[i].name + " " + reason, RefusedFunction::kProbeArgument});
+          {note.provider + ":" + note.name, path, known.name + " " + reason, RefusedFunction::kProbeArgument});
   }
   return probe;
 }

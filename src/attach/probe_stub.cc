@@ -115,6 +115,13 @@ int32_t frame_of(const PlannedProbe& probe) {
 
 constexpr uint64_t kTextLimit = (PENNA_MAX_STRING + 1) | PENNA_TEXT_ENDS_AT_ZERO;
 
+// So that no length has the bit that says "to the first zero byte". One that is negative is cut as any other that is too large.
+ProbeOperand unsigned_of(ProbeOperand length) {
+  length.is_signed = false;
+  if (length.kind == ProbeOperand::kConstant) length.number &= PENNA_MAX_STRING;
+  return length;
+}
+
 // lea DISTANCE(%rip), %reg: its last four bytes are left to be filled by the caller.
 size_t load_address(Code* code, uint8_t reg) {
   code->bytes({static_cast<uint8_t>(0x48 | (reg >> 3) << 2), 0x8d, static_cast<uint8_t>(0x05 | (reg & 7) << 3)});
@@ -145,8 +152,12 @@ std::vector<uint8_t> recording_code(const PlannedProbe& probe, uint64_t at, uint
       store_word(&code, kRax, base, to);
       to += 8;
       if (!argument.is_text) continue;
-      code.bytes({0x48, 0xb8});  // mov imm64, %rax
-      code.long_word(kTextLimit);
+      if (argument.length) {
+        load_argument(&code, unsigned_of(*argument.length), frame);
+      } else {
+        code.bytes({0x48, 0xb8});  // mov imm64, %rax
+        code.long_word(kTextLimit);
+      }
       store_word(&code, kRax, base, to);
       to += 8;
     }
@@ -214,7 +225,7 @@ uint64_t append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near
   return at;
 }
 
-constexpr size_t kMostOfArgument = 48, kMostBesides = 256;  // bytes of code
+constexpr size_t kMostOfArgument = 80, kMostBesides = 256;  // bytes of code
 
 }  // namespace
 

@@ -24,7 +24,8 @@ namespace penna {
 struct ProbeArgument {
   std::string name;
   ProbeOperand operand;
-  bool is_text = false;  // its value is the address of a string that ends with a zero byte, or null
+  bool is_text = false;                // its value is the address of a string, or null
+  std::optional<ProbeOperand> length;  // of the string, in bytes; without one it ends with a zero byte
 };
 
 // What becomes of a probe.

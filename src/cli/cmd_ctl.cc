@@ -82,7 +82,7 @@ std::string sentence(const Counts& counts, const std::string& pattern, bool on) 
                                  counts.matched == 1 ? "" : "s", where, counts.changed, way);
   if (const uint32_t were = counts.matched - counts.changed - counts.refused; were != 0)
     text += fmt::format(", {} {} {} already", were, were == 1 ? "was" : "were", way);
-  if (counts.refused != 0) text += fmt::format(", {} cannot be patched", counts.refused);
+  if (counts.refused != 0) text += fmt::format(", {} cannot be switched while the program runs", counts.refused);
   return text;
 }
 
