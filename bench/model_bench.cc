@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/check.h"
-#include "model/allocations.h"
-#include "model/calls.h"
-#include "model/events.h"
+#include "model/blocks/allocations.h"
+#include "model/calls/calls.h"
+#include "model/events/events.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 #include "recording_workloads.h"

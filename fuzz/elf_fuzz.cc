@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "attach/call_sites.h"
-#include "attach/import_sites.h"
-#include "symbols/sdt_lint.h"
+#include "plan/call_sites.h"
+#include "plan/import_sites.h"
+#include "symbols/points/sdt_lint.h"
 #include "symbols/symbol_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "collect/rtrace_import.h"
+#include "collect/import/rtrace_import.h"
 #include "must_be_readable.h"
 
 using namespace penna;

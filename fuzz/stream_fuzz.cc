@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/stream_import.h"
+#include "collect/import/stream_import.h"
 #include "must_be_readable.h"
 
 using namespace penna;

@@ -5,8 +5,8 @@ target_link_options(pages_fuzz PRIVATE -Wl,--wrap=mmap,--wrap=munmap)
 penna_fuzz_target(stream_fuzz LIBS penna_collect)
 penna_fuzz_target(rtrace_fuzz LIBS penna_collect)
 penna_fuzz_target(recording_fuzz LIBS penna_recording)
-penna_fuzz_target(where_fuzz LIBS penna_recording)
-penna_fuzz_target(elf_fuzz LIBS penna_attach)
+penna_fuzz_target(where_fuzz LIBS penna_filter)
+penna_fuzz_target(elf_fuzz LIBS penna_plan)
 # From its sources: penna_unwind itself is never sanitized, for the agent links it.
 penna_fuzz_target(eh_frame_fuzz)
 target_sources(eh_frame_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/unwind/cfi_rule.cc

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "recording/where.h"
+#include "filter/where.h"
 
 using namespace penna;
 

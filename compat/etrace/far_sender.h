@@ -19,8 +19,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "cli/live_feed.h"
-#include "model/names.h"
+#include "live/live_feed.h"
+#include "model/names/names.h"
 #include "recording/live_recording.h"
 #include "wire.h"
 

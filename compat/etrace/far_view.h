@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/live_view.h"
-#include "model/symbol_source.h"
+#include "live/live_view.h"
+#include "model/names/symbol_source.h"
 #include "wire.h"
 
 namespace penna {

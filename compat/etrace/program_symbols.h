@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/symbol_source.h"
+#include "model/names/symbol_source.h"
 
 namespace penna {
 

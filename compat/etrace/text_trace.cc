@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "collect/chunk_assembler.h"
+#include "collect/import/chunk_assembler.h"
 #include "recording/writer.h"
 
 namespace penna {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "base/printable.h"
-#include "cli/arguments.h"
-#include "cli/record_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/record_options.h"
 
 namespace penna {
 namespace {

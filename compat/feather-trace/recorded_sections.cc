@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/lock_records.h"
+#include "model/events/lock_records.h"
 
 namespace penna {
 namespace {

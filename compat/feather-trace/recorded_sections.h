@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "critical_sections.h"
-#include "model/events.h"
+#include "model/events/events.h"
 
 namespace penna {
 

@@ -11,8 +11,8 @@
 #include "base/output_file.h"
 #include "cli/output.h"
 #include "export/rtrace_export.h"
-#include "model/function_pattern.h"
-#include "model/timeline.h"
+#include "model/names/function_pattern.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 #include "cli/export_heap.h"
-#include "model/names.h"
+#include "model/names/names.h"
 
 namespace penna {
 

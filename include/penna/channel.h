@@ -311,14 +311,15 @@ struct penna_config {
   uint32_t backlog_limit; /* chunks */
   uint32_t chunk_count;
   uint32_t max_nodes;
-  uint32_t stack_depth;  /* 1..PENNA_MAX_STACK_DEPTH */
-  uint32_t plans;        /* penna_plans */
-  uint32_t options;      /* penna_option */
-  uint32_t lock_sample;  /* more than 1: one in so many acquisitions without waiting is recorded, drawn at random */
-  uint64_t sample_bytes; /* not 0: one allocation in so many bytes is recorded, drawn at random (agent/sampling.h) */
-  uint64_t min_wait;     /* ticks: shorter waits for a lock are told as acquisitions without waiting */
-  uint64_t long_hold;    /* ticks: longer holds say where they end; 0: none does */
-  uint64_t timed_wait;   /* ticks: so long in a lock function that cannot be tried is a wait (patch_plan.h) */
+  uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
+  uint32_t plans;       /* penna_plans */
+  uint32_t options;     /* penna_option */
+  uint32_t lock_sample; /* more than 1: one in so many acquisitions without waiting is recorded, drawn at random */
+  uint64_t
+      sample_bytes;    /* not 0: one allocation in so many bytes is recorded, drawn at random (agent/core/sampling.h) */
+  uint64_t min_wait;   /* ticks: shorter waits for a lock are told as acquisitions without waiting */
+  uint64_t long_hold;  /* ticks: longer holds say where they end; 0: none does */
+  uint64_t timed_wait; /* ticks: so long in a lock function that cannot be tried is a wait (patch_plan.h) */
   /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
    * matches a point says whether it is recorded; where none does, it is unless the list begins with a "+". Those of
    * "@PROVIDER:NAME" say from where they are passed. */

@@ -10,8 +10,8 @@
 
 #include "base/nearest_name.h"
 #include "penna/detail/regex.h"
-#include "symbols/elf_file.h"
-#include "symbols/point_list.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/points/point_list.h"
 
 namespace penna {
 namespace {

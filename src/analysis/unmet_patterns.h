@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "filter/where.h"
 #include "recording/reader.h"
-#include "recording/where.h"
 
 namespace penna {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "model/slowest_span.h"
+#include "model/calls/slowest_span.h"
 
 namespace penna {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/critical_path.h"
-#include "model/deadlocks.h"
-#include "model/lock_order.h"
-#include "model/names.h"
-#include "model/summary.h"
-#include "model/wait_chains.h"
+#include "model/events/summary.h"
+#include "model/locks/critical_path.h"
+#include "model/locks/deadlocks.h"
+#include "model/locks/lock_order.h"
+#include "model/locks/wait_chains.h"
+#include "model/names/names.h"
 
 namespace penna {
 

@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "cli/own_locks.h"
-#include "model/function_chooser.h"
-#include "model/function_pattern.h"
+#include "model/names/function_chooser.h"
+#include "model/names/function_pattern.h"
 #include "penna/detail/regex.h"
 #include "report/units.h"
 #include "symbols/demangle.h"
-#include "symbols/point_sites.h"
-#include "symbols/value_spec.h"
+#include "symbols/dwarf/value_spec.h"
+#include "symbols/points/point_sites.h"
 
 namespace penna {
 namespace {

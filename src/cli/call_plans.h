@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "attach/patch_planner.h"
 #include "base/nearest_name.h"
-#include "cli/cmd_record.h"
+#include "cli/verbs/cmd_record.h"
 #include "collect/collector.h"
 #include "collect/server.h"
+#include "plan/patch_planner.h"
 
 namespace penna {
 

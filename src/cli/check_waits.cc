@@ -2,8 +2,8 @@
 // See check_waits.h.
 #include "cli/check_waits.h"
 
-#include "report/deadlock_rows.h"
-#include "report/wait_reports.h"
+#include "report/locks/deadlock_rows.h"
+#include "report/locks/wait_reports.h"
 
 namespace penna {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/wait_analyses.h"
-#include "cli/arguments.h"
-#include "model/checks.h"
-#include "report/wait_texts.h"
+#include "cli/options/arguments.h"
+#include "model/verdict/checks.h"
+#include "report/locks/wait_texts.h"
 
 namespace penna {
 

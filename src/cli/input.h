@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/arguments.h"
-#include "cli/filter_options.h"
-#include "cli/thread_options.h"
-#include "model/symbol_source.h"
+#include "cli/options/arguments.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/thread_options.h"
+#include "filter/selection.h"
+#include "model/names/symbol_source.h"
 #include "recording/reader.h"
-#include "recording/selection.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "report/units.h"
-#include "symbols/process_modules.h"
+#include "symbols/elf/process_modules.h"
 
 namespace penna {
 namespace {

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-#include "attach/call_sites.h"
 #include "base/file.h"
 #include "cli/point_listing.h"
+#include "plan/call_sites.h"
 #include "report/frames.h"
 #include "report/units.h"
-#include "symbols/elf_facts.h"
+#include "symbols/elf/elf_facts.h"
 
 namespace penna {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "report/table.h"
-#include "symbols/point_list.h"
+#include "symbols/points/point_list.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {

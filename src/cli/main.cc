@@ -9,7 +9,7 @@
 #include "base/say.h"
 #include "cli/verbs.h"
 #include "penna/version.h"
-#include "symbols/debug_files.h"
+#include "symbols/elf/debug_files.h"
 
 namespace penna {
 namespace {

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "cli/arguments.h"
+#include "cli/options/arguments.h"
 
 namespace penna {
 

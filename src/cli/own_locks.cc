@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/pattern.h"
-#include "model/function_pattern.h"
+#include "model/names/function_pattern.h"
 
 namespace penna {
 namespace {

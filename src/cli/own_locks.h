@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "attach/lock_functions.h"
 #include "base/result.h"
+#include "plan/lock_functions.h"
 
 namespace penna {
 

@@ -6,7 +6,7 @@
 
 #include "export/json_writer.h"
 #include "report/table.h"
-#include "symbols/point_list.h"
+#include "symbols/points/point_list.h"
 
 namespace penna {
 

@@ -12,14 +12,14 @@
 
 #include "base/file.h"
 #include "base/say.h"
-#include "cli/cmd_list.h"
-#include "model/losses.h"
-#include "model/slowdown.h"
-#include "model/summary.h"
+#include "cli/verbs/cmd_list.h"
+#include "model/calls/slowdown.h"
+#include "model/events/summary.h"
+#include "model/verdict/losses.h"
 #include "penna/detail/preload.h"
 #include "report/info.h"
 #include "report/units.h"
-#include "symbols/elf_facts.h"
+#include "symbols/elf/elf_facts.h"
 
 namespace penna {
 namespace {

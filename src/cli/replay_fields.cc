@@ -11,7 +11,7 @@
 #include "base/printable.h"
 #include "export/csv_export.h"
 #include "report/frames.h"
-#include "report/lock_names.h"
+#include "report/locks/lock_names.h"
 #include "report/reports.h"
 #include "report/text.h"
 #include "report/units.h"

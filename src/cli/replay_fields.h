@@ -11,7 +11,7 @@
 
 #include "cli/table_output.h"
 #include "export/event_words.h"
-#include "report/replay.h"
+#include "report/calls/replay.h"
 
 namespace penna {
 

@@ -9,7 +9,7 @@
 
 #include "analysis/analyses.h"
 #include "base/result.h"
-#include "cli/cmd_report.h"
+#include "cli/verbs/cmd_report.h"
 #include "report/reports.h"
 
 namespace penna {

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <utility>
 
-#include "model/code_map.h"
-#include "model/function_pattern.h"
-#include "model/symbol_source.h"
+#include "model/names/code_map.h"
+#include "model/names/function_pattern.h"
+#include "model/names/symbol_source.h"
 #include "symbols/demangle.h"
-#include "symbols/elf_file.h"
-#include "symbols/value_spec.h"
+#include "symbols/dwarf/value_spec.h"
+#include "symbols/elf/elf_file.h"
 
 namespace penna {
 namespace {

@@ -3,7 +3,7 @@
 // the program calls it by.
 //
 // Why: who asks for fopen64 looks for that in the table, and not for fopen.
-// Invariant: where nobody asked, and calls between files were not recorded, names are the best known (symbols/symbol_table.h).
+// Invariant: where nobody asked, and calls between files were not recorded, names are the best known (symbols/elf/symbol_table.h).
 #pragma once
 
 #include <functional>

@@ -10,9 +10,9 @@
 
 #include <vector>
 
-#include "attach/group_witness.h"
 #include "base/result.h"
 #include "cli/signals.h"
+#include "reach/group_witness.h"
 
 namespace penna {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/arguments.h"
+#include "cli/options/arguments.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "export/csv_writer.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "cli/arguments.h"
+#include "cli/options/arguments.h"
 
 namespace penna {
 

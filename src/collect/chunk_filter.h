@@ -19,8 +19,8 @@
 
 #include "collect/budget.h"
 #include "collect/open_then.h"
-#include "recording/call_sieve.h"
-#include "recording/point_selection.h"
+#include "filter/call_sieve.h"
+#include "filter/point_selection.h"
 #include "recording/thread_choice.h"
 
 namespace penna {

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "collect/budget.h"
 #include "collect/onlooker.h"
-#include "recording/call_sieve.h"
+#include "filter/call_sieve.h"
 #include "recording/records.h"
 
 namespace penna {

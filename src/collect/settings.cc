@@ -12,8 +12,8 @@
 
 #include "base/pattern.h"
 #include "collect/clocks.h"
+#include "filter/where.h"
 #include "penna/version.h"
-#include "recording/where.h"
 
 namespace penna {
 namespace {

@@ -2,7 +2,7 @@
 // See call_frames.h.
 #include "export/call_frames.h"
 
-#include "model/points.h"
+#include "model/events/points.h"
 
 namespace penna {
 

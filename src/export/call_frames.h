@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "model/names.h"
-#include "model/timeline.h"
+#include "model/names/names.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 

@@ -8,8 +8,8 @@
 
 #include "export/event_words.h"
 #include "export/json_writer.h"
-#include "model/block_records.h"
-#include "model/summary.h"
+#include "model/events/block_records.h"
+#include "model/events/summary.h"
 
 namespace penna {
 namespace {

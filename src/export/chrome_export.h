@@ -11,8 +11,8 @@
 #include <functional>
 
 #include "export/text_sink.h"
-#include "model/names.h"
-#include "model/timeline.h"
+#include "model/names/names.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 

@@ -8,7 +8,7 @@
 
 #include "export/csv_writer.h"
 #include "export/event_words.h"
-#include "model/summary.h"
+#include "model/events/summary.h"
 
 namespace penna {
 namespace {

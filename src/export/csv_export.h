@@ -25,8 +25,8 @@
 
 #include "export/event_words.h"
 #include "export/text_sink.h"
-#include "model/names.h"
-#include "model/timeline.h"
+#include "model/names/names.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 

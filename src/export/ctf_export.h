@@ -17,8 +17,8 @@
 #include <string>
 
 #include "export/text_sink.h"
-#include "model/names.h"
-#include "model/timeline.h"
+#include "model/names/names.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 

@@ -8,8 +8,8 @@
 
 #include "base/kind_words.h"
 #include "base/printable.h"
-#include "model/lock_stats.h"
-#include "model/summary.h"
+#include "model/events/summary.h"
+#include "model/locks/lock_stats.h"
 
 namespace penna {
 

@@ -8,9 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "model/names.h"
-#include "model/points.h"
-#include "model/timeline.h"
+#include "model/events/points.h"
+#include "model/names/names.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 

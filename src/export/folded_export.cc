@@ -13,11 +13,11 @@
 
 #include "base/printable.h"
 #include "export/event_words.h"
-#include "model/allocations.h"
-#include "model/call_tree.h"
-#include "model/locks.h"
-#include "model/summary.h"
-#include "model/wait_rows.h"
+#include "model/blocks/allocations.h"
+#include "model/calls/call_tree.h"
+#include "model/events/summary.h"
+#include "model/locks/locks.h"
+#include "model/locks/wait_rows.h"
 
 namespace penna {
 namespace {

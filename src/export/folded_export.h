@@ -12,9 +12,9 @@
 #include <functional>
 
 #include "export/text_sink.h"
-#include "model/allocation_choice.h"
-#include "model/events.h"
-#include "model/names.h"
+#include "model/blocks/allocation_choice.h"
+#include "model/events/events.h"
+#include "model/names/names.h"
 
 namespace penna {
 

@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
-#include "model/allocations.h"
-#include "model/block_records.h"
-#include "model/events.h"
-#include "model/hash.h"
+#include "base/hash.h"
+#include "model/blocks/allocations.h"
+#include "model/events/block_records.h"
+#include "model/events/events.h"
 
 namespace penna {
 

@@ -15,7 +15,7 @@
 
 #include "export/heap_changes.h"
 #include "export/text_sink.h"
-#include "model/names.h"
+#include "model/names/names.h"
 
 namespace penna {
 

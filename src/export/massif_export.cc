@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "export/event_words.h"
-#include "model/summary.h"
+#include "model/events/summary.h"
 
 namespace penna {
 namespace {

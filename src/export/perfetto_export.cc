@@ -11,7 +11,7 @@
 #include "export/event_words.h"
 #include "export/perfetto_heap.h"
 #include "export/utf8.h"
-#include "model/summary.h"
+#include "model/events/summary.h"
 
 namespace penna {
 namespace {

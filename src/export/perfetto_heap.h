@@ -10,9 +10,9 @@
 #include <functional>
 #include <string>
 
-#include "model/allocations.h"
-#include "model/names.h"
-#include "model/summary.h"
+#include "model/blocks/allocations.h"
+#include "model/events/summary.h"
+#include "model/names/names.h"
 
 namespace penna {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "export/utf8.h"
-#include "model/summary.h"
+#include "model/events/summary.h"
 
 namespace penna {
 namespace {

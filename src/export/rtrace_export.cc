@@ -9,8 +9,8 @@
 
 #include "base/count_text.h"
 #include "export/event_words.h"
-#include "model/summary.h"
-#include "model/timeline.h"
+#include "model/events/summary.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 namespace {

@@ -7,8 +7,8 @@
 #include "export/call_frames.h"
 #include "export/event_words.h"
 #include "export/json_writer.h"
-#include "model/summary.h"
-#include "model/timeline.h"
+#include "model/events/summary.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 namespace {

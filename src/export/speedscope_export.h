@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "export/text_sink.h"
-#include "model/events.h"
-#include "model/names.h"
+#include "model/events/events.h"
+#include "model/names/names.h"
 
 namespace penna {
 

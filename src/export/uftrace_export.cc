@@ -11,8 +11,8 @@
 
 #include "base/printable.h"
 #include "export/call_frames.h"
-#include "model/summary.h"
-#include "model/timeline.h"
+#include "model/events/summary.h"
+#include "model/timeline/timeline.h"
 
 namespace penna {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "export/text_sink.h"
-#include "model/events.h"
-#include "model/names.h"
+#include "model/events/events.h"
+#include "model/names/names.h"
 
 namespace penna {
 

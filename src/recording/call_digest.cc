@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See call_digest.h. Calls are paired as model/call_matcher.h does.
+// See call_digest.h. Calls are paired as model/calls/call_matcher.h does.
 #include "recording/call_digest.h"
 
 #include <algorithm>

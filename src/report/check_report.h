@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "model/checks.h"
+#include "model/verdict/checks.h"
 #include "report/table.h"
 
 namespace penna {

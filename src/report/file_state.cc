@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "model/slowdown.h"
+#include "model/calls/slowdown.h"
 #include "report/reports.h"
 
 namespace penna {

@@ -5,7 +5,7 @@
 // Invariant: a name that was given once keeps its meaning; every number of loss is there, also when it is 0.
 #pragma once
 
-#include "model/health.h"
+#include "model/verdict/health.h"
 #include "report/table.h"
 
 namespace penna {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/lock_names.h"
+#include "report/locks/lock_names.h"
 #include "report/reports.h"
 
 namespace penna {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "model/names.h"
-#include "model/same_stacks.h"
+#include "model/names/names.h"
+#include "model/names/same_stacks.h"
 #include "report/table.h"
 
 namespace penna {

@@ -2,7 +2,7 @@
 // The report of penna info: who, what, when, where, how much; from a recording's metadata alone.
 #pragma once
 
-#include "model/health.h"
+#include "model/verdict/health.h"
 #include "report/table.h"
 
 namespace penna {

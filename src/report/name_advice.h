@@ -5,7 +5,7 @@
 // Invariant: rows that have lines add nothing.
 #pragma once
 
-#include "model/names.h"
+#include "model/names/names.h"
 #include "report/print.h"
 
 namespace penna {

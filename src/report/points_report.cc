@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/hash.h"
-#include "model/same_stacks.h"
+#include "base/hash.h"
+#include "model/names/same_stacks.h"
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "symbols/plt.h"
+#include "symbols/elf/plt.h"
 
 namespace penna {
 namespace {

@@ -19,13 +19,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "symbols/data_members.h"
-#include "symbols/debug_files.h"
 #include "symbols/demangle.h"
-#include "symbols/dwarf_frames.h"
-#include "symbols/point_enums.h"
-#include "symbols/symbol_table.h"
-#include "symbols/unwind_table.h"
+#include "symbols/dwarf/data_members.h"
+#include "symbols/dwarf/dwarf_frames.h"
+#include "symbols/elf/debug_files.h"
+#include "symbols/elf/symbol_table.h"
+#include "symbols/elf/unwind_table.h"
+#include "symbols/points/point_enums.h"
 
 namespace penna {
 

@@ -46,7 +46,7 @@ missing = [sorted(names) for address, names in symbols.items() if not known(addr
 assert not missing, f'{library}: {missing}'
 PYTHON
 for name in libjemalloc.so.2 $mimalloc libtcmalloc.so.4 libtcmalloc_minimal.so.4 libtcmalloc_minimal_debug.so.4; do
-  python3 listed.py "$PENNA_SOURCE/src/agent/entered.inc" $library/$name || fail "the table of functions is not whole"
+  python3 listed.py "$PENNA_SOURCE/src/agent/hooks/alloc/entered.inc" $library/$name || fail "the table of functions is not whole"
 done
 
 # expect_all NAME: what the program said it got is in the recording, and was freed.

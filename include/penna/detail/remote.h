@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Code that a recorder lets a thread of a running process execute, and the way back from it (attach/remote_call.h).
+ * Code that a recorder lets a thread of a running process execute, and the way back from it (reach/remote_call.h).
  *
  * Why the thread finds home by itself: the recorder puts it back, unless it was killed meanwhile. So all that puts it back lies on its
  * stack before it goes: a frame as a signal handler has one, and behind some pauses at its end the code returns from it (rt_sigreturn(2)).
@@ -27,9 +27,9 @@
 #define PENNA_REMOTE_BELOW 432 /* of the stack pointer: the red zone, and the copy of the ucontext */
 
 enum {
-  PENNA_REMOTE_END_BYTES = 6,   /* of the loop at the end: pause, dec, jnz */
+  PENNA_REMOTE_END_BYTES = 6,    /* of the loop at the end: pause, dec, jnz */
   PENNA_REMOTE_TAIL_BYTES = 256, /* at most, of it and all behind it */
-  PENNA_REMOTE_STACK = 64 << 10 /* at least; AMX makes the vector state 11 KiB */
+  PENNA_REMOTE_STACK = 64 << 10  /* at least; AMX makes the vector state 11 KiB */
 };
 
 /* clang-format off */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/call_filters.h"
+#include "agent/core/call_filters.h"
 
 #include <errno.h>
 #include <gtest/gtest.h>

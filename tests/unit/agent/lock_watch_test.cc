@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/lock_watch.h"
+#include "agent/hooks/locks/lock_watch.h"
 
 #include <gtest/gtest.h>
 

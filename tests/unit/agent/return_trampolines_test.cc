@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // return_link(): one trampoline for each pair, by many threads at once, up to the end of the table and beyond.
-#include "agent/return_trampolines.h"
+#include "agent/core/return_trampolines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // write_record(): what stands in the chunk, also of one that is nearly too old to tell a time in.
-#include "agent/writer.h"
+#include "agent/core/writer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The command lines of the reading verbs, and the table of verbs.
-#include "cli/arguments.h"
+#include "cli/options/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/alloc_options.h"
-#include "cli/cmd_check.h"
-#include "cli/cmd_diff.h"
-#include "cli/cmd_export.h"
-#include "cli/cmd_info.h"
-#include "cli/cmd_lint.h"
-#include "cli/cmd_list.h"
-#include "cli/cmd_replay.h"
-#include "cli/cmd_report.h"
+#include "cli/options/alloc_options.h"
 #include "cli/verbs.h"
+#include "cli/verbs/cmd_check.h"
+#include "cli/verbs/cmd_diff.h"
+#include "cli/verbs/cmd_export.h"
+#include "cli/verbs/cmd_info.h"
+#include "cli/verbs/cmd_lint.h"
+#include "cli/verbs/cmd_list.h"
+#include "cli/verbs/cmd_replay.h"
+#include "cli/verbs/cmd_report.h"
 #include "report/units.h"
 
 namespace penna::arguments_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The options of filters: ranges and triggers as users write them, and what a recording says of them.
-#include "cli/filter_options.h"
+#include "cli/options/filter_options.h"
 
 #include <gtest/gtest.h>
 

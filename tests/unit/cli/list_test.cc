@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // penna list: programs are found as a shell finds them; strange files are refused in a sentence.
-#include "cli/cmd_list.h"
+#include "cli/verbs/cmd_list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "cli/list_process.h"
 #include "cli/point_listing.h"
-#include "symbols/process_modules.h"
+#include "symbols/elf/process_modules.h"
 
 namespace penna::list_test {
 namespace {

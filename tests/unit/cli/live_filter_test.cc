@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LiveFilter: what it gives of records that come in slices is what a reader is given of all; and memory is bounded.
-#include "cli/live_filter.h"
+#include "live/live_filter.h"
 
 #include <gtest/gtest.h>
 

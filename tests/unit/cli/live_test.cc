@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "base/fd.h"
-#include "cli/live_feed.h"
-#include "cli/live_output.h"
+#include "live/live_feed.h"
+#include "live/live_output.h"
 #include "recording/records.h"
 
 namespace penna::live_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command line of penna record: where our options end and the command begins.
-#include "cli/record_options.h"
+#include "cli/options/record_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

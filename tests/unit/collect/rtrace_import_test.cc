@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Traces of functracer and sp-rtrace become recordings, whatever is wrong with them.
-#include "collect/rtrace_import.h"
+#include "collect/import/rtrace_import.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <memory>
 
-#include "model/allocations.h"
-#include "model/block_records.h"
+#include "model/blocks/allocations.h"
+#include "model/events/block_records.h"
 #include "recording/reader.h"
 
 namespace penna::rtrace_import_test {

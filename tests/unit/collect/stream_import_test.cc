@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // StreamImport: what penna/stream.h writes comes back from a recording; what is damaged is counted, and costs no more.
-#include "collect/stream_import.h"
+#include "collect/import/stream_import.h"
 
 #include <gtest/gtest.h>
 

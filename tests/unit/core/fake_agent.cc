@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/lifecycle.h"
-#include "agent/modules.h"
-#include "agent/stacks.h"
-#include "agent/writer.h"
+#include "agent/core/lifecycle.h"
+#include "agent/core/writer.h"
+#include "agent/modules/modules.h"
+#include "agent/stacks/stacks.h"
 
 extern "C" void penna_call_enter() {}  // by its address the agent knows its own module
 

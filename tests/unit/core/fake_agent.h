@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/points.h"
+#include "agent/patch/points.h"
 #include "unwind/arch.h"
 
 namespace fake {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Allocations by function and module: self adds up to everything, total counts recursion once, C++'s own ways to memory
 // are not what a stack is attributed to.
-#include "model/allocation_groups.h"
+#include "model/blocks/allocation_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocations: leaks, peaks, temporary blocks, failed reallocs and forks, computed by hand.
-#include "model/allocations.h"
+#include "model/blocks/allocations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/locks.h"
+#include "model/locks/locks.h"
 #include "recording_builder.h"
 
 namespace penna {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/checks.h"
+#include "model/verdict/checks.h"
 
 namespace penna {
 

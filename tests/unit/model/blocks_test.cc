@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/allocation_choice.h"
-#include "model/allocation_groups.h"
-#include "model/block_lifetimes.h"
-#include "model/block_sizes.h"
-#include "model/heap_history.h"
-#include "model/suppressions.h"
+#include "model/blocks/allocation_choice.h"
+#include "model/blocks/allocation_groups.h"
+#include "model/blocks/block_lifetimes.h"
+#include "model/blocks/block_sizes.h"
+#include "model/blocks/heap_history.h"
+#include "model/names/suppressions.h"
 #include "recording_builder.h"
 
 namespace penna::blocks_test {

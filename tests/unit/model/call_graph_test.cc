@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CallGraph: callers and callees of functions, counted by hand; recursion counts once in every total.
-#include "model/call_graph.h"
+#include "model/calls/call_graph.h"
 
 #include <gtest/gtest.h>
 

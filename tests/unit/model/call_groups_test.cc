@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CallGroups: the time of threads and of modules, where calls go from one into the other and back.
-#include "model/call_groups.h"
+#include "model/calls/call_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "model/call_graph.h"
-#include "model/call_groups.h"
-#include "model/call_tree.h"
-#include "model/calls.h"
+#include "model/calls/call_graph.h"
+#include "model/calls/call_groups.h"
+#include "model/calls/call_tree.h"
+#include "model/calls/calls.h"
 #include "random_records.h"
 #include "recording_builder.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Calls and CallTree: durations computed by hand, also where entries or exits are missing.
-#include "model/calls.h"
+#include "model/calls/calls.h"
 
 #include <gtest/gtest.h>
 
-#include "model/call_tree.h"
+#include "model/calls/call_tree.h"
 #include "recording_builder.h"
 
 namespace penna::calls_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What limits need to be known: of each thing that may be missing, whether there may be more than what was found, or less.
-#include "model/check_needs.h"
+#include "model/verdict/check_needs.h"
 
 #include <gtest/gtest.h>
 

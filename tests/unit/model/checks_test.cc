@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks: what is found for each kind of limit, who is to blame for it, and when it says nothing.
-#include "model/checks.h"
+#include "model/verdict/checks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ChunkFeed: every chunk once, in order, whoever unpacked it; also damaged ones; and an end before the end.
-#include "model/chunk_feed.h"
+#include "model/events/chunk_feed.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

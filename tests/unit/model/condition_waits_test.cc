@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Condition variables: signals that nobody heard, herds, wake-ups that were lost.
-#include "model/condition_waits.h"
+#include "model/locks/condition_waits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/locks.h"
+#include "model/locks/locks.h"
 #include "recording_builder.h"
 
 namespace penna::condition_waits_test {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The critical path: over to who ended the wait, back in time, and it adds up.
-#include "model/critical_path.h"
+#include "model/locks/critical_path.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "lock_events.h"
-#include "model/slowest_span.h"
+#include "model/calls/slowest_span.h"
 
 namespace penna::critical_path_test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Deadlocks: who waits for whom when the recording ends.
-#include "model/deadlocks.h"
+#include "model/locks/deadlocks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

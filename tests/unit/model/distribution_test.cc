@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Distribution: exact where it promises to be, within 1.6 % elsewhere.
-#include "model/distribution.h"
+#include "model/events/distribution.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The walk over events: merged order, order within threads, filters, early stop, what cannot be read.
-#include "model/events.h"
+#include "model/events/events.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Families of blocks: mappings that are cut, mapped over and given back in other pieces, against an array of pages; pools; and frees
 // that match nothing.
-#include "model/block_family.h"
+#include "model/blocks/block_family.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <array>
 #include <random>
 
-#include "model/allocation_choice.h"
-#include "model/allocations.h"
-#include "model/block_lifetimes.h"
-#include "model/unmatched_frees.h"
+#include "model/blocks/allocation_choice.h"
+#include "model/blocks/allocations.h"
+#include "model/blocks/block_lifetimes.h"
+#include "model/blocks/unmatched_frees.h"
 #include "recording_builder.h"
 
 namespace penna::families_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The most frequent texts, compared with a map of all of them.
-#include "model/frequent_texts.h"
+#include "model/events/frequent_texts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FunctionChooser: names, files and sources of functions; modules that come one by one, and in the place of others.
-#include "model/function_chooser.h"
+#include "model/names/function_chooser.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What of a demangled name a user may write to mean the function.
-#include "model/function_pattern.h"
+#include "model/names/function_pattern.h"
 
 #include <gtest/gtest.h>
 

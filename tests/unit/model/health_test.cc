@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Summary and HealthReport: totals add up, and nothing that went wrong stays unsaid.
-#include "model/health.h"
+#include "model/verdict/health.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/allocations.h"
-#include "model/calls.h"
-#include "model/locks.h"
-#include "model/points.h"
+#include "model/blocks/allocations.h"
+#include "model/calls/calls.h"
+#include "model/events/points.h"
+#include "model/locks/locks.h"
 #include "recording_builder.h"
 
 namespace penna::health_test {

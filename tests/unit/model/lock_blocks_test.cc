@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where locks without a name lie: in the block that was live when they were used first, their process's or inherited.
-#include "model/lock_blocks.h"
+#include "model/locks/lock_blocks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Limits on locks: what is found, which stacks are to blame, and when that is doubtful.
-#include "model/lock_checks.h"
+#include "model/verdict/lock_checks.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/holder_tracker.h"
+#include "model/locks/holder_tracker.h"
 #include "recording_builder.h"
 
 namespace penna {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LockOrder: which orders contradict each other, and which of those cannot become a deadlock.
-#include "model/lock_order.h"
+#include "model/locks/lock_order.h"
 
 #include <gtest/gtest.h>
 

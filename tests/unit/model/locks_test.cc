@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Locks: waits, holds, owners and what does not match, computed by hand over several threads.
-#include "model/locks.h"
+#include "model/locks/locks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names: of functions, stacks and data, with a source of symbols that the test makes up; and once with the real one.
-#include "model/names.h"
+#include "model/names/names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

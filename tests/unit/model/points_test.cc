@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Points: typed values, statistics, and payloads that lie.
-#include "model/points.h"
+#include "model/events/points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

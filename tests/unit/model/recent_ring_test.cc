@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/recent_ring.h"
+#include "model/events/recent_ring.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SameStacks: what reads the same is one place; what differs in one word is not.
-#include "model/same_stacks.h"
+#include "model/names/same_stacks.h"
 
 #include <gtest/gtest.h>
 
-#include "model/allocations.h"
+#include "model/blocks/allocations.h"
 #include "recording_builder.h"
 
 namespace penna::same_stacks_test {

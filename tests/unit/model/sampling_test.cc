@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Weights of sampled blocks: on average a sum of them is the sum of all blocks.
-#include "model/sampling.h"
+#include "model/events/sampling.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "model/allocations.h"
+#include "model/blocks/allocations.h"
 #include "recording_builder.h"
 
 namespace penna::sampling_test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Filters in front of the analyses: what a recording's rules leave, thread by thread and merged, however far ahead they look.
-#include "recording/sifted_chunks.h"
+#include "filter/sifted_chunks.h"
 
 #include <gtest/gtest.h>
 
-#include "model/calls.h"
-#include "model/events.h"
+#include "model/calls/calls.h"
+#include "model/events/events.h"
 #include "recording_builder.h"
 
 namespace penna::sifted_chunks_test {

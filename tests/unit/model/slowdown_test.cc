@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Slowdown and NetTimes: factors and times by hand.
-#include "model/slowdown.h"
+#include "model/calls/slowdown.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/calls.h"
+#include "model/calls/calls.h"
 #include "recording_builder.h"
 
 namespace penna::slowdown_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Timeline: nested lines, written out as text and compared whole.
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // WaitChains: who waits for whom who waits for whom, and that every tick of waiting is in one chain.
-#include "model/wait_chains.h"
+#include "model/locks/wait_chains.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

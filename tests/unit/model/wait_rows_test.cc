@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // for_each_wait() and for_each_hold(): a row for each wait and hold, with who was on the other side.
-#include "model/wait_rows.h"
+#include "model/locks/wait_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lock_events.h"
-#include "model/locks.h"
+#include "model/locks/locks.h"
 
 namespace penna::wait_rows_test {
 namespace {

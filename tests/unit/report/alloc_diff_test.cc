@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The allocations of two recordings side by side: stacks are the same by name, whatever their addresses are.
-#include "report/alloc_diff.h"
+#include "report/alloc/alloc_diff.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/call_listing.h"
+#include "report/calls/call_listing.h"
 
 #include <gtest/gtest.h>
 

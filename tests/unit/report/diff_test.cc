@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calls of two recordings side by side, word for word.
-#include "report/diff_report.h"
+#include "report/calls/diff_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/allocation_choice.h"
+#include "model/blocks/allocation_choice.h"
 #include "report/reports.h"
 #include "report_text.h"
 #include "sample_recording.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Flame, word for word: shares of callers, what is too narrow, names in UTF-8, pieces of lines, colours.
-#include "report/flame.h"
+#include "report/calls/flame.h"
 
 #include <gtest/gtest.h>
 

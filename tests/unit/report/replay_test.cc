@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The replay of a small recording, word for word.
-#include "report/replay.h"
+#include "report/calls/replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "../model/recording_builder.h"
-#include "model/names.h"
+#include "model/names/names.h"
 
 namespace penna {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The reports about who waits for whom, word for word.
-#include "report/wait_reports.h"
+#include "report/locks/wait_reports.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,9 +12,9 @@
 
 #include "base/file.h"
 #include "programs.h"
-#include "symbols/elf_facts.h"
-#include "symbols/sdt_lint.h"
-#include "symbols/signature.h"
+#include "symbols/dwarf/signature.h"
+#include "symbols/elf/elf_facts.h"
+#include "symbols/points/sdt_lint.h"
 #include "symbols/symbol_file.h"
 
 namespace penna::changing_files_test {

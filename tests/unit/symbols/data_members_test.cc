@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What lies inside of variables, by the DWARF of both compilers. The program itself says where everything is.
-#include "symbols/data_members.h"
+#include "symbols/dwarf/data_members.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The search for separate debug files: by build-id, by debuglink, inside the file, with dwz, from debuginfod.
-#include "symbols/debug_files.h"
+#include "symbols/elf/debug_files.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What decides how a program can be recorded, and its static tracepoints.
-#include "symbols/elf_facts.h"
+#include "symbols/elf/elf_facts.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "programs.h"
-#include "symbols/sdt_notes.h"
+#include "symbols/points/sdt_notes.h"
 
 namespace penna::elf_facts_test {
 namespace {

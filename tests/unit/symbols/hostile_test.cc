@@ -8,8 +8,8 @@
 
 #include "penna/event.h"
 #include "programs.h"
-#include "symbols/sdt_lint.h"
-#include "symbols/signature.h"
+#include "symbols/dwarf/signature.h"
+#include "symbols/points/sdt_lint.h"
 #include "symbols/symbol_file.h"
 
 namespace penna::hostile_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // IntervalMap against a linear search over all intervals.
-#include "symbols/interval_map.h"
+#include "symbols/elf/interval_map.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arguments of SDT notes: taken apart as written, and each operand that some client cannot read is called by its name.
-#include "symbols/sdt_args.h"
+#include "symbols/points/sdt_args.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Traps in SDT notes: programs with one trap each, by the real assembler and linker, and what lint finds in them.
-#include "symbols/sdt_lint.h"
+#include "symbols/points/sdt_lint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

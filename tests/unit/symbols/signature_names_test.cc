@@ -8,7 +8,7 @@
 #include "penna/event.h"
 #include "programs.h"
 #include "symbols/demangle.h"
-#include "symbols/signature.h"
+#include "symbols/dwarf/signature.h"
 
 namespace penna::signature_names_test {
 namespace {

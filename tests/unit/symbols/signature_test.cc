@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Signatures against compiled programs: that values lie where we say is what programs/values_runner.c reads from the
 // registers and the stack of running functions; names and formats are compared with the source.
-#include "symbols/signature.h"
+#include "symbols/dwarf/signature.h"
 
 #include <gtest/gtest.h>
 

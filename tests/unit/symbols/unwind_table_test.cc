@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where functions begin and end, by unwind information, against the symbols of the same program.
-#include "symbols/unwind_table.h"
+#include "symbols/elf/unwind_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What users write behind -A and -R.
-#include "symbols/value_spec.h"
+#include "symbols/dwarf/value_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// What calls_x86_64.S leaves to C++: pairs of caller and function that are new, functions that were entered by a jump, frames of
+// another shape, full chunks; and what exceptions and the end of a thread tell.
+//
+// Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector state of the
+// function that is about to run is kept by whoever calls this (penna_point_preserving).
+#include "agent/calls/call_values.h"
+#include "agent/core/return_trampolines.h"
+#include "agent/core/writer.h"
+#include "agent/modules/dynamic_symbols.h"
+#include "agent/modules/loader.h"
+#include "agent/modules/modules.h"
+#include "agent/modules/near_ranges.h"
+#include "agent/stacks/unwinder.h"
+#include "unwind/module.h"
+
+namespace penna::agent {
+
+// calls_x86_64.S counts on these.
+static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
+static_assert(offsetof(penna_chunk, time_begin) == 8 && offsetof(penna_chunk, pc_high) == 64);
+static_assert(PENNA_CHUNK_BYTES == 0x10000 && class_bit(PENNA_CALLS) == 1 && PENNA_CALL_TIME_BITS == 30);
+static_assert(PENNA_TAG_ENTRY == 1 && PENNA_TAG_EXIT == 2);
+
+namespace {
+
+// The first instruction of the function that `resume` lies in, as unwind information has it; else `resume` itself, by which
+// a symbol table names the function as well.
+uintptr_t find_function(uintptr_t resume) {
+  dl_find_object module;
+  unwind::Fde fde;
+  if (const uintptr_t known = function_of_stub(resume)) return known;
+  if (!unwind::find_module(resume, module)) return resume;
+  const unwind::EhFrame frames = unwind::eh_frame_of(module);
+  return frames.frame.size != 0 && unwind::find_fde(frames, resume - 1, fde) ? fde.begin : resume;
+}
+
+LinkedFunction function_of(uintptr_t resume) {
+  const uintptr_t function = find_function(resume);
+  ensure_module(function);
+  return {function, has_captures(function) ? kAsks : 0};
+}
+
+// Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame pointer, but where
+// the stack was realigned: there, that is a copy, and the place of the real one is in the frame.
+struct ReturnSlot {
+  uintptr_t* slot = nullptr;
+  uintptr_t flags = 0;
+};
+ReturnSlot return_slot(uintptr_t frame, uintptr_t resume) {
+  const unwind::FrameRule rule = unwind::rule_of_pc(resume);
+  if (rule.is(unwind::FrameRule::kNone)) return {reinterpret_cast<uintptr_t*>(frame) + 1, kJumps};  // as -pg promises
+  if (rule.is_special() || (rule.flags & unwind::FrameRule::kBaseFp) == 0) return {};
+  uintptr_t cfa = frame + static_cast<uintptr_t>(intptr_t{rule.cfa_offset});
+  const bool usual = (rule.flags & unwind::FrameRule::kDeref) == 0;
+  if (!usual) cfa = *reinterpret_cast<uintptr_t*>(cfa);
+  return {reinterpret_cast<uintptr_t*>(cfa) - 1, usual && rule.cfa_offset == 16 ? kJumps : kJumps | kAsks};
+}
+
+// Between the hook's return address and the function's there may lie r10: around the hook, gcc keeps the register by which a function
+// inside of another one finds that one's frame. Nothing tells but the code, nor does unwind information.
+enum class Chain { kNone, kKept, kUnclear };
+Chain chain_of(uintptr_t resume) {
+  constexpr uint8_t kPush[2] = {0x41, 0x52}, kPop[2] = {0x41, 0x5a}, kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+  // call rel32, or nops that were patched; call [rip + rel32]; movabs, call r10; the same relative to rip (-mcmodel=large).
+  constexpr intptr_t kHookCalls[] = {5, 6, 13, 36};
+  const auto* const code = reinterpret_cast<const uint8_t*>(resume);
+  const auto holds = [](const uint8_t* at, const auto& bytes) {
+    return __builtin_memcmp(at, bytes, sizeof bytes) == 0;
+  };
+  if (!holds(code, kPop)) return Chain::kNone;
+  constexpr uint8_t kCallR10[3] = {0x41, 0xff, 0xd2};
+  const bool by_register = holds(code - sizeof kCallR10, kCallR10);
+  for (const intptr_t bytes : kHookCalls) {
+    if (bytes > 6 && !by_register) break;  // may lie in a page that is not there
+    const uint8_t* call = code - bytes;
+    if (holds(call - sizeof kPush, kPush)) return Chain::kKept;
+    if (holds(call - sizeof kEndbr64, kEndbr64) && holds(call - sizeof kEndbr64 - sizeof kPush, kPush))
+      return Chain::kKept;
+  }
+  return Chain::kUnclear;
+}
+
+// Is this the call of a function that dlsym gave, and not from another module? Its own calls of it are none of --libcalls; those that came
+// through an import are recorded already, by a stub that then jumped here; and ours are nobody's business.
+bool passes(uintptr_t caller, uintptr_t resume) {
+  const uintptr_t function = function_of_pointer_stub(resume);
+  if (function == 0) return false;
+  const link_map* from = map_of(is_trampoline(caller) ? link_of_trampoline(caller).function : caller);
+  if (from == nullptr || (from != map_of(function) && !is_ours(from))) return false;
+  pass_pair(caller, resume);
+  return true;
+}
+
+// From the first trampoline on, functions with the other kind of hook (hooks/calls.cc) look whether they were entered already.
+void look_for_second_hooks() {
+  if ((armed() & kCallsAtOnce) != 0) __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
+}
+
+// The same hook again is another call: a function that ends in a jump to its own beginning.
+bool is_told_twice(uintptr_t caller, uintptr_t resume) {
+  return is_trampoline(caller) && link_of_trampoline(caller).resume != resume &&
+         is_entered_already(find_function(resume), caller);
+}
+
+// A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's trampoline.
+uintptr_t end_jumpers(uintptr_t caller) {
+  while (is_trampoline(caller)) {
+    const ReturnLink& jumper = link_of_trampoline(caller);
+    write_call(jumper.function, PENNA_TAG_EXIT);
+    caller = jumper.caller;
+  }
+  return caller;
+}
+
+}  // namespace
+
+extern "C" {
+
+// A pair that calls_x86_64.S does not know, or must not go by. `frame`: the frame pointer, for a function that has built its frame;
+// else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes on as it is.
+__attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
+  if (!recording(PENNA_CALLS)) return 0;
+  look_for_second_hooks();
+  const uintptr_t resume = registers->resume;
+  const Chain chain = frame == 0 ? chain_of(resume) : Chain::kNone;
+  if (frame == 0 && passes(registers->caller, resume)) return 0;
+  const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
+  if ((frame != 0 && at.slot == nullptr) || chain == Chain::kUnclear) return lose_call(PENNA_LOSS_SHAPE), 0;
+  const uintptr_t* const place = at.slot != nullptr ? at.slot : &registers->caller + (chain == Chain::kKept);
+  uintptr_t caller = *place;
+  if (is_told_twice(caller, resume)) {
+    if (at.slot == nullptr && chain == Chain::kNone) pass_pair(caller, resume);
+    return 0;
+  }
+  const uintptr_t jumper = caller;
+  caller = end_jumpers(caller);
+  const ReturnLink* link = return_link(caller, resume, at.flags, function_of);
+  if (link == nullptr) return lose_call(PENNA_LOSS_PAIRS), 0;
+  if (jumper != caller && chain == Chain::kNone) add_follower(jumper, *link);
+  write_call(link->function, PENNA_TAG_ENTRY);
+  if ((link->way & kAsks) != 0) {
+    // Where a frame pointer points to lies that of the caller.
+    const uintptr_t fp = frame != 0 ? *reinterpret_cast<uintptr_t*>(frame) : registers->rbp;
+    write_arguments(link->function, *registers, {caller, reinterpret_cast<uintptr_t>(place + 1), fp, false});
+  }
+  const uintptr_t trampoline = link->way & ~kWayFlags;
+  if (at.slot != nullptr) *at.slot = trampoline + kReturnsAt;
+  return trampoline;
+}
+
+// The end of a call whose link asks.
+__attribute__((visibility("hidden"), used)) void penna_call_leave(const CallRegisters* registers,
+                                                                  const ReturnLink* link) {
+  write_result(link->function, *registers);
+  write_call(link->function, PENNA_TAG_EXIT);
+}
+
+__attribute__((visibility("hidden"), used)) void penna_call_in_new_chunk(uintptr_t function, penna_tag tag,
+                                                                         uint64_t at) {
+  write_call_in_new_chunk(function, tag, at);
+}
+
+__attribute__((visibility("hidden"), used)) void penna_call_far(uintptr_t function, penna_tag tag, uint64_t* word) {
+  write_long_call(function, tag, penna_now(), word);
+}
+
+void penna_call_unwind_on();
+__attribute__((visibility("hidden"))) void (*penna_call_resume)(void* exception);
+
+// The personality routine of the trampolines (Itanium C++ ABI, exception handling, 1.2 and 2.5.2): asked twice of each frame that an
+// exception goes through; the second time the frame is left.
+//
+// Unwinders know the frame of the handler by its stack pointer, and a trampoline has that of its caller. So they take the trampoline for
+// the handler if its caller is. Then we are it: land in penna_call_unwind_on, which makes a frame of its own and goes on from there.
+// Where the unwinder hides what that needs, frames are told apart (unwinder.h).
+__attribute__((visibility("hidden"), used)) int penna_return_personality(int, int actions, uint64_t, void* exception,
+                                                                         void* context) {
+  constexpr int kCleanupPhase = 2, kHandlerFrame = 4, kInstallContext = 7, kContinueUnwind = 8;
+  Unwinder unwinder;
+  const bool shown = find_unwinder(reinterpret_cast<uintptr_t>(__builtin_return_address(0)), &unwinder);
+  auto* hidden = static_cast<LibgccContext*>(context);
+  if (!shown && is_trampoline(hidden->ip)) tell_apart(hidden);
+  if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
+  const uintptr_t pc = shown ? unwinder.get_ip(context) : hidden->ip;
+  if (!is_trampoline(pc)) {
+    if (recording(PENNA_CALLS)) lose_for(PENNA_LOSS_UNWOUND, PENNA_CALLS, 1);
+    return kContinueUnwind;
+  }
+  const ReturnLink& link = link_of_trampoline(pc);
+  if (recording(PENNA_CALLS)) write_call(link.function, PENNA_TAG_EXIT);
+  if (!shown || (actions & kHandlerFrame) == 0) return kContinueUnwind;
+  penna_call_resume = unwinder.resume;
+  unwinder.set_register(context, 0, reinterpret_cast<uintptr_t>(exception));
+  unwinder.set_register(context, 1, link.caller);
+  unwinder.set_ip(context, reinterpret_cast<uintptr_t>(&penna_call_unwind_on));
+  return kInstallContext;
+}
+}
+
+}  // namespace penna::agent

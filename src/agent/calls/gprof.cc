@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// See gprof.h.
+#include "agent/calls/gprof.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+#include "agent/core/state.h"
+#include "agent/modules/dynamic_symbols.h"
+#include "agent/modules/loader.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+extern "C" {
+// What gprof_x86_64.S goes by. The first two are null unless the program counts.
+__attribute__((visibility("hidden"))) uintptr_t penna_libc_fentry;
+__attribute__((visibility("hidden"))) uintptr_t penna_libc_mcount;
+__attribute__((visibility("hidden"))) uintptr_t penna_count_arc;
+}
+
+namespace penna::agent {
+namespace {
+
+// In libc's hook (glibc's sysdeps/x86_64/_mcount.S) the caller's address is loaded, from where this hook finds it, and then the inner function
+// is called. 0: it looks otherwise.
+uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t load_bytes) {
+  constexpr uintptr_t kMost = 96, kCallBytes = 5;
+  const auto* const code = reinterpret_cast<const uint8_t*>(hook);
+  for (uintptr_t at = 0; at < kMost; ++at) {
+    const uint8_t* const call = code + at + load_bytes;
+    if (__builtin_memcmp(code + at, load, load_bytes) != 0 || *call != 0xe8) continue;
+    int32_t distance;
+    __builtin_memcpy(&distance, call + 1, sizeof distance);
+    return reinterpret_cast<uintptr_t>(call) + kCallBytes + static_cast<uintptr_t>(intptr_t{distance});
+  }
+  return 0;
+}
+
+// Both hooks must call the same.
+uintptr_t inner_function(uintptr_t mcount, uintptr_t fentry) {
+  constexpr uint8_t kAboveFrame[] = {0x48, 0x8b, 0x7d, 0x08};         // mov 8(%rbp), %rdi
+  constexpr uint8_t kAboveReturn[] = {0x48, 0x8b, 0x7c, 0x24, 0x48};  // mov 72(%rsp), %rdi
+  const uintptr_t one = called_behind(mcount, kAboveFrame, sizeof kAboveFrame);
+  const uintptr_t other = called_behind(fentry, kAboveReturn, sizeof kAboveReturn);
+  return one == other && map_of(one) == map_of(mcount) ? one : 0;
+}
+
+void begin_to_count() {
+  if (counts_for_gprof()) return;
+  const uintptr_t mcount = first_definition("mcount").address, fentry = first_definition("__fentry__").address;
+  if (mcount == 0 || fentry == 0) return;
+  penna_count_arc = inner_function(mcount, fentry);
+  if (penna_count_arc == 0) count(&penna_counters::functions_refused);
+  penna_libc_fentry = fentry;
+  __atomic_store_n(&penna_libc_mcount, mcount, __ATOMIC_RELEASE);
+}
+
+using Monstartup = void (*)(unsigned long, unsigned long);
+void go_on(const char* name, unsigned long low, unsigned long high) {
+  if (const auto libcs = reinterpret_cast<Monstartup>(first_definition(name).address)) libcs(low, high);
+}
+
+}  // namespace
+
+bool counts_for_gprof() { return __atomic_load_n(&penna_libc_mcount, __ATOMIC_ACQUIRE) != 0; }
+
+}  // namespace penna::agent
+
+// Called before main by what -pg links, or by a program that knows what it does.
+PENNA_EXPORT void __monstartup(unsigned long low, unsigned long high) {
+  penna::agent::begin_to_count();
+  penna::agent::go_on("__monstartup", low, high);
+}
+PENNA_EXPORT void monstartup(unsigned long low, unsigned long high) {
+  penna::agent::begin_to_count();
+  penna::agent::go_on("monstartup", low, high);
+}

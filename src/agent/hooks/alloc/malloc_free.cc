@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// malloc, realloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here; all of them where allocations
+// are not recorded.
+//
+// Why a file of its own: compiled without frame pointers and with sibling calls, each is a few instructions and a jump.
+// Invariant: leaves the stack as its caller had it. Sampling implies that there are real functions.
+#include "agent/hooks/alloc/malloc_free.h"
+
+#include "agent/hooks/alloc/alloc_record.h"
+#include "agent/modules/real.h"
+
+using namespace penna::agent;
+
+// A block that is not there is counted as well: what lies between two samples need not be exact, only independent of what is allocated.
+extern "C" __attribute__((visibility("default"))) void* malloc(size_t size) {
+  if (only_samples() && passes_unsampled(size)) return real.malloc(size);
+  if (only_others_recorded(PENNA_ALLOC)) return real.malloc(size);
+  return recorded_malloc(size);
+}
+
+extern "C" __attribute__((visibility("default"))) void* realloc(void* block, size_t size) {
+  if (only_samples() && is_unsampled(block) && !is_early(block) && passes_unsampled(size))
+    return real.realloc(block, size);
+  if (only_others_recorded(PENNA_ALLOC) && !is_early(block)) return real.realloc(block, size);
+  return recorded_realloc(block, size);
+}
+
+extern "C" __attribute__((visibility("default"))) void free(void* block) {
+  if (only_samples() && is_unsampled(block) && !is_early(block)) return real.free(block);
+  if (only_others_recorded(PENNA_ALLOC) && !is_early(block)) return real.free(block);
+  recorded_free(block);
+}

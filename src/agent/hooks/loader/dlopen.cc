@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// dlopen and dlclose: what they bring is told, bound, patched and entered when they return; what they take away is forgotten.
+//
+// Why dlopen is passed on, not called, where its caller matters: the dynamic linker searches by the RUNPATH of whoever calls it.
+// Invariant: what the caller gets is what the dynamic linker gives.
+#include "agent/hooks/loader/dlopen.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "agent/core/call_filters.h"
+#include "agent/core/pass_on.h"
+#include "agent/core/state.h"
+#include "agent/modules/deep_binding.h"
+#include "agent/modules/linker_turns.h"
+#include "agent/modules/loader.h"
+#include "agent/modules/modules.h"
+#include "agent/modules/new_modules.h"
+#include "agent/modules/opening.h"
+#include "agent/modules/passed_opens.h"
+#include "agent/modules/real.h"
+#include "agent/modules/scopes.h"
+#include "agent/patch/call_patches.h"
+#include "penna/detail/join.h"
+
+namespace penna::agent {
+namespace {
+
+bool has_entry(const link_map& map, long tag) {
+  for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) return true;
+  return false;
+}
+
+// Would the dynamic linker find this name as well when it is asked by us? A name with a slash is a path; another one is searched
+// for by the RUNPATH of who asks, and by the RPATHs of whoever loaded whom; $ORIGIN is the folder of who asks.
+bool found_by_anyone(const char* name, uintptr_t caller) {
+  bool is_path = false;
+  if (name == nullptr) return false;
+  for (; *name != '\0'; ++name) {
+    if (*name == '$') return false;
+    is_path |= *name == '/';
+  }
+  dl_find_object found;
+  if (is_path) return true;
+  if (_dl_find_object(reinterpret_cast<void*>(caller), &found) != 0 || has_entry(*found.dlfo_link_map, DT_RUNPATH))
+    return false;
+  bool any_rpath = false;
+  for_each_module([&](const link_map& map) { return !(any_rpath = has_entry(map, DT_RPATH)); });
+  return !any_rpath;
+}
+
+// What a dlopen has brought. `handle`: null where it is not known.
+void look_at_what_came(const Opening& opening, void* handle) {
+  if (code_refused()) return;
+  settle_passed_opens(nullptr, nullptr);
+  lead_deep_bindings_to_ours(handle);
+  patch_new_modules(handle);
+  opening.enter(handle);
+}
+
+// Of libpenna-etrace.so, which has found nothing to record so far.
+void (*when_opened)();
+void tell_who_waits() {
+  if (const auto look = __atomic_load_n(&when_opened, __ATOMIC_ACQUIRE)) look();
+}
+
+int close_in_stay(void* handle, bool* unloaded) {
+  const LinkerStay stay;
+  return close_module(handle, unloaded);
+}
+
+void* open_in_stay(const Opening& opening, const char* name, int mode) {
+  const LinkerStay stay;
+  const auto change = ScopeChange::begin(mode);
+  void* handle = real.dlopen(name, mode);
+  if (handle != nullptr) change.end(handle);
+  if (handle != nullptr) look_at_what_came(opening, handle);
+  return handle;
+}
+
+void* open_seen(const char* name, int mode) {
+  const auto opening = Opening::begin();
+  void* handle = open_in_stay(opening, name, mode);
+  if (modules_were_left()) look_at_what_came(opening, nullptr);
+  return handle;
+}
+
+void* open_and_look(const char* name, int mode) {
+  void* const handle = open_seen(name, mode);
+  if (handle != nullptr) tell_who_waits();
+  return handle;
+}
+
+void* open_unseen(int mode, const uintptr_t* return_slot) {
+  const auto opening = Opening::begin();
+  begin_passed_open(opening, ScopeChange::begin(mode), return_slot);
+  return reinterpret_cast<void*>(real.dlopen);
+}
+
+}  // namespace
+
+void see_opened_modules(const uintptr_t* return_slot) {
+  Opening earliest;
+  if (!settle_passed_opens(return_slot, &earliest)) return;
+  look_at_what_came(earliest, nullptr);
+  tell_who_waits();
+}
+
+// Called by the wrapper of dlopen below, which goes on to what this gives.
+extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int mode, uintptr_t,
+                                                                                 const uintptr_t* return_slot) {
+  expect_code_changes();
+  if ((mode & RTLD_DEEPBIND) != 0) expect_deep_binding();
+  if (real.dlopen == nullptr) resolve_real_functions();
+  return found_by_anyone(name, *return_slot) ? reinterpret_cast<void*>(open_and_look) : open_unseen(mode, return_slot);
+}
+
+}  // namespace penna::agent
+
+// It searches by the RUNPATH of whoever calls it.
+PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
+
+extern "C" __attribute__((visibility("default"))) void penna_agent_when_opened(void (*look)()) {
+  __atomic_store_n(&penna::agent::when_opened, look, __ATOMIC_RELEASE);  // pairs with tell_who_waits()
+}
+
+extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
+  using namespace penna::agent;
+  if (real.dlclose == nullptr) resolve_real_functions();
+  bool unloaded = false;
+  if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
+  const int error = close_in_stay(handle, &unloaded);
+  // Somebody may have mapped one there, who took it for what was forgotten just now.
+  if (unloaded || modules_were_left()) look_at_what_came(Opening::begin(), nullptr);
+  return error;
+}

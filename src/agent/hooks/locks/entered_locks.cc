@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// See lock_calls.h. What calls of entered lock functions come to: penna_enter_lock (entered_locks_x86_64.S) asks before and tells after.
+//
+// How a wait is told: where a function is known that tries the lock, that is called first, as by all hooks of locks (lock_record.h). Where
+// none is, only time tells: long in the function, process.timed_wait, is a wait, known when it is over.
+// Invariant: results and errno are those of the function; a lock is held exactly when it would be without us.
+#include <errno.h>
+
+#include "agent/hooks/locks/lock_calls.h"
+#include "agent/hooks/locks/lock_record.h"
+#include "agent/patch/call_patches.h"
+
+namespace penna::agent {
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;
+
+struct EnteredLock {
+  // Where it begins; 0: nobody's. What else is known of one that was unmapped stays: who has just been in it tells its end.
+  uintptr_t module;
+  uintptr_t code;  // does what the function did
+  uint32_t tried_by;
+  uint8_t role, answer, sync, subject;
+  // What it gives back when the lock was free: nothing, or 0; of a program's own lock known once it was called.
+  bool knows_result;
+  uint64_t result, result2;
+};
+EnteredLock lock_functions[PENNA_MOST_LOCK_FUNCTIONS];
+bool any_lock_functions;
+
+// The longest row of numbers that are nobody's.
+LockNumbers free_numbers() {
+  LockNumbers best{}, now{};
+  for (uint16_t i = 0; i < PENNA_MOST_LOCK_FUNCTIONS; ++i) {
+    const bool is_free = __atomic_load_n(&lock_functions[i].module, __ATOMIC_RELAXED) == 0;
+    now = is_free ? LockNumbers{now.first, static_cast<uint16_t>(now.count + 1)}
+                  : LockNumbers{static_cast<uint16_t>(i + 1), 0};
+    if (now.count > best.count) best = now;
+  }
+  return best;
+}
+
+void remember(const penna_patch& patch, uintptr_t module_start) {
+  lock_functions[patch.name] = {module_start,
+                                patch.stub,
+                                patch.version,
+                                patch.role,
+                                patch.answer,
+                                patch.sync,
+                                patch.subject,
+                                patch.sync != PENNA_SYNC_OWN,
+                                0,
+                                0};
+  any_lock_functions = true;
+  __atomic_fetch_or(&process.armed, kLockOptions, __ATOMIC_RELAXED);
+}
+
+// LockCall::state
+enum CallState : uint32_t { kSimple, kTrying, kWaiting, kTimed, kGiving, kGivingWaited, kOnCondition, kLeft };
+
+bool is_yes(uint8_t answer, uint64_t result) {
+  switch (answer) {
+    case PENNA_ANSWER_TRUE: return static_cast<uint8_t>(result) != 0;
+    case PENNA_ANSWER_FALSE: return static_cast<uint8_t>(result) == 0;
+    case PENNA_ANSWER_ZERO: return static_cast<uint32_t>(result) == 0;
+    default: return true;
+  }
+}
+
+// How a wait for a lock ended.
+penna_wait_end end_of_wait(const EnteredLock& function, uint64_t result) {
+  return function.answer == PENNA_ANSWER_ZERO ? PosixAnswers::end(static_cast<int>(result)) : PENNA_WAIT_GOT;
+}
+
+// A lock of readers and writers is what this thread has taken it as.
+uint64_t word_of_held(uint64_t address, uint8_t sync) {
+  const uint64_t as_reader = lock_word(address, PENNA_SYNC_READ);
+  return sync == PENNA_SYNC_WRITE && held_since(as_reader) != UINT64_MAX ? as_reader : lock_word(address, sync);
+}
+
+// What penna_enter_lock does next.
+struct Next {
+  uintptr_t code;
+  enum How : uint64_t { kCall, kJump, kDone } how;
+};
+
+Next begin_call(LockCall* call, CallState state, uintptr_t code) {
+  // One of another stack is waited in there, and goes on some time; one of deeper down this stack was left without a word.
+  LockCall* outer = thread.lock_call;
+  const uintptr_t deeper = reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(outer);
+  call->outer = deeper < kMostInside ? nullptr : outer;
+  call->self = call;
+  call->state = state;
+  thread.lock_call = call;
+  return {code, Next::kCall};
+}
+
+void end_call(LockCall* call) {
+  if (thread.lock_call == call) thread.lock_call = call->outer;
+  call->self = nullptr;
+}
+
+Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  const EnteredLock& tries = lock_functions[function.tried_by];
+  const int saved = errno;
+  begin_call(call, kTrying, 0);
+  const uint64_t answer = reinterpret_cast<uint64_t (*)(uint64_t)>(tries.code)(call->arguments[0]);
+  end_call(call);
+  errno = saved;
+  if (is_yes(tries.answer, answer)) {
+    tell_taken_at(call->lock, call->stack);
+    call->result = function.result;
+    call->result2 = function.result2;
+    return {0, Next::kDone};
+  }
+  watch_contended(call->lock);
+  const LockWait wait = LockWait::begin_now(call->lock, call->stack, 0, hook);
+  call->begin = wait.begin;
+  call->stack = wait.stack;
+  return begin_call(call, kWaiting, function.code);
+}
+
+Next take_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  call->lock = lock_word(call->arguments[0], function.sync);
+  call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
+  if (function.tried_by != kNobody && function.knows_result) return try_first(call, function, hook);
+  call->begin = penna_now();
+  return begin_call(call, kTimed, function.code);
+}
+
+Next try_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  call->lock = lock_word(call->arguments[0], function.sync);
+  call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
+  return begin_call(call, kSimple, function.code);
+}
+
+bool takes_when(const EnteredLock& function) {
+  return function.role == PENNA_LOCK_TAKES_WHEN || function.role == PENNA_LOCK_TAKES_WHEN_AS;
+}
+
+uint8_t sync_of(const EnteredLock& function, const LockCall* call) {
+  if (function.role != PENNA_LOCK_TAKES_WHEN_AS) return function.sync;
+  return static_cast<uint8_t>(call->arguments[3]) != 0 ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
+}
+
+// The lock is given back, if it was held, and waited for together with a condition, which is all that is known of that.
+Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
+  const uint64_t lock = call->arguments[function.role == PENNA_LOCK_WAITS_ON ? 1 : 0];
+  call->lock = word_of_held(lock, sync_of(function, call));
+  call->condition = lock_word(call->arguments[0], PENNA_SYNC_CONDITION);
+  call->stack = current_stack(hook->caller());
+  if (!takes_when(function)) tell_given_back(call->lock, penna_now(), hook);
+  call->begin = ConditionWait::begin_now(call->lock, call->condition, call->stack).begin;
+  return begin_call(call, kOnCondition, function.code);
+}
+
+// Whether anybody waits, nobody knows: whoever does waits next for what this thread holds.
+void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
+  watch_woken();
+  tell_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
+}
+
+// ---- Afterwards -------------------------------------------------------------------------------------------------------
+
+void tell_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
+  LockWait{call->lock, call->begin, call->stack, 0}.end_for_lock(end, now);
+}
+
+// Nobody knew before that it would wait: whoever takes the lock from now on says where.
+void tell_timed(LockCall* call, penna_wait_end end, uint64_t now, const unwind::HookFrame* hook) {
+  if (now - call->begin < process.timed_wait || now - call->begin < process.min_wait) {
+    if (end == PENNA_WAIT_GOT) tell_taken_at(call->lock, call->stack);
+    return;
+  }
+  if (call->stack == 0) call->stack = current_stack(hook->caller());
+  told_end(call->lock);
+  tell_wait(call, end, now);
+}
+
+void tell_taken(LockCall* call, EnteredLock& function, const unwind::HookFrame* hook) {
+  const uint64_t now = penna_now();
+  const penna_wait_end end = end_of_wait(function, call->result);
+  if (call->state == kWaiting) {
+    watch_wait_over(call->lock);
+    return tell_wait(call, end, now);
+  }
+  tell_timed(call, end, now, hook);
+  if (end != PENNA_WAIT_GOT || __atomic_load_n(&function.knows_result, __ATOMIC_RELAXED)) return;
+  function.result = call->result;
+  function.result2 = call->result2;
+  __atomic_store_n(&function.knows_result, true, __ATOMIC_RELEASE);
+}
+
+void tell_tried(const LockCall* call, const EnteredLock& function) {
+  if (is_yes(function.answer, call->result))
+    tell_taken_at(call->lock, call->stack, kTried);
+  else
+    write_lock(PENNA_KIND_LOCK_BUSY, call->lock, penna_now());
+}
+
+void tell_condition_over(const LockCall* call, penna_wait_end end) {
+  ConditionWait{call->lock, call->condition, call->begin, call->stack}.end(end);
+}
+
+// The function goes on, waking others, when the lock is free: who was waited for is known from before.
+void tell_entered_given_back(const LockCall* call, const unwind::HookFrame* hook) {
+  if (call->state == kGivingWaited) shall_tell_end(call->lock);
+  tell_given_back(call->lock, call->begin, hook);
+}
+
+// It will not return: what was begun is told as far as it is known.
+void leave_call(LockCall* call, const unwind::HookFrame* hook) {
+  switch (call->state) {
+    case kWaiting:
+      watch_wait_over(call->lock);
+      tell_wait(call, PENNA_WAIT_ERROR, penna_now());
+      break;
+    case kGiving:
+    case kGivingWaited: tell_entered_given_back(call, hook); break;
+    case kOnCondition: tell_condition_over(call, PENNA_WAIT_ERROR); break;
+    default: break;
+  }
+  call->state = kLeft;
+}
+
+// One that this thread, somewhere deeper on the same stack, is about to leave.
+bool is_being_left(const LockCall* call) {
+  constexpr uintptr_t kMostStack = 8 << 20;
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return call != nullptr && distance < kMostStack && call->self == call;
+}
+
+// The frame of penna_enter_lock, whose rbp is as far behind its LockCall as entered_locks_x86_64.S says.
+const unwind::HookFrame* frame_of(const LockCall* call) {
+  constexpr uintptr_t kFromFrame = 120;
+  return reinterpret_cast<const unwind::HookFrame*>(reinterpret_cast<uintptr_t>(call) + kFromFrame);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(LockCall* call,
+                                                                              const unwind::HookFrame* hook) {
+  const EnteredLock& function = lock_functions[call->number];
+  const Next unseen{function.code, Next::kJump};
+  if (!recording(PENNA_LOCKS) || inside_lock_function()) return unseen;
+  if (function.subject == PENNA_SUBJECT_MODULE) call->arguments[0] = function.module;
+  if (function.subject == PENNA_SUBJECT_THIRD) call->arguments[0] = call->arguments[2];
+  switch (function.role) {
+    case PENNA_LOCK_TAKES: return take_entered(call, function, hook);
+    case PENNA_LOCK_TRIES: return try_entered(call, function, hook);
+    case PENNA_LOCK_GIVES:
+      call->lock = word_of_held(call->arguments[0], function.sync);
+      call->begin = penna_now();
+      return begin_call(call, tells_end(call->lock) ? kGivingWaited : kGiving, function.code);
+    case PENNA_LOCK_TAKES_WHEN:
+    case PENNA_LOCK_TAKES_WHEN_AS:
+    case PENNA_LOCK_AWAITS:
+    case PENNA_LOCK_WAITS_ON: return wait_entered(call, function, hook);
+    case PENNA_LOCK_WAKES_ONE: return wake_entered(call, 1, hook), begin_call(call, kSimple, function.code);
+    case PENNA_LOCK_WAKES_ALL: return wake_entered(call, UINT32_MAX, hook), begin_call(call, kSimple, function.code);
+    case PENNA_LOCK_MAKES: return begin_call(call, kSimple, function.code);
+    case PENNA_LOCK_ENDS:
+      write_lock(PENNA_KIND_LOCK_GONE, lock_word(call->arguments[0], function.sync), penna_now());
+      return unseen;
+    default: return unseen;
+  }
+}
+
+// The function has returned.
+extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(LockCall* call,
+                                                                             const unwind::HookFrame* hook) {
+  EnteredLock& function = lock_functions[call->number];
+  end_call(call);
+  switch (function.role) {
+    case PENNA_LOCK_TAKES:
+      if (call->state == kLeft)
+        tell_taken_at(call->lock, 0);  // it came back by another jump
+      else
+        tell_taken(call, function, hook);
+      break;
+    case PENNA_LOCK_TRIES: tell_tried(call, function); break;
+    case PENNA_LOCK_GIVES:
+      if (call->state != kLeft && is_yes(function.answer, call->result)) tell_entered_given_back(call, hook);
+      break;
+    case PENNA_LOCK_MAKES:
+      if (is_yes(function.answer, call->result)) tell_made(lock_word(call->arguments[0], function.sync), hook);
+      break;
+    case PENNA_LOCK_WAKES_ONE:
+    case PENNA_LOCK_WAKES_ALL: break;  // told before
+    default:
+      if (call->state != kLeft)
+        tell_condition_over(call, is_yes(function.answer, call->result) ? PENNA_WAIT_GOT : PENNA_WAIT_TIMEOUT);
+      break;
+  }
+}
+
+// An exception, or a cancellation, goes through penna_enter_lock. Itanium C++ ABI, exception handling, 2.5.2.
+extern "C" __attribute__((visibility("hidden"), used)) int penna_lock_personality(int, int actions, uint64_t, void*,
+                                                                                  void*) {
+  constexpr int kCleanupPhase = 2, kContinueUnwind = 8;
+  LockCall* call = thread.lock_call;
+  if ((actions & kCleanupPhase) != 0 && is_being_left(call)) {
+    end_call(call);
+    leave_call(call, frame_of(call));
+  }
+  return kContinueUnwind;
+}
+
+// Who jumps stands deeper on the stack than the calls that are left.
+void leave_lock_calls() {
+  for (LockCall* call = thread.lock_call; is_being_left(call); call = call->outer) leave_call(call, frame_of(call));
+  thread.lock_call = nullptr;
+}
+
+bool start_lock_functions(const penna_config& config) {
+  thread.lock_call = nullptr;
+  return (config.classes & class_bit(PENNA_LOCKS)) != 0 && (config.plans & PENNA_PLANS_LOCKS) != 0;
+}
+
+void enter_lock_functions(const NewModules& modules, penna_unless unless) {
+  enter_locks(modules, unless, {reinterpret_cast<uintptr_t>(&penna_enter_lock), free_numbers, remember});
+}
+
+bool lock_functions_entered() { return any_lock_functions; }
+
+void forget_lock_functions(uintptr_t module_start) {
+  for (EnteredLock& function : lock_functions)
+    if (__atomic_load_n(&function.module, __ATOMIC_RELAXED) == module_start)
+      __atomic_store_n(&function.module, 0, __ATOMIC_RELAXED);
+}
+
+}  // namespace penna::agent

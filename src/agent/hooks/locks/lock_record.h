@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// What all hooks of locks do, whatever the lock: try, tell; or tell, wait, tell.
+//
+// Why try first: a lock that nobody holds costs one compact record and no stack; only a wait pays for its story.
+// Stamps: taken after, given back before, so that on one clock holds of one lock never overlap. Stacks are walked before a
+// lock is taken and after it was given back: never while it is held.
+// Invariant: results and errno are those of the real functions; a lock is held exactly when it would be without us.
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <threads.h>
+#include <time.h>
+
+#include "agent/core/sampling.h"
+#include "agent/core/writer.h"
+#include "agent/hooks/locks/lock_calls.h"
+#include "agent/hooks/locks/lock_watch.h"
+#include "agent/modules/real.h"
+#include "agent/stacks/stacks.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+// The first line of a hook.
+#define PENNA_UNLESS_LOCKS_ARE_RECORDED(...) \
+  if (!recording(PENNA_LOCKS)) return have_real() ? (__VA_ARGS__) : 0
+
+namespace penna::agent {
+
+// Of records of locks that were tried only.
+inline constexpr uint64_t kTried = uint64_t{PENNA_SYNC_TRIED} << 56;
+
+inline uint64_t lock_word(uintptr_t object, uint8_t sync) {
+  return object | uint64_t{sync} << 56;  // no user's address has more than 56 bits
+}
+inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
+  return lock_word(reinterpret_cast<uintptr_t>(object), sync);
+}
+
+// In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
+// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is, and allocates (jemalloc locks).
+__attribute__((always_inline)) inline bool have_real() {
+  return __builtin_expect(real_is_known, 1) || resolve_real_functions();
+}
+
+__attribute__((always_inline)) inline void write_lock(penna_kind kind, uint64_t lock, uint64_t time) {
+  write_record(kind, penna_lock{lock}, PENNA_LOCKS, time);
+}
+inline void write_lock_at(penna_kind kind, uint64_t lock, uint32_t stack, uint64_t time) {
+  write_record(kind, penna_lock_at{lock, stack, 0}, PENNA_LOCKS, time);
+}
+
+// LOCK, or LOCK_AT when there is a stack.
+inline void write_taken(uint64_t lock, uint32_t stack, uint64_t time) {
+  if (stack == 0)
+    write_lock(PENNA_KIND_LOCK, lock, time);
+  else
+    write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, time);
+}
+
+// How the functions of a kind say what became of it.
+struct PosixAnswers {  // 0 or an error number
+  static constexpr int kGot = 0;
+  static bool got(int answer) { return answer == kGot; }
+  static bool busy(int answer) { return answer == EBUSY; }
+  static penna_wait_end end(int answer) {
+    switch (answer) {
+      case 0: return PENNA_WAIT_GOT;
+      case EOWNERDEAD: return PENNA_WAIT_OWNER_DIED;
+      case ETIMEDOUT: return PENNA_WAIT_TIMEOUT;
+      default: return PENNA_WAIT_ERROR;
+    }
+  }
+};
+
+struct ErrnoAnswers {  // 0, or -1 and errno
+  static constexpr int kGot = 0;
+  static bool got(int answer) { return answer == kGot; }
+  static bool busy(int) { return errno == EAGAIN; }
+  static penna_wait_end end(int answer) {
+    if (answer == 0) return PENNA_WAIT_GOT;
+    return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
+  }
+};
+
+struct C11Answers {
+  static constexpr int kGot = thrd_success;
+  static bool got(int answer) { return answer == kGot; }
+  static bool busy(int answer) { return answer == thrd_busy; }
+  static penna_wait_end end(int answer) {
+    if (answer == thrd_success) return PENNA_WAIT_GOT;
+    return answer == thrd_timedout ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
+  }
+};
+
+// What is no time, or of no clock that can be waited by, the waiting functions refuse even when they need not wait.
+inline bool is_time(clockid_t clock, const timespec* until) {
+  const bool is_clock = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+  return is_clock && (until == nullptr || static_cast<uint64_t>(until->tv_nsec) < 1'000'000'000);
+}
+
+// A wait that has begun; what it was tells end().
+struct LockWait {
+  uint64_t lock;
+  uint64_t begin;
+  uint32_t stack;
+  uint32_t owner;
+
+  // `stack`: 0 = not walked yet.
+  static LockWait begin_now(uint64_t lock, uint32_t stack, uint32_t owner, const unwind::HookFrame* hook) {
+    LockWait wait{lock, penna_now(), stack, owner};
+    if (stack == 0) wait.stack = current_stack(hook->caller());
+    write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{lock, wait.stack, owner}, PENNA_LOCKS, wait.begin);
+    return wait;
+  }
+  void end(penna_wait_end end, uint64_t now) const {
+    write_record(PENNA_KIND_LOCK_WAIT, penna_lock_wait{lock, begin, stack, owner, static_cast<uint32_t>(end), 0},
+                 PENNA_LOCKS, now);
+  }
+  // The same of a wait for a lock, which is held now if that ended well; below record --min-wait it was no wait.
+  void end_for_lock(penna_wait_end how, uint64_t now) const {
+    if (how == PENNA_WAIT_GOT && now - begin < process.min_wait)
+      write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, now);
+    else
+      end(how, now);
+    if (how == PENNA_WAIT_GOT || how == PENNA_WAIT_OWNER_DIED) holds_since(lock, now);
+  }
+  // For pthread_cleanup_push: the thread is cancelled while it waits.
+  static void cancelled(void* wait) { static_cast<LockWait*>(wait)->end(PENNA_WAIT_ERROR, penna_now()); }
+};
+
+// A wait for a condition that has begun. Its lock is given back meanwhile, and held again at the end, however that comes.
+struct ConditionWait {
+  uint64_t lock, condition, begin;
+  uint32_t stack;
+
+  static ConditionWait begin_now(uint64_t lock, uint64_t condition, uint32_t stack) {
+    const ConditionWait wait{lock, condition, penna_now(), stack};
+    write_record(PENNA_KIND_LOCK_REQUEST, penna_lock_at{condition, stack, 0}, PENNA_LOCKS, wait.begin);
+    return wait;
+  }
+  void end(penna_wait_end end) const {
+    const uint64_t now = penna_now();
+    write_record(PENNA_KIND_COND_WAIT,
+                 penna_cond_wait{lock, condition & PENNA_ADDRESS_MASK, begin, stack, static_cast<uint32_t>(end)},
+                 PENNA_LOCKS, now);
+    holds_since(lock, now);
+  }
+  // As LockWait's: by then the mutex is held again.
+  static void cancelled(void* wait) { static_cast<ConditionWait*>(wait)->end(PENNA_WAIT_ERROR); }
+};
+
+inline void tell_wake(uint64_t condition, uint32_t most, uint32_t stack) {
+  write_record(PENNA_KIND_WAKE, penna_wake{condition, stack, most}, PENNA_LOCKS, penna_now());
+}
+
+// The lock is taken. The record comes last, here and below: nothing needs be kept for behind its slow way.
+__attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
+  const uint64_t now = penna_now();
+  holds(lock);
+  write_lock(PENNA_KIND_LOCK, lock, now);
+}
+// The same in unusual ways: with a stack, or as record --sample-locks and --holds want it.
+// `tried`: kTried, or 0.
+void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried = 0);
+
+__attribute__((always_inline)) inline bool has_lock_options() {
+  return __builtin_expect((armed() & kLockOptions) != 0, 0);
+}
+// Is this thread in a lock function that is told as a whole?
+__attribute__((always_inline)) inline bool is_part_of_lock_function() {
+  return has_lock_options() && inside_lock_function();
+}
+
+// Its owner had died: told as a wait that took no time, the record that says so.
+__attribute__((noinline, cold)) inline void tell_owner_died(uint64_t lock, const unwind::HookFrame* hook) {
+  const uint64_t now = penna_now();
+  LockWait{lock, now, current_stack(hook->caller()), 0}.end(PENNA_WAIT_OWNER_DIED, now);
+  holds_since(lock, now);
+}
+
+// Somebody holds it: `wait` waits for it. Out of line, so that the way of a free lock keeps little.
+template <typename Answers, typename Wait>
+__attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t owner, Wait wait,
+                                       const unwind::HookFrame* hook) {
+  watch_contended(lock);
+  const LockWait told = LockWait::begin_now(lock, stack, owner, hook);
+  const int answer = wait();
+  const uint64_t now = penna_now();
+  watch_wait_over(lock);
+  told.end_for_lock(Answers::end(answer), now);
+  return answer;
+}
+
+// Of a lock that its own holder asks for, and that says so (EDEADLK) instead of waiting: there is no wait to tell.
+inline constexpr uint32_t kRefused = UINT32_MAX;
+inline bool is_mine(uint32_t owner) { return owner != 0 && owner == thread.tid; }
+
+// It was tried and not got.
+template <typename Answers, typename Wait, typename Owner>
+__attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stack, Wait wait, Owner owner_of,
+                                        const unwind::HookFrame* hook) {
+  if (Answers::busy(answer)) {
+    const uint32_t owner = owner_of();
+    return owner == kRefused ? wait() : wait_for<Answers>(lock, stack, owner, wait, hook);
+  }
+  if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
+    tell_owner_died(lock, hook);
+    return answer;
+  }
+  // It says things that the waiting function would not: then that one shall speak.
+  return wait();
+}
+
+// In unusual ways; the stack is walked before.
+template <typename Answers, typename Try, typename Wait, typename Owner>
+__attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it, Wait wait, Owner owner_of,
+                                      const unwind::HookFrame* hook) {
+  if (inside_lock_function()) return wait();
+  const uint32_t stack = with_stack ? current_stack(hook->caller()) : 0;
+  const int answer = try_it();
+  if (!Answers::got(answer)) return take_busy<Answers>(lock, answer, stack, wait, owner_of, hook);
+  tell_taken_at(lock, stack);
+  return answer;
+}
+
+// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame. All but the usual way is
+// out of line, so that this one saves few registers.
+template <typename Answers, typename Try, typename Wait, typename Owner>
+__attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
+  const bool with_stack = tells_stack(lock);
+  if (__builtin_expect(with_stack, 0) || has_lock_options())
+    return take_at<Answers>(lock, with_stack, try_it, wait, owner_of, unwind::HookFrame::here());
+  const int answer = try_it();
+  if (__builtin_expect(!Answers::got(answer), 0))
+    return take_busy<Answers>(lock, answer, 0, wait, owner_of, unwind::HookFrame::here());
+  tell_taken(lock);
+  return Answers::kGot;
+}
+
+// Tries, and that is all.
+template <typename Answers, typename Try>
+__attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it) {
+  if (is_part_of_lock_function()) return try_it();
+  uint32_t stack = 0;
+  if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
+  const int answer = try_it();
+  if (Answers::got(answer))
+    tell_taken_at(lock, stack, kTried);
+  else if (Answers::busy(answer))
+    write_lock(PENNA_KIND_LOCK_BUSY, lock, penna_now());
+  else if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED)
+    tell_owner_died(lock, unwind::HookFrame::here());
+  return answer;
+}
+
+// The lock was given back at `time`: told with a stack, or as the options want it.
+void tell_given_back_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook);
+
+__attribute__((always_inline)) inline void tell_given_back(uint64_t lock, uint64_t time,
+                                                           const unwind::HookFrame* hook) {
+  if (tells_end(lock) || has_lock_options()) return tell_given_back_at(lock, time, hook);
+  holds_no_more(lock);
+  write_lock(PENNA_KIND_UNLOCK, lock, time);
+}
+
+// Written when the lock is free again, so that the record does not lengthen the hold; stamped before.
+template <typename Unlock>
+__attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock) {
+  const uint64_t now = penna_now();
+  const bool untold = tells_end(lock);
+  const int answer = unlock();
+  if (__builtin_expect(answer != 0, 0)) return answer;
+  if (untold) shall_tell_end(lock);
+  tell_given_back(lock, now, unwind::HookFrame::here());
+  return 0;
+}
+
+inline void tell_made(uint64_t lock, const unwind::HookFrame* hook) {
+  watch_from_birth(lock);
+  write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(hook->caller()), penna_now());
+}
+
+// Made, and about to be destroyed.
+template <typename Make>
+__attribute__((always_inline)) inline int make_lock(uint64_t lock, Make make) {
+  const int answer = make();
+  if (answer == 0) tell_made(lock, unwind::HookFrame::here());
+  return answer;
+}
+template <typename Destroy>
+__attribute__((always_inline)) inline int destroy_lock(uint64_t lock, Destroy destroy) {
+  const uint64_t now = penna_now();
+  const int answer = destroy();
+  if (answer == 0) write_lock(PENNA_KIND_LOCK_GONE, lock, now);
+  return answer;
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// pthread_mutex_lock and pthread_mutex_unlock of a mutex that nobody waits for.
+//
+// Why a file of its own: compiled without frame pointers and with sibling calls, each saves one register or three, and all
+// that is not usual is reached by a jump. Invariant: lock_record.h's, and such a jump leaves the stack as its caller had it.
+#include "agent/hooks/locks/mutexes.h"
+
+using namespace penna::agent;
+
+PENNA_EXPORT int pthread_mutex_lock(pthread_mutex_t* lock) {
+  if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_lock(lock) : take_watched_mutex(lock, false);
+  if (__builtin_expect(is_unusual(lock), 0)) return take_watched_mutex(lock, false);
+  if (tells_stack(mutex_word(lock))) return take_watched_mutex(lock, true);
+  const int answer = try_mutex(lock);
+  if (__builtin_expect(answer != 0, 0)) return take_busy_mutex(lock, answer);
+  tell_taken(mutex_word(lock));
+  return 0;
+}
+
+PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
+  if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_unlock(lock) : give_back_watched_mutex(lock);
+  if (tells_end(mutex_word(lock))) return give_back_watched_mutex(lock);
+  const uint64_t now = penna_now();
+  const int answer = real.pthread_mutex_unlock(lock);
+  if (__builtin_expect(answer > 0, 0)) return answer;  // an error; asked for != 0, gcc would keep the 0 to return it
+  if (tells_end(mutex_word(lock))) return tell_mutex_given_back(lock, now);
+  holds_no_more(mutex_word(lock));
+  write_lock(PENNA_KIND_UNLOCK, mutex_word(lock), now);
+  return 0;
+}

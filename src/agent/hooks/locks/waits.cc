@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// What else threads wait for: semaphores, barriers, the first call of pthread_once, the end of a thread.
+//
+// Nobody holds these, but of pthread_once: whoever makes the call. How waits are told: lock_record.h.
+// Invariant: results and errno are those of the real functions.
+#include <fcntl.h>
+#include <stdarg.h>
+#include <threads.h>
+
+#include "agent/core/sys.h"
+#include "agent/core/thread_of.h"
+#include "agent/hooks/locks/lock_record.h"
+
+namespace penna::agent {
+
+// A pthread_once that is going on in this thread, until its call begins.
+struct OnceCall {
+  void (*function)();
+  uint64_t lock;
+  uint32_t stack;        // of the one who calls pthread_once
+  const LockWait* wait;  // for another thread's call, when one was going on
+  bool began;
+};
+
+namespace {
+
+uint64_t word(const sem_t* semaphore) { return lock_word(semaphore, PENNA_SYNC_SEMAPHORE); }
+uint64_t word(const pthread_barrier_t* barrier) { return lock_word(barrier, PENNA_SYNC_BARRIER); }
+
+// glibc counts the waiters in the upper half of its first word.
+bool is_waited_for(const sem_t* semaphore) {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(semaphore), __ATOMIC_RELAXED) >> 32 != 0;
+}
+
+// The rest of a wait, which may be cancelled.
+template <typename Answers, typename Wait>
+__attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
+  int answer;
+  pthread_cleanup_push(LockWait::cancelled, told);
+  answer = wait();
+  pthread_cleanup_pop(0);
+  const uint64_t now = penna_now();
+  told->end(Answers::end(answer), now);
+  return answer;
+}
+
+// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow. Nor does a try end a thread that was
+// cancelled, as glibc's sem_wait() and sem_timedwait() do before they look at the semaphore.
+template <typename Wait>
+__attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) {
+  if (is_part_of_lock_function()) return wait();
+  const int saved = errno;
+  uint32_t stack = 0;
+  if (tells_stack(word(semaphore))) stack = current_stack(unwind::HookFrame::here()->caller());
+  if (real.sem_trywait(semaphore) == 0) {
+    write_taken(word(semaphore), stack, penna_now());
+    return 0;
+  }
+  errno = saved;
+  LockWait told = LockWait::begin_now(word(semaphore), stack, 0, unwind::HookFrame::here());
+  return wait_cancellably<ErrnoAnswers>(&told, wait);
+}
+
+// The function of the call that real pthread_once() makes. An exception may leave it: then the hold has no end.
+void make_once_call() {
+  OnceCall* call = thread.once_call;
+  const uint64_t lock = call->lock;
+  call->began = true;
+  if (call->wait != nullptr)
+    call->wait->end(PENNA_WAIT_GOT, penna_now());  // the other one left its call, by an exception, say
+  write_lock_at(PENNA_KIND_LOCK_AT, lock, call->stack, penna_now());
+  call->function();
+  write_lock(PENNA_KIND_UNLOCK, lock, penna_now());
+}
+
+// Once it is done, glibc's word says 2; libc's own test of that costs a call.
+bool is_done(const int* once) { return __atomic_load_n(once, __ATOMIC_ACQUIRE) == 2; }
+// And is odd while a thread makes the call.
+bool is_going_on(const int* once) { return (__atomic_load_n(once, __ATOMIC_RELAXED) & 1) != 0; }
+
+template <typename Call>
+void tell_once(const int* once, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
+  const uint64_t lock = lock_word(once, PENNA_SYNC_ONCE);
+  const uint32_t stack = current_stack(hook->caller());
+  const bool waits = is_going_on(once);
+  const LockWait wait = waits ? LockWait::begin_now(lock, stack, 0, hook) : LockWait{lock, penna_now(), stack, 0};
+  OnceCall call{function, lock, stack, waits ? &wait : nullptr, false};
+  OnceCall* outer = thread.once_call;
+  thread.once_call = &call;
+  call_it(make_once_call);
+  thread.once_call = outer;
+  if (!call.began) wait.end(PENNA_WAIT_GOT, penna_now());  // another thread made it, perhaps one that came in between
+}
+
+// glibc notes the tid in the thread's control block before pthread_create() returns, until the thread ends; where, is not promised: so it
+// is believed when it is right for the caller. Else what the thread told of itself; 0 before its first event.
+uint32_t tid_of(pthread_t other) {
+  constexpr uintptr_t kTidPlace = 720;  // glibc 2.x on x86-64
+  const auto noted = [](uintptr_t block) {
+    return __atomic_load_n(reinterpret_cast<const uint32_t*>(block + kTidPlace), __ATOMIC_RELAXED);
+  };
+  if (noted(unwind::thread_pointer()) == static_cast<uint32_t>(sys(SYS_gettid)))
+    if (const uint32_t tid = noted(other); tid != 0 && tid <= INT32_MAX) return tid;
+  return __atomic_load_n(&thread_of(other)->tid, __ATOMIC_RELAXED);
+}
+
+template <typename Answers, typename Join>
+__attribute__((always_inline)) inline int join(pthread_t other, Join join_it) {
+  const uint64_t lock = static_cast<uint64_t>(other) | uint64_t{PENNA_SYNC_JOIN} << 56;
+  LockWait told = LockWait::begin_now(lock, 0, tid_of(other), unwind::HookFrame::here());
+  return wait_cancellably<Answers>(&told, join_it);
+}
+
+}  // namespace
+}  // namespace penna::agent
+
+using namespace penna::agent;
+using penna::unwind::HookFrame;
+
+PENNA_EXPORT int sem_init(sem_t* semaphore, int shared, unsigned value) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_init(semaphore, shared, value));
+  return make_lock(word(semaphore), [=] { return real.sem_init(semaphore, shared, value); });
+}
+PENNA_EXPORT int sem_destroy(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_destroy(semaphore));
+  return destroy_lock(word(semaphore), [=] { return real.sem_destroy(semaphore); });
+}
+// Named ones: made here, as far as this process is concerned.
+PENNA_EXPORT sem_t* sem_open(const char* name, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const bool creates = (flags & O_CREAT) != 0;
+  const mode_t mode = creates ? va_arg(more, mode_t) : 0;
+  const unsigned value = creates ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  if (!recording(PENNA_LOCKS)) return have_real() ? real.sem_open(name, flags, mode, value) : SEM_FAILED;
+  sem_t* semaphore = real.sem_open(name, flags, mode, value);
+  if (semaphore != SEM_FAILED) make_lock(word(semaphore), [] { return 0; });
+  return semaphore;
+}
+PENNA_EXPORT int sem_close(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_close(semaphore));
+  return destroy_lock(word(semaphore), [=] { return real.sem_close(semaphore); });
+}
+PENNA_EXPORT int sem_wait(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_wait(semaphore));
+  pthread_testcancel();
+  return take_one(semaphore, [=] { return real.sem_wait(semaphore); });
+}
+PENNA_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_timedwait(semaphore, until));
+  if (!is_time(CLOCK_REALTIME, until)) return real.sem_timedwait(semaphore, until);
+  pthread_testcancel();
+  return take_one(semaphore, [=] { return real.sem_timedwait(semaphore, until); });
+}
+PENNA_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_clockwait(semaphore, clock, until));
+  if (!is_time(clock, until)) return real.sem_clockwait(semaphore, clock, until);
+  return take_one(semaphore, [=] { return real.sem_clockwait(semaphore, clock, until); });
+}
+PENNA_EXPORT int sem_trywait(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_trywait(semaphore));
+  const int answer = real.sem_trywait(semaphore);
+  if (is_part_of_lock_function()) return answer;
+  if (answer == 0)
+    write_lock(PENNA_KIND_LOCK, word(semaphore), penna_now());
+  else if (ErrnoAnswers::busy(answer))
+    write_lock(PENNA_KIND_LOCK_BUSY, word(semaphore), penna_now());
+  return answer;
+}
+PENNA_EXPORT int sem_post(sem_t* semaphore) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_post(semaphore));
+  const uint64_t now = penna_now();
+  const bool wakes = is_waited_for(semaphore);
+  const int answer = real.sem_post(semaphore);
+  if (is_part_of_lock_function() || answer != 0) return answer;
+  if (wakes)
+    write_lock_at(PENNA_KIND_UNLOCK_AT, word(semaphore), current_stack(HookFrame::here()->caller()), now);
+  else
+    write_lock(PENNA_KIND_UNLOCK, word(semaphore), now);
+  return answer;
+}
+
+PENNA_EXPORT int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
+                                      unsigned count) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_init(barrier, attributes, count));
+  return make_lock(word(barrier), [=] { return real.pthread_barrier_init(barrier, attributes, count); });
+}
+PENNA_EXPORT int pthread_barrier_destroy(pthread_barrier_t* barrier) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_destroy(barrier));
+  return destroy_lock(word(barrier), [=] { return real.pthread_barrier_destroy(barrier); });
+}
+PENNA_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_wait(barrier));
+  const uint64_t lock = word(barrier);
+  const LockWait told = LockWait::begin_now(lock, 0, 0, HookFrame::here());
+  const int answer = real.pthread_barrier_wait(barrier);
+  // The one who is told so was the last to come, and woke the others when it did.
+  if (answer == PTHREAD_BARRIER_SERIAL_THREAD)
+    write_record(PENNA_KIND_WAKE, penna_wake{lock, told.stack, UINT32_MAX}, PENNA_LOCKS, told.begin);
+  const bool passed = answer == 0 || answer == PTHREAD_BARRIER_SERIAL_THREAD;
+  told.end(passed ? PENNA_WAIT_GOT : PENNA_WAIT_ERROR, penna_now());
+  return answer;
+}
+
+PENNA_EXPORT int pthread_once(pthread_once_t* once, void (*function)()) {
+  if (is_done(once) || !recording(PENNA_LOCKS)) return have_real() ? real.pthread_once(once, function) : 0;
+  int answer = 0;
+  tell_once(
+      once, function, [&](void (*ours)()) { answer = real.pthread_once(once, ours); }, HookFrame::here());
+  return answer;
+}
+PENNA_EXPORT void call_once(once_flag* once, void (*function)()) {
+  auto* same = reinterpret_cast<pthread_once_t*>(once);  // glibc's is one of POSIX, with another name
+  if (is_done(same) || !recording(PENNA_LOCKS)) {
+    if (have_real()) real.call_once(once, function);
+    return;
+  }
+  tell_once(
+      same, function, [&](void (*ours)()) { real.call_once(once, ours); }, HookFrame::here());
+}
+
+PENNA_EXPORT int pthread_join(pthread_t other, void** result) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_join(other, result));
+  return join<PosixAnswers>(other, [=] { return real.pthread_join(other, result); });
+}
+PENNA_EXPORT int pthread_timedjoin_np(pthread_t other, void** result, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_timedjoin_np(other, result, until));
+  return join<PosixAnswers>(other, [=] { return real.pthread_timedjoin_np(other, result, until); });
+}
+PENNA_EXPORT int pthread_clockjoin_np(pthread_t other, void** result, clockid_t clock, const timespec* until) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_clockjoin_np(other, result, clock, until));
+  return join<PosixAnswers>(other, [=] { return real.pthread_clockjoin_np(other, result, clock, until); });
+}
+PENNA_EXPORT int thrd_join(thrd_t other, int* result) {
+  PENNA_UNLESS_LOCKS_ARE_RECORDED(real.thrd_join(other, result));
+  return join<C11Answers>(other, [=] { return real.thrd_join(other, result); });
+}

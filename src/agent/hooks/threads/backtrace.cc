@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines and hooks.
+//
+// Invariant: the frames are those of the untraced program, in their order; ours are left out.
+#include <stdint.h>
+
+#include "agent/modules/dynamic_symbols.h"
+#include "agent/modules/own_code.h"
+#include "agent/modules/real.h"
+#include "agent/stacks/unwinder.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace penna::agent {
+namespace {
+
+constexpr int kMostFrames = 2048;
+constexpr int kEndOfStack = 5, kContinue = 0;  // of _Unwind_Reason_Code
+
+// What the program asked of its unwinder.
+struct Asked {
+  OnFrame on_frame;
+  void* argument;
+  uintptr_t (*get_ip)(void* context);
+  bool own_frame;  // the next one is the wrapper's
+};
+
+int on_every_frame(void* context, void* argument) {
+  auto& asked = *static_cast<Asked*>(argument);
+  const bool ours = asked.own_frame || is_own_code(asked.get_ip(context));
+  asked.own_frame = false;
+  return ours ? kContinue : asked.on_frame(context, asked.argument);
+}
+
+}  // namespace
+}  // namespace penna::agent
+
+using namespace penna::agent;
+
+// Twice as many are asked for, because each may come with a trampoline; and one more, which is ours.
+PENNA_EXPORT int backtrace(void** frames, int size) {
+  if (real.backtrace == nullptr) resolve_real_functions();
+  if (size <= 0 || size > kMostFrames || real.backtrace == nullptr) return real.backtrace(frames, size);
+  auto** all = static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) * 2 + 1) * sizeof(void*)));
+  const int found = real.backtrace(all, size * 2 + 1);
+  int kept = 0;
+  for (int i = 1; i < found && kept < size; ++i)
+    if (!is_own_code(reinterpret_cast<uintptr_t>(all[i]))) frames[kept++] = all[i];
+  return kept;
+}
+
+PENNA_EXPORT int _Unwind_Backtrace(OnFrame on_frame, void* argument) {
+  // The unwinder may have come with a dlopen since the start.
+  auto walk = real._Unwind_Backtrace;
+  if (walk == nullptr) walk = reinterpret_cast<decltype(walk)>(next_definition("_Unwind_Backtrace"));
+  Unwinder unwinder;
+  if (walk == nullptr) return kEndOfStack;
+  if (!find_unwinder(reinterpret_cast<uintptr_t>(walk), &unwinder)) return walk(on_frame, argument);
+  Asked asked{on_frame, argument, unwinder.get_ip, true};
+  return walk(on_every_frame, &asked);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Jumps from one place of a program's stack to another, or to another stack: calls are left without exits there, and go on without
+// entries. Told to the channel while calls are recorded; nothing else of them changes.
+//
+// Invariant: what saves a place (setjmp, getcontext) is left by a jump to the real function, with the caller's own registers,
+// stack and return address: that is what they save (jumps_x86_64.S).
+#include "agent/core/writer.h"
+#include "agent/hooks/locks/lock_calls.h"
+#include "agent/modules/real.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace penna::agent {
+namespace {
+
+void tell_jump(penna_jump_what what, const void* buffer, const void* other) {
+  if (!recording(PENNA_CALLS)) return;
+  const penna_jump jump{reinterpret_cast<uintptr_t>(buffer), reinterpret_cast<uintptr_t>(other), what, 0};
+  write_record(PENNA_KIND_JUMP, jump, kNoClass, penna_now());
+}
+
+// Lock functions and allocators that are entered, and that this thread is in, are left, or waited in on a stack that is left.
+void leave_entered() {
+  thread.in_allocator = 0;
+  leave_lock_calls();
+}
+
+const RealFunctions& ready() {
+  if (real.setjmp == nullptr) resolve_real_functions();
+  return real;
+}
+
+}  // namespace
+
+// By jumps_x86_64.S: tells, and gives the function to go on to.
+extern "C" {
+#define PENNA_SAVES(name)                                                                           \
+  __attribute__((visibility("hidden"), used)) void* penna_agent_before_##name(const void* buffer) { \
+    tell_jump(PENNA_JUMP_SAVE, buffer, nullptr);                                                    \
+    return reinterpret_cast<void*>(ready().name);                                                   \
+  }
+PENNA_SAVES(setjmp)
+PENNA_SAVES(_setjmp)
+PENNA_SAVES(__sigsetjmp)
+PENNA_SAVES(getcontext)
+
+// Its arguments are those of a function that it will call: so it, too, is jumped to.
+__attribute__((visibility("hidden"), used)) void* penna_agent_before_makecontext(const ucontext_t* context) {
+  tell_jump(PENNA_JUMP_MAKE, context, context->uc_link);
+  return reinterpret_cast<void*>(ready().makecontext);
+}
+}
+
+}  // namespace penna::agent
+
+using namespace penna::agent;
+
+#define PENNA_GOES(name)                                     \
+  PENNA_EXPORT void name(__jmp_buf_tag* buffer, int value) { \
+    tell_jump(PENNA_JUMP_GO, buffer, nullptr);               \
+    leave_entered();                                         \
+    ready().name(buffer, value);                             \
+    __builtin_unreachable();                                 \
+  }
+PENNA_GOES(longjmp)
+PENNA_GOES(_longjmp)
+PENNA_GOES(siglongjmp)
+PENNA_GOES(__longjmp_chk)
+
+PENNA_EXPORT int setcontext(const ucontext_t* context) {
+  tell_jump(PENNA_JUMP_GO, context, nullptr);
+  leave_entered();
+  return ready().setcontext(context);
+}
+
+// This frame waits on the stack that is left, and returns from there.
+PENNA_EXPORT int swapcontext(ucontext_t* from, const ucontext_t* to) {
+  tell_jump(PENNA_JUMP_SWITCH, to, from);
+  const uint32_t in_allocator = thread.in_allocator;
+  LockCall* const lock_call = thread.lock_call;
+  thread.in_allocator = 0;
+  thread.lock_call = nullptr;
+  const int answer = ready().swapcontext(from, to);
+  thread.in_allocator = in_allocator;  // of whichever thread that is now
+  thread.lock_call = lock_call;
+  return answer;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Names that threads give themselves and each other. A thread is told with the name that it has at its first event, mostly its
+// creator's: many are named only then.
+//
+// Left out: what is written to /proc/PID/task/TID/comm; it is seen if it comes before the first event.
+// Invariant: results and errno are those of the real function.
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+#include "agent/core/lifecycle.h"
+#include "agent/core/sys.h"
+#include "agent/core/text.h"
+#include "agent/core/thread_of.h"
+#include "agent/core/writer.h"
+#include "agent/hooks/threads/filters.h"
+#include "agent/modules/real.h"
+#include "unwind/arch.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace penna::agent {
+namespace {
+
+// As much of a name as the kernel keeps.
+void copy_name(const char* name, char (&to)[16]) {
+  for (size_t i = 0; i + 1 < sizeof to && name[i] != 0; ++i) to[i] = name[i];
+}
+
+// As it was given, also of a thread that has no chunk yet, where the kernel may not be asked; else a thread without one tells it with its
+// first event. `given`: if the kernel says another name, it was another thread's.
+void tell_own_name(const char* given) {
+  penna_thread own{};
+  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
+  if (system_calls_filtered) {
+    copy_name(given, own.name);
+  } else {
+    if (__atomic_load_n(&thread.cursor, __ATOMIC_RELAXED) == kNoChunk) return;
+    sys(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(own.name));
+    if (!text_begins(given, own.name, text_length(own.name))) return;
+  }
+  write_record(PENNA_KIND_THREAD, own, kNoClass, penna_now());
+}
+
+// Soon the instruction that reads the clock ends the process: nothing is recorded any more. Also where the kernel will not have it.
+void leave_clock() {
+  if (process.channel == nullptr || armed() == kStarted) return;
+  stop_recording();
+  thread.muted = 1;
+  close_chunk();
+  process.channel->counters.clock_forbidden = 1;
+}
+
+// It was there to be named; by now it may have ended, as far as its namer lets it. One without an event tells its name with the first.
+void tell_name_of_other(pthread_t which, const char* name) {
+  constexpr uint32_t kAnyClass = (1u << PENNA_CLASS_COUNT) - 1;
+  if (process.channel == nullptr || (armed() & kAnyClass) == 0) return;
+  const Thread* other = thread_of(which);
+  if (!unwind::raw_probe(reinterpret_cast<uintptr_t>(&other->serial) & ~uintptr_t{7})) return;
+  penna_thread_named told{};
+  copy_name(name, told.name);
+  told.serial = __atomic_load_n(&other->serial, __ATOMIC_RELAXED);
+  told.tid = __atomic_load_n(&other->tid, __ATOMIC_RELAXED);
+  if (told.serial != 0) write_record(PENNA_KIND_THREAD, told, kNoClass, penna_now());
+}
+
+}  // namespace
+}  // namespace penna::agent
+
+using namespace penna::agent;
+
+PENNA_EXPORT int pthread_setname_np(pthread_t which, const char* name) noexcept {
+  if (real.pthread_setname_np == nullptr && !resolve_real_functions()) return EAGAIN;
+  const int error = real.pthread_setname_np(which, name);
+  const bool is_own = which == penna::unwind::thread_pointer();
+  if (error == 0) is_own ? tell_own_name(name) : tell_name_of_other(which, name);
+  return error;
+}
+
+PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as the kernel takes
+  va_list rest;
+  va_start(rest, option);
+  long arguments[4];
+  for (long& argument : arguments) argument = va_arg(rest, long);
+  va_end(rest);
+  if (real.prctl == nullptr && !resolve_real_functions()) return errno = EAGAIN, -1;
+  if (option == PR_SET_SECCOMP) system_calls_filtered = true;
+  const bool strict = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT;
+  if (strict || (option == PR_SET_TSC && arguments[0] == PR_TSC_SIGSEGV)) leave_clock();
+  const auto ask = [&] { return real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]); };
+  const bool filters = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_FILTER;
+  const int result = filters ? install_filter(reinterpret_cast<const void*>(arguments[1]), ask) : ask();
+  if (option == PR_SET_NAME && result == 0) tell_own_name(reinterpret_cast<const char*>(arguments[0]));
+  return result;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// See deep_binding.h. A module's pointers are those that its relocations name: of its linkage table, which the dynamic linker may fill at
+// the first call only; and of data.
+#include "agent/modules/deep_binding.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include "agent/modules/dynamic_symbols.h"
+#include "agent/modules/imports.h"
+#include "agent/modules/loader.h"
+#include "agent/modules/new_modules.h"
+#include "agent/modules/scopes.h"
+
+namespace penna::agent {
+namespace {
+
+bool expected;
+
+struct Relocations {
+  const ElfW(Rela) * first = nullptr;
+  size_t bytes = 0;
+  const ElfW(Rela) * begin() const { return first; }
+  const ElfW(Rela) * end() const { return first + (first != nullptr ? bytes / sizeof *first : 0); }
+};
+
+// What names and pointers a module has.
+struct Bindings {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  Relocations data, calls;
+
+  explicit Bindings(const link_map& map) {
+    for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
+      const uintptr_t address = address_of(map, *entry);
+      switch (entry->d_tag) {
+        case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(address); break;
+        case DT_STRTAB: names = reinterpret_cast<const char*>(address); break;
+        case DT_RELA: data.first = reinterpret_cast<const ElfW(Rela)*>(address); break;
+        case DT_RELASZ: data.bytes = entry->d_un.d_val; break;
+        case DT_JMPREL: calls.first = reinterpret_cast<const ElfW(Rela)*>(address); break;
+        case DT_PLTRELSZ: calls.bytes = entry->d_un.d_val; break;
+        default: break;
+      }
+    }
+  }
+};
+
+bool is_pointer(const ElfW(Rela) & relocation) {
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+}
+
+void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) {
+  const DynamicSymbols ours(*our_map());
+  const Bindings bindings(map);
+  const BindingScope scope(module.start, handle);
+  if (bindings.symbols == nullptr || bindings.names == nullptr) return;
+  const auto lead = [&](const ElfW(Rela) & relocation) {
+    const ElfW(Sym)& symbol = bindings.symbols[ELF64_R_SYM(relocation.r_info)];
+    const char* const name = bindings.names + symbol.st_name;
+    if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF) return;
+    const uintptr_t mine = ours.find(name).address, pointer = module.bias + relocation.r_offset;
+    if (mine == 0 || !module.holds(pointer)) return;
+    const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
+    if (now == mine) return;
+    const uintptr_t theirs = reinterpret_cast<uintptr_t>(next_definition(name));
+    const bool is_filled = !module.holds(now);
+    if (theirs != 0 && theirs == (is_filled ? now : scope.find(name, nullptr).address))
+      write_pointer(module.start, pointer, mine);
+  };
+  for (const ElfW(Rela) & relocation : bindings.data) lead(relocation);
+  for (const ElfW(Rela) & relocation : bindings.calls) lead(relocation);
+}
+
+}  // namespace
+
+void expect_deep_binding() { __atomic_store_n(&expected, true, __ATOMIC_RELAXED); }
+
+// Of those that came before the first such dlopen, pointers may be filled that would be filled the same later.
+void lead_deep_bindings_to_ours(void* opened) {
+  if (!__atomic_load_n(&expected, __ATOMIC_RELAXED)) return;
+  find_new_modules();
+  visit_new_modules(ModuleVisitor::kDeepBinding, opened, [](const NewModules& modules) {
+    for (uint32_t i = 0; i < modules.count(); ++i) {
+      dl_find_object found;
+      if (modules.handle(i) != nullptr && _dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0)
+        lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i));
+    }
+    return true;
+  });
+}
+
+}  // namespace penna::agent

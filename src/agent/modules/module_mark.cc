@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// See module_mark.h. The mark is the last byte of e_ident, which is padding: no file has it, and nobody looks there.
+#include "agent/modules/module_mark.h"
+
+#include <sys/mman.h>
+
+#include "agent/core/pages.h"
+#include "agent/core/sys.h"
+#include "unwind/program_headers.h"
+
+namespace penna::agent {
+namespace {
+
+constexpr uint8_t kMark = 0xa5;
+
+volatile uint8_t* mark_of(uintptr_t module_start) {
+  return reinterpret_cast<volatile uint8_t*>(module_start + EI_NIDENT - 1);
+}
+
+int protection_of(const ElfW(Phdr) & segment) {
+  return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+         ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+}
+
+// How the page is mapped that begins with the module's header; 0: not as one of a file.
+int protection_of_header(uintptr_t module_start, uintptr_t bias) {
+  for (const ElfW(Phdr) & segment : unwind::program_headers_at(module_start))
+    if (segment.p_type == PT_LOAD && segment.p_offset == 0 && bias + segment.p_vaddr == module_start)
+      return protection_of(segment);
+  return 0;
+}
+
+}  // namespace
+
+bool set_mark(uintptr_t module_start, uintptr_t bias) {
+  const int protection = protection_of_header(module_start, bias);
+  const auto page = static_cast<long>(module_start);
+  if ((protection & PROT_READ) == 0 || *mark_of(module_start) != 0) return false;
+  if (sys_failed(sys(SYS_mprotect, page, kPageBytes, protection | PROT_WRITE))) return false;
+  *mark_of(module_start) = kMark;
+  sys(SYS_mprotect, page, kPageBytes, protection);
+  return true;
+}
+
+bool has_mark(uintptr_t module_start) { return *mark_of(module_start) == kMark; }
+
+}  // namespace penna::agent

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The table of module_subscriber.h. On top of all that it names: nothing includes it.
+#include "agent/calls/call_values.h"
+#include "agent/core/return_trampolines.h"
+#include "agent/hooks/alloc/allocators.h"
+#include "agent/hooks/locks/lock_calls.h"
+#include "agent/modules/module_subscriber.h"
+#include "agent/modules/near_ranges.h"
+#include "agent/patch/entered_functions.h"
+#include "agent/patch/probes.h"
+#include "agent/stacks/stacks.h"
+
+namespace penna::agent {
+namespace {
+
+constexpr ModuleSubscriber kCallValues{.on_gone = forget_captures};
+constexpr ModuleSubscriber kEnteredFunctions{.on_gone = forget_entered_functions};
+constexpr ModuleSubscriber kAllocators{.on_gone = [](uintptr_t start, uintptr_t) { forget_allocator(start); },
+                                       .on_new = enter_allocators,
+                                       .start = start_allocators,
+                                       .event_class = PENNA_ALLOC};
+constexpr ModuleSubscriber kLocks{
+    .on_gone = [](uintptr_t start, uintptr_t) { forget_lock_functions(start); },
+    .on_new = enter_lock_functions,
+    .start = [](const penna_config& config, bool) { return start_lock_functions(config); },
+    .event_class = PENNA_LOCKS};
+constexpr ModuleSubscriber kProbes{.on_gone = [](uintptr_t start, uintptr_t) { forget_probes(start); },
+                                   .on_new = enter_probes,
+                                   .start = start_probes,
+                                   .event_class = PENNA_POINTS};
+constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
+constexpr ModuleSubscriber kReturnLinks{.on_gone = mark_return_links_stale};
+constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
+
+}  // namespace
+
+// Called from first to last. Near memory is unmapped behind all who know addresses in it: another thread may be lowering the semaphores of
+// probes (stop_probes()).
+const ModuleSubscriber module_subscribers[kModuleSubscribers] = {kCallValues, kEnteredFunctions, kAllocators,  kLocks,
+                                                                 kProbes,     kNearMemory,       kReturnLinks, kStacks};
+
+}  // namespace penna::agent

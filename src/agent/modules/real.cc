@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// See real.h.
+#include "agent/modules/real.h"
+
+#include <stdint.h>
+
+#include "agent/core/text.h"
+#include "agent/modules/dynamic_symbols.h"
+#include "agent/modules/loader.h"
+#include "agent/modules/scopes.h"
+
+extern "C" char** environ;
+
+namespace penna::agent {
+
+RealFunctions real;
+bool real_is_known;
+void* (*programs_realloc)(void*, size_t);
+
+namespace {
+
+enum Progress : uint32_t { kNotYet, kAtWork, kDone };
+uint32_t progress;
+
+// The condition variables of glibc's oldest version have another layout. Of clockwait, which came later, there is one only.
+void* find(const char* name) {
+  if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
+    if (void* versioned = next_definition(name, "GLIBC_2.3.2")) return versioned;
+  return next_definition(name);
+}
+
+struct EarlyBlock {
+  size_t bytes;
+  size_t padding;
+};
+
+size_t early_used;
+
+}  // namespace
+
+alignas(64) char early_memory[64 << 10];
+
+bool resolve_real_functions() {
+  uint32_t seen = kNotYet;
+  if (!__atomic_compare_exchange_n(&progress, &seen, kAtWork, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+    return seen == kDone;
+  note_linked_modules();
+#define PENNA_REAL(name) real.name = reinterpret_cast<decltype(real.name)>(find(#name));
+#define PENNA_REAL_UNDECLARED(name, ...) PENNA_REAL(name)
+#include "agent/modules/real.inc"
+#undef PENNA_REAL_UNDECLARED
+#undef PENNA_REAL
+  iterate_modules = real.dl_iterate_phdr;
+  if (_r_debug.r_map != nullptr)
+    programs_realloc =
+        reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);
+  real_is_known = true;
+  __atomic_store_n(&progress, kDone, __ATOMIC_RELEASE);  // pairs with the acquire above
+  return true;
+}
+
+bool libc_is_ready() { return environ != nullptr; }
+
+void* early_alloc(size_t bytes, size_t alignment) {
+  if (alignment < sizeof(EarlyBlock)) alignment = sizeof(EarlyBlock);
+  size_t whole = (bytes + sizeof(EarlyBlock) + 2 * alignment) & ~size_t{15};
+  if (bytes > sizeof early_memory || whole > sizeof early_memory) return nullptr;
+  size_t at = __atomic_fetch_add(&early_used, whole, __ATOMIC_RELAXED);
+  if (at + whole > sizeof early_memory) return nullptr;
+  auto address = reinterpret_cast<uintptr_t>(early_memory + at) + sizeof(EarlyBlock);
+  address = (address + alignment - 1) & ~(alignment - 1);
+  auto* block = reinterpret_cast<EarlyBlock*>(address) - 1;
+  block->bytes = bytes;
+  return block + 1;  // static memory: zero
+}
+
+size_t early_size(const void* block) { return (static_cast<const EarlyBlock*>(block) - 1)->bytes; }
+
+}  // namespace penna::agent

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The functions that the agent stands in front of: the next definitions after ours, in the order of the dynamic linker.
+//
+// Why a table: which functions are replaced reads off one list, real.inc. Invariant: after resolve_real_functions()
+// has returned true, no entry is null that libc 2.34 or later defines (_Unwind_Backtrace is libgcc's).
+#pragma once
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <threads.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "agent/core/state.h"
+
+namespace penna::agent {
+
+using OnFrame = int (*)(void* context, void* argument);  // _Unwind_Trace_Fn
+
+// The type of a declared function's address, but for noexcept and the attributes: a hook may be called with arguments that these rule out, and
+// goes on as the function does.
+template <typename Result, typename... Arguments>
+Result (*plain_pointer(Result (*)(Arguments...)))(Arguments...);
+template <typename Result, typename... Arguments>
+Result (*plain_pointer(Result (*)(Arguments..., ...)))(Arguments..., ...);
+
+struct RealFunctions {
+#define PENNA_REAL(name) decltype(plain_pointer(&::name)) name;
+#define PENNA_REAL_UNDECLARED(name, result, arguments) result(*name) arguments;
+#include "agent/modules/real.inc"
+#undef PENNA_REAL_UNDECLARED
+#undef PENNA_REAL
+};
+
+#pragma GCC visibility push(hidden)  // called through where they lie
+extern RealFunctions real;
+extern bool real_is_known;  // all of them
+#pragma GCC visibility pop
+
+// Other things are recorded, those of this class are not: the real function is all there is to call.
+__attribute__((always_inline)) inline bool only_others_recorded(penna_event_class event_class) {
+  const uint32_t bits = armed();
+  return (bits & class_bit(event_class)) == 0 && bits != 0 && real_is_known;
+}
+
+// Looks all of them up, once, where the dynamic linker looks, and without it: dlsym may allocate, and the program's own malloc may be at
+// work just now. False while another caller (or an outer frame of this one) is at it: what is asked for meanwhile comes from early_alloc().
+bool resolve_real_functions();
+
+// What the program itself defines, in front of ours: what libc's own calls of it reach. Null: nothing.
+extern void* (*programs_realloc)(void*, size_t);
+
+// True once libc has been initialised far enough for a rendezvous.
+bool libc_is_ready();
+
+// Memory for the few requests that come before malloc is known. Never given back. Null when used up.
+void* early_alloc(size_t bytes, size_t alignment);
+extern __attribute__((visibility("hidden"))) char early_memory[64 << 10];
+inline bool is_early(const void* block) {
+  return static_cast<size_t>(static_cast<const char*>(block) - early_memory) < sizeof early_memory;
+}
+size_t early_size(const void* block);
+
+}  // namespace penna::agent

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// CodeWriter: writes what the recorder has planned (penna/patch_plan.h) over the code of a module.
+//
+// Why in two parts: other threads may run that code. What lies behind the head of a patch is nobody's way as long as the head is as it
+// was, so it is written first; the head then changes by one store that no processor sees half of. Through another view of the
+// page, as detail/patch.h says: it is never writable where it is executable.
+// Invariant: nothing is written where the bytes are not those that were planned upon, nor outside the module's code.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/core/state.h"
+#include "agent/modules/loader.h"
+#include "agent/patch/sites.h"
+#include "penna/patch_plan.h"
+
+namespace penna::agent {
+
+inline constexpr uint64_t kCacheLine = 64;
+
+inline bool holds_bytes(uintptr_t address, const uint8_t* bytes, int count) {
+  for (int i = 0; i < count; ++i)
+    if (reinterpret_cast<const volatile uint8_t*>(address)[i] != bytes[i]) return false;
+  return true;
+}
+
+// Writes code of one module.
+class CodeWriter {
+ public:
+  // `alone`: there is no other thread.
+  CodeWriter(const penna_patch_question& question, bool alone)
+      : lock_(BoardLock::kASecond), elf_(elf_of_module(question.start)), patcher_{board(), 0, 0}, alone_(alone) {}
+  ~CodeWriter() { finish(); }
+  CodeWriter(const CodeWriter&) = delete;
+  CodeWriter& operator=(const CodeWriter&) = delete;
+
+  bool may_write(const penna_patch& patch) const {
+    const penna_elf_range code = penna_elf_code_at(&elf_, patch.address);
+    return lock_ && patch.bytes <= sizeof patch.before && patch.head != 0 && patch.head <= 8 &&
+           patch.head <= patch.bytes && code.start != code.end && patch.address + patch.bytes <= code.end;
+  }
+  bool is_as_planned(const penna_patch& patch) const {
+    return may_write(patch) && holds_bytes(patch.address, patch.before, patch.bytes);
+  }
+  // What write_tail() has left: the head as it was.
+  static bool is_prepared(const penna_patch& patch) {
+    return holds_bytes(patch.address, patch.before, patch.head) &&
+           holds_bytes(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
+  }
+  // What nobody runs as long as the head is as it was. False: the system does not allow it.
+  bool write_tail(const penna_patch& patch) {
+    return patch.bytes == patch.head ||
+           write(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
+  }
+  bool write_head(const penna_patch& patch) {
+    return alone_ ? write(patch.address, patch.after, patch.head) : write_whole(patch);
+  }
+  void finish() {
+    if (lock_) penna_finish_patching(&patcher_);
+  }
+  // Can its head be written under running threads? Within one line of the cache, what they fetch is old or new.
+  static bool fits_line(const penna_patch& patch) { return patch.address % kCacheLine + patch.head <= kCacheLine; }
+
+ private:
+  bool write(uintptr_t at, const uint8_t* bytes, unsigned count) {
+    const penna_elf_range code = penna_elf_code_at(&elf_, at);
+    return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));
+  }
+  // By one store, under running threads (techniques: measured at every offset). Eight bytes that hold the head and do not leave its
+  // line.
+  bool write_whole(const penna_patch& patch) {
+    if (!fits_line(patch)) return false;
+    const uintptr_t line = patch.address & ~uintptr_t{kCacheLine - 1};
+    const uintptr_t at = patch.address < line + kCacheLine - 8 ? patch.address : line + kCacheLine - 8;
+    uint8_t word[8];
+    __builtin_memcpy(word, reinterpret_cast<const void*>(at), sizeof word);
+    __builtin_memcpy(word + (patch.address - at), patch.after, patch.head);
+    return write(at, word, sizeof word);
+  }
+
+  BoardLock lock_;  // not longer than it writes: constructors wait for it under the dynamic linker's lock
+  penna_elf_module elf_;
+  penna_patcher patcher_;
+  bool alone_;
+};
+
+}  // namespace penna::agent

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// See points.h. The steps: modules -> their note -> their sites -> id, SITE record, patched slot.
+#include "agent/patch/points.h"
+
+#include <cpuid.h>
+
+#include "agent/core/call_filters.h"
+#include "agent/core/text.h"
+#include "agent/core/writer.h"
+#include "agent/modules/modules.h"
+#include "agent/patch/site_records.h"
+#include "agent/patch/sites.h"
+#include "agent/stacks/stacks.h"
+#include "penna/detail/site_text.h"
+
+namespace penna::agent {
+
+extern "C" {
+void penna_point_reserve_entry();
+void penna_point_values_entry();
+void penna_point_stack_entry();
+void penna_point_stack_values_entry();
+__attribute__((visibility("hidden"))) uint8_t penna_point_has_xsave;
+}
+
+// points_x86_64.S counts on these.
+static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
+static_assert(offsetof(penna_chunk, time_begin) == 8 && PENNA_CHUNK_BYTES == 0x10000);
+static_assert(kWithStack == 1);
+static_assert(class_bit(PENNA_POINTS) == 1 << 3 && PENNA_FULL_TIME_BITS == 48 && sizeof(penna_point) == 8);
+
+namespace {
+
+bool wanted;            // the recorder asked for points
+bool recording_points;  // and is there
+bool recording_pools;   // and takes allocations: what penna/alloc.h tells
+
+// Globs of the points that are recorded with their stacks, each ended by a zero; an empty one ends the list.
+char stack_patterns[sizeof(penna_config::point_patterns) + 1];
+
+// ---- Telling ---------------------------------------------------------------------------------------------------------
+
+void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
+  char text[kSiteTextRoom];
+  const size_t bytes =
+      penna_copy_site_text(&site, reinterpret_cast<const char*>(module.table.end), text, kSiteTextRoom);
+  penna_site_info info{id, site.line, 0, static_cast<uint16_t>(bytes), site.arg_count, site.kind, {}};
+  if (penna_has_slot(&site)) {
+    info.address = penna_slot_of(&site);
+    ensure_module(info.address);
+  }
+  for (unsigned i = 0; i < site.arg_count; ++i) info.arg_types[i] = site.types >> (4 * i) & 15;
+  tell_site(info, text);
+}
+
+void give_id(const SiteModule& module, const penna_point_site& site, penna_point_state& state) {
+  uint32_t words = 2u + site.arg_count;
+  const char* text = penna_text_of(&site);
+  const uint8_t stack = site.kind == PENNA_SITE_SPAN_END ? 0 : stack_bits(text, site.text_bytes);
+  state.bytes = static_cast<uint8_t>(words * 8 | stack);
+  state.head = static_cast<uint16_t>(penna_full_header(PENNA_KIND_POINT, words, 0) | PENNA_TAG_BUSY);
+  state.arg_count = site.arg_count;
+  state.types = site.types & ((uint64_t{1} << (4 * site.arg_count)) - 1);
+  state.id = new_site_id();
+  tell(module, site, state.id);
+}
+
+void tell_all_again() {
+  for (const SiteModule& module : site_modules()) {
+    if (module.table.note == nullptr) continue;
+    const penna_point_site* first = penna_first_site(&module.table);
+    for (uint32_t i = 0; i < penna_site_count(&module.table); ++i) {
+      if (!penna_site_is_sound(&module.table, first + i)) continue;
+      penna_point_state* state = penna_state_of(first + i);
+      if (state->first == 0) state->first = i + 1;
+      if (state->first == i + 1 && state->id != 0) tell(module, first[i], state->id);
+    }
+  }
+}
+
+// ---- Switching ------------------------------------------------------------------------------------------------------
+
+void fill_entries(penna_point_entries* entries) {
+  const auto [reserve, values] = point_entries();
+  entries->reserve = reserve;
+  entries->values = values;
+}
+
+bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
+  if (site.kind == PENNA_SITE_POOL) return recording_pools;
+  if (!recording_points) return false;
+  penna_point_state* state = penna_state_of(&site);
+  if (state->id == 0) give_id(module, site, *state);
+  return true;
+}
+
+constexpr SiteRules kRules{prepare_to_record, fill_entries};
+
+// One request, for all modules, these and later ones. False when there is no memory to remember it.
+bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, penna_change_counts* counts) {
+  if (!penna_remember_wish(board(), pattern, kinds, wish)) return false;
+  Switcher switcher(kRules);
+  penna_request request{pattern, kinds, ++board()->stamp, wish};
+  for (SiteModule& module : site_modules()) switcher.change(module, request, counts);
+  return true;
+}
+
+// visit(sign, pattern)
+template <typename Visit>
+void for_each_pattern(const penna_config& config, Visit&& visit) {
+  char own[sizeof config.point_patterns + 1];
+  __builtin_memcpy(own, config.point_patterns, sizeof own - 1);
+  own[sizeof own - 1] = '\0';
+  for (const char* pattern = own; *pattern != '\0'; pattern += text_length(pattern) + 1) visit(*pattern, pattern + 1);
+}
+
+// What the recorder asked for, as wishes: "+glob" and "-glob"; with no "+" first, all points are on but these.
+void take_patterns(const penna_config& config) {
+  penna_change_counts ignored{};
+  if (config.point_patterns[0] != '+') change_sites("*", PENNA_RECORDED_KINDS, penna_wish_on(), &ignored);
+  for_each_pattern(config, [&](char sign, const char* pattern) {
+    if (sign == '@') return;
+    change_sites(pattern, PENNA_RECORDED_KINDS, sign == '+' ? penna_wish_on() : penna_wish_off(), &ignored);
+  });
+}
+
+// Before the first point gets its id. A program that records itself has modules that entered by the usual way until now.
+void take_stack_patterns(const penna_config& config) {
+  char* to = stack_patterns;
+  for_each_pattern(config, [&](char sign, const char* pattern) {
+    if (sign != '@') return;
+    const size_t bytes = text_length(pattern) + 1;
+    __builtin_memcpy(to, pattern, bytes);
+    to += bytes;
+  });
+  *to = '\0';
+  for (const SiteModule& module : site_modules())
+    if (module.table.note != nullptr) fill_entries(penna_entries_of(&module.table));
+}
+
+void settle_all() {
+  Switcher switcher(kRules);
+  for (SiteModule& module : site_modules()) switcher.settle(module);
+}
+
+// The program itself changes something: penna_switchboard.change.
+int change_for_program(const char* pattern, uint32_t kinds, const penna_wish* wish, penna_change_counts* counts) {
+  BoardLock lock(BoardLock::kWait);
+  return change_sites(pattern, kinds, *wish, counts);
+}
+
+// What the agent can be sure of before the first event: one processor feature, and the kernel's leave to patch.
+void prepare() {
+  unsigned a, b, c, d;
+  constexpr unsigned kOsXsave = 1u << 27;
+  penna_point_has_xsave = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kOsXsave) != 0;
+  penna_prepare_patching();
+}
+
+// What begin_record() does once it has room, without its look at the chunk's age: the chunk is new.
+uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
+  if (record == nullptr) return nullptr;
+  open_record(record, penna_full_header(PENNA_KIND_POINT, words, penna_now()));
+  record[1] = id;
+  return record;
+}
+
+}  // namespace
+
+void start_points(const penna_config& config, bool forked) {
+  if (forked) {
+    if (wanted) tell_all_again();
+    return;
+  }
+  wanted = (config.classes & class_bit(PENNA_POINTS)) != 0;
+  const bool pools = (config.classes & class_bit(PENNA_ALLOC)) != 0;
+  if (!wanted && !pools) return;
+  prepare();
+  BoardLock lock(BoardLock::kWait);
+  if (wanted) take_stack_patterns(config);
+  {
+    Switcher switcher(kRules);
+    find_site_modules(switcher);
+  }
+  penna_change_counts ignored{};
+  if (pools) change_sites("*", PENNA_POOL_KINDS, penna_wish_on(), &ignored);
+  if (wanted) {
+    take_patterns(config);
+    board()->change = reinterpret_cast<uintptr_t>(&change_for_program);
+  }
+  recording_points = wanted;
+  recording_pools = pools;
+  settle_all();
+}
+
+void stop_points() {
+  if (code_refused()) return;
+  BoardLock lock(BoardLock::kTry);
+  if (!(recording_points || recording_pools) || !lock) return;
+  recording_points = recording_pools = false;
+  settle_all();
+}
+
+penna_control_status change_points(const char* pattern, bool on, penna_change_counts* counts) {
+  if (!wanted) return PENNA_CONTROL_NOT_RECORDED;
+  BoardLock lock(BoardLock::kTry);
+  if (!lock) return PENNA_CONTROL_BUSY;
+  bool room = change_sites(pattern, PENNA_ALL_KINDS, on ? penna_wish_on() : penna_wish_off(), counts);
+  return room ? PENNA_CONTROL_DONE : PENNA_CONTROL_FULL;
+}
+
+PointEntries point_entries() {
+  const auto address = [](void (*entry)()) { return reinterpret_cast<uintptr_t>(entry); };
+  if (stack_patterns[0] == '\0') return {address(penna_point_reserve_entry), address(penna_point_values_entry)};
+  return {address(penna_point_stack_entry), address(penna_point_stack_values_entry)};
+}
+
+uint8_t stack_bits(const char* text, uint32_t bytes) {
+  penna_site_name name;
+  penna_name_text(text, bytes, &name);
+  for (const char* pattern = stack_patterns; *pattern != '\0'; pattern += text_length(pattern) + 1)
+    if (penna_text_matches(pattern, name.full) != 0) return kWithStack;
+  return 0;
+}
+
+uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t) {
+  if (!recording(PENNA_POINTS)) return nullptr;
+  Record record = begin_record(PENNA_KIND_POINT, words, PENNA_POINTS, penna_now());
+  if (record) record.words[1] = id;
+  return record.words;
+}
+
+uint64_t* reserve_point_with_stack(uint32_t id, uint32_t words, uint64_t registers) {
+  if (!recording(PENNA_POINTS)) return nullptr;
+  const uint64_t stack = current_stack(*reinterpret_cast<const unwind::Registers*>(registers));
+  Record record = begin_record(PENNA_KIND_POINT, words, PENNA_POINTS, penna_now());
+  if (record) record.words[1] = id | stack << 32;
+  return record.words;
+}
+
+uint64_t* reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at) {
+  return begin_point(id, reserve_in_new_chunk(at, words * 8, PENNA_POINTS), words);
+}
+
+uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
+  return begin_point(id, reserve_again(reinterpret_cast<uint64_t*>(at), words, PENNA_POINTS), words);
+}
+
+}  // namespace penna::agent
+
+// ---- Called by the constructors and destructors of modules with points ------------------------------------------------
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+// Its sites may be events and triggers: those of a module are switched here, whether somebody records or not.
+PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
+  using namespace penna::agent;
+  if (armed() == 0) after_fork_or_start();
+  if (code_refused()) return;
+  BoardLock lock(BoardLock::kWait);
+  Switcher switcher(kRules);
+  add_site_module(note, switcher);
+}
+
+PENNA_EXPORT void penna_agent_module_unloaded(const penna_point_module* note) {
+  using namespace penna::agent;
+  if (code_refused()) return forget_site_module(note);  // nobody switches any more
+  BoardLock lock(BoardLock::kWait);
+  forget_site_module(note);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Follows the target into the programs that it starts: every exec gets our variables into its environment.
+//
+// Why here and not by leaving them in `environ`: see environment.h. system() and popen() start their shell inside libc,
+// so for them the command becomes: our variables, then `exec sh -c` of the same command under the same name.
+// Invariant: only the stack of the caller is used: these run in vfork children and in signal handlers.
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/core/call_filters.h"
+#include "agent/core/environment.h"
+#include "agent/core/lifecycle.h"
+#include "agent/core/mapped_memory.h"
+#include "agent/core/sys.h"
+#include "agent/core/text.h"
+#include "agent/hooks/threads/limits.h"
+#include "agent/modules/dynamic_symbols.h"
+#include "agent/modules/real.h"
+#include "agent/programs/programs.h"
+#include "agent/programs/starts.h"
+#include "penna/clock.h"
+
+#define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
+
+extern "C" char** environ;
+
+namespace penna::agent {
+namespace {
+
+bool following() {
+  if (real.execve == nullptr) resolve_real_functions();
+  return recorder_socket() != nullptr && agent_path()[0] != '\0';
+}
+
+// What is going to be started, told to the recorder before an exec, which does not come back when it works. What did not start is
+// taken back.
+class ExecTold {
+ public:
+  explicit ExecTold(const ProgramToStart& program) : told_(program.is_there) {
+    if (!told_) return;
+    tell_start(own_pid(), program.why, program.path, penna_now());
+    if (program.why == PENNA_START_EXPECTED) expect_process(1);
+  }
+  void failed(const ProgramToStart& program) const {
+    if (!told_) return;
+    tell_start(own_pid(), PENNA_START_FAILED, program.path, penna_now());
+    if (program.why == PENNA_START_SECCOMP) count_unfollowed(-1);
+    if (program.why == PENNA_START_EXPECTED) expect_process(-1);
+  }
+
+ private:
+  bool told_;
+};
+
+// The same of a child, whose number is known when it has been started.
+class SpawnTold {
+ public:
+  explicit SpawnTold(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
+    if (program.why == PENNA_START_EXPECTED) expect_process(1);
+  }
+  void failed(const ProgramToStart& program) const {
+    if (program.why == PENNA_START_EXPECTED) expect_process(-1);
+  }
+  void worked(const ProgramToStart& program) const {
+    tell_start(static_cast<uint32_t>(*pid_), program.why, program.path, began_);
+  }
+
+ private:
+  uint64_t began_;
+  const pid_t* pid_;
+};
+
+// Calls start(environment) with our variables added to `from`; it gives 0 or does not come back when it works. The new
+// environment lies on the stack: an exec never comes back when it works, and a spawn has copied it when it does.
+// look(&program): what it starts. told(program): tells the recorder.
+template <typename Start, typename Look, typename Told>
+int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
+  if (!following()) return start(from);
+  ProgramToStart program;
+  program.path = name != nullptr ? name : "";
+  if (program_refused()) {
+    program.why = PENNA_START_SECCOMP;
+  } else {
+    look(&program);
+    look_for_agent(agent_path(), &program);
+  }
+  const ExecEnvironment size = exec_environment_size(from, program.runtime);
+  if (program.takes_variables() && (size.pointers > 16384 || size.bytes > 65536))
+    program.why = PENNA_START_TOO_MUCH;  // rather not followed than out of stack
+  auto told = tell(program);
+  int error;
+  if (program.takes_variables()) {
+    auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
+    auto* text = static_cast<char*>(__builtin_alloca(size.bytes));
+    error = start(make_exec_environment(from, program.runtime, pointers, text));
+  } else {
+    error = start(from);
+  }
+  if (error != 0) told.failed(program);
+  if constexpr (requires { told.worked(program); })
+    if (error == 0) told.worked(program);
+  return error;
+}
+
+template <typename Start, typename Look>
+int exec_with_ours(const char* name, char* const* from, Start start, Look look) {
+  return with_our_environment(name, from, start, look, [](const ProgramToStart& program) { return ExecTold(program); });
+}
+
+// spawn(pid, environment)
+template <typename Spawn, typename Look>
+int spawn_with_ours(pid_t* pid, const char* name, char* const* from, Spawn spawn, Look look) {
+  pid_t child = 0;
+  const int error = with_our_environment(
+      name, from, [&](char* const* e) { return spawn(&child, e); }, look,
+      [&](const ProgramToStart& program) { return SpawnTold(program, &child); });
+  if (error == 0 && pid != nullptr) *pid = child;
+  return error;
+}
+
+// Appends `text` as one word of a shell command.
+char* append_quoted(char* to, const char* text) {
+  *to++ = '\'';
+  for (; *text != '\0'; ++text) {
+    if (*text == '\'')
+      to = text_append(to, "'\\''");
+    else
+      *to++ = *text;
+  }
+  *to++ = '\'';
+  return to;
+}
+
+constexpr char kShell[] = "/bin/sh";
+
+// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays "sh".
+template <typename Start>
+auto with_our_command(const char* command, Start start) {
+  if (command == nullptr || !following()) return start(command);
+  ProgramToStart shell;
+  if (program_refused())
+    shell.why = PENNA_START_SECCOMP;
+  else
+    look_for_agent(agent_path(), &shell);
+  if (!shell.takes_variables()) {
+    tell_start(0, shell.why, kShell, penna_now());
+    return start(command);
+  }
+  const char* preloaded = "";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
+  size_t quoted = 4 * (text_length(command) + 2 * text_length(preloaded) + text_length(agent_path()) +
+                       text_length(recorder_socket()));
+  const MappedMemory memory(2 * (quoted + 128), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (memory.at() == nullptr) return start(command);
+  auto* const line = reinterpret_cast<char*>(memory.at());
+  auto* const plain = reinterpret_cast<char*>(memory.at() + memory.bytes() / 2);
+  *append_preload(plain, preloaded, "") = '\0';
+  char* to = append_quoted(text_append(line, "LD_PRELOAD="), plain);
+  to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
+  to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
+  *text_append(to, " sh") = '\0';
+  expect_process(1);
+  return start(line);
+}
+
+// The arguments of execl and its kin as an array on the stack of the caller.
+#define PENNA_COLLECT_ARGUMENTS(argv, first)                                                       \
+  va_list count_list, list;                                                                        \
+  va_start(count_list, first);                                                                     \
+  size_t argument_count = 0;                                                                       \
+  for (const char* a = first; a != nullptr; a = va_arg(count_list, const char*)) ++argument_count; \
+  va_end(count_list);                                                                              \
+  auto** argv = static_cast<char**>(__builtin_alloca((argument_count + 1) * sizeof(char*)));       \
+  argv[0] = const_cast<char*>(first);                                                              \
+  va_start(list, first);                                                                           \
+  for (size_t i = 1; i <= argument_count; ++i) argv[i] = va_arg(list, char*)
+
+}  // namespace
+}  // namespace penna::agent
+
+using namespace penna::agent;
+
+PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
+  const LimitsAsAsked limits;
+  return exec_with_ours(
+      path, envp, [=](char* const* e) { return real.execve(path, argv, e); },
+      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
+}
+
+PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
+
+PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
+  const LimitsAsAsked limits;
+  return exec_with_ours(
+      file, envp, [=](char* const* e) { return real.execvpe(file, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
+}
+
+PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
+
+PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
+  const LimitsAsAsked limits;
+  return exec_with_ours(
+      "", envp, [=](char* const* e) { return real.fexecve(fd, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_descriptor(fd, envp, program); });
+}
+
+PENNA_EXPORT int execl(const char* path, const char* first, ...) {
+  PENNA_COLLECT_ARGUMENTS(argv, first);
+  va_end(list);
+  return execve(path, argv, environ);
+}
+
+PENNA_EXPORT int execlp(const char* file, const char* first, ...) {
+  PENNA_COLLECT_ARGUMENTS(argv, first);
+  va_end(list);
+  return execvpe(file, argv, environ);
+}
+
+PENNA_EXPORT int execle(const char* path, const char* first, ...) {
+  PENNA_COLLECT_ARGUMENTS(argv, first);
+  auto** envp = va_arg(list, char**);
+  va_end(list);
+  return execve(path, argv, envp);
+}
+
+PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                             const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return spawn_with_ours(
+      pid, path, envp,
+      [=](pid_t* p, char* const* e) { return real.posix_spawn(p, path, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
+}
+
+PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                              const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return spawn_with_ours(
+      pid, file, envp,
+      [=](pid_t* p, char* const* e) { return real.posix_spawnp(p, file, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
+}
+
+#ifdef __x86_64__
+// Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too (symbol_versions_x86_64.map).
+static decltype(real.posix_spawn) old_spawn(const char* name) {
+  void* found = next_definition(name, "GLIBC_2.2.5");
+  return found != nullptr ? reinterpret_cast<decltype(real.posix_spawn)>(found) : real.posix_spawn;
+}
+__asm__(".symver penna_old_posix_spawn,posix_spawn@GLIBC_2.2.5,remove");
+PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                                       const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return spawn_with_ours(
+      pid, path, envp,
+      [=](pid_t* p, char* const* e) { return old_spawn("posix_spawn")(p, path, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
+}
+__asm__(".symver penna_old_posix_spawnp,posix_spawnp@GLIBC_2.2.5,remove");
+PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                                        const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return spawn_with_ours(
+      pid, file, envp,
+      [=](pid_t* p, char* const* e) { return old_spawn("posix_spawnp")(p, file, actions, attributes, argv, e); },
+      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
+}
+#endif
+
+PENNA_EXPORT int system(const char* command) {
+  return with_our_command(command, [](const char* c) { return real.system(c); });
+}
+
+PENNA_EXPORT FILE* popen(const char* command, const char* mode) {
+  return with_our_command(command, [=](const char* c) { return real.popen(c, mode); });
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// See programs.h.
+#include "agent/programs/programs.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "agent/core/rendezvous.h"
+#include "agent/core/sys.h"
+#include "agent/core/text.h"
+#include "penna/detail/preload.h"
+
+extern "C" char** environ;
+
+namespace penna::agent {
+namespace {
+
+constexpr uint32_t kHead = 1024;  // has the program headers and, of what linkers write, the name of the dynamic linker
+
+long read_at(long fd, void* to, uint64_t bytes, uint64_t offset) {
+  const long got =
+      sys(SYS_pread64, fd, reinterpret_cast<long>(to), static_cast<long>(bytes), static_cast<long>(offset));
+  return sys_failed(got) ? 0 : got;
+}
+
+// The beginning of a file, and zeros behind it.
+struct Head {
+  alignas(8) char bytes[kHead + 1] = {};
+  explicit Head(long fd) { read_at(fd, bytes, kHead, 0); }
+  bool begins(const char* with, uint32_t count) const { return __builtin_memcmp(bytes, with, count) == 0; }
+  Elf64_Ehdr elf() const {
+    Elf64_Ehdr header;
+    __builtin_memcpy(&header, bytes, sizeof header);
+    return header;
+  }
+  // Calls see(part) with each program header, until it gives false.
+  template <typename See>
+  void each_part(See see) const {
+    const Elf64_Ehdr header = elf();
+    for (uint32_t i = 0; i < header.e_phnum && i < kHead / sizeof(Elf64_Phdr); ++i) {
+      Elf64_Phdr part;
+      const uint64_t at = header.e_phoff + i * sizeof part;
+      if (at > kHead - sizeof part) return;
+      __builtin_memcpy(&part, bytes + at, sizeof part);
+      if (!see(part)) return;
+    }
+  }
+};
+
+bool contains(const char* text, const char* part) {
+  const size_t length = text_length(part);
+  for (; *text != '\0'; ++text)
+    if (text_begins(text, part, length)) return true;
+  return false;
+}
+
+const char* variable(char* const* environment, const char* name_and_sign) {
+  const size_t length = text_length(name_and_sign);
+  const char* found = nullptr;
+  for (; environment != nullptr && *environment != nullptr; ++environment)
+    if (text_begins(*environment, name_and_sign, length)) found = *environment + length;
+  return found;
+}
+
+// ---- How it is linked -------------------------------------------------------------------------------------------------
+
+// What is needed of the dynamic section, and where its addresses lie in the file.
+class Dynamic {
+ public:
+  Dynamic(long fd, const Head& head) : fd_(fd) {
+    head.each_part([&](const Elf64_Phdr& part) {
+      if (part.p_type == PT_LOAD && load_count_ < kMostLoads) loads_[load_count_++] = part;
+      if (part.p_type == PT_DYNAMIC) at_ = part.p_offset, bytes_ = part.p_filesz;
+      return true;
+    });
+  }
+  bool is_there() const { return bytes_ != 0; }
+
+  // Calls see(tag, value) with each entry, until it gives false.
+  template <typename See>
+  void each_entry(See see) const {
+    constexpr uint64_t kMostEntries = 1024, kAtOnce = 32;
+    Elf64_Dyn entries[kAtOnce];
+    for (uint64_t i = 0; i < kMostEntries && i * sizeof(Elf64_Dyn) < bytes_; i += kAtOnce) {
+      const long got = read_at(fd_, entries, sizeof entries, at_ + i * sizeof(Elf64_Dyn));
+      for (uint64_t k = 0; k < kAtOnce && (k + 1) * sizeof(Elf64_Dyn) <= static_cast<uint64_t>(got); ++k)
+        if (entries[k].d_tag == DT_NULL || !see(entries[k].d_tag, entries[k].d_un.d_val)) return;
+      if (got != sizeof entries) return;
+    }
+  }
+  // Where an address lies in the file; 0: it does not.
+  uint64_t in_file(uint64_t address) const {
+    for (uint32_t i = 0; i < load_count_; ++i)
+      if (address - loads_[i].p_vaddr < loads_[i].p_filesz) return loads_[i].p_offset + (address - loads_[i].p_vaddr);
+    return 0;
+  }
+
+ private:
+  static constexpr uint32_t kMostLoads = 8;
+  long fd_;
+  Elf64_Phdr loads_[kMostLoads];
+  uint32_t load_count_ = 0;
+  uint64_t at_ = 0, bytes_ = 0;
+};
+
+// A library that it needs before all others, by the name by which it does: the dynamic linker finds it by that, whoever asks.
+void find_runtime(long fd, const Head& head, ProgramToStart* program) {
+  const Dynamic dynamic(fd, head);
+  uint64_t names = 0;
+  dynamic.each_entry([&](int64_t tag, uint64_t value) {
+    if (tag == DT_STRTAB) names = dynamic.in_file(value);
+    return names == 0;
+  });
+  if (names == 0) return;
+  dynamic.each_entry([&](int64_t tag, uint64_t value) {
+    if (tag != DT_NEEDED) return true;
+    char name[sizeof program->runtime] = {};
+    read_at(fd, name, sizeof name - 1, names + value);
+    const size_t length = text_length(name);
+    if (penna_first_runtime(name) != length || length == 0) return true;
+    __builtin_memcpy(program->runtime, name, length + 1);
+    return false;
+  });
+}
+
+// glibc's dynamic linkers are ld-linux-x86-64.so.2, wherever they lie; one that is started itself is a program like those that it loads.
+penna_start_why why_not_linked(long fd, const Head& head, const char* path, char* const* environment) {
+  const char* loader = nullptr;
+  head.each_part([&](const Elf64_Phdr& part) {
+    if (part.p_type != PT_INTERP) return true;
+    loader = part.p_offset < kHead ? head.bytes + part.p_offset : "";
+    return false;
+  });
+  if (loader == nullptr) {
+    if (Dynamic(fd, head).is_there() && text_begins(file_name(path), "ld-linux", 8)) return PENNA_START_EXPECTED;
+    return variable(environment, "VALGRIND_LAUNCHER=") != nullptr ? PENNA_START_VALGRIND : PENNA_START_STATIC;
+  }
+  if (contains(loader, "/ld-musl-")) return PENNA_START_MUSL;
+  return *loader == '\0' || contains(loader, "/ld-linux") ? PENNA_START_EXPECTED : PENNA_START_LOADER;
+}
+
+// ---- With which rights it begins --------------------------------------------------------------------------------------
+
+// As the kernel says it to the dynamic linker by AT_SECURE.
+bool begins_privileged(long fd) {
+  struct stat file {};
+  if (sys_failed(sys(SYS_fstat, fd, reinterpret_cast<long>(&file)))) return false;
+  const auto id = [](long number) { return static_cast<uint32_t>(sys(number)); };
+  constexpr mode_t kSetGid = S_ISGID | S_IXGRP;
+  bool set_uid = (file.st_mode & S_ISUID) != 0, set_gid = (file.st_mode & kSetGid) == kSetGid;
+  bool capable = id(SYS_getuid) != 0 && sys(SYS_fgetxattr, fd, reinterpret_cast<long>("security.capability"), 0, 0) > 0;
+  if (set_uid || set_gid || capable) {
+    struct statfs system {};
+    const bool heeded =
+        sys(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0) == 0 &&
+        (sys_failed(sys(SYS_fstatfs, fd, reinterpret_cast<long>(&system))) || (system.f_flags & ST_NOSUID) == 0);
+    set_uid = set_uid && heeded, set_gid = set_gid && heeded, capable = capable && heeded;
+  }
+  return capable || (set_uid ? file.st_uid : id(SYS_geteuid)) != id(SYS_getuid) ||
+         (set_gid ? file.st_gid : id(SYS_getegid)) != id(SYS_getgid);
+}
+
+// ---- Where it lies ----------------------------------------------------------------------------------------------------
+
+long open_file(const char* path) {
+  return sys(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void look_at_opened(long fd, const char* path, char* const* environment, bool follow_script, ProgramToStart* program);
+
+void look_at_file(const char* path, char* const* environment, bool follow_script, ProgramToStart* program) {
+  const long fd = open_file(path);
+  if (!sys_failed(fd)) {
+    look_at_opened(fd, path, environment, follow_script, program);
+    sys(SYS_close, fd);
+  } else if (fd != -EACCES) {  // a program that may be run need not be one that may be read
+    program->is_there = false;
+  }
+}
+
+// "#! /path argument"
+void look_at_opened(long fd, const char* path, char* const* environment, bool follow_script, ProgramToStart* program) {
+  Head head(fd);
+  if (head.begins(ELFMAG, SELFMAG)) {
+    if (head.bytes[EI_CLASS] != ELFCLASS64)
+      program->why = PENNA_START_BITS;
+    else if (head.elf().e_machine != EM_X86_64)
+      program->why = PENNA_START_MACHINE;
+    else
+      program->why = why_not_linked(fd, head, path, environment);
+    if (program->why != PENNA_START_EXPECTED) return;
+    if (begins_privileged(fd)) program->why = PENNA_START_PRIVILEGED;
+    find_runtime(fd, head, program);
+    return;
+  }
+  if (!follow_script || !head.begins("#!", 2)) return;
+  char* interpreter = head.bytes + 2;
+  while (*interpreter == ' ' || *interpreter == '\t') ++interpreter;
+  char* end = interpreter;
+  while (*end != '\0' && *end != ' ' && *end != '\t' && *end != '\n') ++end;
+  *end = '\0';
+  look_at_file(interpreter, environment, false, program);
+}
+
+bool has_slash(const char* name) {
+  while (*name != '\0' && *name != '/') ++name;
+  return *name == '/';
+}
+
+}  // namespace
+
+void look_at_program(const char* path, char* const* environment, ProgramToStart* program) {
+  if (path == nullptr) return;
+  program->path = path;
+  look_at_file(path, environment, true, program);
+}
+
+void look_at_program_by_descriptor(int fd, char* const* environment, ProgramToStart* program) {
+  char* const to = text_append(program->path_found, "/proc/self/fd/");
+  char digits[12];
+  int count = 0;
+  for (uint32_t rest = fd < 0 ? 0 : static_cast<uint32_t>(fd); rest != 0 || count == 0; rest /= 10)
+    digits[count++] = static_cast<char>('0' + rest % 10);
+  for (int i = 0; i < count; ++i) to[i] = digits[count - 1 - i];
+  const long length = sys(SYS_readlink, reinterpret_cast<long>(program->path_found),
+                          reinterpret_cast<long>(program->path_found), sizeof program->path_found - 1);
+  if (!sys_failed(length)) program->path_found[length] = '\0';
+  program->path = program->path_found;
+  look_at_opened(fd, program->path, environment, true, program);
+}
+
+void look_at_program_by_name(const char* name, char* const* environment, ProgramToStart* program) {
+  if (name == nullptr || has_slash(name)) return look_at_program(name, environment, program);
+  const char* folders = variable(environ, "PATH=");
+  if (folders == nullptr) folders = "/bin:/usr/bin";
+  const size_t name_bytes = text_length(name);
+  for (const char* folder = folders;; ++folder) {
+    const char* end = folder;
+    while (*end != '\0' && *end != ':') ++end;
+    const auto bytes = static_cast<size_t>(end - folder);
+    char* const path = program->path_found;
+    if (bytes + name_bytes + 2 <= sizeof program->path_found) {
+      __builtin_memcpy(path, folder, bytes);
+      char* to = path + bytes;
+      if (bytes != 0) *to++ = '/';
+      *text_append(to, name) = '\0';
+      if (!sys_failed(sys(SYS_access, reinterpret_cast<long>(path), X_OK)))
+        return look_at_program(path, environment, program);
+    }
+    if (*end == '\0') break;
+    folder = end;
+  }
+  program->is_there = false;
+}
+
+// Asked as the new program's dynamic linker will ask: now, and without the capabilities that a process may keep which has left root, but its
+// program not, as access(2) asks.
+void look_for_agent(const char* agent, ProgramToStart* program) {
+  if (!program->takes_variables()) return;
+  const long error = sys(SYS_access, reinterpret_cast<long>(agent), R_OK);
+  if (sys_failed(error)) {
+    program->why = error == -EACCES ? PENNA_START_FORBIDDEN : PENNA_START_NO_AGENT;
+    return;
+  }
+  if (program->why == PENNA_START_EXPECTED && !room_for_channel()) program->why = PENNA_START_NO_ROOM;
+}
+
+}  // namespace penna::agent

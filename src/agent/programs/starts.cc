@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// See starts.h.
+#include "agent/programs/starts.h"
+
+#include "agent/core/call_filters.h"
+#include "agent/core/state.h"
+#include "agent/core/sys.h"
+#include "agent/core/text.h"
+#include "agent/core/writer.h"
+#include "penna/clock.h"
+
+namespace penna::agent {
+namespace {
+
+// The number of a place that nobody else fills; false: there is none.
+bool take_place(penna_start_counts* counts, uint32_t* number) {
+  uint32_t next = __atomic_load_n(&counts->written, __ATOMIC_RELAXED);
+  do {
+    // Acquire: pairs with the collector's release of `read`, after it has copied what was in the place.
+    if (next - __atomic_load_n(&counts->read, __ATOMIC_ACQUIRE) >= PENNA_STARTS) {
+      __atomic_fetch_add(&counts->untold, 1, __ATOMIC_RELAXED);
+      return false;
+    }
+  } while (!__atomic_compare_exchange_n(&counts->written, &next, next + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  *number = next;
+  return true;
+}
+
+void put(penna_channel* channel, uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
+  auto* const page = reinterpret_cast<uint8_t*>(channel);
+  uint32_t number;
+  if (!take_place(reinterpret_cast<penna_start_counts*>(page + PENNA_START_COUNTS_AT), &number)) return;
+  penna_start& place = reinterpret_cast<penna_starts*>(page + PENNA_STARTS_AT)->places[number % PENNA_STARTS];
+  const size_t length = text_length(path);
+  const size_t kept = length < PENNA_START_PATH ? length : size_t{PENNA_START_PATH};
+  place.ticks = ticks;
+  place.pid = pid;
+  place.why = static_cast<uint16_t>(why);
+  place.path_bytes = static_cast<uint16_t>(kept);
+  __builtin_memcpy(place.path, path + (length - kept), kept);
+  __atomic_store_n(&place.ready, number + 1, __ATOMIC_RELEASE);  // pairs with ChannelMap::next_start()
+}
+
+}  // namespace
+
+void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
+  if (process.channel == nullptr) return;
+  if (why == PENNA_START_SECCOMP) count_unfollowed(1);
+  put(process.channel, pid, why, path, ticks);
+  if ((call_refusals & kRefusesRecording) == 0) ring_doorbell();
+}
+
+void count_unfollowed(int count) {
+  if (process.channel != nullptr)
+    __atomic_fetch_add(&process.channel->counters.unfollowed, static_cast<uint64_t>(count), __ATOMIC_RELAXED);
+}
+
+// In a namespace of processes that begins with it, it has another number than its parent knows.
+void tell_unreached(penna_channel* of_parent) {
+  const bool is_first = sys(SYS_getppid) == 0;
+  put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), PENNA_START_UNREACHED, "", penna_now());
+}
+
+uint32_t own_pid() { return program_refused() ? process.channel->pid : static_cast<uint32_t>(sys(SYS_getpid)); }
+
+}  // namespace penna::agent

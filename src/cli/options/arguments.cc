@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// See arguments.h. The only file that knows CLI11.
+#include "cli/options/arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+
+#include "base/say.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// CLI11's messages as part of our sentence: no line end, no full stop, a small first letter unless it is an option.
+std::string in_sentence(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '.' || text.back() == ' ')) text.pop_back();
+  if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) &&
+      std::islower(static_cast<unsigned char>(text[1])))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::optional<uint64_t> whole_number(const std::string& text) {
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+// CLI11 2.3 takes names that 2.4 throws out, so that a mistake would show with the other version alone.
+const char* well_formed(const char* names) {
+  for (const char* c = names; *c != '\0'; ++c)
+    if (static_cast<unsigned char>(*c) <= ' ' || *c == '=' || *c == ':' || *c == '{')
+      throw std::invalid_argument(fmt::format("not every CLI11 takes the name '{}'", names));
+  return names;
+}
+
+// Words that have a meaning by their order are one list to CLI11; the help shows them as they are typed.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    const auto found = typed.find(option);
+    return found == typed.end() ? CLI::Formatter::make_option_name(option, positional) : found->second;
+  }
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return typed.contains(option) ? typed.at(option) : CLI::Formatter::make_option_usage(option);
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return typed.contains(option) ? std::string() : CLI::Formatter::make_option_opts(option);
+  }
+  std::map<const CLI::Option*, std::string> typed;
+};
+
+}  // namespace
+
+struct OptionParser::Parts {
+  Parts(const std::string& about, const char* name) : app(about, name) {
+    app.set_help_flag();
+    formatter->column_width(34);
+    app.formatter(formatter);
+  }
+  CLI::App app;
+  std::shared_ptr<Formatter> formatter = std::make_shared<Formatter>();
+  std::vector<std::string>* command = nullptr;
+};
+
+OptionParser::OptionParser(const std::string& about, const char* command)
+    : parts_(std::make_unique<Parts>(about, command)) {}
+OptionParser::~OptionParser() = default;
+
+void OptionParser::flag(const char* names, bool& value, const std::string& help) {
+  parts_->app.add_flag(well_formed(names), value, help);
+}
+
+void OptionParser::text(const char* names, std::string& value, const char* shown, const std::string& help) {
+  parts_->app.add_option(well_formed(names), value, help)->type_name(shown);
+}
+
+void OptionParser::text_or(const char* alone, const char* names, std::string& value, const char* shown,
+                           const std::string& help) {
+  parts_->app.add_option(well_formed(names), value, help)->type_name(shown)->expected(0, 1)->default_str(alone);
+}
+
+void OptionParser::texts(const char* names, std::vector<std::string>& values, const char* shown,
+                         const std::string& help, Split split) {
+  CLI::Option* option = parts_->app.add_option(well_formed(names), values, help)->type_name(shown);
+  if (split == Split::kAtCommas) option->delimiter(',');
+  option->allow_extra_args(false);
+}
+
+void OptionParser::add_number(const char* names, const char* shown, const std::string& help, uint64_t low,
+                              uint64_t high, const std::function<void(uint64_t)>& set) {
+  const auto check = [low, high](const std::string& text) {
+    const std::optional<uint64_t> value = whole_number(text);
+    if (value && *value >= low && *value <= high) return std::string();
+    return high == UINT64_MAX ? fmt::format("'{}' is no whole number", text)
+                              : fmt::format("Value {} not in range {} to {}", text, low, high);
+  };
+  const auto take = [set](const std::string& text) { set(whole_number(text).value_or(0)); };
+  parts_->app.add_option_function<std::string>(well_formed(names), take, help)->type_name(shown)->check(check);
+}
+
+void OptionParser::add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
+                              const std::function<void(size_t)>& set) {
+  const auto take = [words, set](const std::string& word) {
+    set(static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin()));
+  };
+  parts_->app.add_option_function<std::string>(well_formed(names), take, help)
+      ->type_name(joined(words, "|"))
+      ->check(CLI::IsMember(words).description(""));
+}
+
+void OptionParser::add_action(const char* names, const std::string& help, const std::function<void()>& act) {
+  parts_->app.add_flag_callback(well_formed(names), act, help);
+}
+
+void OptionParser::word(const char* name, std::string& value, const std::string& help, Need need) {
+  parts_->app.add_option(well_formed(name), value, help)->required(need == Need::kRequired);
+}
+
+void OptionParser::words(const char* shown, std::vector<std::string>& values, const std::string& help) {
+  parts_->formatter->typed.emplace(parts_->app.add_option("words", values, help), shown);
+}
+
+void OptionParser::command(std::vector<std::string>& command) {
+  parts_->app.prefix_command();
+  parts_->command = &command;
+}
+
+Result<std::string> OptionParser::parse(const Arguments& arguments) {
+  CLI::App& app = parts_->app;
+  app.set_help_flag("-h,--help", "show this text");  // the last one in the list
+  // CLI11 sees the part in front of a "--" that separates a command, if that is how it was written.
+  const auto dashes =
+      parts_->command == nullptr ? arguments.end() : std::find(arguments.begin(), arguments.end(), "--");
+  Arguments ours(arguments.begin(), dashes);
+  std::reverse(ours.begin(), ours.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(ours));
+  } catch (const CLI::CallForHelp&) {
+    std::string help = app.help();
+    const std::string usage = app.get_name() + " [OPTIONS]";
+    if (const size_t at = help.find(usage); parts_->command != nullptr && at != std::string::npos)
+      help.replace(at, usage.size(), usage + " [--] CMD [ARGUMENTS...]");
+    while (help.ends_with("\n\n")) help.pop_back();  // how many there are is a question of its version
+    return help;
+  } catch (const CLI::ParseError& error) {
+    return Error{in_sentence(error.what())};
+  }
+  if (parts_->command == nullptr) return std::string();
+
+  // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
+  std::vector<std::string>& command = *parts_->command;
+  command = app.remaining();
+  if (!command.empty() && command[0].size() > 1 && command[0][0] == '-')
+    return Error{fmt::format("there is no option {}", command[0])};
+  const auto rest = command.empty() && dashes != arguments.end() ? dashes + 1 : dashes;
+  command.insert(command.end(), rest, arguments.end());
+  return std::string();
+}
+
+int fail(const std::string& text) {
+  say(text);
+  return kOurFailure;
+}
+
+bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
+  if (error != nullptr) {
+    *status = fail(fmt::format("{}: {}; 'penna help {}' shows what is possible", verb, error->text, verb));
+    return false;
+  }
+  if (help.empty()) return true;
+  std::fputs(help.c_str(), stdout);
+  return false;
+}
+
+Result<> check_duration(const char* option, const std::string& text) {
+  if (text.empty() || parse_duration(text)) return ok();
+  return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
+}
+
+}  // namespace penna

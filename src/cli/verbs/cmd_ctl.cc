@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// See cmd_ctl.h.
+#include "cli/verbs/cmd_ctl.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <cerrno>
+#include <charconv>
+#include <sstream>
+#include <system_error>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/pattern.h"
+#include "base/say.h"
+#include "cli/verbs.h"
+#include "collect/control_page.h"
+#include "collect/control_request.h"
+#include "reach/ask_process.h"
+#include "reach/find_recorder.h"
+
+namespace penna {
+namespace {
+
+Result<std::string> ask(const std::string& path, const std::string& line) {
+  const Fd socket = PENNA_TRY(connect_to_recorder(path));
+  const timeval patience{60, 0};  // a socket that a process names may be anybody's
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const std::string text = line + "\n";
+  if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
+    return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};
+  std::string answer;
+  char bytes[1024];
+  while (answer.size() < 65536) {
+    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
+    if (got < 0 && errno == EINTR) continue;  // as where this process is one of those that are recorded, and asked
+    if (got <= 0) break;
+    answer.append(bytes, static_cast<size_t>(got));
+  }
+  if (answer.empty()) return Error{"the recorder gave no answer; has it ended?"};
+  return answer.substr(0, answer.find('\n'));
+}
+
+struct Counts {
+  uint32_t processes = 0, matched = 0, changed = 0, refused = 0;
+};
+
+Result<Counts> read_answer(const std::string& answer) {
+  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
+  std::istringstream words(answer);
+  std::string good;
+  Counts counts;
+  if (!(words >> good >> counts.processes >> counts.matched >> counts.changed >> counts.refused) || good != "ok")
+    return Error{"the recorder's answer cannot be read; is it of another version?"};
+  return counts;
+}
+
+// One process or all. Of a process that was forked by one that records itself, nobody but us does it.
+Result<Counts> change(const Recorder& recorder, bool on, const std::string& pattern) {
+  const char* const way = on ? "on" : "off";
+  const std::string answer =
+      PENNA_TRY(ask(recorder.control, fmt::format("{} {} {}", way, recorder.asked_pid, pattern)));
+  if (answer != "yourself") return read_answer(answer);
+  const auto pid = static_cast<uint32_t>(recorder.asked_pid);
+  ControlPage page = PENNA_TRY(ControlPage::in_process(pid));
+  const penna_control request = PENNA_TRY(points_request(on, pattern));
+  const penna_control done = PENNA_TRY(ask_process(pid, page, request));
+  PENNA_TRY(ask(recorder.control, fmt::format("was-{} {} {}", way, pid, pattern)));
+  return Counts{1, done.matched, done.changed, done.refused};
+}
+
+std::string sentence(const Counts& counts, const std::string& pattern, bool on) {
+  const char* way = on ? "on" : "off";
+  const std::string where =
+      counts.processes == 1 ? std::string("1 process") : fmt::format("{} processes", counts.processes);
+  if (counts.matched == 0)
+    return fmt::format("'{}' names no point of {} yet; it holds for what is loaded later", pattern, where);
+  std::string text = fmt::format("'{}' names {} site{} of {}: {} switched {}", pattern, counts.matched,
+                                 counts.matched == 1 ? "" : "s", where, counts.changed, way);
+  if (const uint32_t were = counts.matched - counts.changed - counts.refused; were != 0)
+    text += fmt::format(", {} {} {} already", were, were == 1 ? "was" : "were", way);
+  if (counts.refused != 0) text += fmt::format(", {} cannot be switched while the program runs", counts.refused);
+  return text;
+}
+
+}  // namespace
+
+Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
+  Parsed<CtlOptions> parsed;
+  std::vector<std::string> words;
+  OptionParser parser(
+      "Switches points and triggers of a recording that is under way. PID: a process that is recorded, by penna record "
+      "or by "
+      "itself (then it alone), or penna record (then all processes, and programs to come).",
+      "penna ctl");
+  parser.words("PID on|off PATTERN...", words, "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  if (words.size() < 3 || (words[1] != "on" && words[1] != "off"))
+    return Error{"write penna ctl PID on PATTERN, or off instead of on"};
+  const char* end = words[0].data() + words[0].size();
+  const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
+  if (error != std::errc() || at != end || parsed.options.pid <= 0)
+    return Error{fmt::format("'{}' is no process number", words[0])};
+  parsed.options.on = words[1] == "on";
+  parsed.options.patterns.assign(words.begin() + 2, words.end());
+  for (const std::string& pattern : parsed.options.patterns) {
+    PENNA_TRY(check_pattern(pattern));
+    if (pattern.empty() || pattern.find_first_of(" \t\n") != std::string::npos)
+      return Error{fmt::format("'{}' is no pattern: write PROVIDER:NAME, where * stands for anything", pattern)};
+  }
+  return parsed;
+}
+
+int cmd_ctl(const CtlOptions& options) {
+  const auto recorder = find_recorder(options.pid);
+  if (!recorder) return fail(recorder.error().text);
+  bool all_known = true;
+  for (const std::string& pattern : options.patterns) {
+    const auto counts = change(*recorder, options.on, pattern);
+    if (!counts) return fail(counts.error().text);
+    say(sentence(*counts, pattern, options.on));
+    all_known &= counts->matched != 0;
+  }
+  return all_known ? 0 : 1;
+}
+
+int ctl_verb(const Arguments& arguments) { return run_parsed("ctl", parse_ctl(arguments), cmd_ctl); }
+
+}  // namespace penna

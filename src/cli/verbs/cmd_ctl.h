@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// penna ctl PID on|off PATTERN...: switches points of a recording that is under way.
+//
+// PID is a process that is recorded (then it alone), or the recorder (then all processes, and programs to come).
+#pragma once
+
+#include "cli/options/arguments.h"
+
+namespace penna {
+
+struct CtlOptions {
+  int pid = 0;
+  bool on = false;
+  std::vector<std::string> patterns;
+};
+Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments);
+int cmd_ctl(const CtlOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// See cmd_diff.h. One recording after the other: no more than one is open at a time.
+#include "cli/verbs/cmd_diff.h"
+
+#include <fmt/format.h>
+
+#include "analysis/analyses.h"
+#include "cli/output.h"
+#include "cli/progress_line.h"
+#include "cli/verbs.h"
+#include "report/alloc/alloc_diff.h"
+#include "report/frames.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// One side, analysed for what `classes` says: use(recording, analyses, names). Its warnings go to `warnings`.
+template <typename Use>
+Result<> read_side(const char* side, const std::string& path, const DiffOptions& options, uint32_t classes,
+                   std::vector<std::string>& warnings, Use&& use) {
+  InputOptions input = options.input;
+  input.recording = path;
+  const Recording recording = PENNA_TRY(open_input(input));
+  const Summary summary = summarize(recording);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(input, recording);
+  Names names(recording, *symbols);
+  const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
+  const std::unique_ptr<ProgressObserver> progress = progress_line(!input.no_progress);
+  const Analyses analyses =
+      analyse(recording, summary, names.map(), {.classes = classes}, progress.get(), {choice.get(), 1});
+  PENNA_TRY(use(recording, analyses, names));
+  for (const std::string& sentence : unmet_stacks(choice.get()))
+    warnings.push_back(fmt::format("{}: {}", side, sentence));
+  for (const std::string& warning : health_warnings(examine(recording, summary, analyses, names)))
+    warnings.push_back(fmt::format("{}: {}", side, warning));
+  return ok();
+}
+
+Result<CallsByName> read_calls(const char* side, const std::string& path, const DiffOptions& options,
+                               std::vector<std::string>& warnings) {
+  CallsByName calls;
+  PENNA_TRY(read_side(side, path, options, kCallEvents, warnings,
+                      [&](const Recording& recording, const Analyses& analyses, Names& names) -> Result<> {
+                        calls = calls_by_name(recording, *analyses.calls, names);
+                        if (calls.calls != 0) return ok();
+                        return Error{fmt::format("{} holds no calls: {}", path, why_no_calls(recording))};
+                      }));
+  return calls;
+}
+
+Result<StacksByName> read_stacks(const char* side, const std::string& path, const DiffOptions& options, StackSums what,
+                                 const Suppressions& listed, std::vector<std::string>& warnings) {
+  StacksByName stacks;
+  PENNA_TRY(read_side(side, path, options, kAllocEvents, warnings,
+                      [&](const Recording& recording, const Analyses& analyses, Names& names) -> Result<> {
+                        const HeapTotals total = analyses.allocations->total();
+                        if (total.allocations + total.left_out == 0)
+                          return Error{fmt::format("{} holds no allocations{}: record it with -k alloc", path,
+                                                   family_text(*analyses.allocations))};
+                        LeakSuppressor suppressor(recording, names, listed, true);
+                        stacks = stacks_by_name(*analyses.allocations, names, what,
+                                                options.suppressions.none ? nullptr : &suppressor);
+                        return ok();
+                      }));
+  return stacks;
+}
+
+// Calls, unless one of both has none and both have allocations.
+Result<DiffOf> what_both_have(const DiffOptions& options) {
+  bool calls = true, allocations = true;
+  for (const std::string& path : {options.a, options.b}) {
+    const Recording recording = PENNA_TRY(Recording::open(path));
+    const Summary summary = summarize(recording);
+    calls &= summary.events[PENNA_CALLS] != 0;
+    allocations &= summary.events[PENNA_ALLOC] != 0;
+  }
+  return calls || !allocations ? DiffOf::kCalls : DiffOf::kAlloc;
+}
+
+Result<> show(const DiffOptions& options, Output& output) {
+  std::vector<std::string> warnings;
+  const DiffOf of = options.of ? *options.of : PENNA_TRY(what_both_have(options));
+  const QuietLimit quiet = PENNA_TRY(parse_quiet(options.min_delta, of));
+  Report report;
+  if (of == DiffOf::kCalls) {
+    const CallsByName a = PENNA_TRY(read_calls("A", options.a, options, warnings));
+    const CallsByName b = PENNA_TRY(read_calls("B", options.b, options, warnings));
+    report = diff_report(a, b, quiet);
+    PENNA_TRY(select_report_rows(report, options.table));
+  } else {
+    const StackSums what = of == DiffOf::kLeaks ? StackSums::kLeaked : StackSums::kAllocated;
+    const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
+    const StacksByName a = PENNA_TRY(read_stacks("A", options.a, options, what, listed, warnings));
+    const StacksByName b = PENNA_TRY(read_stacks("B", options.b, options, what, listed, warnings));
+    report = alloc_diff_report(a, b, what, quiet);
+    PENNA_TRY(select_report_rows(report, options.table));
+    constexpr size_t kFrames = 10;
+    if (const size_t frames = options.frames.value_or(kFrames); frames != 0)
+      for (Table& table : report.tables) table.most_details = frames;
+  }
+  report.warnings = std::move(warnings);
+  write_report(report, options.table, output);
+  return ok();
+}
+
+}  // namespace
+
+Result<QuietLimit> parse_quiet(const std::string& text, DiffOf of) {
+  if (text.empty()) return QuietLimit{};
+  const auto absolute = of == DiffOf::kCalls ? parse_duration(text) : parse_bytes(text);
+  if (absolute) return QuietLimit{0, *absolute};
+  const auto percent = text.back() != '%' ? std::nullopt : parse_number(text.substr(0, text.size() - 1));
+  if (!percent || *percent > 100)
+    return Error{fmt::format("--min-delta is {} or a percentage, as {} or 5%, not '{}'",
+                             of == DiffOf::kCalls ? "a time" : "a number of bytes",
+                             of == DiffOf::kCalls ? "10us" : "4k", text)};
+  return QuietLimit{*percent, 0};
+}
+
+Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
+  Parsed<DiffOptions> parsed;
+  DiffOptions& options = parsed.options;
+  std::vector<std::string> words;
+  OptionParser parser(
+      "Compares the calls of two recordings, function by function, or their allocations, stack by stack, by name. What "
+      "changed least comes last; what is noise is grey on a terminal and has quiet = 1 in csv and json.",
+      "penna diff");
+  parser.words("A B", words, "the recordings: before, and after");
+  parser.choice("--of", options.of, {{"calls", DiffOf::kCalls}, {"alloc", DiffOf::kAlloc}, {"leaks", DiffOf::kLeaks}},
+                "what is compared; default calls, or where there are none, alloc");
+  parser.shorthand("--alloc", options.of, std::optional(DiffOf::kAlloc), "the same as --of alloc");
+  parser.shorthand("--leaks", options.of, std::optional(DiffOf::kLeaks), "the same as --of leaks");
+  parser.text("--min-delta", options.min_delta, "LIMIT",
+              "noise is what changed by less: a time as 10us, of allocations bytes as 4k, or a part as 5% (where both "
+              "made as many calls; of bytes and number of allocations); default 1%");
+  add_alloc_filter_options(parser, options.allocations);
+  add_suppression_options(parser, options.suppressions);
+  add_filter_options(parser, options.input.filter, FilterUse::kReading);
+  add_thread_options(parser, options.input.threads);
+  add_symbol_options(parser, options.input);
+  parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
+  parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");
+  add_table_options(parser, options.table, true);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  if (words.size() != 2) return Error{"two recordings are needed, as in 'penna diff before.penna after.penna'"};
+  options.a = words[0];
+  options.b = words[1];
+  // By what is not compared, too: which that is may depend on the recordings.
+  if (const auto wrong = parse_quiet(options.min_delta, options.of.value_or(DiffOf::kCalls));
+      !wrong && (options.of || !parse_quiet(options.min_delta, DiffOf::kAlloc)))
+    return wrong.error();
+  PENNA_TRY(check_alloc_filter(options.allocations));
+  return parsed;
+}
+
+int cmd_diff(const DiffOptions& options) {
+  Output output;
+  const Result<> shown = show(options, output);
+  return shown ? finish_output(output) : fail("diff: " + shown.error().text);
+}
+
+int diff_verb(const Arguments& arguments) { return run_parsed("diff", parse_diff(arguments), cmd_diff); }
+
+}  // namespace penna

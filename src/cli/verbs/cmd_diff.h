@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// penna diff: the calls of two recordings side by side.
+#pragma once
+
+#include "cli/input.h"
+#include "cli/options/alloc_options.h"
+#include "cli/options/arguments.h"
+#include "cli/table_output.h"
+#include "report/calls/diff_report.h"
+
+namespace penna {
+
+enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks };
+
+struct DiffOptions {
+  InputOptions input;  // how names are looked up, in both
+  TableOptions table;
+  std::optional<size_t> frames;  // of each stack in text, 0: all
+  std::string a, b;
+  std::optional<DiffOf> of;         // none: calls, or where one has none, allocations
+  std::string min_delta;            // what is noise; empty: 1 %
+  AllocFilterOptions allocations;   // which of them count
+  SuppressionOptions suppressions;  // of leaks
+};
+// "5%", or a time or number of bytes.
+Result<QuietLimit> parse_quiet(const std::string& text, DiffOf of);
+
+Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments);
+int cmd_diff(const DiffOptions& options);
+
+}  // namespace penna

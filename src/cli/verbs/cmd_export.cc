@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// See cmd_export.h.
+#include "cli/verbs/cmd_export.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/count_text.h"
+#include "base/say.h"
+#include "cli/export_heap.h"
+#include "cli/options/process_option.h"
+#include "cli/output.h"
+#include "cli/progress_line.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "export/chrome_export.h"
+#include "export/csv_export.h"
+#include "export/ctf_export.h"
+#include "export/folded_export.h"
+#include "export/perfetto_export.h"
+#include "export/speedscope_export.h"
+#include "export/uftrace_export.h"
+#include "model/events/sampling.h"
+#include "report/frames.h"
+#include "report/reports.h"
+
+namespace penna {
+namespace {
+
+// Writers into a file: false when it refused.
+template <auto kExport>
+bool write_with(ExportWork& work, const TextSink& sink) {
+  return kExport(
+      work.recording, work.names, sink, [&] { work.progress.step(); }, &work.analyses.walk);
+}
+
+bool write_folded(ExportWork& work, const TextSink& sink) {
+  FoldedReport done = export_folded(work.recording, work.names, work.options.folded, sink,
+                                    [&](uint64_t events) { work.progress.step(events); });
+  work.analyses.walk = std::move(done.walk);
+  if (done.folded != 0)
+    say(fmt::format("there are too many ways to call functions: {} were added to their callers",
+                    plural_text(static_cast<int64_t>(done.folded), "call")));
+  return true;
+}
+
+// Writers into a directory or into files of their own give an exit status.
+int write_ctf(ExportWork& work) {
+  Result<Output> stream = Output::create_new_in(work.directory, "events", work.options.output);
+  Result<Output> metadata = Output::create_new_in(work.directory, "metadata", work.options.output);
+  if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
+  std::string text;
+  export_ctf(
+      work.recording, work.names, stream->sink(), &text, [&] { work.progress.step(); }, &work.analyses.walk);
+  metadata->write(text);
+  const int status = finish_output(*stream);
+  return status != 0 ? status : finish_output(*metadata);
+}
+
+int write_uftrace(ExportWork& work) {
+  int status = 0;
+  const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
+    Result<Output> file = Output::create_new_in(work.directory, name, work.options.output);
+    if (!file) {
+      status = fail(file.error().text);
+      return false;
+    }
+    const bool filled = fill(file->sink());
+    status = finish_output(*file);
+    return filled && status == 0;
+  };
+  const UftraceReport done = export_uftrace(work.recording, work.names, write_file, [&] { work.progress.step(); });
+  work.analyses.walk = done.walk;
+  if (done.too_deep != 0)
+    say(fmt::format("{} deeper than uftrace can count are left out",
+                    plural_text(static_cast<int64_t>(done.too_deep), "call")));
+  return status;
+}
+
+struct ExportFormat {
+  const char* name;
+  const char* about;
+  uint32_t classes;  // the events that it is made of
+  // One of both: into a file, or elsewhere.
+  bool (*write)(ExportWork&, const TextSink&);
+  int (*write_elsewhere)(ExportWork&);
+  int passes = 1;  // over the events
+  bool of_one_process() const { return passes > 1; }
+  enum class Into { kFile, kDirectory, kFiles } into = Into::kFile;  // kDirectory: an empty one
+};
+constexpr ExportFormat kFormats[] = {
+    {"csv", "one line for each event, in time order", kEventClasses, write_with<export_csv>, nullptr},
+    {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, write_with<export_chrome>,
+     nullptr},
+    {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, write_with<export_perfetto>,
+     nullptr},
+    {"folded", "calls as stacks with their time, for flame graphs; other things by --weight", kCallEvents, write_folded,
+     nullptr},
+    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents,
+     write_with<export_speedscope>, nullptr},
+    {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr, write_ctf,
+     1, ExportFormat::Into::kDirectory},
+    {"heaptrack", "allocations of a process, for heaptrack_print and heaptrack_gui", kAllocEvents, write_heaptrack,
+     nullptr, 3},
+    {"massif", "live bytes of a process over time, for ms_print and massif-visualizer", kAllocEvents, write_massif,
+     nullptr, 3},
+    {"rtrace", "allocations and frees of a process as text, for tools of functracer and sp-rtrace", kAllocEvents,
+     write_rtrace, nullptr, 2},
+    {"libleaks", "blocks of a process that were not freed: OUT.N.map and OUT.N.trace, as functracer wrote them",
+     kAllocEvents, nullptr, write_libleaks, 2, ExportFormat::Into::kFiles},
+    {"pprof", "allocations as profile.proto, compressed by gzip, for go tool pprof", kAllocEvents, write_pprof,
+     nullptr},
+    {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace, 1,
+     ExportFormat::Into::kDirectory}};
+
+std::string of_one_process() {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : kFormats)
+    if (format.of_one_process()) names.push_back(format.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const ExportFormat* find_format(const std::string& name) {
+  for (const ExportFormat& format : kFormats)
+    if (name == format.name) return &format;
+  return nullptr;
+}
+
+Result<Output> open_output(const ExportOptions& options, const std::string& recording) {
+  if (options.output.empty() || options.output == "-") return Output();
+  if (is_same_file(options.output, recording))
+    return Error{fmt::format("{} is the recording itself: choose another file", options.output)};
+  return Output::create(options.output);
+}
+
+// An empty directory, made when there is none.
+Result<Fd> make_directory(const std::string& path, const char* format) {
+  if (path.empty() || path == "-")
+    return Error{fmt::format(
+        "{0} is a directory: name one that is empty or not there yet, as in 'penna export {0} REC DIR'", format)};
+  return open_output_directory(path);
+}
+
+int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
+  format.write(work, output.sink());
+  return finish_output(output);
+}
+
+// A sentence when the recording holds nothing that the format could show.
+std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
+                            const Summary& summary) {
+  const uint32_t classes = format.write == write_folded ? classes_of(options.folded.weight) : format.classes;
+  if (classes == kEventClasses || recording.processes().empty()) return "";  // its report of health says why
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
+  const bool calls = (classes & kCallEvents) != 0;
+  const char* const kind = classes == kAllocEvents ? "alloc" : classes == kPointEvents ? "points" : "locks";
+  return fmt::format("the recording holds no {}, and so there is nothing for {}: {}",
+                     calls                     ? "calls"
+                     : classes == kAllocEvents ? "allocations"
+                                               : kind,
+                     format.name, calls ? kBuildForCalls : fmt::format("record it with -k {}", kind));
+}
+
+}  // namespace
+
+std::vector<std::string> export_formats() {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : kFormats) names.push_back(format.name);
+  return names;
+}
+
+void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where) {
+  parser.choice(
+      "--weight", weight,
+      {{"time", FoldedWeight::kTime},
+       {"calls", FoldedWeight::kCalls},
+       {"alloc-bytes", FoldedWeight::kAllocBytes},
+       {"allocs", FoldedWeight::kAllocs},
+       {"live", FoldedWeight::kLive},
+       {"peak", FoldedWeight::kPeak},
+       {"temp", FoldedWeight::kTemp},
+       {"wait", FoldedWeight::kWait},
+       {"wait-by-holder", FoldedWeight::kWaitByHolder},
+       {"points", FoldedWeight::kPoints}},
+      fmt::format(
+          "{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
+          "at the peak, number of "
+          "temporary ones; time waited, by who waited or by who held the lock; passes of points; default time, or "
+          "without calls alloc-bytes",
+          where));
+}
+
+FoldedWeight default_weight(const Summary& summary) {
+  const bool only_allocations = summary.events[PENNA_CALLS] == 0 && summary.events[PENNA_ALLOC] != 0;
+  return only_allocations ? FoldedWeight::kAllocBytes : FoldedWeight::kTime;
+}
+
+Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {
+  if (weight == FoldedWeight::kTemp && SampleScale(recording).is_sampled()) return Error{kNoTemporaryOfSample};
+  if (weight == FoldedWeight::kPoints && !asked_for_point_stacks(recording.session()))
+    return Error{"stacks of points were not recorded: penna record --point-stacks records them"};
+  return ok();
+}
+
+Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
+  Parsed<ExportOptions> parsed;
+  ExportOptions& options = parsed.options;
+  std::vector<std::string> words;
+  const std::string formats = fmt::format("{}", fmt::join(export_formats(), ", "));
+  std::string about = "Writes the events of a recording for other tools.";
+  for (const ExportFormat& format : kFormats) about += fmt::format("\n  {:11} {}", format.name, format.about);
+  OptionParser parser(about, "penna export");
+  parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
+  add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
+  parser.text("-o,--output", options.output, "OUT",
+              "the file, default standard output; of ctf and uftrace the directory, of libleaks "
+              "how the names of its files begin, default allocs-PID. heaptrack, massif and rtrace are compressed when "
+              "it ends in .gz or .zst");
+  std::optional<FoldedWeight> weight;
+  add_weight_option(parser, weight, "folded");
+  add_process_option(parser, "--pid", options.pid,
+                     fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
+  add_alloc_filter_options(parser, options.allocations);
+  parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  for (const std::string& word : words) {
+    if (options.format.empty() && find_format(word) != nullptr) {
+      options.format = word;
+    } else if (options.input.recording.empty()) {
+      options.input.recording = word;
+    } else if (options.output.empty()) {
+      options.output = word;
+    } else {
+      return Error{
+          fmt::format("'{}' is one word too many: give a format ({}), one recording and one output", word, formats)};
+    }
+  }
+  if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
+  if ((weight || options.folded.threads) && options.format != "folded")
+    return Error{"--weight and --threads are for the format folded"};
+  PENNA_TRY(check_process(options.pid));
+  if (!options.pid.empty() && !find_format(options.format)->of_one_process())
+    return Error{fmt::format("--pid is for {}", of_one_process())};
+  options.has_weight = weight.has_value();
+  options.folded.weight = weight.value_or(FoldedWeight::kTime);
+  if (options.folded.threads && options.folded.weight == FoldedWeight::kWaitByHolder)
+    return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
+  if (options.allocations.any() && (options.format != "folded" || classes_of(options.folded.weight) != kAllocEvents))
+    return Error{"--family, --size, --lifetime and --stack are for the format folded with a --weight of allocations"};
+  PENNA_TRY(check_alloc_filter(options.allocations));
+  return parsed;
+}
+
+int cmd_export(const ExportOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  const ExportFormat& format = *find_format(options.format);
+  const bool is_file = format.into == ExportFormat::Into::kFile;
+  const bool is_directory = format.into == ExportFormat::Into::kDirectory;
+  Result<Output> output = is_file ? open_output(options, recording->path()) : Output();
+  if (!output) return fail(output.error().text);
+  Result<Fd> directory = is_directory ? make_directory(options.output, format.name) : Fd();
+  if (!directory) return fail(directory.error().text);
+
+  const Summary summary = summarize(*recording);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, *recording);
+  Names names(*recording, *symbols);
+  const Result<std::unique_ptr<AllocationChoice>> choice = make_choice(options.allocations, *recording, names);
+  if (!choice) return fail("export: " + choice.error().text);
+  if (const Result<> known = check_weight_of_sample(*recording, options.folded.weight); !known)
+    return fail("export: " + known.error().text);
+  ExportOptions chosen = options;
+  if (format.write == write_folded && !options.has_weight && default_weight(summary) != options.folded.weight) {
+    chosen.folded.weight = default_weight(summary);
+    say("there are no calls: the weights are bytes allocated, as of --weight alloc-bytes");
+  }
+  chosen.folded.choice = choice->get();
+  if (!options.pid.empty())
+    if (const auto meant = meant_processes(*recording, options.pid); !meant)
+      return fail("export: " + meant.error().text);
+  Analyses analyses;
+  int status = 0;
+  {
+    const std::unique_ptr<ProgressObserver> line =
+        progress_line(!options.input.no_progress && (!is_file || !is_terminal(output->fd())));
+    Progress progress("exporting", summary.total_events() * (format.passes), "events", line.get());
+    ExportWork work{chosen, *recording, names, analyses, progress, *directory};
+    status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
+  }
+  if (status != 0) return status;
+  if (const std::string missing = what_is_missing(format, chosen, *recording, summary); !missing.empty()) say(missing);
+  for (const std::string& sentence : unmet_stacks(choice->get())) say(sentence);
+  for (const std::string& warning : health_warnings(examine(*recording, summary, analyses, names))) say(warning);
+  return status;
+}
+
+int export_verb(const Arguments& arguments) { return run_parsed("export", parse_export(arguments), cmd_export); }
+
+}  // namespace penna

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// See cmd_graph.h.
+#include "cli/verbs/cmd_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/analyses.h"
+#include "base/pattern.h"
+#include "cli/output.h"
+#include "cli/progress_line.h"
+#include "cli/verbs.h"
+#include "model/calls/slowdown.h"
+#include "model/names/function_pattern.h"
+#include "report/file_state.h"
+#include "report/frames.h"
+#include "report/reports.h"
+
+namespace penna {
+namespace {
+
+// What to say when no function has the name: some that hold it.
+std::string not_found(const std::string& pattern, const Recording& recording, const CallGraph& graph, Names& names) {
+  if (graph.counts().calls == 0) return "the recording holds no calls: " + why_no_calls(recording);
+  std::set<std::string> similar;
+  for (FunctionId function = 0; function < graph.functions().size() && similar.size() < 5; ++function)
+    if (const std::string& name = names.function_name(graph.functions().place(function));
+        name.find(pattern) != std::string::npos)
+      similar.insert(name);
+  return fmt::format("no function that was called has the name '{}'{}: 'penna report calls -n 0' lists them all",
+                     pattern, similar.empty() ? "" : fmt::format("; there is {}", fmt::join(similar, ", ")));
+}
+
+Result<> show(const Recording& recording, const GraphOptions& options, Output& output) {
+  const Summary summary = summarize(recording);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function);
+  Names names(recording, *symbols);
+  const FunctionPattern pattern(options.function);
+  CallGraph graph(recording, names.map(),
+                  [&](const CodePlace& place) { return pattern.matches(names.function_name(place)); });
+  Analyses analyses;
+  {
+    const std::unique_ptr<ProgressObserver> line = progress_line(!options.input.no_progress);
+    Progress progress("reading", summary.events[PENNA_CALLS], "events", line.get());
+    analyses.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
+      progress.step(count_of(some));
+      graph(some);
+    });
+  }
+  graph.finish();
+  if (graph.chosen().calls == 0) return Error{not_found(options.function, recording, graph, names)};
+  Report report = graph_report(recording, graph, names, options.function, options.table.format == Format::kCsv);
+  if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));
+  PENNA_TRY(select_report_rows(report, options.table));
+  add_health(report, recording, examine(recording, summary, analyses, names));
+  write_report(report, options.table, output);
+  return ok();
+}
+
+}  // namespace
+
+Result<Parsed<GraphOptions>> parse_graph(const Arguments& arguments) {
+  Parsed<GraphOptions> parsed;
+  GraphOptions& options = parsed.options;
+  std::vector<std::string> words;
+  OptionParser parser(
+      "Shows who calls a function, and what it calls. FUNC: its name, with or without what it is in and its "
+      "parameters; a "
+      "glob as 'db::*' takes several together. TOTAL counts recursion once.",
+      "penna graph");
+  parser.words("FUNC [REC]", words, "the function, and the recording");
+  add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
+  add_table_options(parser, options.table, true);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  if (words.size() == 2 && ::access(words[0].c_str(), F_OK) == 0 && ::access(words[1].c_str(), F_OK) != 0)
+    std::swap(words[0], words[1]);
+  const size_t most = options.input.recording.empty() ? 2 : 1;
+  if (words.empty()) return Error{"a function is missing: give its name, as in 'penna graph main'"};
+  if (words.size() > most)
+    return Error{fmt::format("'{}' is one word too many: give one function and one recording", words[most])};
+  options.function = words[0];
+  PENNA_TRY(check_pattern(options.function));
+  if (words.size() == 2) options.input.recording = words[1];
+  return parsed;
+}
+
+int cmd_graph(const GraphOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  Output output;
+  const Result<> shown = show(*recording, options, output);
+  return shown ? finish_output(output) : fail("graph: " + shown.error().text);
+}
+
+int graph_verb(const Arguments& arguments) { return run_parsed("graph", parse_graph(arguments), cmd_graph); }
+
+}  // namespace penna

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// See cmd_import.h.
+#include "cli/verbs/cmd_import.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/say.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "collect/import/rtrace_import.h"
+#include "collect/import/stream_import.h"
+#include "penna/version.h"
+#include "report/info.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// What is known of where it ran: what the stream says, and nothing of this machine.
+Session session_of(const StreamImport& stream) {
+  const penna_stream_header& header = stream.header();
+  Session session;
+  session.penna_version = PENNA_VERSION;
+  session.kernel = stream.source();
+  session.ticks_per_second = header.ticks_per_second;
+  session.clock_flags = kClockInvariant;
+  session.start = {header.ticks, header.monotonic_ns, header.realtime_ns};
+  session.options.push_back(kImportedFromStream);
+  return session;
+}
+
+void say_what_came(const std::string& path, const StreamSummary& summary) {
+  EventCounts events = summary.events, lost = summary.lost;
+  say(fmt::format("{}: {}, written by {}", path, events_text(events),
+                  plural_text(static_cast<int64_t>(summary.threads), "thread", "threads")));
+  if (events_text(lost) != "nothing")
+    say(fmt::format("lost where it was recorded: {}; a larger ring holds more", events_text(lost)));
+  if (summary.damaged_bytes != 0)
+    say(fmt::format("{} were no records and are passed over: the stream is damaged",
+                    bytes_text(static_cast<int64_t>(summary.damaged_bytes))));
+  if (summary.cut_bytes != 0) say("the last record is not whole: the stream was cut off");
+}
+
+void say_what_came(const std::string& path, const RtraceSummary& summary) {
+  say(fmt::format("{}: {}", path, events_text(summary.events)));
+  const auto lines = [](uint64_t count) { return plural_text(static_cast<int64_t>(count), "line", "lines"); };
+  if (summary.other_resources != 0)
+    say(fmt::format("{} of files, threads and other resources are left out: a recording has those of memory",
+                    plural_text(static_cast<int64_t>(summary.other_resources), "event", "events")));
+  if (summary.damaged_lines != 0)
+    say(fmt::format("{} could not be read and are passed over: the trace is damaged", lines(summary.damaged_lines)));
+}
+
+Result<> import_stream(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
+  Result<StreamImport> stream = StreamImport::open(bytes);
+  if (!stream) return Error{fmt::format("cannot import {}: {}", options.input, stream.error().text)};
+  RecordingWriter writer = PENNA_TRY(RecordingWriter::create(output, {.overwrite = options.force}));
+  const StreamSummary summary = stream->write(writer, session_of(*stream));
+  PENNA_TRY(writer.finish());
+  say_what_came(output, summary);
+  return ok();
+}
+
+Result<> import_rtrace(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
+  Result<RtraceImport> trace = RtraceImport::open({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!trace) return Error{fmt::format("cannot import {}: {}", options.input, trace.error().text)};
+  RecordingWriter writer = PENNA_TRY(RecordingWriter::create(output, {.overwrite = options.force}));
+  Session session = trace->session();
+  session.penna_version = PENNA_VERSION;
+  session.options.push_back(kImportedFromStream);
+  const RtraceSummary summary = trace->write(writer, session);
+  PENNA_TRY(writer.finish());
+  say_what_came(output, summary);
+  return ok();
+}
+
+}  // namespace
+
+Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
+  Parsed<ImportOptions> parsed;
+  ImportOptions& options = parsed.options;
+  std::vector<std::string> words;
+  OptionParser parser(
+      "Makes a recording of a stream of records, as a kernel module or firmware writes it (penna/stream.h), or, with "
+      "the "
+      "word rtrace in front, of a trace of memory in the text format of functracer and sp-rtrace.",
+      "penna import");
+  parser.words("[rtrace] FILE", words, "what to read");
+  parser.text("-o,--output", options.output, "FILE", "the recording; default FILE.penna here");
+  parser.flag("-f,--force", options.force, "overwrite the recording when it exists");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  if (words.empty()) return Error{"the file to import is missing"};
+  if (words.size() == 2 && words[0] == "rtrace") {
+    options.format = ImportOptions::Format::kRtrace;
+  } else if (words.size() != 1) {
+    return Error{fmt::format(
+        "'{}' is one word too many: give one file, with the word rtrace in front when it is such a trace", words[1])};
+  }
+  options.input = words.back();
+  return parsed;
+}
+
+int cmd_import(const ImportOptions& options) {
+  const Result<Mapping> bytes = load_file(options.input);
+  if (!bytes) return fail(bytes.error().text);
+  std::string output = options.output;
+  if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".penna").string();
+  if (is_same_file(options.input, output))
+    return fail(fmt::format("{} is the file itself that is to be imported: choose another one with -o", output));
+  const Result<> done = options.format == ImportOptions::Format::kRtrace
+                            ? import_rtrace(options, output, bytes->bytes())
+                            : import_stream(options, output, bytes->bytes());
+  return done ? 0 : fail(done.error().text);
+}
+
+int import_verb(const Arguments& arguments) { return run_parsed("import", parse_import(arguments), cmd_import); }
+
+}  // namespace penna

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h, or of a trace of functracer.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/options/arguments.h"
+
+namespace penna {
+
+struct ImportOptions {
+  enum class Format { kStream, kRtrace } format = Format::kStream;
+  std::string input;
+  std::string output;  // empty: NAME.penna here
+  bool force = false;
+};
+
+Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments);
+int cmd_import(const ImportOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// See cmd_list.h.
+#include "cli/verbs/cmd_list.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "base/file.h"
+#include "cli/list_process.h"
+#include "cli/point_listing.h"
+#include "cli/verbs.h"
+
+namespace penna {
+namespace {
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+bool is_program_file(const std::string& path) {
+  const Result<std::string> start = read_file(path, 4);
+  return start && (*start ==
+                       "\x7f"
+                       "ELF" ||
+                   start->substr(0, 2) == "#!");
+}
+
+ListReport recording_report(const Recording& recording) {
+  PointList points;
+  Table modules;
+  modules.key = "modules";
+  modules.title = "Code";
+  modules.columns = {{"build_id", "BUILD-ID", CellKind::kText}, {"path", "FILE", CellKind::kText, true}};
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const RecordedProcess& process : recording.processes()) {
+    for (const Site& site : process.sites) points.add(site);
+    for (const Module& module : process.modules) {
+      const std::string build_id = build_id_text(module.build_id);
+      if (seen.insert({module.path, build_id}).second) modules.add({build_id, module.path});
+    }
+  }
+  ListReport list;
+  list.report.add(std::move(modules));
+  list.add_points(points.take(), "No points were found in the recorded programs.");
+  return list;
+}
+
+std::optional<uint32_t> process_id(const std::string& text) {
+  uint32_t pid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return pid;
+}
+
+Result<ListReport> report_of(const ListOptions& options) {
+  PENNA_TRY(check_symbol_options(options.input));
+  const std::optional<uint32_t> pid = process_id(options.target);
+  if (pid && !exists(options.target)) return process_report(*pid, symbol_options(options.input));
+  const std::string path = program_path(options.target);
+  if (path.empty()) return no_such_program(options.target);
+  if (is_program_file(path)) return program_report(path, symbol_options(options.input));
+  const Recording recording = PENNA_TRY(Recording::open(path));
+  return recording_report(recording);
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+std::string program_path(const std::string& word) {
+  return word.find('/') != std::string::npos || exists(word) ? word : find_program(word);
+}
+
+Error no_such_program(const std::string& word) {
+  return Error{fmt::format("there is no file '{}' here and no program of that name", word)};
+}
+
+Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
+  Parsed<ListOptions> parsed;
+  OptionParser parser(
+      "Lists the points of a program, of a running process or of a recording, and what can be recorded of a program.\n"
+      "Points of a program are all its static tracepoints, also those that other headers made (SDT notes): probes,\n"
+      "which penna record -e NAME records.",
+      "penna list");
+  parser.word("BIN|PID|REC", parsed.options.target, "a program or library, a process, or a recording",
+              OptionParser::Need::kRequired);
+  add_symbol_options(parser, parsed.options.input);
+  add_table_options(parser, parsed.options.table, true);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.options.table.top) parsed.options.table.top = 0;
+  return parsed;
+}
+
+int cmd_list(const ListOptions& options) {
+  Result<ListReport> list = report_of(options);
+  if (!list) return fail(list.error().text);
+  if (const Result<> selected = select_report_rows(list->report, options.table); !selected)
+    return fail(selected.error().text);
+  Output output;
+  write_report(list->report, options.table, output, {"points", [&](const TableRow& row, JsonWriter& json) {
+                                                       write_point(list->points[row.source], list->in_process, json);
+                                                     }});
+  return finish_output(output);
+}
+
+int list_verb(const Arguments& arguments) { return run_parsed("list", parse_list(arguments), cmd_list); }
+
+}  // namespace penna

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// See cmd_record.h. The steps of a recording, one a line, in cmd_record() at the end.
+#include "cli/verbs/cmd_record.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/unmet_patterns.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/say.h"
+#include "cli/call_plans.h"
+#include "cli/end_like.h"
+#include "cli/options/arguments.h"
+#include "cli/record_notes.h"
+#include "cli/shown_names.h"
+#include "cli/signal_relay.h"
+#include "collect/arrivals.h"
+#include "collect/clocks.h"
+#include "collect/collector.h"
+#include "collect/control_server.h"
+#include "collect/doorbell.h"
+#include "collect/server.h"
+#include "collect/settings.h"
+#include "reach/ask_process.h"
+#include "reach/launch.h"
+#include "reach/silencer.h"
+
+namespace penna {
+namespace {
+
+// libpenna-agent.so beside us: ../lib as built and as installed. PENNA_AGENT names another one.
+Result<std::string> find_agent() {
+  if (const char* named = std::getenv("PENNA_AGENT"); named != nullptr && *named != '\0') return std::string(named);
+  char self[4096];
+  ssize_t got = ::readlink("/proc/self/exe", self, sizeof self);
+  if (got <= 0) return Error{"cannot find out where penna lies: is /proc mounted?"};
+  auto folder = std::filesystem::path(std::string(self, static_cast<size_t>(got))).parent_path().parent_path();
+  for (const char* below : {"lib", "lib/penna", "lib/x86_64-linux-gnu/penna"}) {
+    std::string candidate = (folder / below / "libpenna-agent.so").string();
+    if (::access(candidate.c_str(), R_OK) == 0) return candidate;
+  }
+  return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
+}
+
+// CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not be overwritten.
+Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid) {
+  if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
+  const std::string name = std::filesystem::path(options.command[0]).filename().string();
+  const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
+  const std::string base = stem + std::to_string(pid);
+  std::string path = base + ".penna";
+  for (int i = 1; !options.force && is_taken(path); ++i) path = fmt::format("{}.{}.penna", base, i);
+  return RecordingWriter::create(path, {.overwrite = options.force});
+}
+
+// Each living process takes one. The program was prepared before, and keeps its own limit.
+void use_more_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// How often it is looked whether a process may still meet us, when nobody else is left.
+constexpr int kLookMs = 50;
+
+int reap(const Launch& program, SignalRelay& signals) {
+  int status = 0;
+  while (::waitpid(program.pid(), &status, 0) < 0 && errno == EINTR) {
+  }
+  signals.hang_up();
+  return status;
+}
+
+// How the recording came to its end.
+struct Outcome {
+  int status = 0;        // the program's wait status
+  bool hurried = false;  // a signal has told us to stop
+  bool goes_on = false;  // the program has not ended: the recording has, by -T FUNC@finish
+};
+
+// Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
+// The status of a program that has outlived what was to end it is as if it had ended by that. `finished_fd`: Collector::finished_fd().
+Outcome follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell, int finished_fd,
+               SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
+  int status = 0;
+  bool running = true, told = false;
+  for (;;) {
+    const bool alone = !running && server.living() == 0;
+    std::vector<Fd> arrivals;
+    if (alone && doorbell.expected() != 0)
+      arrivals = find_arrivals(socket_path, doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
+    if (alone && arrivals.empty()) return {status};
+    pollfd fds[] = {{server.fd(), POLLIN, 0},
+                    {signals.fd(), POLLIN, 0},
+                    {running ? program.pidfd() : -1, POLLIN, 0},
+                    {control.fd(), POLLIN, 0},
+                    {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0},
+                    {alone ? arrivals.front().get() : -1, POLLIN, 0},
+                    {finished_fd, POLLIN, 0}};
+    int ready = ::poll(fds, std::size(fds),
+                       alone || (running && signals.insists()) ? kLookMs
+                       : running || told                       ? -1
+                                                               : 1000);
+    if (ready == 0 && !running && !told && !alone) {
+      told = true;
+      if (!quiet)
+        say(fmt::format(
+            "the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
+            server.living()));
+    }
+    server.work();
+    if ((fds[3].revents & POLLIN) != 0) control.work();
+    if (silencer != nullptr && (fds[4].revents & POLLIN) != 0) silencer->work();
+    if (running)
+      signals.hand_on(program.pid());
+    else if (signals.told_to_end())
+      return {status, true};
+    if (running && (fds[2].revents & POLLIN) != 0) {
+      server.work();  // looks at how it ended, before the wait below takes that away
+      status = reap(program, signals);
+      running = false;
+    }
+    if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
+    if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
+      if (!quiet)
+        say("the command has outlived the signals that were to end it: it goes on, and is not recorded any more");
+      return {outlived, true};
+    }
+  }
+}
+
+// The recording has ended, and the program has not: it gets its signals until it does. Its status, as of Outcome.
+int follow_unrecorded(const Launch& program, SignalRelay& signals) {
+  for (;;) {
+    pollfd fds[] = {{signals.fd(), POLLIN, 0}, {program.pidfd(), POLLIN, 0}};
+    (void)::poll(fds, std::size(fds), signals.insists() ? kLookMs : -1);
+    signals.hand_on(program.pid());
+    if ((fds[1].revents & POLLIN) != 0) return reap(program, signals);
+    if (const int outlived = signals.outlived(); outlived != 0) return outlived;
+  }
+}
+
+// Ticks a nanosecond, measured for a moment where it matters.
+double clock_rate(const FilterOptions& filter) {
+  if (!needs_clock(filter)) return 1;
+  constexpr useconds_t kMoment = 20'000;
+  const ClockTriplet begin = read_clocks();
+  ::usleep(kMoment);
+  const ClockTriplet end = read_clocks();
+  const auto ns = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
+  return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
+}
+
+SnapshotRules snapshots_of(const RecordOptions& options) {
+  constexpr uint32_t kUsualMib = 64;
+  CallRules functions = watched_functions(options.filter, TriggerAction::kSnapshot);
+  const uint64_t mib = functions.ask ? options.keep_mib.value_or(kUsualMib) : 0;
+  return {std::move(functions), mib << 20};
+}
+
+}  // namespace
+
+int cmd_record(const RecordOptions& options) {
+  auto agent = find_agent();
+  if (!agent) return fail(agent.error().text);
+  auto signals = SignalRelay::start();
+  if (!signals) return fail(signals.error().text);
+  auto doorbell = Doorbell::create();
+  if (!doorbell) return fail(doorbell.error().text);
+
+  std::optional<SocketDirectory> directory(std::in_place);
+  auto socket_path = directory->create();
+  if (!socket_path) return fail(socket_path.error().text);
+  auto program =
+      Launch::prepare(options.command, preload_for(options.command[0], *agent), *socket_path, signals->before());
+  if (!program) return fail(program.error().text);
+  use_more_descriptors();
+  auto writer = create_recording(options, program->pid());
+  if (!writer) return fail(writer.error().text);
+  std::string path = writer->path();
+  (void)writer->write_session(describe_session(options, options.command));
+
+  ClockTriplet start = read_clocks();
+  const double ticks_per_ns = clock_rate(options.filter);
+  const CallRules rules = recording_rules(options.filter, ticks_per_ns);
+  const SnapshotRules snapshots = snapshots_of(options);
+  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules, snapshots);
+  collector.set_time_shift(time_shift_of(options));
+  if (options.threads.any()) collector.set_threads(options.threads);
+  if (CallRules finishes = watched_functions(options.filter, TriggerAction::kFinish); finishes.ask) {
+    if (const auto set = collector.set_finish(std::move(finishes)); !set) return fail(set.error().text);
+  }
+  auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
+  if (!server) return fail(server.error().text);
+  const auto asked_by_filters = std::make_shared<AskedFunctions>(),
+             asked_for_values = std::make_shared<AskedFunctions>();
+  PatchPlanner planner(patch_wishes(options, asked_by_filters, asked_for_values));
+  plan_calls(**server, planner, options);
+  auto control = ControlServer::listen(*socket_path, **server, collector, ask_process);
+  if (!control) return fail(control.error().text);
+  SymbolOptions names;
+  names.rank = rank_of_names(describe_session(options, options.command), {});
+  const std::unique_ptr<SymbolSource> symbols = make_symbol_source(names);
+  std::optional<LiveView> live;
+  if (options.live) {
+    live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, options.command), start,
+                 *symbols, 1,
+                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), *Where::parse_all(options.conditions),
+                                  options.threads));
+    collector.set_onlooker(live->onlooker());
+    if (const auto started = live->start(); !started) return fail(started.error().text);
+  }
+  auto silencer =
+      Silencer::make(options.max_overhead, **server, collector, live ? &live->onlooker() : nullptr, function_namer());
+  if (!silencer) return fail(silencer.error().text);
+  if (const auto started = collector.start(); !started) return fail(started.error().text);
+  // From here on the program runs, and nothing of ours may keep it from ending as it likes.
+  LaunchError trouble;
+  if (!program->start(&trouble)) {
+    (void)collector.stop();
+    remove_own_file(path);
+    say(trouble.text);
+    return trouble.exit_code;
+  }
+  Outcome outcome = follow(**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *signals, *program,
+                           *socket_path, options.quiet);
+  std::string unrecorded;
+  if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) unrecorded = why_unrecorded(options.command[0]);
+  if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
+  const std::string refused = note_refused(planner, collector);
+  const std::string without_locks = note_locks(planner, collector);
+  const std::string without_values = options.optional_values ? "" : note_unmet(*asked_for_values, collector);
+  auto closed = collector.stop(outcome.hurried);
+  const ClockTriplet end = read_clocks();
+  if (live) live->finish();
+
+  const std::vector<std::string> unmet =
+      rules.unmet ? asked_by_filters->with_nearest(without_refused(rules.unmet(), options.filter.functions, planner))
+                  : std::vector<std::string>{};
+  std::optional<std::vector<std::string>> without_snapshot;
+  if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
+  if (!closed) say(closed.error().text);
+  if (!options.quiet && !without_locks.empty()) say(without_locks);
+  if (!options.quiet && !without_values.empty()) say(without_values);
+  if (!options.quiet && closed) {
+    for (const std::string& sentence : unmet_points("-e", options.point_patterns, "", path)) say(sentence);
+    const std::vector<std::string> stacked = triggered(options.filter, {TriggerAction::kPointStack});
+    for (const std::string& sentence : unmet_points("-T", stacked, "@stack", path)) say(sentence);
+  }
+  if (!options.quiet)
+    print_closing_lines(
+        {path, start, end, options.conditions, unmet_conditions(path, options.conditions), filter_text(options.filter),
+         unmet, thread_text(options.threads), unmet_threads(path, options.threads), outcome.goes_on, refused,
+         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
+        collector, unrecorded);
+  if (options.short_report && closed) print_short_report(path);
+  if (outcome.goes_on) {
+    // From here on there is no recorder: nobody waits for it, and new programs do not look for it.
+    silencer->reset();
+    { const Result<ControlServer> no_control = std::move(control); }
+    server->reset();
+    directory.reset();
+    { const Doorbell no_bell = std::move(*doorbell); }
+    outcome.status = follow_unrecorded(*program, *signals);
+  }
+  signals->end();
+  return end_like(outcome.status);
+}
+
+}  // namespace penna

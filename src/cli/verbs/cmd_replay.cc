@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// See cmd_replay.h.
+#include "cli/verbs/cmd_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/analyses.h"
+#include "base/count_text.h"
+#include "cli/options/process_option.h"
+#include "cli/output.h"
+#include "cli/progress_line.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "report/calls/replay.h"
+#include "report/calls/tree_lines.h"
+#include "report/file_state.h"
+#include "report/reports.h"
+
+namespace penna {
+namespace {
+
+Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const ReplayOptions& options) {
+  std::vector<bool> processes(recording.processes().size(), true);
+  if (!options.pid.empty()) processes = PENNA_TRY(meant_processes(recording, options.pid));
+  std::vector<uint32_t> wanted;
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) {
+    const RecordedThread& thread = recording.threads()[i];
+    if (takes_thread(recording, i) && processes[thread.process]) wanted.push_back(i);
+  }
+  if (wanted.empty() && !options.pid.empty())
+    return Error{fmt::format("no thread {}has pid {}: 'penna report threads' lists them",
+                             selects_threads(recording) ? "that is meant by --tid and --thread " : "", options.pid)};
+  return wanted;
+}
+
+// The trees of calls of penna replay --tree.
+class CallTrees {
+ public:
+  CallTrees(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
+      : recording_(recording),
+        options_(options),
+        printer_(recording, names, {{wants_color(options.table.color, output.fd()), 0}, false}, output.sink()),
+        sink_(output.sink()) {}
+
+  // False: stopped early.
+  bool run(const std::vector<uint32_t>& threads) {
+    for (uint32_t thread : threads) {
+      const auto chunks = recording_.chunks(thread);
+      const bool has_calls = std::any_of(chunks.begin(), chunks.end(),
+                                         [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
+      if (has_calls && !show(thread, threads.size() > 1)) return false;
+    }
+    return true;
+  }
+  uint64_t shown() const { return shown_; }
+  std::string ends() const { return ends_.sentence(); }
+
+ private:
+  bool show(uint32_t thread, bool with_title) {
+    const auto show_line = [this, thread, &with_title](std::string_view text) {
+      if (std::exchange(with_title, false) && !printer_.thread_title(thread)) return false;
+      return sink_(text) && ++shown_ != options_.lines;  // never 0
+    };
+    TreeLines tree(printer_, names_, options_.all, show_line);
+    const TimelineOptions calls{.filter = {.classes = kCallEvents}, .fold_leaves = false};
+    const auto line = [&](const TimelineLine& next) {
+      ends_.count(next);
+      return tree.line(next);
+    };
+    return !for_each_timeline_line(recording_, thread, calls, line).stopped && tree.finish();
+  }
+
+  const Recording& recording_;
+  const ReplayOptions& options_;
+  ReplayPrinter printer_;
+  TextSink sink_;
+  TreeNames names_;
+  UnbalancedEnds ends_;
+  uint64_t shown_ = 0;
+};
+
+// Shows lines, as text or as rows, until as many were shown as were asked for, or nobody reads any more.
+class Replay {
+ public:
+  Replay(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
+      : recording_(recording),
+        options_(options),
+        style_{wants_color(options.table.color, output.fd()), terminal_width(output.fd())},
+        printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr}, output.sink()),
+        cells_(recording, names, printer_) {
+    line_ = progress_line(!options.input.no_progress && !is_terminal(output.fd()));
+    progress_.emplace("reading", summarize(recording).total_events(), "events", line_.get());
+    if (options.table.format != Format::kTable) {
+      table_.emplace(options.table.format, output, replay_table(*options.fields));
+    } else if (options.fields) {
+      columns_ = replay_columns(*options.fields, cells_, style_);
+    }
+  }
+
+  // Thread by thread, or all by time. False: stopped early.
+  bool run(const std::vector<uint32_t>& threads) { return options_.merge ? merged(threads) : each(threads); }
+  uint64_t shown() const { return shown_; }
+  std::string ends() const { return ends_.sentence(); }
+  // The sentences behind the lines.
+  void finish(const Report& closing, Output& output) {
+    progress_.reset();
+    table_ ? table_->finish(closing) : write_report(closing, options_.table, output);
+  }
+
+ private:
+  bool each(const std::vector<uint32_t>& threads) {
+    for (uint32_t thread : threads) {
+      if (recording_.chunks(thread).empty()) continue;
+      bool titled = false;  // a thread without anything to show needs no title
+      const auto line = [&](const TimelineLine& next) {
+        if (next.kind == LineKind::kLockRequest) return show(next);
+        if (!titled && !table_ && (!printer_.thread_title(thread) || !printer_.titles())) return false;
+        titled = true;
+        return show(next);
+      };
+      if (for_each_timeline_line(recording_, thread, TimelineOptions{}, line).stopped) return false;
+    }
+    return true;
+  }
+  bool merged(const std::vector<uint32_t>& threads) {
+    std::vector<bool> wanted(recording_.threads().size());
+    for (uint32_t thread : threads) wanted[thread] = true;
+    const auto line = [&](const TimelineLine& next) { return !wanted[next.thread] || show(next); };
+    return (table_ || printer_.titles()) && !for_each_merged_line(recording_, TimelineOptions{}, line).stopped;
+  }
+  bool show(const TimelineLine& line) {
+    progress_->step();
+    ends_.count(line);
+    if (line.kind == LineKind::kLockRequest) return true;  // told when it ends
+    if (!(table_ ? row(line) : printer_.line(line))) return false;
+    return ++shown_ != options_.lines;  // never 0
+  }
+  bool row(const TimelineLine& line) {
+    cells_.next(line);
+    std::vector<Cell> cells;
+    cells.reserve(options_.fields->size());
+    for (ReplayField field : *options_.fields) cells.push_back(cells_.cell(field));
+    return table_->add(std::move(cells));
+  }
+
+  const Recording& recording_;
+  const ReplayOptions& options_;
+  TextStyle style_;
+  ReplayColumns columns_;  // of text with fields
+  ReplayPrinter printer_;
+  ReplayCells cells_;
+  std::optional<ReportStream> table_;  // of CSV and JSON
+  std::unique_ptr<ProgressObserver> line_;
+  std::optional<Progress> progress_;  // until the end is written
+  UnbalancedEnds ends_;
+  uint64_t shown_ = 0;
+};
+
+// `complete`: every line was shown.
+Report closing_of(const Recording& recording, Names& names, const ReplayOptions& options, bool complete, uint64_t shown,
+                  const std::string& ends) {
+  Report closing;
+  if (complete && shown == 0)
+    closing.head.push_back(call_rules(recording) != nullptr
+                               ? "There are no events to show: none is left by options as -r and -F."
+                               : "There are no events to show: 'penna report health' says what went wrong.");
+  if (!complete)
+    closing.tail.push_back(fmt::format("No more than {} are shown, as -n says.", plural_text(shown, "line")));
+  if (complete && !ends.empty()) closing.tail.push_back(ends);
+  if (const std::string several = several_text(recording, options.pid); !several.empty())
+    closing.tail.push_back(several + ".");
+  add_health(closing, recording, examine(recording, summarize(recording), Analyses{}, names));
+  return closing;
+}
+
+Result<> check_replay(const ReplayOptions& options) {
+  PENNA_TRY(check_process(options.pid));
+  if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
+  if (options.tree && (options.merge || options.stacks))
+    return Error{"--tree goes neither with --merge nor with --stacks"};
+  if (options.tree && (options.fields || options.table.format != Format::kTable))
+    return Error{"--tree has names alone: leave it out for --fields, csv and json"};
+  return ok();
+}
+
+// Those that were asked for, or that the format has; none in text as it is without --fields.
+Result<> choose_fields(const std::string& text, ReplayOptions& options) {
+  const bool is_text = options.table.format == Format::kTable;
+  if (text.empty() && is_text) return ok();
+  options.fields = PENNA_TRY(parse_replay_fields(text, options.table.format));
+  const auto& fields = *options.fields;
+  if (options.stacks && !is_text && std::find(fields.begin(), fields.end(), ReplayField::kStack) == fields.end())
+    options.fields->push_back(ReplayField::kStack);
+  return ok();
+}
+
+}  // namespace
+
+Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
+  Parsed<ReplayOptions> parsed;
+  ReplayOptions& options = parsed.options;
+  OptionParser parser("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
+  parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
+  add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads, "-t,--tid");
+  add_process_option(parser, "-p,--pid", options.pid, "only the threads of this process");
+  parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
+  parser.flag("--merge", options.merge, "all threads in one listing, by time");
+  parser.flag("--tree", options.tree, "only the calls, as a tree of names; equal neighbours are counted, not repeated");
+  parser.flag("--all", options.all, "with --tree: a line for every call");
+  parser.flag("--stacks", options.stacks,
+              "show the stacks of allocations and waits, and of functions recorded with -T FUNC@stack");
+  std::string fields;
+  parser.text(
+      "-f,--fields", fields, "FIELD,...",
+      fmt::format(
+          "the columns in front of the events, or +FIELD for one more, or none; in csv and json all that they have; "
+          "delta and elapsed count from the line before and the first one of the thread. Of {}",
+          replay_field_names()));
+  add_table_options(parser, options.table, false);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  PENNA_TRY(choose_fields(fields, options));
+  PENNA_TRY(check_replay(options));
+  return parsed;
+}
+
+int cmd_replay(const ReplayOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  return replay(*recording, *open_symbols(options.input, *recording), options);
+}
+
+int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options) {
+  const Result<std::vector<uint32_t>> threads = wanted_threads(recording, options);
+  if (!threads) return fail(threads.error().text);
+  Names names(recording, symbols);
+
+  Output output;
+  if (options.tree) {
+    CallTrees trees(recording, names, options, output);
+    if (trees.run(*threads))
+      write_report(closing_of(recording, names, options, true, trees.shown(), trees.ends()), options.table, output);
+  } else {
+    Replay lines(recording, names, options, output);
+    const bool complete = lines.run(*threads);
+    if (complete || options.table.format != Format::kTable)
+      lines.finish(closing_of(recording, names, options, complete, lines.shown(), lines.ends()), output);
+  }
+  return finish_output(output);
+}
+
+int replay_verb(const Arguments& arguments) { return run_parsed("replay", parse_replay(arguments), cmd_replay); }
+
+}  // namespace penna

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// penna replay: what happened, in order, thread by thread or all together.
+#pragma once
+
+#include <optional>
+
+#include "cli/input.h"
+#include "cli/options/arguments.h"
+#include "cli/replay_fields.h"
+#include "cli/table_output.h"
+
+namespace penna {
+
+struct ReplayOptions {
+  InputOptions input;
+  TableOptions table;                              // its format and colour
+  std::optional<std::vector<ReplayField>> fields;  // none: those of the format
+  std::string pid;                                 // of which process, as --pid says it; empty: all
+  uint64_t lines = 0;                              // 0: all
+  bool merge = false;                              // all threads in one listing, by time
+  bool stacks = false;
+  bool tree = false;  // only the calls, by name; equal neighbours are counted
+  bool all = false;   // with tree: every call has a line
+};
+Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments);
+int cmd_replay(const ReplayOptions& options);
+// The same of a recording that is open, with names from elsewhere. `options.input` does not count.
+int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// PointSelection: which points of one process meet the conditions of --where, while it is recorded or afterwards.
+//
+// Points that a condition does not apply to (where.h) are kept; so are those of unknown sites. The end of a span goes with its
+// beginning, which has the arguments.
+// Invariant: the same points in the same order of each thread get the same answers, whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "filter/chunk_cut.h"
+#include "filter/where.h"
+#include "recording/arguments.h"
+#include "recording/records.h"
+
+namespace penna {
+
+class PointSelection {
+ public:
+  // All conditions must be met, as far as they apply.
+  explicit PointSelection(std::shared_ptr<const std::vector<Where>> conditions) : conditions_(std::move(conditions)) {}
+
+  // A later site of the same id replaces the earlier.
+  void add(Site site);
+  bool knows(uint32_t id) const { return sites_.count(id) != 0; }
+
+  // `record`: of PENNA_KIND_POINT; of each thread in its order.
+  bool keeps(uint32_t thread, const Record& record);
+
+  // The same for a whole chunk: how many points are left out of it. `unknown(id)`: called for a point of an unknown site, which
+  // may then have been add()ed.
+  template <typename Unknown>
+  uint64_t sift(std::span<const uint8_t> chunk, ChunkCut& cut, Unknown&& unknown) {
+    uint64_t left_out = 0;
+    RecordCursor in(chunk);
+    Record record;
+    while (in.next(record)) {
+      if (record.kind != PENNA_KIND_POINT) continue;
+      if (const uint32_t id = record.as<penna_point>().site; !knows(id)) unknown(id);
+      if (keeps(in.header().thread_serial, record)) continue;
+      cut.leave_out(static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t));
+      ++left_out;
+    }
+    return left_out;
+  }
+
+  uint64_t sites_met() const { return sites_met_; }  // to which a condition applies
+
+  struct OpenSpan {
+    uint32_t span;
+    bool kept;
+  };
+  using OpenSpans = std::vector<OpenSpan>;
+  // Which spans a thread is inside of; for who looks at a chunk that will come again.
+  OpenSpans open_spans(uint32_t thread) const;
+  void set_open_spans(uint32_t thread, OpenSpans open);
+
+  // There is no room for all that was met: points are kept until their sites are described again.
+  void forget();
+  size_t bytes() const;  // of memory, about
+
+ private:
+  struct Bound {
+    const Where* where;
+    Where::Places places;
+  };
+  struct KnownSite {
+    Site site;
+    std::vector<Bound> conditions;
+    uint32_t span = 0;  // of a span and of its end: the number of their names
+  };
+  static size_t bytes_of(const KnownSite& known);
+  bool meets(const KnownSite& known, const Record& record);
+  bool end_span(uint32_t span, uint32_t thread);
+
+  std::shared_ptr<const std::vector<Where>> conditions_;
+  std::unordered_map<uint32_t, KnownSite> sites_;       // by id
+  std::unordered_map<std::string, uint32_t> spans_;     // numbers of names of spans
+  std::unordered_map<uint32_t, OpenSpans> open_spans_;  // by thread
+  size_t site_bytes_ = 0, open_count_ = 0;              // of sites_ and spans_; spans that are open
+  DecodedPoint decoded_;
+  uint64_t sites_met_ = 0;
+};
+
+}  // namespace penna

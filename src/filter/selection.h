@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Selection: what those who read the events of a recording leave out: calls, points, threads.
+//
+// Why it hangs on the Recording: every reader of events meets it, and no pass can forget to ask.
+// Invariant: it is complete before the first event is read; until the next select() it never changes, so readers share it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "filter/call_sieve.h"
+#include "filter/where.h"
+#include "recording/reader.h"
+
+namespace penna {
+
+struct Selection {
+  std::shared_ptr<const CallRules> calls;                // CallSieve; null: all. Not rough.
+  std::shared_ptr<const std::vector<Where>> conditions;  // PointSelection; null: all points
+  std::vector<bool> threads;                             // by index; empty: all
+};
+
+// Null: nothing was selected.
+inline const CallRules* call_rules(const Recording& recording) {
+  const Selection* const selection = recording.selection();
+  return selection == nullptr ? nullptr : selection->calls.get();
+}
+inline std::shared_ptr<const std::vector<Where>> point_conditions(const Recording& recording) {
+  const Selection* const selection = recording.selection();
+  return selection == nullptr ? nullptr : selection->conditions;
+}
+// Only a range of time is read (-r).
+inline bool reads_range(const Recording& recording) {
+  const CallRules* const rules = call_rules(recording);
+  return rules != nullptr && rules->has_range();
+}
+inline bool selects_threads(const Recording& recording) {
+  return recording.selection() != nullptr && !recording.selection()->threads.empty();
+}
+// Who pairs events of several threads reads all of them and counts what these did.
+inline bool takes_thread(const Recording& recording, uint32_t thread) {
+  return !selects_threads(recording) || recording.selection()->threads[thread];
+}
+
+// Replaces the rules and keeps the rest of the selection.
+void select_calls(Recording& recording, CallRules rules);
+
+}  // namespace penna

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// See sifted_chunks.h.
+#include "filter/sifted_chunks.h"
+
+#include <utility>
+
+#include "filter/sifted_pieces.h"
+
+namespace penna {
+SiftedChunks::SiftedChunks(const Recording& recording, uint32_t thread, const CallRules& rules)
+    : recording_(recording),
+      rules_(rules),
+      refs_(recording.chunks(thread)),
+      inherited_(inherited_chunks(recording, thread)),
+      sieve_(rules, recording.threads()[thread].process) {}
+
+bool SiftedChunks::next(std::vector<uint8_t>& bytes, bool& inherited) {
+  while (decided_.empty()) {
+    const bool more = (!inherited_.empty() || at_ < refs_.size()) && !sieve_.ended();
+    if (!more) sieve_.finish();
+    if (sieve_.ready()) {
+      give_one();
+    } else if (more) {
+      read_one();
+    } else {
+      return false;
+    }
+  }
+  bytes.swap(decided_.front());
+  decided_.pop_front();
+  inherited = inherited_left_ != 0;
+  inherited_left_ -= inherited;
+  return true;
+}
+
+bool SiftedChunks::read(const ChunkRef& ref, std::vector<uint8_t>& bytes) {
+  if (auto read = recording_.read_chunk(ref, bytes); !read) {
+    if (unreadable_++ == 0) first_error_ = read.error().text;
+    return false;
+  }
+  return true;
+}
+
+void SiftedChunks::read_one() {
+  if (!inherited_.empty()) {
+    add({nullptr, std::move(inherited_.front())});
+    return inherited_.pop_front();
+  }
+  const ChunkRef& ref = refs_[at_];
+  if (!comes_next(at_ == 0 ? nullptr : &refs_[at_ - 1], ref)) sieve_.lose();
+  ++at_;
+  Waiting waiting{&ref, {}};
+  if (!read(ref, waiting.bytes)) return sieve_.lose();
+  ++chunks_;
+  add(std::move(waiting));
+}
+
+void SiftedChunks::add(Waiting waiting) {
+  sieve_.add(waiting.bytes);
+  if (waiting_.size() >= kMostHeld && waiting.ref != nullptr) waiting.bytes = {};
+  waiting_.push_back(std::move(waiting));
+}
+
+void SiftedChunks::give_one() {
+  Waiting waiting = std::move(waiting_.front());
+  waiting_.pop_front();
+  const SiftedChunk sifted = sieve_.take();
+  if (waiting.bytes.empty() && !read(*waiting.ref, waiting.bytes)) return;
+  const size_t before = decided_.size();
+  append_pieces(sifted, std::move(waiting.bytes), rules_, decided_);
+  if (waiting.ref == nullptr) inherited_left_ += decided_.size() - before;
+}
+
+}  // namespace penna

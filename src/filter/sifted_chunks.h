@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// SiftedChunks: the chunks of a thread as the rules about calls (filter/call_sieve.h) leave them.
+//
+// Why: it stands in front of all that reads events, so none of that knows of filters. Where a call's length decides, it reads
+// ahead until the call has ended or is long enough.
+// Invariant: chunks come in order. Memory: kMostHeld chunks, and 1 KiB for each further one that is read ahead.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/call_sieve.h"
+#include "recording/reader.h"
+
+namespace penna {
+
+class SiftedChunks {
+ public:
+  static constexpr size_t kMostHeld = 64;
+
+  SiftedChunks(const Recording& recording, uint32_t thread, const CallRules& rules);
+
+  // The next chunk in `bytes` (reused); false at the end. `inherited`: it tells of calls that the thread did not enter
+  // (inherited_calls.h).
+  bool next(std::vector<uint8_t>& bytes, bool& inherited);
+
+  uint64_t chunks() const { return chunks_; }  // read
+  uint64_t unreadable() const { return unreadable_; }
+  const std::string& first_error() const { return first_error_; }  // of the first unreadable one
+
+ private:
+  struct Waiting {
+    const ChunkRef* ref;         // null: inherited
+    std::vector<uint8_t> bytes;  // empty: to be read again
+  };
+  void read_one();
+  void add(Waiting waiting);
+  bool read(const ChunkRef& ref, std::vector<uint8_t>& bytes);
+  void give_one();
+
+  const Recording& recording_;
+  const CallRules& rules_;
+  std::span<const ChunkRef> refs_;
+  size_t at_ = 0;                               // next of refs_
+  std::deque<std::vector<uint8_t>> inherited_;  // in front of those
+  CallSieve sieve_;
+  std::deque<Waiting> waiting_;               // not decided yet
+  std::deque<std::vector<uint8_t>> decided_;  // to be given
+  size_t inherited_left_ = 0;                 // of decided_, at its front
+  uint64_t chunks_ = 0, unreadable_ = 0;
+  std::string first_error_;
+};
+
+}  // namespace penna

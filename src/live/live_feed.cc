@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// See live_feed.h.
+#include "live/live_feed.h"
+
+#include <cstring>
+#include <utility>
+
+#include "recording/records.h"
+
+namespace penna {
+namespace {
+
+bool describes(uint32_t kind) {
+  return kind == PENNA_KIND_MODULE || kind == PENNA_KIND_SITE || kind == PENNA_KIND_THREAD;
+}
+
+// The chunk with nothing but what describes.
+// At most `room` bytes of it.
+std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, size_t room, uint64_t& calls, uint64_t& others) {
+  RecordCursor in(chunk);
+  std::vector<uint8_t> kept(chunk.begin(), chunk.begin() + sizeof(penna_chunk));
+  Record record;
+  while (in.next(record)) {
+    calls += record.kind == PENNA_KIND_CALL_ENTRY;
+    others += !record.is_call() && classify(record.kind) != PENNA_CLASS_COUNT;
+    if (!describes(record.kind)) continue;
+    const uint8_t* header = record.payload - sizeof(uint64_t);
+    if (kept.size() + sizeof(uint64_t) + record.payload_bytes > room) {
+      ++others;
+      continue;
+    }
+    kept.insert(kept.end(), header, record.payload + record.payload_bytes);
+  }
+  penna_chunk header = in.header();
+  header.content_bits = kept.size() * 8;
+  std::memcpy(kept.data(), &header, sizeof header);
+  return kept;
+}
+
+uint32_t thread_of(std::span<const uint8_t> chunk) { return header_of(chunk).thread_serial; }
+
+}  // namespace
+
+void LiveFeed::began(const Process& process) {
+  std::lock_guard hold(mutex_);
+  waiting_.began.push_back(process);
+}
+
+void LiveFeed::records(uint32_t process, std::span<const uint8_t> chunk) {
+  if (off_.load(std::memory_order_relaxed) || chunk.size() < sizeof(penna_chunk)) return;
+  std::lock_guard hold(mutex_);
+  Dropped& dropped = dropped_[{process, thread_of(chunk)}];
+  if (waiting_.bytes + chunk.size() > kMaxBytes) {
+    std::vector<uint8_t> kept = descriptions_of(chunk, kMaxBytes - waiting_.described, dropped.calls, dropped.others);
+    if (kept.size() == sizeof(penna_chunk)) return;
+    waiting_.described += kept.size();
+    waiting_.records.push_back({process, std::move(kept), 0, 0});
+    return;
+  }
+  waiting_.bytes += chunk.size();
+  waiting_.records.push_back({process, {chunk.begin(), chunk.end()}, dropped.calls, dropped.others});
+  dropped = {};
+}
+
+void LiveFeed::left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others) {
+  if (calls + others == 0) return;
+  std::lock_guard hold(mutex_);
+  Dropped& dropped = dropped_[{process, thread_serial}];
+  dropped.calls += calls;
+  dropped.others += others;
+}
+
+void LiveFeed::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
+  if (off_.load(std::memory_order_relaxed)) return;
+  std::lock_guard hold(mutex_);
+  waiting_.stacks.push_back({process, first, {nodes.begin(), nodes.end()}});
+}
+
+// No more records of these threads come, to tell it: an empty chunk does.
+void LiveFeed::tell_dropped(uint32_t process) {
+  const auto first = dropped_.lower_bound({process, 0});
+  auto last = first;
+  for (; last != dropped_.end() && last->first.first == process; ++last) {
+    if (last->second.calls + last->second.others == 0) continue;
+    penna_chunk header{};
+    header.ctf_magic = PENNA_CTF_MAGIC;
+    header.thread_serial = last->first.second;
+    header.content_bits = sizeof header * 8;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&header);
+    waiting_.records.push_back({process, {bytes, bytes + sizeof header}, last->second.calls, last->second.others});
+  }
+  dropped_.erase(first, last);
+}
+
+void LiveFeed::ended(const ProcessEnd& end) {
+  std::lock_guard hold(mutex_);
+  tell_dropped(end.number);
+  waiting_.ended.push_back(end);
+}
+
+void LiveFeed::up_to_date() {
+  {
+    std::lock_guard hold(mutex_);
+    fresh_ = true;
+  }
+  came_.notify_one();
+}
+
+void LiveFeed::close() {
+  {
+    std::lock_guard hold(mutex_);
+    closed_ = true;
+  }
+  came_.notify_one();
+}
+
+bool LiveFeed::take(LiveBatch& batch) {
+  std::unique_lock hold(mutex_);
+  came_.wait(hold, [this] { return fresh_ || closed_; });
+  fresh_ = false;
+  batch = std::exchange(waiting_, {});
+  return !closed_;
+}
+
+}  // namespace penna

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+// See live_view.h.
+#include "live/live_view.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/printable.h"
+#include "collect/clocks.h"
+#include "model/events/summary.h"
+#include "penna/clock.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kBehind = 4 << 20;  // bytes of records that may wait before lines are left out: half a second's work
+constexpr size_t kMaxHeldLines = 4096;  // of a tree
+constexpr int kNice = 10;               // the program, and who collects, come first
+constexpr int kLastPatienceMs = 2000;   // with a reader, at the end
+
+}  // namespace
+
+struct LiveView::Shown {
+  uint32_t index = 0;  // of the thread in the recording
+  std::unique_ptr<Timeline> timeline;
+  std::unique_ptr<TreeLines> tree;
+  uint64_t last_time = 0;
+  bool titled = false;
+  bool missed = false;       // lines of it were left out: the tree is behind
+  bool gap = false;          // records of it were dropped: exits may come of calls that nobody saw
+  bool was_holding = false;  // the tree holds lines back, since the last batch
+};
+
+struct LiveView::Stream {
+  Shown* thread = nullptr;
+  std::vector<const LiveRecords*> slices;
+  size_t next = 0;
+  RecordCursor cursor{{}};
+  Event event;
+};
+
+// The calls that were open in the parent's thread are handed on when that tells of something later, or when the child tells of the first.
+struct LiveView::Fork {
+  Key parent;
+  uint64_t ticks = 0;
+  bool handed_on = false;
+  std::vector<uint64_t> pcs;  // outermost first
+};
+
+LiveView::LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols,
+                   int fd, std::unique_ptr<LiveFilter> filter)
+    : form_(form), symbols_(symbols), filter_(std::move(filter)), output_(fd), live_(session, start) {
+  names_.emplace(live_.recording(), symbols_);
+  const auto put = [this](std::string_view text) {
+    output_.put(text);
+    return true;
+  };
+  printer_.emplace(live_.recording(), *names_, ReplayStyle{{color, 0}, false}, put);
+  printer_->set_begin(start.ticks);
+}
+
+LiveView::~LiveView() {
+  if (thread_.joinable()) finish();
+}
+
+Result<> LiveView::start() {
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    return Error{fmt::format("cannot start a thread: {}", errno_text(error.code().value()))};
+  }
+  return ok();
+}
+
+void LiveView::finish() {
+  feed_.close();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LiveView::run() {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+  if (form_ == LiveForm::kLines) printer_->titles();
+  // One batch behind: what another thread has described before it was met has come with the next batch at the latest.
+  LiveBatch batch, next;
+  for (bool more = true; more;) {
+    more = feed_.take(next);
+    const uint64_t now = penna_now();
+    meet(next);
+    show(batch);
+    batch = std::exchange(next, {});
+    if (!more) show(batch);
+    complete_until_ = now;
+    (void)output_.flush(0);
+    if (output_.is_over()) feed_.turn_off();
+  }
+  (void)output_.flush(kLastPatienceMs);  // now there is time
+  tell_missing();
+  (void)output_.flush(kLastPatienceMs);
+}
+
+// What a batch tells of what others say.
+void LiveView::meet(const LiveBatch& batch) {
+  if (output_.is_over()) return;
+  if (!batch.records.empty()) live_.set_clock(read_clocks());
+  for (const Process& process : batch.began) {
+    processes_[process.number] = live_.add_process(process);
+    if (!process.after_exec && process.forked_by != 0) fork(process);
+    if (filter_) filter_->began(process);
+  }
+  for (const LiveStacks& stacks : batch.stacks)
+    if (auto found = processes_.find(stacks.process); found != processes_.end())
+      live_.add_stacks(found->second, stacks.first, stacks.nodes);
+  for (const LiveRecords& records : batch.records) {
+    describe(records);
+    if (filter_) filter_->learn(records);
+  }
+  if (live_.prepare()) names_.emplace(live_.recording(), symbols_);
+}
+
+// Leaves what the filter keeps.
+void LiveView::sift(LiveBatch& batch) {
+  std::vector<LiveRecords> kept;
+  for (LiveRecords& records : batch.records) filter_->add(std::move(records), kept);
+  filter_->wait_until(complete_until_, kept);
+  for (const ProcessEnd& ended : batch.ended) filter_->end(ended.number, kept);
+  batch.records.swap(kept);
+  batch.bytes = 0;
+  for (const LiveRecords& records : batch.records) batch.bytes += records.chunk.size();
+}
+
+void LiveView::show(LiveBatch& batch) {
+  if (output_.is_over()) return;
+  if (filter_) sift(batch);
+  bytes_ahead_ = batch.bytes;
+  std::vector<Stream> streams = streams_of(batch);
+  if (!forks_.empty())  // parents first
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](const Stream& a, const Stream& b) { return a.thread->index < b.thread->index; });
+  form_ == LiveForm::kLines ? by_time(streams) : one_after_the_other(streams);
+  bytes_ahead_ = 0;
+  catch_up();
+  for (const ProcessEnd& ended : batch.ended) end(ended);
+}
+
+// ---- What describes
+
+LiveView::Shown& LiveView::thread_of(const LiveRecords& records) {
+  const penna_chunk header = RecordCursor(records.chunk).header();
+  const auto found = threads_.find({records.process, header.thread_serial});
+  if (found != threads_.end()) return found->second;
+  const uint32_t process = processes_.at(records.process);
+  const uint32_t index = live_.add_thread(process, header.thread_serial, header.tid);
+  Shown& added = threads_[{records.process, header.thread_serial}];
+  added.index = index;
+  begin(added);
+  return added;
+}
+
+void LiveView::describe(const LiveRecords& records) {
+  if (processes_.count(records.process) == 0) return;
+  const Shown& thread = thread_of(records);
+  const uint32_t process = processes_.at(records.process);
+  RecordCursor in(records.chunk);
+  Record record;
+  while (in.next(record)) {
+    if (record.kind == PENNA_KIND_MODULE) {
+      if (auto module = decode_module(record)) {
+        module->ticks = record.time;
+        live_.add_module(process, std::move(*module));
+      }
+    } else if (record.kind == PENNA_KIND_SITE) {
+      if (auto site = decode_site(record)) live_.add_site(process, std::move(*site));
+    } else if (record.kind == PENNA_KIND_THREAD) {
+      const uint32_t other = decode_named_thread(record).serial;
+      const auto named = threads_.find({records.process, other});
+      if (other == 0 || named != threads_.end())
+        live_.name_thread(other == 0 ? thread.index : named->second.index, decode_thread_name(record));
+    }
+  }
+}
+
+// ---- Records
+
+std::vector<LiveView::Stream> LiveView::streams_of(const LiveBatch& batch) {
+  std::vector<Stream> streams;
+  std::map<const Shown*, size_t> of_thread;
+  for (const LiveRecords& records : batch.records) {
+    if (processes_.count(records.process) == 0) continue;
+    Shown& thread = thread_of(records);
+    const auto [found, added] = of_thread.try_emplace(&thread, streams.size());
+    if (added) streams.emplace_back().thread = &thread;
+    streams[found->second].slices.push_back(&records);
+  }
+  return streams;
+}
+
+// The next record of the stream as its event; false at its end.
+bool LiveView::advance(Stream& stream) {
+  Shown& thread = *stream.thread;
+  while (!stream.cursor.next(stream.event.record)) {
+    if (stream.next != 0) bytes_ahead_ -= std::min(bytes_ahead_, stream.slices[stream.next - 1]->chunk.size());
+    if (stream.next == stream.slices.size()) return false;
+    const LiveRecords& records = *stream.slices[stream.next++];
+    stream.cursor = RecordCursor(records.chunk);
+    if (records.calls_dropped + records.others_dropped == 0) continue;
+    if (records.calls_dropped != 0) lose_track(thread);
+    calls_missing_ += records.calls_dropped;
+    others_missing_ += records.others_dropped;
+  }
+  thread.last_time = std::max(thread.last_time, stream.event.record.time);
+  stream.event.time = thread.last_time;
+  stream.event.thread = thread.index;
+  stream.event.process = live_.recording().threads()[thread.index].process;
+  return true;
+}
+
+void LiveView::give(Stream& stream) {
+  Shown& thread = *stream.thread;
+  if (!forks_.empty()) {
+    hand_on(stream.event);
+    inherit(thread, stream.event);
+  }
+  thread.timeline->add(stream.event, [&](const TimelineLine& next) { return line(thread, next); });
+}
+
+void LiveView::fork(const Process& child) {
+  for (auto parent = processes_.rbegin(); parent != processes_.rend(); ++parent) {
+    if (live_.recording().processes()[parent->second].process.pid != child.parent_pid) continue;
+    forks_[processes_[child.number]] = {{parent->first, child.forked_by}, child.fork_ticks, false, {}};
+    return;
+  }
+}
+
+// Before the event is looked at.
+void LiveView::hand_on(const Event& event) {
+  const RecordedThread& told = live_.recording().threads()[event.thread];
+  for (auto& [child, fork] : forks_) {
+    const bool is_child = child == event.process && told.serial == 1;
+    if (fork.handed_on || (!is_child && event.time <= fork.ticks)) continue;
+    const auto parent = threads_.find(fork.parent);
+    if (!is_child && (parent == threads_.end() || parent->second.index != event.thread)) continue;
+    fork.handed_on = true;
+    if (parent == threads_.end()) continue;
+    parent->second.timeline->for_each_open(SIZE_MAX,
+                                           [&found = fork](const TimelineLine& open) { found.pcs.push_back(open.pc); });
+  }
+}
+
+void LiveView::inherit(Shown& thread, const Event& event) {
+  const auto found = forks_.find(event.process);
+  if (found == forks_.end() || live_.recording().threads()[event.thread].serial != 1) return;
+  Event entry = event;
+  entry.time = std::min(found->second.ticks, event.time);
+  entry.inherited = true;
+  entry.record = {};
+  entry.record.kind = PENNA_KIND_CALL_ENTRY;
+  entry.record.time = entry.time;
+  for (uint64_t pc : found->second.pcs) {
+    entry.record.pc = pc;
+    thread.timeline->add(entry, [&](const TimelineLine& next) { return line(thread, next); });
+  }
+  forks_.erase(found);
+}
+
+void LiveView::one_after_the_other(std::vector<Stream>& streams) {
+  for (Stream& stream : streams)
+    while (advance(stream)) give(stream);
+}
+
+void LiveView::by_time(std::vector<Stream>& streams) {
+  std::vector<Stream*> heap;  // the earliest on top
+  for (Stream& stream : streams)
+    if (advance(stream)) heap.push_back(&stream);
+  const auto later = [](const Stream* a, const Stream* b) { return a->event.time > b->event.time; };
+  std::make_heap(heap.begin(), heap.end(), later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    give(*heap.back());
+    if (advance(*heap.back())) {
+      std::push_heap(heap.begin(), heap.end(), later);
+    } else {
+      heap.pop_back();
+    }
+  }
+}
+
+// ---- Lines
+
+bool LiveView::may_show() const { return bytes_ahead_ <= kBehind && output_.has_room(); }
+
+bool LiveView::line(Shown& thread, const TimelineLine& line) {
+  const bool begins_call = line.kind == LineKind::kEnter || line.kind == LineKind::kLeaf;
+  if (!may_show()) {
+    if (!thread.missed && thread.tree) (void)thread.tree->finish();
+    thread.missed = true;
+    calls_missing_ += begins_call;
+    others_missing_ += !begins_call && line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd;
+    return true;
+  }
+  tell_missing();
+  if (form_ == LiveForm::kLines) {
+    thread.missed = false;
+    if (line.kind == LineKind::kStrayExit && thread.gap) return true;
+    title(thread);
+    return printer_->line(line);
+  }
+  if (thread.missed) {  // what is open has its place in the tree, though not its line
+    thread.missed = false;
+    start_tree(thread);
+    thread.timeline->for_each_open(line.depth, [&](const TimelineLine& open) { thread.tree->is_open(open); });
+    TimelineLine left = line;
+    left.kind = LineKind::kEnter;
+    if (line.kind == LineKind::kLeave) thread.tree->is_open(left);
+  }
+  (void)thread.tree->line(line);
+  if (thread.tree->held() > kMaxHeldLines) (void)thread.tree->catch_up();
+  return true;
+}
+
+void LiveView::start_tree(Shown& thread) {
+  if (form_ == LiveForm::kLines) return;
+  thread.tree = std::make_unique<TreeLines>(*printer_, tree_names_, form_ == LiveForm::kAll,
+                                            [this, index = &thread](std::string_view text) {
+                                              title(*index);
+                                              output_.put(text);
+                                              return true;
+                                            });
+}
+
+// Records of this thread are missing: which calls are open, nobody knows.
+void LiveView::lose_track(Shown& thread) {
+  thread.timeline->catch_up([&](const TimelineLine& next) { return line(thread, next); });
+  if (thread.tree) (void)thread.tree->finish();
+  thread.gap = true;
+  thread.missed = false;
+  lost_track_ = true;
+  begin(thread);
+}
+
+void LiveView::begin(Shown& thread) {
+  const Recording& recording = live_.recording();
+  thread.timeline = std::make_unique<Timeline>(recording, recording.threads()[thread.index].process, thread.index,
+                                               form_ == LiveForm::kLines);
+  start_tree(thread);
+}
+
+void LiveView::tell_missing() {
+  if (calls_missing_ + others_missing_ == 0) return;
+  std::string what = plural_text(static_cast<int64_t>(calls_missing_), "call");
+  if (calls_missing_ == 0) what.clear();
+  if (others_missing_ != 0)
+    what +=
+        fmt::format("{}{}", what.empty() ? "" : " and ",
+                    plural_text(static_cast<int64_t>(others_missing_), calls_missing_ != 0 ? "other event" : "event"));
+  output_.put(fmt::format("... {} not shown: faster than they can be written{}\n", what,
+                          lost_track_ ? "; which calls go on is not known" : ""));
+  calls_missing_ = others_missing_ = 0;
+  lost_track_ = false;
+}
+
+// Lines tell the thread themselves, so each has its title once. Trees have one wherever another thread goes on; not the
+// first, which may be the only one.
+void LiveView::title(Shown& thread) {
+  if (last_shown_ == thread.index) return;
+  const bool wanted = form_ == LiveForm::kLines ? !thread.titled : last_shown_ != kNoIndex;
+  last_shown_ = thread.index;
+  thread.titled = true;
+  if (wanted) printer_->thread_title(thread.index);
+}
+
+// What is held back longer than from one batch to the next is shown.
+void LiveView::catch_up() {
+  for (auto& [key, thread] : threads_) {
+    if (!thread.tree) {
+      thread.timeline->catch_up([&, shown = &thread](const TimelineLine& next) { return line(*shown, next); });
+      continue;
+    }
+    if (thread.was_holding && thread.tree->held() > 1) (void)thread.tree->catch_up();
+    thread.was_holding = thread.tree->held() > 1;
+  }
+}
+
+void LiveView::end(const ProcessEnd& end) {
+  const auto found = processes_.find(end.number);
+  if (found == processes_.end()) return;
+  const auto first = threads_.lower_bound({end.number, 0});
+  auto last = first;
+  for (; last != threads_.end() && last->first.first == end.number; ++last) {
+    Shown& thread = last->second;
+    std::string open;
+    thread.timeline->finish(true, [&](const TimelineLine& next) {
+      if (next.kind == LineKind::kLeave) open = printer_->function_name(next) + (open.empty() ? "" : " > " + open);
+      return line(thread, next);
+    });
+    if (thread.tree) {
+      (void)thread.tree->finish();
+    } else if (!open.empty()) {
+      output_.put("not left at the end: " + open + "\n");
+    }
+  }
+  threads_.erase(first, last);
+  if (end.how == EndKind::kSignaled) {
+    const Process& process = live_.recording().processes()[found->second].process;
+    output_.put(printable(fmt::format("# {}, pid {}, {}", process_name(process), process.pid, end_text(end))) + "\n");
+  }
+  forks_.erase(found->second);
+  processes_.erase(found);
+}
+
+}  // namespace penna

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// LiveView: shows what is recorded while it is recorded, as penna replay would show it afterwards.
+//
+// Why a thread of its own: neither the program nor the collector ever waits for a terminal or a pipe.
+// Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded whatever comes. A
+// line is there 100 ms after its event, unless it is late with others, or a filter must first see how long a call is.
+// Usage: collector.set_onlooker(view.onlooker()); view.start(); ... collector.stop(); view.finish();
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/result.h"
+#include "live/live_feed.h"
+#include "live/live_filter.h"
+#include "live/live_output.h"
+#include "model/names/names.h"
+#include "model/timeline/timeline.h"
+#include "recording/live_recording.h"
+#include "report/calls/replay.h"
+#include "report/calls/tree_lines.h"
+
+namespace penna {
+
+// As penna replay --merge, --tree, --tree --all.
+enum class LiveForm { kLines, kTree, kAll };
+
+class LiveView {
+ public:
+  // `symbols` must outlive it. `filter`: what it keeps is shown; null: everything.
+  LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols, int fd,
+           std::unique_ptr<LiveFilter> filter = nullptr);
+  ~LiveView();
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  Onlooker& onlooker() { return feed_; }
+  // As LiveFeed::left_out(): by who hands on to the onlooker what he was told himself.
+  void left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others) {
+    feed_.left_out(process, thread_serial, calls, others);
+  }
+  const Recording& recording() const { return live_.recording(); }  // to its own thread
+  Result<> start();
+  void finish();
+
+ private:
+  struct Shown;   // a thread
+  struct Stream;  // the records of a thread in a batch
+  struct Fork;    // of a process that has told nothing yet
+  using Key = std::pair<uint32_t, uint32_t>;
+
+  void run();
+  void meet(const LiveBatch& batch);
+  void show(LiveBatch& batch);
+  void sift(LiveBatch& batch);
+  void describe(const LiveRecords& records);
+  void fork(const Process& child);
+  void hand_on(const Event& event);
+  void inherit(Shown& thread, const Event& event);
+  Shown& thread_of(const LiveRecords& records);
+  std::vector<Stream> streams_of(const LiveBatch& batch);
+  void one_after_the_other(std::vector<Stream>& streams);
+  void by_time(std::vector<Stream>& streams);
+  bool advance(Stream& stream);
+  void give(Stream& stream);
+  bool line(Shown& thread, const TimelineLine& line);
+  bool may_show() const;
+  void tell_missing();
+  void title(Shown& thread);
+  void begin(Shown& thread);
+  void start_tree(Shown& thread);
+  void lose_track(Shown& thread);
+  void end(const ProcessEnd& end);
+  void catch_up();
+
+  const LiveForm form_;
+  SymbolSource& symbols_;
+  std::unique_ptr<LiveFilter> filter_;
+  LiveFeed feed_;
+  LiveOutput output_;
+  LiveRecording live_;
+  std::optional<Names> names_;  // made anew when modules come
+  std::optional<ReplayPrinter> printer_;
+  TreeNames tree_names_;
+  std::map<uint32_t, uint32_t> processes_;  // number -> index
+  std::map<Key, Shown> threads_;            // by number of the process and serial
+  std::map<uint32_t, Fork> forks_;          // by index of the child
+  uint32_t last_shown_ = kNoIndex;          // the thread whose lines came last
+  uint64_t complete_until_ = 0;             // ticks: what happened before has been shown, or is about to be
+  size_t bytes_ahead_ = 0;                  // of records that have come and not been looked at
+  uint64_t calls_missing_ = 0, others_missing_ = 0;
+  bool lost_track_ = false;  // which calls were open when they were dropped
+  std::thread thread_;
+};
+
+}  // namespace penna

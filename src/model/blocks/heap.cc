@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// See heap.h.
+#include "model/blocks/heap.h"
+
+#include <algorithm>
+
+#include "model/events/summary.h"
+
+namespace penna {
+namespace {
+
+uint64_t less(uint64_t a, uint64_t b) { return a < b ? 0 : a - b; }
+
+}  // namespace
+
+struct HeapForest::Heap {
+  // When blocks lived that are gone: from the first allocation to the last free at this address.
+  struct Grave {
+    uint64_t allocated, freed;
+  };
+  Blocks blocks;
+  const Heap* parent = nullptr;                     // whose heap it began with; null = empty or unknown
+  uint64_t began = 0;                               // ticks
+  uint64_t first_fork = UINT64_MAX, last_fork = 0;  // of its children, in ticks, less the slack
+  NumberMap<Grave> graves;                          // only while children may ask
+  NumberMap<uint64_t> inherited_freed;              // address -> when
+};
+
+HeapForest::HeapForest(const Recording& recording) : fork_slack_(fork_slack(recording)) {
+  const auto processes = recording.processes();
+  const auto parents = process_parents(recording);
+  for (uint32_t i = 0; i < processes.size(); ++i) {
+    Heap& heap = *heaps_.emplace_back(std::make_unique<Heap>());
+    heap.blocks.max_load_factor(0.8F);  // memory before speed: this is what grows with the program
+    heap.began = processes[i].process.start_ticks;
+    if (processes[i].process.after_exec || parents[i] == UINT32_MAX) continue;
+    Heap& parent = *heaps_[parents[i]];
+    heap.parent = &parent;
+    parent.first_fork = std::min(parent.first_fork, less(heap.began, fork_slack_));
+    parent.last_fork = std::max(parent.last_fork, heap.began);
+  }
+}
+
+HeapForest::~HeapForest() = default;
+
+const HeapForest::Blocks& HeapForest::blocks(uint32_t process) const { return heaps_[process]->blocks; }
+
+bool HeapForest::insert(uint32_t process, uint64_t address, const HeapBlock& block, HeapBlock& old) {
+  auto [found, added] = heaps_[process]->blocks.try_emplace(address, block);
+  if (added) return true;
+  old = found->second;
+  found.value() = block;
+  return false;
+}
+
+bool HeapForest::erase(uint32_t process, uint64_t address, uint64_t time, HeapBlock& old) {
+  Heap& heap = *heaps_[process];
+  auto found = heap.blocks.find(address);
+  if (found == heap.blocks.end()) return false;
+  old = found->second;
+  heap.blocks.erase(found);
+  // Children look for blocks that were allocated before they began, and freed after.
+  if (time >= heap.first_fork && old.time <= heap.last_fork) {
+    auto [grave, added] = heap.graves.try_emplace(address, Heap::Grave{old.time, time});
+    if (!added) grave.value() = {std::min(grave->second.allocated, old.time), std::max(grave->second.freed, time)};
+  }
+  return true;
+}
+
+bool HeapForest::erase_inherited(uint32_t process, uint64_t address, uint64_t time) {
+  Heap& heap = *heaps_[process];
+  if (heap.parent == nullptr || heap.inherited_freed.contains(address)) return false;
+  if (!was_live(*heap.parent, address, heap.began)) return false;
+  heap.inherited_freed.emplace(address, time);
+  return true;
+}
+
+void HeapForest::restore_inherited(uint32_t process, uint64_t address) {
+  heaps_[process]->inherited_freed.erase(address);
+}
+
+// Whether a block was there in `heap` at a time, its own or inherited in its turn. Parents are earlier processes: it ends.
+bool HeapForest::was_live(const Heap& heap, uint64_t address, uint64_t time) const {
+  const Heap* at = &heap;
+  for (; at != nullptr; time = at->began, at = at->parent) {
+    if (auto block = at->blocks.find(address); block != at->blocks.end() && block->second.time <= time) return true;
+    if (auto grave = at->graves.find(address);
+        grave != at->graves.end() && grave->second.allocated <= time && grave->second.freed >= less(time, fork_slack_))
+      return true;
+    if (auto freed = at->inherited_freed.find(address);
+        freed != at->inherited_freed.end() && freed->second < less(time, fork_slack_))
+      return false;
+  }
+  return false;
+}
+
+}  // namespace penna

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Event, EventFilter, and ThreadCursor: the events of one thread in the order in which it wrote them.
+//
+// Why apart from events.h: it decodes chunk by chunk and knows nothing of other threads.
+// Invariant: holds one decoded chunk at a time (with `ahead`, those of a ChunkFeed too); event().time never decreases.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "filter/point_selection.h"
+#include "filter/selection.h"
+#include "filter/sifted_chunks.h"
+#include "model/events/chunk_feed.h"
+#include "recording/reader.h"
+
+namespace penna {
+
+inline constexpr uint32_t kNoIndex = UINT32_MAX;  // "any" or "none" where an index is expected
+
+// One event. `record` points into the cursor's chunk: valid during the visit.
+struct Event {
+  uint32_t process = 0;     // index into recording.processes()
+  uint32_t thread = 0;      // index into recording.threads()
+  uint64_t time = 0;        // ticks; what record.time says, raised to that of the event in front of it in the thread
+  bool after_loss = false;  // of what the thread did right before, some was lost
+  bool undone = false;      // a free by realloc that the thread's next record of a block takes back: it did not happen
+  bool inherited =
+      false;  // an entry in the process that this one was forked from, whose call is open here: it is no call of this one
+  Record record;
+};
+
+// Calls of one thread, one behind the other. Valid during the visit.
+struct CallRun {
+  uint32_t process = 0;  // as in Event
+  uint32_t thread = 0;
+  std::span<const CallEvent> calls;  // never empty
+};
+// For who takes both.
+inline uint64_t count_of(const Event&) { return 1; }
+inline uint64_t count_of(const CallRun& run) { return run.calls.size(); }
+
+// Bits of EventFilter::classes: those of penna_event_class, and one for records that are no events.
+inline constexpr uint32_t kCallEvents = 1u << PENNA_CALLS;
+inline constexpr uint32_t kAllocEvents = 1u << PENNA_ALLOC;  // also REALLOC_FAILED
+inline constexpr uint32_t kLockEvents = 1u << PENNA_LOCKS;
+inline constexpr uint32_t kPointEvents = 1u << PENNA_POINTS;
+inline constexpr uint32_t kOtherRecords = 1u
+                                          << PENNA_CLASS_COUNT;  // MODULE, SITE, THREAD, LOST, BLOCKED, unknown kinds
+inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
+inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
+
+// The bit of a kind of record. Values go with their calls, and jumps go with the calls that they end; there is none in a chunk without calls that matters to them.
+inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
+  std::array<uint8_t, 64> bits{};
+  for (size_t kind = 0; kind < bits.size(); ++kind) bits[kind] = static_cast<uint8_t>(1u << kClassOfKind[kind]);
+  bits[PENNA_KIND_JUMP] = bits[PENNA_KIND_VALUES] = kCallEvents;
+  return bits;
+}();
+inline uint32_t class_bit(uint32_t kind) { return kind < kBitOfKind.size() ? kBitOfKind[kind] : kOtherRecords; }
+static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
+
+// Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,
+// allocations, locks) with halves: they count them as unmatched.
+struct EventFilter {
+  uint32_t classes = kEventClasses;
+  uint32_t process = kNoIndex;  // only this one
+  uint32_t thread = kNoIndex;   // only this one
+  uint64_t begin = 0;           // ticks, [begin, end)
+  uint64_t end = std::numeric_limits<uint64_t>::max();
+  bool past = false;         // only what lies before the range that is read (-r); without one nothing
+  bool all_threads = false;  // also those that were not asked for, for who pairs their events (selection.h)
+  bool wants_thread(const Recording& recording, uint32_t index) const;
+};
+
+class ThreadCursor {
+ public:
+  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads few threads at a time.
+  ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead = false);
+
+  // The next event that passes the filter in event(), or false at the end. No event() before the first next().
+  bool next() {
+    for (;;) {
+      while (records_.next(event_.record)) {
+        if (event_.record.time > event_.time) event_.time = event_.record.time;
+        if (!passes() || (selection_ != nullptr && event_.record.kind == PENNA_KIND_POINT && !is_selected())) continue;
+        event_.after_loss = std::exchange(is_behind_loss_, false);
+        event_.undone = is_free_by_realloc(event_.record) && is_taken_back();
+        return true;
+      }
+      if (!next_chunk()) return false;
+    }
+  }
+  const Event& event() const { return event_; }
+
+  // The calls right behind event() that lie before `limit`, or some of them; empty: next() tells what comes. Behind them,
+  // event() is of the past.
+  std::span<const CallEvent> next_calls(uint64_t limit) {
+    if (!in_range_ || (filter_.classes & kCallEvents) == 0) return {};
+    const size_t count = records_.next_calls(calls_, event_.time, limit);
+    if (count != 0) event_.time = calls_[count - 1].time;
+    return std::span<const CallEvent>(calls_).first(count);
+  }
+
+  // Before the first next(): a time before which it will give nothing, and whether it may give anything. Opens no chunk.
+  uint64_t earliest() const;
+  bool has_more() const;
+
+  uint64_t chunks() const { return chunks_; }
+  uint64_t unreadable() const { return unreadable_; }
+  uint64_t damaged() const { return damaged_ + (in_chunk_ && records_.damaged()); }
+  uint64_t torn() const { return torn_ + (in_chunk_ ? records_.torn() : 0); }
+  uint64_t holes() const { return holes_ + (in_chunk_ ? records_.holes() : 0); }
+  const std::string& first_error() const { return first_error_; }
+
+ private:
+  bool next_chunk();
+  bool next_sifted();
+  bool next_own();
+  bool open_inherited();
+  Result<> read(const ChunkRef& ref);
+  bool wanted(const ChunkRef& ref) const;
+  bool passes() const {
+    return (filter_.classes & class_bit(event_.record.kind)) != 0 &&
+           (in_range_ || (event_.time >= filter_.begin && event_.time < filter_.end));
+  }
+  bool is_selected();
+  static bool is_free_by_realloc(const Record& record) {
+    const bool is_free = record.kind == PENNA_KIND_FREE || record.kind == PENNA_KIND_FREE_STACK;
+    return is_free && record.as<penna_free>().address_family >> 56 == PENNA_FAMILY_REALLOC;
+  }
+  bool is_taken_back() const;
+  void close_chunk();
+
+  const Recording& recording_;
+  EventFilter filter_;
+  std::span<const ChunkRef> refs_;
+  size_t at_ = 0;  // next of refs_
+  // What it inherits is told in front of the first chunk with calls of its own, which waits meanwhile.
+  std::deque<std::vector<uint8_t>> inherited_;
+  std::vector<uint8_t> waiting_;
+  bool waiting_in_range_ = false;
+  bool ahead_;
+  std::unique_ptr<ChunkFeed> feed_;  // of the wanted chunks from at_ on; null: not begun
+  std::vector<uint8_t> bytes_;
+  RecordCursor records_;
+  std::unique_ptr<PointSelection> selection_;  // null: all points
+  std::unique_ptr<SiftedChunks> sifted_;       // null: chunks are read as they are
+  bool in_chunk_ = false;
+  bool in_range_ = false;  // all of this chunk is
+  bool is_behind_loss_ = false;
+  uint64_t last_sequence_ = 0, discarded_ = 0;  // of the chunk before
+  Event event_;
+  std::array<CallEvent, 256> calls_;  // of next_calls()
+  uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;
+  std::string first_error_;
+};
+
+}  // namespace penna

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The events of a recording, in time order over all threads or thread by thread.
+//
+// Usage:  for_each_event(recording, filter, [&](const Event& event) { switch (event.record.kind) {...} });
+// A visitor that returns bool ends the walk with false. One that can also be called with a CallRun gets most calls many at a time:
+// that is what makes analyses of calls fast; what it sees is the same. One pass, one decoded chunk (64 KiB) for each thread that is being
+// merged: a thread is opened when its first event is due, and closed after its last.
+// Invariant: within a thread, events keep the order in which they were written, and their times never decrease (a nested
+// signal handler may have stamped slightly back: such times are raised to that of the event in front).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "model/events/event_cursor.h"
+
+namespace penna {
+
+// What a walk could not see. Add it to what is shown to the user.
+struct WalkReport {
+  uint64_t events = 0;                   // given to the visitor
+  uint64_t chunks = 0;                   // decoded
+  uint64_t unreadable = 0;               // chunks whose block could not be read
+  uint64_t damaged = 0;                  // chunks that could not be taken apart to their end
+  uint64_t torn = 0;                     // records never finished, in the chunks that were decoded
+  uint64_t holes = 0;                    // places reserved in which nothing was written
+  std::string first_error;               // of the first unreadable chunk
+  bool stopped = false;                  // by the visitor
+  void add(const ThreadCursor& cursor);  // of a finished thread
+  void add(const WalkReport& part);      // of another walk of the same recording; `stopped` is that of the last
+};
+
+namespace detail {
+// Gives the visitor the event that the cursor stands on and, when it takes runs, the calls behind it that lie before `limit`.
+// False: the visitor has seen enough.
+template <typename Visit>
+inline bool visit_next(Visit& visit, ThreadCursor& cursor, uint64_t limit, WalkReport& report) {
+  const Event& event = cursor.event();
+  ++report.events;
+  if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const Event&>, bool>) {
+    report.stopped = !visit(event);
+  } else {
+    visit(event);
+    if constexpr (std::is_invocable_v<Visit&, const CallRun&>) {
+      CallRun run{event.process, event.thread, {}};
+      while (run.calls = cursor.next_calls(limit), !run.calls.empty()) {
+        report.events += run.calls.size();
+        visit(static_cast<const CallRun&>(run));
+      }
+    }
+  }
+  return !report.stopped;
+}
+
+// The threads of a merge: a binary heap by the time of their next event. Threads wait unopened until they are due.
+// An event costs a comparison with the runner-up's time, a change of thread one sift.
+class MergeQueue {
+ public:
+  MergeQueue(const Recording& recording, const EventFilter& filter);
+  // The thread whose next event is the earliest, standing on it; null at the end. Of equal times the lower thread.
+  ThreadCursor* top(WalkReport& report) {
+    while (!heap_.empty() && heap_[0].cursor == nullptr) open_top(report);
+    return heap_.empty() ? nullptr : heap_[0].cursor;
+  }
+  // Events of the top thread before this time come before those of all others.
+  uint64_t runner_up() const {
+    const uint64_t left = heap_.size() > 1 ? heap_[1].time : UINT64_MAX;
+    const uint64_t right = heap_.size() > 2 ? heap_[2].time : UINT64_MAX;
+    return left < right ? left : right;
+  }
+  // After reading on in the top thread: puts it in its new place, or takes it out when it has no more events.
+  void place_top(bool has_event, WalkReport& report) {
+    if (!has_event) return remove_top(report);
+    heap_[0].time = heap_[0].cursor->event().time;
+    sift();
+  }
+  void finish(WalkReport& report);  // counts the threads that were not read to the end
+
+ private:
+  struct Entry {
+    uint64_t time;
+    uint32_t thread;
+    bool ahead;            // may have its chunks unpacked ahead
+    ThreadCursor* cursor;  // null before it is due
+    bool operator<(const Entry& other) const { return time != other.time ? time < other.time : thread < other.thread; }
+  };
+  void sift() {
+    const Entry moved = heap_[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap_.size(); at = child) {
+      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+      if (!(heap_[child] < moved)) break;
+      heap_[at] = heap_[child];
+    }
+    heap_[at] = moved;
+  }
+  void open_top(WalkReport& report);
+  void remove_top(WalkReport& report);
+
+  static constexpr uint32_t kMostAhead = 4;  // threads at a time: each has some of the processors work for it
+
+  const Recording& recording_;
+  EventFilter filter_;
+  uint32_t ahead_ = 0;                                  // of the open threads
+  std::vector<Entry> heap_;                             // smallest first
+  std::vector<std::unique_ptr<ThreadCursor>> cursors_;  // by thread; those that are open
+};
+}  // namespace detail
+
+// All events that pass the filter, in time order. Events of equal time come by thread index, and within a thread as
+// written; no order between kinds is made up.
+template <typename Visit>
+WalkReport for_each_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
+  WalkReport report;
+  detail::MergeQueue queue(recording, filter);
+  while (ThreadCursor* cursor = queue.top(report)) {
+    const uint64_t limit = queue.runner_up();
+    bool more = true;
+    do {
+      if (!detail::visit_next(visit, *cursor, limit, report)) break;
+      more = cursor->next();
+    } while (more && cursor->event().time < limit);
+    if (report.stopped) break;
+    queue.place_top(more, report);
+  }
+  queue.finish(report);
+  return report;
+}
+
+// The same without merging: all events of the first thread, then of the next. Faster, for what looks at threads alone.
+template <typename Visit>
+WalkReport for_each_thread_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
+  WalkReport report;
+  for (uint32_t thread = 0; thread < recording.threads().size() && !report.stopped; ++thread) {
+    if (!filter.wants_thread(recording, thread)) continue;
+    ThreadCursor cursor(recording, thread, filter, true);
+    while (cursor.next() && detail::visit_next(visit, cursor, UINT64_MAX, report)) {
+    }
+    report.add(cursor);
+  }
+  return report;
+}
+
+// For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning, in ticks).
+template <typename Visit>
+void visit_past(const Recording& recording, uint32_t classes, Visit& visit) {
+  const CallRules* rules = call_rules(recording);
+  if (rules == nullptr || rules->begin == 0) return;
+  for_each_event(recording, {.classes = classes, .past = true, .all_threads = true}, visit);
+  visit.begin_range(rules->begin);
+}
+
+}  // namespace penna

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// See summary.h.
+#include "model/events/summary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string_view>
+
+#include "base/count_text.h"
+
+namespace penna {
+namespace {
+
+uint64_t sum_of(const EventCounts& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
+void add_to(EventCounts& sum, const EventCounts& more) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = add_counts(sum[i], more[i]);
+}
+void raise_to(EventCounts& counts, const uint64_t* least) {
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = std::max(counts[i], least[i]);
+}
+
+// A span of ticks that starts empty.
+struct Span {
+  uint64_t first = UINT64_MAX, last = 0;
+  void add(uint64_t begin, uint64_t end) {
+    first = std::min(first, begin);
+    last = std::max(last, end);
+  }
+  bool empty() const { return first > last; }
+};
+
+ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
+  const RecordedThread& thread = recording.threads()[index];
+  ThreadSummary summary;
+  summary.thread = index;
+  summary.process = thread.process;
+  summary.tid = thread.tid;
+  summary.name = thread.name;
+  summary.has_health = thread.has_health;
+  summary.lost = thread.health.lost;
+  summary.holes = thread.health.holes;
+  summary.blocked_ticks = thread.health.blocked_ticks;
+  Span span;
+  const auto chunks = recording.chunks(index);
+  for (const ChunkRef& chunk : chunks) {
+    for (size_t i = 0; i < chunk.events.size(); ++i) summary.events[i] += chunk.events[i];
+    summary.torn += chunk.torn;
+    summary.damaged += chunk.damaged;
+    span.add(chunk.time_begin, chunk.time_end);
+  }
+  summary.chunks = chunks.size();
+  // Numbers of chunks start at 0, ascend and differ: what is missing of them was thrown away, or lost.
+  uint64_t numbers = 0;  // pieces of a chunk have one
+  for (size_t i = 0; i < chunks.size(); ++i) numbers += i == 0 || chunks[i].sequence != chunks[i - 1].sequence;
+  const uint64_t unused = chunks.empty() ? 0 : bounded_count(chunks.back().sequence - (numbers - 1));
+  summary.missing_chunks = unused - std::min(unused, thread.health.skipped);
+  if (!span.empty()) {
+    summary.first_time = span.first;
+    summary.last_time = span.last;
+  }
+  return summary;
+}
+
+ProcessSummary summarize_process(const Recording& recording, uint32_t index,
+                                 const std::vector<ThreadSummary>& threads) {
+  const RecordedProcess& process = recording.processes()[index];
+  ProcessSummary summary;
+  summary.process = index;
+  summary.number = process.process.number;
+  summary.announced = process.announced;
+  summary.pid = process.process.pid;
+  summary.parent_pid = process.process.parent_pid;
+  summary.after_exec = process.process.after_exec;
+  summary.name = process_name(process.process);
+  summary.command = process.process.command;
+  summary.threads = static_cast<uint32_t>(process.threads.size());
+  summary.ended = process.end.has_value();
+  if (process.end) {
+    summary.how = process.end->how;
+    summary.code = process.end->code;
+    raise_to(summary.lost, process.end->counters.lost);
+  }
+  summary.end_text = process.end ? end_text(*process.end) : "unknown";
+
+  Span span;
+  EventCounts told{};
+  for (uint32_t thread : process.threads) {
+    add_to(summary.events, threads[thread].events);
+    add_to(told, threads[thread].lost);
+    if (threads[thread].chunks != 0) span.add(threads[thread].first_time, threads[thread].last_time);
+  }
+  // The process's own count holds what its threads told, and what they could not tell any more.
+  raise_to(summary.lost, told.data());
+  raise_to(summary.lost, process.health.lost.data());
+  for (size_t i = 0; i < told.size(); ++i)
+    summary.untold_lost = add_counts(summary.untold_lost, summary.lost[i] - told[i]);
+  const uint64_t start = process.process.start_ticks;
+  if (start != 0) span.add(start, start);
+  if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);
+  // The recorder was killed: while it wrote its clocks the process lived, though it may have waited and told nothing.
+  if (!process.end && !span.empty()) span.add(span.first, recording.time().last_ticks());
+  if (!span.empty()) {
+    summary.first_time = span.first;
+    summary.last_time = span.last;
+  }
+  return summary;
+}
+
+// Whether the threads of a process told of all the time that it waited for room.
+bool all_blocked_told(const RecordedProcess& process, const std::vector<ThreadSummary>& threads) {
+  uint64_t told = 0, counted = process.health.blocked_ticks;
+  if (process.end) counted = std::max(counted, process.end->counters.blocked_ticks);
+  for (uint32_t thread : process.threads) told += threads[thread].blocked_ticks;
+  return told >= counted;
+}
+
+}  // namespace
+
+std::string end_text(const ProcessEnd& end) {
+  switch (end.how) {
+    case EndKind::kExited: return fmt::format("exited with {}", end.code);
+    case EndKind::kSignaled: {
+      const char* name = sigabbrev_np(end.code);
+      return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", end.code);
+    }
+    case EndKind::kExec: return "became another program";
+    case EndKind::kStopped: return "was running when the recording stopped";
+    case EndKind::kUnknown: break;  // its parent was told before anybody could ask
+  }
+  return "ended, status unknown";
+}
+
+const char* class_name(uint32_t event_class) {
+  return event_class < PENNA_CLASS_COUNT ? kClassNames[event_class] : "other";
+}
+
+std::string process_name(const Process& process) {
+  const auto last_part = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  std::string_view word = process.command.empty() ? std::string_view() : process.command[0];
+  if (!word.empty() && word[0] == '-') word.remove_prefix(1);  // a login shell
+  // Some write what they do over their arguments: "nginx: worker process", "/usr/bin/redis-server *:6379".
+  const bool is_title = word.find_first_of(" :") != std::string_view::npos;
+  const std::string_view name = is_title ? std::string_view() : last_part(word);
+  return std::string(name.empty() ? last_part(process.executable) : name);
+}
+
+uint64_t ThreadSummary::total_events() const { return sum_of(events); }
+uint64_t Summary::total_events() const { return sum_of(events); }
+std::string events_text(const EventCounts& counts) {
+  static constexpr const char* kNouns[PENNA_CLASS_COUNT][2] = {
+      {"call", "calls"}, {"allocation event", "allocation events"}, {"lock event", "lock events"}, {"point", "points"}};
+  std::string text;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
+    const uint64_t count = i == PENNA_CALLS && counts[i] < kMostCounted ? (counts[i] + 1) / 2 : counts[i];
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string late_threads_text(uint64_t threads) {
+  return plural_text(static_cast<int64_t>(threads), "thread was", "threads were") +
+         " called so only when events before had been left out";
+}
+
+std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away) {
+  const bool all = sum_of(thrown_away) == 0;
+  const std::string events = events_text(thrown_away);
+  if (snapshots == 0)
+    return "no snapshot was taken" +
+           (all ? std::string(", and there was nothing to keep") : fmt::format(": {} were thrown away", events));
+  return fmt::format("{} taken; {}", plural_text(static_cast<int64_t>(snapshots), "snapshot was", "snapshots were"),
+                     all ? "all events were kept" : events + " before, between and behind them were thrown away");
+}
+
+uint64_t Summary::total_lost() const { return sum_of(lost); }
+
+bool goes_on_after_fork(const Recording& recording, uint32_t thread) {
+  const RecordedThread& first = recording.threads()[thread];
+  const Process& own = recording.processes()[first.process].process;
+  if (own.after_exec || first.serial != 1) return false;
+  const auto earlier = recording.processes().first(first.process);  // most parents came just before
+  return std::any_of(earlier.rbegin(), earlier.rend(),
+                     [&](const RecordedProcess& other) { return other.process.pid == own.parent_pid; });
+}
+
+uint64_t fork_slack(const Recording& recording) {
+  constexpr double kNs = 200e6;
+  return static_cast<uint64_t>(kNs / recording.time().ns_per_tick());
+}
+
+Summary summarize(const Recording& recording) {
+  Summary summary;
+  for (uint32_t i = 0; i < recording.threads().size(); ++i) summary.threads.push_back(summarize_thread(recording, i));
+  Span span;
+  const auto parents = process_parents(recording);
+  for (uint32_t i = 0; i < recording.processes().size(); ++i) {
+    auto& process = summary.processes.emplace_back(summarize_process(recording, i, summary.threads));
+    process.parent = parents[i];
+    const bool told = all_blocked_told(recording.processes()[i], summary.threads);
+    for (uint32_t thread : recording.processes()[i].threads) {
+      ThreadSummary& of_thread = summary.threads[thread];
+      of_thread.blocked_known = of_thread.has_health && (told || of_thread.blocked_ticks != 0);
+    }
+    add_to(summary.events, process.events);
+    add_to(summary.lost, process.lost);
+    if (process.last_time != 0) span.add(process.first_time, process.last_time);
+  }
+  if (!span.empty()) {
+    summary.first_time = span.first;
+    summary.last_time = span.last;
+    summary.duration_ns = recording.time().duration_ns(span.first, span.last);
+  }
+  return summary;
+}
+
+}  // namespace penna

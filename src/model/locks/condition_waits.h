@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// ConditionWaits: who signalled a condition variable, who heard it, and what that led to.
+//
+// Whom of several waiters a signal wakes is not recorded; it is enough to know how many have been woken and are not back yet.
+// Invariant: of the threads that wait for a condition, `woken` are on their way back.
+// Memory: O(conditions, threads).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/events/event_cursor.h"
+#include "model/locks/lock_stats.h"
+
+namespace penna {
+
+class ConditionWaits {
+ public:
+  explicit ConditionWaits(size_t threads) : waits_(threads) {}
+
+  // A new condition; gives its number.
+  uint32_t add(uint32_t index);
+  // A thread begins to wait; it had held the mutex since `locked`.
+  // `given`: the lock that the thread gave back last, as one does on the way to wait; kNoIndex: none.
+  void requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked, uint32_t given = kNoIndex);
+  // `elsewhere`: a thread of another process, which shares it, waits.
+  void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody, bool elsewhere = false);
+  // `retaken`: another thread than the one that had woken it gave the mutex back last, at that time; 0: none did.
+  void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t given_back,
+             uint32_t given_back_by);
+  // The thread stopped to wait in a way that was not recorded.
+  void dropped(uint32_t thread);
+  // Counts from here on.
+  void begin_range() {
+    for (ConditionStats& one : all_) {
+      ConditionStats fresh;
+      fresh.index = one.index;
+      fresh.lock = one.lock;
+      one = fresh;
+    }
+  }
+  // No more events. `exited(thread)`: its process came to an end of its own accord.
+  template <typename Exited>
+  void finish(Exited&& exited) {
+    for (uint32_t i = 0; i < states_.size(); ++i) judge_broadcast(i);
+    for (uint32_t thread = 0; thread < waits_.size(); ++thread)
+      if (waits_[thread].condition != kNoIndex) suspect(thread, exited(thread));
+  }
+
+  const std::vector<ConditionStats>& all() const { return all_; }
+  const std::vector<LostWakeup>& lost() const { return lost_; }
+
+ private:
+  struct Broadcast {
+    uint64_t time = 0;
+    uint32_t thread = kNoIndex;
+    uint32_t woken = 0, queued = 0;  // `queued`: waited for the mutex behind another of them
+  };
+  struct State {
+    uint32_t open = 0, woken = 0;
+    uint64_t last_wake = 0;     // ticks
+    uint64_t last_unheard = 0;  // ticks; 0: none
+    uint32_t unheard_by = kNoIndex;
+    Broadcast broadcast;
+  };
+  struct Wait {
+    uint32_t condition = kNoIndex;
+    uint64_t begin = 0, locked = 0;
+  };
+  void leave(uint32_t thread, bool was_woken);
+  void judge_broadcast(uint32_t condition);
+  void suspect(uint32_t thread, bool exited);
+
+  std::vector<ConditionStats> all_;
+  std::vector<State> states_;  // of all_
+  std::vector<Wait> waits_;    // by thread
+  std::vector<LostWakeup> lost_;
+};
+
+}  // namespace penna

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// See locks.h. Here: locks in memory that processes share. Each of them has one of its own, as far as its records tell.
+//
+// How they find each other: who waits knows the tid of the owner, a thread of another process. What that thread held at the time, at
+// the same place of a page, is the same lock; or what lies at the same address in a process of the same family.
+// Invariant: who waited is charged with what was held in other processes only for times that nobody of its own was charged with.
+#include <algorithm>
+#include <utility>
+
+#include "model/locks/locks.h"
+
+namespace penna {
+namespace {
+
+constexpr uint8_t kMostSought = 8;
+constexpr size_t kMostSharers = 256, kMostSearched = 10'000;
+constexpr uint64_t kInPage = 4095;
+
+}  // namespace
+
+bool Locks::was_held_by(uint32_t index, uint32_t thread, uint64_t time) const {
+  const State& state = states_[index];
+  const auto has = [&](const WaitLedger::Other& by, uint64_t end) {
+    return by.thread == thread && by.since <= time && end >= time;
+  };
+  if (const Hold hold = hold_of(index, thread); hold.is_one() && hold.since <= time) return true;
+  if (has(state.last.by, state.last.end)) return true;
+  for (size_t i = 0; i < state.recent.size(); ++i)
+    if (has(state.recent[i].by, state.recent[i].end)) return true;
+  return false;
+}
+
+void Locks::find_sharers(uint32_t index, uint32_t owner, uint64_t begin) {
+  const LockStats& lock = locks_[index];
+  const uint32_t its = recording_.threads()[owner].process;
+  if (its == lock.process || states_[index].sought == kMostSought) return;
+  if (const uint32_t same = lock_at(its, lock.kind, lock.address);
+      same != kNoIndex && roots_[its] == roots_[lock.process])
+    return add_sharer(index, same);
+  uint32_t found = kNoIndex;
+  int matches = 0;
+  for (size_t i = locks_.size() - std::min(locks_.size(), kMostSearched); i < locks_.size(); ++i) {
+    const LockStats& other = locks_[i];
+    if (other.process != its || other.kind != lock.kind || ((other.address ^ lock.address) & kInPage) != 0) continue;
+    if (!was_held_by(static_cast<uint32_t>(i), owner, begin)) continue;
+    found = static_cast<uint32_t>(i);
+    ++matches;
+  }
+  matches == 1 ? add_sharer(index, found) : void(++states_[index].sought);
+}
+
+void Locks::add_sharer(uint32_t index, uint32_t other) {
+  uint32_t& mine = states_[index].shared;
+  uint32_t& its = states_[other].shared;
+  if (mine != kNoIndex && mine == its) return;
+  if (mine == kNoIndex && its == kNoIndex) {
+    mine = its = static_cast<uint32_t>(sharers_.size());
+    sharers_.push_back({index, other});
+    return;
+  }
+  const uint32_t known = its != kNoIndex ? its : mine;
+  std::vector<uint32_t> more = its == kNoIndex    ? std::vector<uint32_t>{other}
+                               : mine == kNoIndex ? std::vector<uint32_t>{index}
+                                                  : std::exchange(sharers_[mine], {});
+  if (sharers_[known].size() + more.size() > kMostSharers) return;
+  for (const uint32_t one : more) {
+    sharers_[known].push_back(one);
+    states_[one].shared = known;
+  }
+}
+
+// In a process of the same family, what lies at the same address: it may be the same.
+bool Locks::is_waited_for_elsewhere(uint32_t index) const {
+  const LockStats& lock = locks_[index];
+  for (uint32_t process = 0; process < std::min(roots_.size(), kMostSharers); ++process) {
+    if (process == lock.process || roots_[process] != roots_[lock.process]) continue;
+    if (const uint32_t same = lock_at(process, lock.kind, lock.address); same != kNoIndex && ledger_.waiting(same) != 0)
+      return true;
+  }
+  return false;
+}
+
+void Locks::charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint64_t end) {
+  if (states_[index].shared == kNoIndex) return;
+  for (const uint32_t other : sharers_[states_[index].shared]) {
+    if (other == index) continue;
+    WaitLedger::Other rest;
+    for (WaitLedger::Charge& one : holds_between(states_[other], begin, end, &rest)) {
+      one.other.elsewhere = locks_[other].process;
+      if (one.time != 0) ledger_.charge_one(thread, one.other, one.time);
+    }
+    // Who has it still: the wait timed out, or has no end.
+    const Hold hold = first_hold(other);
+    if (!hold.is_one() || hold.since >= end) continue;
+    WaitLedger::Other holds = holder(states_[other], hold, 0);
+    holds.elsewhere = locks_[other].process;
+    ledger_.charge_one(thread, holds, end - std::max(begin, hold.since));
+  }
+}
+
+}  // namespace penna

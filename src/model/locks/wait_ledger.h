@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// WaitLedger: the waits that are under way, and whom their time is charged to.
+//
+// While a thread waits, the lock may change hands: every holder is charged with the time for which it held it during the
+// wait. Of several readers it is the one that has held it for the longest. What is left is nobody's, or of a holder who is
+// not known. Charges are booked when the wait ends, since only then it is known whether it was long enough to count.
+// Invariant: what a wait books is its length. Memory: O(threads) and O(pairs of stacks); none is allocated for an event.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/hash.h"
+#include "model/locks/lock_stats.h"
+
+namespace penna {
+
+class WaitLedger {
+ public:
+  // Bounds for hostile recordings: threads that wait for one lock and are charged exactly, holders of one wait that are told
+  // apart. What is beyond them has an unknown holder.
+  static constexpr size_t kMostCharged = 1024, kMostParts = 64;
+
+  struct Open {
+    uint32_t lock = kNoIndex;  // kNoIndex: the thread does not wait
+    uint32_t stack = 0;
+    uint32_t owner = kNoIndex;  // thread that held it at the beginning, as libc tells it
+    uint64_t begin = 0;
+    size_t place = 0;      // in the queue
+    uint64_t charged = 0;  // ticks: until then
+    struct Part {
+      OtherSide side;
+      uint32_t stack, thread, group;
+      uint64_t time;
+      bool many_threads = false;      // more than the one that is named
+      uint32_t elsewhere = kNoIndex;  // as Other's
+    };
+    std::vector<Part> parts;
+  };
+  // One side of a charge.
+  struct Other {
+    OtherSide side = OtherSide::kUnknown;
+    uint32_t stack = 0;
+    uint32_t thread = kNoIndex;
+    uint32_t group = kNoIndex;  // of holds
+    uint64_t since = 0;
+    uint32_t elsewhere = kNoIndex;  // whose stack it is, if it is not that of the lock's process
+  };
+
+  // `recording` must outlive it: it knows whose waits count.
+  explicit WaitLedger(const Recording& recording) : recording_(recording), open_(recording.threads().size()) {
+    for (std::vector<WaitSum>& one : threads_) one.resize(recording.threads().size());
+  }
+
+  void add_lock(bool has_holder) {
+    queues_.emplace_back();
+    has_holder_.push_back(has_holder);
+  }
+  // False when the thread was waiting already, and how that ended is not known.
+  bool begin(uint32_t thread, uint32_t lock, uint64_t time, uint32_t stack, uint32_t owner);
+  const Open& open(uint32_t thread) const { return open_[thread]; }
+  size_t waiting(uint32_t lock) const { return queues_[lock].size(); }
+
+  // `other` has held the lock until now.
+  void charge(uint32_t lock, const Other& other, uint64_t now) {
+    if (!queues_[lock].empty()) charge_all(lock, other, now);
+  }
+  // The wait is over (or, `still_open`, the recording is): books its time, unless it is left out as `is_short`.
+  struct End {
+    uint64_t time;  // how long it was
+    uint32_t stack;
+    uint32_t waker;
+    bool is_short, still_open;
+  };
+  // A hold of another process, which shares the lock, fell into the wait of this thread for so long.
+  void charge_one(uint32_t thread, const Other& other, uint64_t time) { add_part(open_[thread], other, time); }
+  // Whoever was charged nothing gets the rest.
+  void end(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::vector<HoldGroup>& groups);
+  // The same for a wait of which only the end was recorded; `known`: holds that fell into it, for so long each.
+  struct Charge {
+    Other other;
+    uint64_t time;
+  };
+  void end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::span<const Charge> known,
+                std::vector<HoldGroup>& groups);
+
+  // What was booked so far is forgotten; the waits that are under way count from here on.
+  void begin_range(uint64_t begin);
+
+  const std::vector<WaitPair>& pairs() const { return pairs_; }
+  const std::vector<WaitStack>& stacks() const { return stacks_; }
+  // By thread: of waits for locks, which somebody can hold, and of all others.
+  const std::vector<WaitSum>& threads(bool for_locks) const { return threads_[for_locks]; }
+
+ private:
+  void charge_all(uint32_t lock, const Other& other, uint64_t now);
+  static void add_part(Open& wait, const Other& other, uint64_t time);
+  void leave_queue(uint32_t thread);
+  void charge_holders(const std::vector<Open::Part>& parts, uint64_t time, std::vector<HoldGroup>& groups) const;
+  void book(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::vector<HoldGroup>& groups);
+  void add(uint32_t waiter, uint32_t thread, uint32_t lock, const End& end, const Open::Part& part, uint64_t time);
+
+  const Recording& recording_;
+  std::vector<Open> open_;                     // by thread
+  std::vector<std::vector<uint32_t>> queues_;  // by lock: threads
+  std::vector<bool> has_holder_;               // by lock
+  std::vector<WaitSum> threads_[2];            // threads()
+  std::vector<WaitPair> pairs_;
+  std::vector<WaitStack> stacks_;
+  NumberMap<uint32_t> waiters_;               // lock, stack -> number of stacks_
+  std::array<NumberMap<uint32_t>, 7> index_;  // by OtherSide: number of the waiter, stack -> pair
+  NumberMap<uint32_t> elsewhere_index_;       // number of the waiter, and of a stack of another process -> pair
+  NumberMap<NumberMap<uint32_t>> elsewhere_;  // process, side: stack -> its number, from 1
+  uint32_t elsewhere_count_ = 0;
+};
+
+}  // namespace penna

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// See function_chooser.h.
+#include "model/names/function_chooser.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "penna/detail/regex.h"
+
+namespace penna {
+namespace {
+
+// Of functions as they are typed most; of paths what is behind the last slash.
+std::string_view short_name(std::string_view text) {
+  return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : without_parameters(text);
+}
+
+bool is_same(const Module& a, const Module& b) {
+  return a.start == b.start && a.end == b.end && a.bias == b.bias && a.ticks == b.ticks &&
+         a.generation == b.generation && a.path == b.path && a.build_id == b.build_id;
+}
+
+// A format, as those of the other options.
+std::string limit_option(const FunctionLimit& limit) { return "-T '{}@" + limit.action + "'"; }
+
+}  // namespace
+
+bool PathPattern::matches(const std::string& path) const {
+  for (size_t at = 0;; ++at) {
+    if (penna_text_matches(text_.c_str(), path.c_str() + at) != 0) return true;
+    at = path.find('/', at);
+    if (at == std::string::npos) return false;
+  }
+}
+
+FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols)
+    : choice_(std::move(choice)), symbols_(std::move(symbols)) {
+  ask("-F '{}'", choice_.only);
+  ask("-N '{}'", choice_.never);
+  ask("--hide '{}'", choice_.hidden);
+  ask("--caller '{}'", choice_.callers);
+  ask("--paths-to '{}'", choice_.targets);
+  ask("-T '{}@on'", choice_.on);
+  ask("-T '{}@off'", choice_.off);
+  ask("-T '{}@snapshot'", choice_.snapshots);
+  ask("-T '{}@filter'", choice_.filters);
+  ask("-T '{}@notrace'", choice_.notraces);
+  ask("-T '{}@finish'", choice_.finishes);
+  for (const FunctionLimit& limit : choice_.limits)
+    if (!limit.was_recorded) ask(limit_option(limit), std::span(&limit.function, 1));
+  ask("--module '{}'", choice_.modules);
+  ask("--source '{}'", choice_.sources);
+}
+
+template <typename Patterns>
+void FunctionChooser::ask(const std::string& option, const Patterns& patterns) {
+  for (const auto& pattern : patterns)
+    asked_.try_emplace(fmt::format(fmt::runtime(option), pattern.text()), Asked{false, NearestName(pattern.text())});
+}
+
+bool FunctionChooser::learn(uint32_t process, const Module& module) {
+  Modules& modules = processes_[process];
+  const auto known = [&](const Module& one) { return is_same(one, module); };
+  if (modules.list.size() >= kMaxModules || std::any_of(modules.list.rbegin(), modules.list.rend(), known))
+    return false;
+  std::string key = module.path + '\0';
+  key.append(module.build_id.begin(), module.build_id.end());
+  modules.ids.push_back(files_.try_emplace(std::move(key), static_cast<ModuleId>(files_.size())).first->second);
+  modules.list.push_back(module);
+  modules.stale = true;
+  return true;
+}
+
+FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t ticks) {
+  Modules& modules = processes_[process];
+  if (modules.stale) {
+    modules.map = ModuleMap(modules.list);
+    modules.reused = has_reuse(modules.list);
+    modules.stale = false;
+  }
+  const uint32_t index = modules.map.find(pc, ticks);
+  const Module* module = index == ModuleMap::kNone ? nullptr : &modules.list[index];
+  const CodePlace place =
+      module == nullptr ? CodePlace{kNoModule, process, pc} : CodePlace{modules.ids[index], 0, pc - module->bias};
+  auto found = judged_.find(place);
+  if (found == judged_.end() && judged_.size() >= kMaxFunctions) {
+    FunctionTraits other;
+    other.lasting = !modules.reused;
+    return other;
+  }
+  if (found == judged_.end()) found = judged_.emplace(place, judge(place, module)).first;
+  FunctionTraits traits = found->second;
+  traits.lasting = !modules.reused;
+  traits.placed = module != nullptr;
+  return traits;
+}
+
+// Every pattern is tried on every name, so that unmet() is true of all.
+template <typename Patterns>
+bool FunctionChooser::any(const std::string& option, const Patterns& patterns, std::span<const std::string> texts) {
+  bool found = false;
+  for (const auto& pattern : patterns) {
+    Asked& asked = asked_.at(fmt::format(fmt::runtime(option), pattern.text()));
+    const bool matches =
+        std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return pattern.matches(text); });
+    found |= matches;
+    asked.met |= matches;
+    for (const std::string& text : texts)
+      if (!asked.met) asked.nearest.see(short_name(text));
+  }
+  return found;
+}
+
+FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* module) {
+  const std::string path = module == nullptr ? "" : module->path;
+  std::string name, source;
+  std::vector<std::string> names;
+  if (module != nullptr) {
+    const std::vector<SourceFrame> frames = symbols_->code({path, module->build_id}, place.address);
+    if (!frames.empty()) {
+      name = frames.back().function;
+      source = frames.back().file;
+    }
+    names = symbols_->names({path, module->build_id}, place.address);
+  }
+  if (name.empty()) name = nameless_text(place, path);
+  names.push_back(std::move(name));
+  FunctionTraits traits;
+  const bool only = any("-F '{}'", choice_.only, names), never = any("-N '{}'", choice_.never, names),
+             of_module = any("--module '{}'", choice_.modules, {&path, 1}),
+             of_source = any("--source '{}'", choice_.sources, {&source, 1});
+  traits.target = any("--paths-to '{}'", choice_.targets, names);
+  limit(names, traits);
+  // Who reads the recording has to see where a limit holds that he judges again.
+  const bool is_timed = traits.min_ticks != FunctionTraits::kUnsetTicks;
+  traits.chosen = (choice_.only.empty() || only || traits.target || is_timed) && !never &&
+                  (choice_.modules.empty() || of_module) && (choice_.sources.empty() || of_source);
+  const bool hidden = any("--hide '{}'", choice_.hidden, names), caller = any("--caller '{}'", choice_.callers, names);
+  traits.hidden = any("-T '{}@notrace'", choice_.notraces, names) || hidden;
+  traits.caller = any("-T '{}@filter'", choice_.filters, names) || caller;
+  traits.finish = any("-T '{}@finish'", choice_.finishes, names);
+  traits.on = any("-T '{}@on'", choice_.on, names);
+  traits.off = any("-T '{}@off'", choice_.off, names);
+  traits.snapshot = any("-T '{}@snapshot'", choice_.snapshots, names);
+  return traits;
+}
+
+void FunctionChooser::limit(std::span<const std::string> names, FunctionTraits& traits) {
+  for (const FunctionLimit& limit : choice_.limits) {
+    const auto is_meant = [&](const std::string& name) { return limit.function.matches(name); };
+    if (limit.was_recorded) {
+      if (std::any_of(names.begin(), names.end(), is_meant)) traits.recorded_min_ticks = *limit.min_ticks;
+      continue;
+    }
+    if (!any(limit_option(limit), std::span(&limit.function, 1), names)) continue;
+    traits.depth = limit.depth.value_or(traits.depth);
+    traits.min_ticks = limit.min_ticks.value_or(traits.min_ticks);
+  }
+}
+
+std::vector<std::string> FunctionChooser::unmet() const {
+  std::vector<std::string> options;
+  for (const auto& [option, asked] : asked_) {
+    if (asked.met) continue;
+    options.push_back(option + asked.nearest.hint());
+  }
+  return options;
+}
+
+}  // namespace penna

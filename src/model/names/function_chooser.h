@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// FunctionChooser: what the options -F, -N, --hide, --caller, --paths-to, --module, --source and --trigger say of the function at an
+// address.
+//
+// Why one class: while recording, modules become known one by one and nobody has a Recording yet; afterwards a recording has
+// them all. The answers must be the same. Invariant: each place in a file is named once.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/nearest_name.h"
+#include "filter/call_sieve.h"
+#include "model/names/code_map.h"
+#include "model/names/function_pattern.h"
+#include "model/names/symbol_source.h"
+#include "recording/module_map.h"
+
+namespace penna {
+
+// "shop/pay.c", "libshop.so*": a glob over a whole path, or over its last parts.
+class PathPattern {
+ public:
+  explicit PathPattern(std::string text) : text_(std::move(text)) {}
+  bool matches(const std::string& path) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// What holds inside of calls of a function: -T FUNC@depth=N, -T FUNC@time=TIME.
+struct FunctionLimit {
+  FunctionPattern function;
+  std::string action;  // as it was typed, behind the '@'
+  std::optional<uint32_t> depth = {};
+  std::optional<uint64_t> min_ticks = {};
+  bool was_recorded = false;  // the recording was made with it: nobody asks for it now
+};
+
+struct FunctionChoice {
+  std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {}, snapshots = {};
+  std::vector<FunctionPattern> hidden = {}, targets = {};
+  std::vector<FunctionPattern> filters = {}, notraces = {}, finishes = {};  // by triggers; as callers, as hidden
+  std::vector<FunctionLimit> limits = {};                                   // the last that means a function counts
+  std::vector<PathPattern> modules = {}, sources = {};
+};
+
+// Not thread-safe. Bounded by kMaxModules of a process, and kMaxFunctions.
+class FunctionChooser {
+ public:
+  static constexpr size_t kMaxModules = 16384;      // functions of further ones have no names
+  static constexpr size_t kMaxFunctions = 1 << 20;  // further ones are chosen, and nothing else
+
+  FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols);
+
+  // False when it is known already.
+  bool learn(uint32_t process, const Module& module);
+  FunctionTraits traits(uint32_t process, uint64_t pc, uint64_t ticks);
+
+  // Patterns that no function met, as options: "-F 'pay*'", with the nearest name where there is one.
+  std::vector<std::string> unmet() const;
+
+ private:
+  struct Modules {
+    std::vector<Module> list;
+    std::vector<ModuleId> ids;
+    ModuleMap map;
+    bool stale = false, reused = false;
+  };
+  template <typename Patterns>
+  void ask(const std::string& option, const Patterns& patterns);
+  template <typename Patterns>
+  bool any(const std::string& option, const Patterns& patterns, std::span<const std::string> texts);
+  FunctionTraits judge(const CodePlace& place, const Module* module);
+  void limit(std::span<const std::string> names, FunctionTraits& traits);
+
+  FunctionChoice choice_;
+  std::unique_ptr<SymbolSource> symbols_;
+  std::map<uint32_t, Modules> processes_;
+  TextMap<ModuleId> files_;  // path, zero byte, build-id
+  tsl::robin_map<CodePlace, FunctionTraits, CodePlaceHash> judged_;
+  struct Asked {
+    bool met = false;
+    NearestName nearest;
+  };
+  std::map<std::string, Asked> asked_;  // by option and pattern
+};
+
+}  // namespace penna

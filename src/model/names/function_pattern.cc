@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// See function_pattern.h.
+#include "model/names/function_pattern.h"
+
+#include <utility>
+
+#include "penna/detail/regex.h"
+
+namespace penna {
+namespace {
+
+bool is_open(char c) { return c == '(' || c == '<' || c == '{' || c == '['; }
+bool is_close(char c) { return c == ')' || c == '>' || c == '}' || c == ']'; }
+
+// Where the bracket opens that closes at name[at]; npos when none does.
+size_t opening_of(std::string_view name, size_t at) {
+  size_t depth = 0;
+  for (size_t i = at + 1; i-- > 0;) {
+    if (is_close(name[i])) ++depth;
+    if (is_open(name[i]) && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// Where the last word begins, not looking into brackets.
+size_t last_word(std::string_view name) {
+  size_t depth = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    if (is_close(name[i])) ++depth;
+    if (is_open(name[i]) && depth != 0) --depth;
+    if (name[i] == ' ' && depth == 0) return i + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view without_parameters(std::string_view name) {
+  const size_t end = name.rfind(')');
+  const size_t begin = end == std::string_view::npos ? end : opening_of(name, end);
+  if (begin != std::string_view::npos && begin != 0) name = name.substr(0, begin);
+  // The signs in operators are no brackets: what stands around them cannot be told by counting.
+  if (name.find("operator") != std::string_view::npos) return name;
+  return name.substr(last_word(name));
+}
+
+FunctionPattern::FunctionPattern(std::string text)
+    : text_(std::move(text)),
+      is_regex_(penna_regex_in(text_.c_str()) != 0),
+      is_glob_(!is_regex_ && text_.find_first_of("*?") != std::string::npos) {}
+
+bool FunctionPattern::matches(const std::string& name) const {
+  if (is_regex_)
+    return penna_text_matches(text_.c_str(), name.c_str()) != 0 ||
+           penna_text_matches(text_.c_str(), std::string(without_parameters(name)).c_str()) != 0;
+  if (name == text_ || (is_glob_ && penna_text_matches(text_.c_str(), name.c_str()) != 0)) return true;
+  std::string_view plain = without_parameters(name);
+  if (plain == text_) return true;
+  if (!plain.empty() && plain.back() == '>' && plain.find("operator") == std::string_view::npos) {
+    const size_t begin = opening_of(plain, plain.size() - 1);
+    if (begin != std::string_view::npos) plain = plain.substr(0, begin);
+  }
+  if (plain == text_) return true;
+  // The name alone: what stands behind the last "::".
+  const size_t colons = plain.rfind("::");
+  return colons != std::string_view::npos && plain.substr(colons + 2) == text_;
+}
+
+}  // namespace penna

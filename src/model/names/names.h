@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Names: what addresses and stacks are called: "compute", "libfoo.so+0x1234", "[unknown] 0x7f00", "counter_lock".
+// A function without a symbol is called by where it begins, so that all its addresses have one name.
+//
+// Why: every view shows the same names, each file is asked once, and how many had none is counted.
+// Invariant: every address has a name, if only its number. References stay valid as long as Names. Not thread-safe.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "model/names/code_map.h"
+#include "model/names/symbol_source.h"
+
+namespace penna {
+
+struct NameFrame {
+  std::string function;  // demangled, or the fall-back
+  std::string file;      // source; may be empty
+  uint32_t line = 0;     // 0 = unknown
+  bool inlined = false;  // into the frame behind it
+  bool named = false;    // false: `function` is a fall-back
+  ModuleId module = kNoModule;
+  // In a function without a name: of the address, as the name is that of where the function begins.
+  uint64_t offset = 0;
+  // Of the outermost: a function of Penna itself, as that which calls the function of a pthread_once(). No stack shows it.
+  bool is_agents = false;
+};
+using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
+
+// Why a stack goes no further out.
+enum class StackEnd : uint8_t {
+  kComplete,    // reached the thread's first frame, or the code where the process began
+  kDepthLimit,  // deeper than was asked for
+  kNoRule,      // code without usable unwind information
+  kBadMemory,   // a frame outside the thread's stack
+  kCut,         // outer frames are missing from the recording
+  kUnknown,     // no stack was recorded, or none of it is here
+};
+const char* stack_end_text(StackEnd end);  // "" for kComplete; else a few words for behind the last frame
+
+struct NamedStack {
+  std::vector<const NameFrame*> frames;  // innermost first, inlined ones included
+  StackEnd end = StackEnd::kUnknown;
+};
+
+// How well the names of one file are known. Counts are of different addresses that were asked for.
+struct ModuleNames {
+  ModuleId module = kNoModule;  // kNoModule: addresses in no known module
+  std::string path;
+  uint64_t addresses = 0;
+  uint64_t unnamed = 0;
+  uint64_t without_line = 0;
+  std::string problem;  // a sentence with the next step; empty when all is well
+};
+
+class Names {
+ public:
+  // `recording` and `symbols` must outlive it.
+  Names(const Recording& recording, SymbolSource& symbols);
+
+  const CodeMap& map() const { return map_; }
+
+  const NameFrames& at(const CodePlace& place);
+  // A function, by the address of its first instruction as in a call record.
+  const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) {
+    return at(map_.locate(process, pc, ticks));
+  }
+  // A frame of a stack, by its return address.
+  const NameFrames& frame(uint32_t process, uint64_t pc, uint16_t generation) {
+    return at(map_.locate_return(process, pc, generation));
+  }
+  // The name of the function itself, not of one inlined into it.
+  const std::string& function_name(uint32_t process, uint64_t pc, uint64_t ticks) {
+    return function(process, pc, ticks).back().function;
+  }
+  const std::string& function_name(const CodePlace& place) { return at(place).back().function; }
+
+  // How far the return address of a frame lies behind the beginning of its function; nothing without a symbol.
+  std::optional<uint64_t> offset_in_function(uint32_t process, uint64_t pc, uint16_t generation);
+
+  NamedStack stack(uint32_t process, uint32_t stack);
+  // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
+  bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
+  // The frame that is said to have allocated or waited: the innermost one that is not a way of the language itself
+  // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack without frames.
+  // `is_way_too`: what is a way besides, where anything else is behind it.
+  const NameFrame* origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function) = nullptr);
+
+  // Of a frame of the stack in a library that has no name: whoever called what is nameless there. Else, and where libc or the dynamic
+  // linker did, the same frame.
+  const NameFrame* named_caller(uint32_t process, uint32_t stack, const NameFrame* frame,
+                                bool (*is_way_too)(std::string_view function));
+
+  // A variable: "counter_lock", "queue.mutex" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
+  std::optional<std::string> variable(uint32_t process, uint64_t address, uint64_t ticks);
+  // The same, or where it is: "libfoo.so+0x40a0", "0x7f..." outside of all files.
+  std::string data(uint32_t process, uint64_t address, uint64_t ticks);
+
+  // The site of a point with all that symbols know of it: the names of enums, the source of a probe. Null: not described.
+  const Site* point_site(uint32_t process, uint32_t id, uint64_t ticks);
+
+  // Of every file that was asked for something, those with most unnamed addresses first.
+  std::vector<ModuleNames> modules();
+
+ private:
+  struct Count {
+    uint64_t addresses = 0, unnamed = 0, without_line = 0;
+  };
+  NameFrames resolve(const CodePlace& place);
+  void name_by_place(const CodePlace& place, NameFrame* frame);
+  std::string name_nameless(const CodePlace& place) const;
+  Site described(const Site& site, const CodePlace& place);
+
+  const Recording& recording_;
+  SymbolSource& symbols_;
+  CodeMap map_;
+  std::vector<ModuleId> main_modules_;  // by process: of its program
+  std::vector<Count> counts_;           // by module; the last is of unknown addresses
+  tsl::robin_map<CodePlace, std::unique_ptr<const NameFrames>, CodePlaceHash> cache_;
+  NumberMap<std::unique_ptr<const Site>> points_;  // by process and id
+};
+
+}  // namespace penna

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// See timeline.h. Here: the lines of records that are no calls.
+#include "model/timeline/timeline.h"
+
+#include <algorithm>
+
+#include "model/events/block_records.h"
+#include "model/events/lock_records.h"
+#include "model/events/summary.h"
+#include "model/locks/lock_stats.h"
+
+namespace penna {
+
+namespace {
+
+bool is_held(penna_sync sync) { return has_holder(lock_kind(sync)); }
+
+}  // namespace
+
+uint64_t Timeline::span_key(const Site& site) {
+  const std::string name = site.provider + '\0' + site.name;
+  return kSpanPc | span_numbers_.try_emplace(name, span_numbers_.size()).first->second;
+}
+
+Timeline::Kept::Kept(size_t at, const Record& from)
+    : depth(at), payload(from.payload, from.payload + from.payload_bytes), record(from) {
+  record.payload = payload.data();
+}
+
+Timeline::Kept Timeline::keep_arguments(const Record& values, const Site& site) {
+  Kept kept(matcher_.depth(), values);
+  const auto stack = std::find_if(site.arguments.begin(), site.arguments.end(),
+                                  [](const SiteArgument& argument) { return argument.is_stack(); });
+  if (stack == site.arguments.end()) return kept;
+  decode_arguments(&site, kept.record, decoded_);
+  kept.stack = static_cast<uint32_t>(decoded_.values[static_cast<size_t>(stack - site.arguments.begin())].bits);
+  kept.only_stack = site.arguments.size() == 1;
+  return kept;
+}
+
+bool Timeline::has_arguments(uint64_t pc) const {
+  const std::vector<uint64_t>& functions = recording_.processes()[process_].with_arguments;
+  return std::binary_search(functions.begin(), functions.end(), pc);
+}
+
+TimelineLine Timeline::line(LineKind kind, uint64_t time) const {
+  TimelineLine line;
+  line.kind = kind;
+  line.process = process_;
+  line.thread = thread_;
+  line.depth = static_cast<uint32_t>(matcher_.depth());
+  line.time = line.begin = time;
+  return line;
+}
+
+TimelineLine Timeline::stray_exit(const Event& event) {
+  TimelineLine stray = line(LineKind::kStrayExit, event.time);
+  stray.record = &event.record;
+  if (matcher_.depth() != 0) return stray;
+  if (!forked_) forked_ = goes_on_after_fork(recording_, thread_);
+  stray.inherited = *forked_;
+  return stray;
+}
+
+bool Timeline::describe(const Event& event, TimelineLine& out) {
+  const Record& record = event.record;
+  out = line(LineKind::kEnter, event.time);
+  out.record = &record;
+  switch (record.kind) {
+    case PENNA_KIND_POINT:
+      out.kind = LineKind::kPoint;
+      out.site = record.as<penna_point>().site;
+      out.stack = record.as<penna_point>().stack;
+      return true;
+    case PENNA_KIND_THREAD: out.kind = LineKind::kThreadName; return true;
+    case PENNA_KIND_LOST: out.kind = LineKind::kLost; return true;
+    case PENNA_KIND_BLOCKED:
+      out.kind = LineKind::kBlocked;
+      out.duration = record.as<penna_blocked>().ticks;
+      out.begin = event.time - (out.duration < event.time ? out.duration : event.time);
+      return true;
+    default: return describe_block(record, out) || describe_lock(event, out);
+  }
+}
+
+bool Timeline::describe_block(const Record& record, TimelineLine& out) {
+  const BlockRecord block = read_block(record);
+  const auto of_space = [&block](LineKind heap, LineKind maps, LineKind pool) {
+    return block.space == BlockSpace::kHeap ? heap : block.space == BlockSpace::kMaps ? maps : pool;
+  };
+  switch (block.deed) {
+    case BlockDeed::kNone: return false;
+    case BlockDeed::kAllocated:
+      out.kind = of_space(LineKind::kAllocation, LineKind::kMap, LineKind::kPoolAllocation);
+      break;
+    case BlockDeed::kFreed: out.kind = of_space(LineKind::kFree, LineKind::kUnmap, LineKind::kPoolFree); break;
+    case BlockDeed::kKept: out.kind = LineKind::kReallocFailed; break;
+  }
+  out.address = block.address;
+  out.family = block.family;
+  out.size = block.size;
+  out.stack = block.stack;
+  if (block.space == BlockSpace::kPool) out.site = block.pool;
+  return true;
+}
+
+bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
+  const LockRecord read = read_lock(event.record);
+  out.address = out.lock = read.address;
+  out.sync = read.sync;
+  out.stack = read.stack;
+  const auto ended = [&](LineKind kind) {
+    out.kind = kind;
+    out.owner = read.holder;
+    out.wait_end = read.end;
+    out.begin = std::min(read.begin, event.time);
+    out.duration = event.time - out.begin;
+    request_.reset();
+  };
+  switch (read.deed) {
+    case LockDeed::kNone: return false;
+    case LockDeed::kTaken:
+      out.kind = LineKind::kLock;
+      if (is_held(read.sync)) take(out.lock, event.time);
+      break;
+    case LockDeed::kBusy: out.kind = LineKind::kLockBusy; break;
+    case LockDeed::kRequested:
+      out.kind = LineKind::kLockRequest;
+      out.owner = read.holder;
+      request_ = out;
+      request_->record = nullptr;
+      break;
+    case LockDeed::kWaited:
+      ended(LineKind::kLockWait);
+      if (is_held(read.sync) && (read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED))
+        take(out.lock, event.time);
+      break;
+    case LockDeed::kGivenBack:
+      out.kind = LineKind::kUnlock;
+      give_back(out.lock, out);
+      break;
+    case LockDeed::kConditionWaited:
+      ended(LineKind::kConditionWait);
+      out.address = read.condition;
+      out.sync = PENNA_SYNC_CONDITION;
+      take(out.lock, event.time);
+      break;
+    case LockDeed::kWoke:
+      out.kind = LineKind::kWake;
+      out.size = read.most;
+      break;
+    case LockDeed::kMade: out.kind = LineKind::kLockMade; break;
+    case LockDeed::kGone: out.kind = LineKind::kLockGone; break;
+  }
+  return true;
+}
+
+// At the depth where it began, at the end of its process, or of the range that is read.
+TimelineLine Timeline::open_wait() const {
+  TimelineLine wait = *request_;
+  wait.kind = LineKind::kOpenWait;
+  wait.depth = static_cast<uint32_t>(matcher_.depth());
+  const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
+  wait.time = std::max(last_time_, end ? end->end_ticks : recording_.time().last_ticks());
+  if (const CallRules* rules = call_rules(recording_)) wait.time = std::min(wait.time, rules->end);
+  wait.duration = wait.time > wait.begin ? wait.time - wait.begin : 0;
+  return wait;
+}
+
+void Timeline::take(uint64_t lock, uint64_t time) {
+  auto [found, added] = held_.try_emplace(lock, Held{time, 0});
+  ++found.value().depth;
+}
+
+void Timeline::give_back(uint64_t lock, TimelineLine& out) {
+  auto found = held_.find(lock);
+  if (found == held_.end()) return;
+  out.begin = found->second.since;
+  out.duration = out.time - out.begin;
+  if (--found.value().depth == 0) held_.erase(found);
+}
+
+}  // namespace penna

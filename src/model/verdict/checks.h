@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Checks: whether a recording keeps within limits, and which stacks are to blame where it does not.
+//
+// A kind of limit is a function that gives a Verdict; what a Verdict is about (bytes, counts, times) is its unit, so that
+// limits on locks or calls need nothing else.
+// Invariant: a verdict's `blames` add up to what was found, or to less where a limit is not one of sums.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "model/blocks/allocations.h"
+#include "model/calls/call_tree.h"
+#include "model/names/stack_matcher.h"
+#include "model/names/suppressions.h"
+#include "model/verdict/call_limits.h"
+#include "model/verdict/health.h"
+
+namespace penna {
+
+struct Blame {
+  uint32_t process = 0;  // index
+  uint32_t stack = 0;
+  uint64_t amount = 0;
+};
+
+// What would have to be known, and is not: there may be more than what was found, or less.
+struct Missing {
+  std::string reason;  // no sentence of its own: "events were lost"
+  bool more = false, less = false;
+};
+
+struct Verdict {
+  enum class Unit : uint8_t { kCount, kBytes, kTime };  // nanoseconds
+  std::string limit;                                    // as one types it: "--max-leak 0"
+  Unit unit = Unit::kCount;
+  uint64_t allowed = 0, found = 0;
+  std::vector<Blame> blames;  // the largest first
+  bool of_locks = false;      // the stacks are shown from where the lock was taken
+  std::string doubt;          // why it may say nothing, and what then; empty: it does
+  std::vector<Missing> missing;
+  bool is_broken() const { return found > allowed && !may_be(&Missing::less); }
+  // Neither kept nor broken, as far as one can know.
+  bool is_unknown() const { return found > allowed ? may_be(&Missing::less) : may_be(&Missing::more); }
+
+ private:
+  bool may_be(bool Missing::*what) const {
+    for (const Missing& one : missing)
+      if (one.*what) return true;
+    return false;
+  }
+};
+
+// The largest first.
+void sort_blames(Verdict& verdict);
+// Those of stacks that read the same become one.
+void join_blames(Verdict& verdict, SameStacks& same);
+
+// What happened inside functions that are under limits: they stand in the stack, or their call is recorded and was open.
+class LimitedFunctions {
+ public:
+  // `tree`: null when no calls are recorded. `limits`: at most kMostCallLimits.
+  LimitedFunctions(const Recording& recording, Names& names, const CallTree* tree,
+                   const std::vector<CallLimit>& limits);
+
+  // `node`: of the tree; without one it does not matter.
+  void add(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount);
+  // The same, where each has a stack: those of which the stack is not known whole are counted.
+  void add_with_stack(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount);
+  uint64_t doubtful(size_t limit) const { return doubtful_[limit]; }
+  // One for each limit. `deed`: what is limited, "took a lock": no function of the name may have done it.
+  std::vector<Verdict> verdicts(const char* deed);
+
+ private:
+  const std::vector<CallLimit>& limits_;
+  StackMatcher in_stack_;
+  StackEnds ends_;
+  bool by_calls_;
+  std::vector<uint64_t> in_calls_;  // by node
+  uint64_t met_ = 0;                // bit of each limit whose function was seen
+  std::vector<Verdict> verdicts_;
+  std::vector<NumberMap<size_t>> known_;  // by limit: process, stack -> number of the blame
+  std::vector<uint64_t> doubtful_;        // by limit: what happened elsewhere, as far as the stack is known
+};
+
+// What is not there may have broken any limit, or none: it is never broken itself, but unknown. Of the events of a class (`what`: "allocation")
+// those that found no room, in the target or in the file.
+Verdict check_lost(const HealthReport& health, penna_event_class of, const char* what);
+// Gaps in the recording, in which nobody knows how many events there were; nothing when it is whole.
+std::optional<Verdict> check_gaps(const HealthReport& health);
+
+// Of the blocks that were never freed, in bytes and in number, but for those that are no news (null: all are).
+Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict::Unit unit, uint64_t allowed);
+// Of the process with the largest peak.
+Verdict check_peak(const Allocations& heap, uint64_t allowed);
+
+// Allocations inside functions of these names: they stand in the stack, or their call is recorded and open. The contexts
+// of `heap` are the nodes of `tree`, unless that is null: then no calls are recorded.
+// Bytes allocated in a second, on the average of a process's life: of the process with the most.
+Verdict check_alloc_rate(const Recording& recording, const Summary& summary, const Allocations& heap, uint64_t allowed);
+std::vector<Verdict> check_allocations(const Recording& recording, const Allocations& heap, Names& names,
+                                       const CallTree* tree, const std::vector<CallLimit>& limits);
+
+}  // namespace penna

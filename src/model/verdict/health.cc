@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+// See health.h. First the numbers are gathered, then each that matters becomes a sentence.
+#include "model/verdict/health.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "base/count_text.h"
+#include "model/blocks/allocations.h"
+#include "model/calls/calls.h"
+#include "model/calls/slowdown.h"
+#include "model/events/points.h"
+#include "model/events/sampling.h"
+#include "model/locks/locks.h"
+#include "model/names/stack_matcher.h"
+
+namespace penna {
+namespace {
+
+bool is_none(const EventCounts& counts) { return counts == EventCounts{}; }
+
+constexpr const char* kGeneratedCode = "generated code";  // in place of a file
+
+// " (libfoo.so, libbar.so and 2 others)"; empty when no file is known.
+std::string files_text(const HealthReport& report) {
+  constexpr size_t kShown = 3;
+  const std::vector<std::string>& files = report.no_rule_files;
+  std::string text;
+  for (size_t i = 0; i < std::min(files.size(), kShown); ++i) text += (i == 0 ? " (" : ", ") + files[i];
+  if (files.size() > kShown) text += fmt::format(" and {}", plural_text(files.size() - kShown, "other", "others"));
+  return text.empty() ? text : text + ")";
+}
+
+// ---- Gathering
+
+void gather_file(HealthReport& report, const Recording& recording, const Summary& summary) {
+  report.finished = recording.is_finished();
+  report.damage = recording.damage();
+  if (const auto failures = recording.write_failures()) {
+    std::copy(std::begin(failures->lost), std::end(failures->lost), report.write_lost.begin());
+    report.write_errno = static_cast<int>(failures->error);
+  } else {
+    report.write_unknown = true;
+  }
+  for (const ThreadSummary& thread : summary.threads) {
+    report.missing_chunks += thread.missing_chunks;
+    report.torn += thread.torn;
+    report.damaged_chunks += thread.damaged;
+  }
+}
+
+void add_health(HealthReport& report, const Health& health) {
+  report.holes += health.holes;
+  report.abandoned_chunks += health.abandoned;
+  report.unknown_records += health.unknown;
+}
+
+void gather_target(HealthReport& report, const Recording& recording, const Summary& summary) {
+  report.lost = summary.lost;
+  report.sample_bytes = SampleScale(recording).mean();
+  const std::vector<std::string>& options = recording.session().options;
+  report.losses.events = summary.lost;
+  report.losses.waits = std::find(options.begin(), options.end(), "on-full=drop") == options.end();
+  report.imported = std::find(options.begin(), options.end(), kImportedFromStream) != options.end();
+  for (const RecordedThread& thread : recording.threads()) add_health(report, thread.health);
+  for (const RecordedProcess& process : recording.processes()) {
+    add_health(report, process.health);
+    report.unannounced_processes += !process.announced;
+    report.processes_without_end += !process.end.has_value();
+    uint64_t blocked = 0;  // told by the threads; the process's own count is at least that
+    for (uint32_t thread : process.threads) blocked += recording.threads()[thread].health.blocked_ticks;
+    blocked = std::max(blocked, process.health.blocked_ticks);
+    if (process.end) {
+      const penna_counters& counters = process.end->counters;
+      blocked = std::max(blocked, counters.blocked_ticks);
+      report.in_handler = add_counts(report.in_handler, counters.in_handler);
+      report.losses.add(counters);
+      for (size_t i = 1; i < report.truncated_stacks.size(); ++i)
+        report.truncated_stacks[i] = add_counts(report.truncated_stacks[i], counters.stacks_truncated[i]);
+      report.unstored_stacks = add_counts(report.unstored_stacks, counters.stack_tree_full);
+      report.sites_armed = add_counts(report.sites_armed, counters.sites_armed);
+      report.sites_refused = add_counts(report.sites_refused, counters.sites_refused);
+      report.functions_patched = add_counts(report.functions_patched, counters.functions_patched);
+      report.functions_refused = add_counts(report.functions_refused, counters.functions_refused);
+      report.values_lost = add_counts(report.values_lost, counters.values_lost);
+      report.without_clock += counters.clock_forbidden != 0;
+      report.without_calls += counters.calls_forbidden != 0;
+      report.unfollowed = add_counts(report.unfollowed, counters.unfollowed);
+      report.modules_unknown = add_counts(report.modules_unknown, counters.modules_unknown);
+      report.allocators_refused = add_counts(report.allocators_refused, counters.allocators_refused);
+      report.ended_at_once = add_counts(report.ended_at_once, counters.ended_at_once);
+    }
+    report.blocked_ticks = add_counts(report.blocked_ticks, blocked);
+  }
+  report.blocked_ns = static_cast<double>(report.blocked_ticks) * recording.time().ns_per_tick();
+}
+
+// Stacks that ended in code without a rule: those whose outermost frame is where the process began are complete. The
+// target counted walks, the tree of stacks tells places: with both kinds of place in a process the count is an upper bound.
+void gather_stack_ends(HealthReport& report, const Recording& recording, Names& names) {
+  std::set<std::string> files;
+  report.truncated_stacks[PENNA_STACK_NO_RULE] = 0;
+  for (uint32_t process = 0; process < recording.processes().size(); ++process) {
+    const auto& end = recording.processes()[process].end;
+    const uint64_t walks = end ? end->counters.stacks_truncated[PENNA_STACK_NO_RULE] : 0;
+    bool complete = false, short_one = false;
+    const uint64_t nodes = walks == 0 ? 0 : recording.stack_node_count(process);
+    for (uint64_t id = 1; id <= nodes; ++id) {
+      const auto node = recording.stack_node(process, static_cast<uint32_t>(id));
+      if (!node || node->parent != 0 || node->cut || node->end != PENNA_STACK_NO_RULE) continue;
+      if (names.is_entry(process, node->pc, node->generation)) {
+        complete = true;
+        continue;
+      }
+      short_one = true;
+      const CodePlace place = names.map().locate_return(process, node->pc, node->generation);
+      files.insert(place.known() ? names.map().file_name(place.module) : kGeneratedCode);
+    }
+    if (complete && !short_one) continue;
+    report.truncated_stacks[PENNA_STACK_NO_RULE] = add_counts(report.truncated_stacks[PENNA_STACK_NO_RULE], walks);
+    report.no_rule_at_most |= complete && walks != 0;
+  }
+  report.no_rule_files.assign(files.begin(), files.end());
+}
+
+// By the module of the innermost frame: whose allocations it concerns.
+void gather_module_stacks(HealthReport& report, const Recording& recording, const Allocations& heap, Names& names) {
+  std::map<std::string, ModuleStacks> modules;
+  StackEnds ends(recording, names);
+  for (const StackAllocations& stack : heap.stacks()) {
+    const auto node = stack.stack != 0 ? recording.stack_node(stack.process, stack.stack) : std::nullopt;
+    if (!node) {
+      modules["(unknown)"].unknown += stack.allocations;
+      continue;
+    }
+    const CodePlace place = names.map().locate_return(stack.process, node->pc, node->generation);
+    ModuleStacks& module = modules[place.known() ? names.map().file_name(place.module) : kGeneratedCode];
+    (ends.is_complete(stack.process, stack.stack) ? module.complete : module.truncated) += stack.allocations;
+  }
+  for (auto& [file, module] : modules) {
+    report.module_stacks.push_back(module);
+    report.module_stacks.back().file = file;
+  }
+  std::stable_sort(report.module_stacks.begin(), report.module_stacks.end(),
+                   [](auto& a, auto& b) { return a.truncated + a.unknown > b.truncated + b.unknown; });
+}
+
+void gather_analyses(HealthReport& report, const Recording& recording, const HealthInputs& inputs) {
+  if (inputs.walk != nullptr) report.unreadable_chunks = inputs.walk->unreadable;
+  if (inputs.calls != nullptr) {
+    report.stray_exits = inputs.calls->counts().stray_exits;
+    report.inherited_exits = inputs.calls->counts().inherited;
+    report.unwound_calls = inputs.calls->counts().unwound;
+    report.too_deep_calls = inputs.calls->counts().too_deep;
+  }
+  if (inputs.allocations != nullptr) {
+    const HeapTotals heap = inputs.allocations->total();
+    // A mapping that the program unmaps without having mapped it itself, as a library's, is nothing to worry about.
+    if (inputs.allocations->family().is_heap()) {
+      report.unmatched_frees = heap.unmatched_frees;
+      report.replaced_blocks = heap.replaced;
+    }
+    report.inherited_frees = heap.inherited_frees;
+    report.allocations_without_stack = heap.unknown_stacks;
+  }
+  if (inputs.locks != nullptr) {
+    const LockCounts locks = inputs.locks->counts();
+    report.inherited_unlocks = locks.inherited_unlocks;
+    report.unmatched_unlocks = locks.unmatched_unlocks;
+    report.missed_unlocks = locks.missed_unlocks;
+    const double cost_ns = static_cast<double>(recording.collector().event_cost_ps[PENNA_LOCKS]) / 1000;
+    const double held_ns = static_cast<double>(locks.hold_time) * recording.time().ns_per_tick();
+    if (held_ns > 0) report.hold_distortion = static_cast<double>(locks.acquisitions) * cost_ns / held_ns;
+  }
+  if (inputs.points != nullptr) {
+    report.malformed_points = inputs.points->malformed();
+    report.points_without_site = inputs.points->without_site();
+  }
+  if (inputs.names != nullptr) report.modules = inputs.names->modules();
+}
+
+// ---- Sentences
+
+class Sentences {
+ public:
+  explicit Sentences(std::vector<HealthSentence>& out) : out_(out) {}
+  void error(bool when, std::string text) { add(Severity::kError, when, std::move(text)); }
+  void warning(bool when, std::string text) { add(Severity::kWarning, when, std::move(text)); }
+  void note(bool when, std::string text) { add(Severity::kNote, when, std::move(text)); }
+  void add(Severity severity, bool when, std::string text) {
+    if (when) out_.push_back({severity, std::move(text)});
+  }
+
+ private:
+  std::vector<HealthSentence>& out_;
+};
+
+void say_file(const HealthReport& report, Sentences& say) {
+  say.error(report.damage.any(), report.damage.text());
+  say.warning(
+      !report.finished && report.write_errno == 0,
+      "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
+      "shown.");
+  const std::string unwritten = events_text(report.write_lost);
+  say.error(
+      !is_none(report.write_lost),
+      fmt::format("{} could not be written to the file{}: make room and record again.", unwritten,
+                  report.write_errno != 0 ? fmt::format(" ({})", std::strerror(report.write_errno)) : std::string()));
+  say.error(report.write_unknown,
+            "Whether all events could be written is unknown: the place in the file that would say so is damaged.");
+  say.error(report.missing_chunks != 0,
+            fmt::format("{} missing from the file: times and counts around the gaps are too small.",
+                        plural_text(report.missing_chunks, "chunk of events is", "chunks of events are")));
+  say.error(report.unreadable_chunks != 0,
+            fmt::format("{} could not be read back: the events in them are missing from every table.",
+                        plural_text(report.unreadable_chunks, "chunk", "chunks")));
+  say.warning(report.damage.unknown_blocks != 0,
+              fmt::format("{} of a kind that this penna does not know: read the recording with a newer one.",
+                          plural_text(report.damage.unknown_blocks, "block is", "blocks are")));
+}
+
+void say_lost(const HealthReport& report, Sentences& say) {
+  say.error(report.imported && !is_none(report.lost),
+            fmt::format("Lost: {}. A larger ring where they are recorded holds more.", events_text(report.lost)));
+  if (!report.imported)
+    for (const std::string& text : loss_texts(report.losses)) say.error(true, fmt::format("Lost: {}.", text));
+  say.note(report.in_handler != 0,
+           fmt::format("{} of what was lost came in signal handlers that interrupted the recording itself.",
+                       plural_text(report.in_handler, "event", "events")));
+  say.warning(report.torn != 0,
+              fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
+                          plural_text(report.torn, "record was", "records were")));
+  say.warning(report.holes != 0,
+              fmt::format("{} reserved and never written: their threads died, or were killed, just then.",
+                          plural_text(report.holes, "record was", "records were")));
+  say.error(report.damaged_chunks != 0,
+            fmt::format("{} written over by the program: the records behind the damage are missing.",
+                        plural_text(report.damaged_chunks, "chunk was", "chunks were")));
+  say.warning(report.unknown_records != 0,
+              fmt::format("{} of a kind that this penna does not know: use the penna that recorded it, or a newer one.",
+                          plural_text(report.unknown_records, "record is", "records are")));
+  say.note(report.blocked_ticks != 0,
+           fmt::format(
+               "The program waited {}{:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
+               report.blocked_ticks == kMostCounted ? "at least " : "", report.blocked_ns / 1e6));
+}
+
+std::string capitalized(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
+  return text;
+}
+
+void say_recorder(const HealthReport& report, Sentences& say) {
+  say.error(report.refused_channels != 0,
+            fmt::format("{} not recorded: their shared memory could not be used.",
+                        plural_text(report.refused_channels, "process was", "processes were")));
+  say.warning(report.unannounced_processes != 0,
+              fmt::format("{} in the recording without name and parent: the blocks that describe them are missing.",
+                          plural_text(report.unannounced_processes, "process is", "processes are")));
+  say.warning(report.finished && report.processes_without_end != 0,
+              fmt::format("How {} ended is not in the recording, nor what they lost.",
+                          plural_text(report.processes_without_end, "process", "processes")));
+  say.note(!report.slowdown.empty(), capitalized(report.slowdown) + ".");
+  const std::string snapshots = capitalized(snapshots_text(report.snapshots, report.thrown_away));
+  say.warning(!is_none(report.thrown_away),
+              snapshots + ": what began there may have no end here, and the other way round.");
+  for (size_t i = 0; i < report.notes.size(); ++i)
+    say.add(report.any_process && !report.is_half(i) ? Severity::kNote : Severity::kWarning, true, report.notes[i]);
+}
+
+// Compilers of C and C++ write it when they are asked to; what writes code at run time, as Java does, leaves it out.
+std::string no_rule_advice(const std::vector<std::string>& files) {
+  const bool generated = std::find(files.begin(), files.end(), kGeneratedCode) != files.end();
+  const std::string what_made_it = "what made it while the program ran left it out, and their callers are not known";
+  if (!generated) return "build it with -fasynchronous-unwind-tables, if it is C or C++";
+  return files.size() == 1
+             ? what_made_it
+             : "build the files with -fasynchronous-unwind-tables, if they are C or C++; of generated code " +
+                   what_made_it;
+}
+
+void say_stacks(const HealthReport& report, Sentences& say) {
+  const auto& cut = report.truncated_stacks;
+  say.note(cut[PENNA_STACK_DEPTH_LIMIT] != 0,
+           fmt::format("{} deeper than was asked for: record with a larger --stack-depth to see their outer frames.",
+                       plural_text(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
+  say.warning(
+      cut[PENNA_STACK_NO_RULE] != 0,
+      fmt::format("{}{} short, in code without unwind information{}: {}.", report.no_rule_at_most ? "Up to " : "",
+                  plural_text(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report),
+                  no_rule_advice(report.no_rule_files)));
+  say.warning(
+      cut[PENNA_STACK_BAD_MEMORY] != 0,
+      fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
+                  "information is wrong.",
+                  plural_text(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
+  say.warning(report.unstored_stacks != 0,
+              fmt::format("{} not kept, as the table of stacks was full: those events show no stack.",
+                          plural_text(report.unstored_stacks, "stack was", "stacks were")));
+  say.warning(
+      report.sites_refused != 0,
+      fmt::format(
+          "{} could not be armed, and told nothing: the code may not be written there. Does a seccomp filter or a "
+          "security module forbid mprotect?",
+          plural_text(report.sites_refused, "point", "points")));
+  say.warning(
+      report.functions_refused != 0,
+      fmt::format(
+          "{} could not be patched, as other code lay there or memory may not be changed: their calls are missing.",
+          plural_text(report.functions_refused, "function", "functions")));
+  say.warning(report.allocators_refused != 0,
+              fmt::format("{} could not be entered, as other code lay there or memory may not be changed: some of "
+                          "their blocks are missing, and some seem never freed.",
+                          plural_text(report.allocators_refused, "function of allocators", "functions of allocators")));
+  say.warning(
+      report.ended_at_once != 0,
+      fmt::format("{} at once that nobody tells of (mi_heap_destroy, arenas of jemalloc): they seem never freed.",
+                  plural_text(report.ended_at_once, "call has ended blocks", "calls have ended blocks")));
+  say.error(report.without_clock != 0,
+            fmt::format(
+                "{} itself to read the clock (seccomp's strict mode, or PR_SET_TSC): what was done from then on is not "
+                "recorded.",
+                plural_text(report.without_clock, "process forbade", "processes forbade")));
+  say.error(
+      report.without_calls != 0,
+      fmt::format("{} itself system calls that recording needs, by a filter (seccomp): what was done from then on is "
+                  "not recorded.",
+                  plural_text(report.without_calls, "process forbade", "processes forbade")));
+  say.error(report.unfollowed != 0,
+            fmt::format(
+                "{} not recorded: a filter of system calls (seccomp) of the program that started them forbids what "
+                "recording needs.",
+                plural_text(report.unfollowed, "program or forked process was", "programs and forked processes were")));
+  say.warning(report.modules_unknown != 0,
+              fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
+                          plural_text(report.modules_unknown, "code address lay", "code addresses lay")));
+}
+
+void say_analyses(const HealthReport& report, Sentences& say) {
+  say.warning(
+      report.stray_exits != 0,
+      fmt::format("{} left that had not been entered, as far as the recording knows: it began in the middle, or "
+                  "events are missing.",
+                  plural_text(report.stray_exits, "function was", "functions were")));
+  say.note(report.unwound_calls != 0,
+           fmt::format("{} with an outer function, because the exit is missing: their time ends there.",
+                       plural_text(report.unwound_calls, "call ended", "calls ended")));
+  say.warning(report.too_deep_calls != 0,
+              fmt::format("{} nested deeper than {}: they are only counted.",
+                          plural_text(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
+  say.warning(
+      report.sample_bytes != 0,
+      fmt::format("Only a sample of the allocations was recorded, one in {} bytes: reports estimate all from it.",
+                  count_text(report.sample_bytes)));
+  say.note(report.unmatched_frees != 0,
+           fmt::format("{} allocated before the recording began, or by means that are not recorded.",
+                       plural_text(report.unmatched_frees, "freed block had been", "freed blocks had been")));
+  say.warning(
+      report.replaced_blocks != 0,
+      fmt::format("{} allocated at the address of one that had not been freed: the free is missing, or not recorded.",
+                  plural_text(report.replaced_blocks, "block was", "blocks were")));
+  say.warning(report.allocations_without_stack != 0,
+              fmt::format("{} no stack: they stand together in one line.",
+                          plural_text(report.allocations_without_stack, "allocation has", "allocations have")));
+  say.note(report.unmatched_unlocks != 0,
+           fmt::format("{} given back by a thread that had not taken it, as far as the recording knows.",
+                       plural_text(report.unmatched_unlocks, "lock was", "locks were")));
+  say.note(report.hold_distortion > 0,
+           fmt::format(
+               "Recording made each hold of a lock about {:.0f} ns longer: {:.1f} % of the time that they were held.",
+               static_cast<double>(report.event_cost_ps[PENNA_LOCKS]) / 1000, report.hold_distortion * 100));
+  say.warning(report.missed_unlocks != 0,
+              fmt::format("{} taken while another thread still seemed to hold it: hold times of these are missing.",
+                          plural_text(report.missed_unlocks, "lock was", "locks were")));
+  say.warning(report.malformed_points != 0,
+              fmt::format("{} values that do not fit their description: shown as far as they go.",
+                          plural_text(report.malformed_points, "point has", "points have")));
+  say.warning(report.points_without_site != 0,
+              fmt::format("{} not described in the recording: shown as plain words.",
+                          plural_text(report.points_without_site, "point hit is", "point hits are")));
+  for (const ModuleNames& module : report.modules) say.note(!module.problem.empty(), module.problem);
+}
+
+}  // namespace
+
+HealthReport examine(const Recording& recording, const Summary& summary, const HealthInputs& inputs) {
+  HealthReport report;
+  gather_file(report, recording, summary);
+  gather_target(report, recording, summary);
+  if (inputs.names != nullptr) gather_stack_ends(report, recording, *inputs.names);
+  if (inputs.names != nullptr && inputs.allocations != nullptr)
+    gather_module_stacks(report, recording, *inputs.allocations, *inputs.names);
+  gather_analyses(report, recording, inputs);
+  report.slowdown = slowdown_text(recording);
+  report.refused_channels = recording.collector().refused_channels;
+  report.event_cost_ps = recording.collector().event_cost_ps;
+  report.snapshots = recording.collector().snapshots;
+  report.thrown_away = recording.collector().thrown_away;
+  report.notes = recording.collector().notes;
+  report.missed_by_notes = recording.collector().missed_by_notes;
+  report.missed_by_notes.resize(std::max(report.notes.size(), report.missed_by_notes.size()));
+  report.any_process = !recording.processes().empty();
+
+  Sentences say(report.sentences);
+  say_file(report, say);
+  say_lost(report, say);
+  say_recorder(report, say);
+  say_stacks(report, say);
+  say_analyses(report, say);
+  std::stable_sort(report.sentences.begin(), report.sentences.end(),
+                   [](auto& a, auto& b) { return a.severity > b.severity; });
+  return report;
+}
+
+}  // namespace penna

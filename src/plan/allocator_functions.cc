@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// See allocator_functions.h.
+#include "plan/allocator_functions.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "plan/code_reading.h"
+#include "symbols/elf/symbol_table.h"
+
+namespace penna {
+namespace {
+
+// Where those of `names` begin that are defined.
+std::map<std::string, uint64_t> find_starts(const ElfFile& file, const std::set<std::string>& names) {
+  std::map<std::string, uint64_t> found;
+  for (const ElfSection& section : file.sections()) {
+    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
+    Elf_Data* data = file.data(section);
+    GElf_Sym symbol;
+    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+      const char* name = file.string(section.link, symbol.st_name);
+      if (name != nullptr && names.count(name) != 0) found.try_emplace(name, symbol.st_value);
+    }
+  }
+  return found;
+}
+
+// Which allocator a name is native to; empty: to none, it is one of C or C++.
+std::string_view native_to(std::string_view name) {
+  constexpr std::string_view kJemalloc[] = {"mallocx",  "rallocx", "xallocx",         "dallocx",
+                                            "sdallocx", "mallctl", "mallctlnametomib"};
+  for (const std::string_view prefix : {"mi_", "tc_", "je_", "_rjem_"})
+    if (name.starts_with(prefix)) return prefix;
+  return std::find(std::begin(kJemalloc), std::end(kJemalloc), name) != std::end(kJemalloc) ? "jemalloc" : "";
+}
+
+// What is no allocator is left out: operators, and functions of C, where there is no malloc; functions that are called like native ones
+// where there are none to give blocks, or none to take them back.
+void keep_allocators(std::map<std::string, uint64_t>& found, bool needs_malloc) {
+  std::set<std::string_view> givers, takers;
+  for (const auto& [name, start] : found)
+    if (!only_controls(name)) (takes_blocks(name) ? takers : givers).insert(native_to(name));
+  const bool has_malloc = !needs_malloc || found.count("malloc") != 0;
+  std::erase_if(found, [&](const auto& one) {
+    const std::string_view allocator = native_to(one.first);
+    return allocator.empty() ? !has_malloc : givers.count(allocator) == 0 || takers.count(allocator) == 0;
+  });
+}
+
+// Where a pointer leads that the dynamic linker fills with the address of a function of the file; 0: it is another one.
+uint64_t linked_target(const ElfFile& file, uint64_t slot) {
+  for (const ElfSection& section : file.sections()) {
+    Elf_Data* data = section.type == SHT_RELA && section.allocated() ? file.data(section) : nullptr;
+    const ElfSection* table = file.section_of_type(SHT_DYNSYM);
+    Elf_Data* symbols = data != nullptr && table != nullptr ? file.data(*table) : nullptr;
+    GElf_Rela relocation;
+    for (int i = 0; symbols != nullptr && gelf_getrela(data, i, &relocation) != nullptr; ++i) {
+      const auto type = GELF_R_TYPE(relocation.r_info);
+      if (relocation.r_offset != slot || (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)) continue;
+      GElf_Sym symbol;
+      if (gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)), &symbol) == nullptr) return 0;
+      return symbol.st_shndx == SHN_UNDEF ? 0 : symbol.st_value;
+    }
+  }
+  return 0;
+}
+
+// Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to one of `starts`.
+uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint64_t>& starts) {
+  static const Decoder decoder;
+  constexpr int kMostInstructions = 16;
+  ZydisDecodedInstruction one;
+  uint64_t at = start;
+  for (int i = 0; i < kMostInstructions; ++i) {
+    if (!decoder.decode(file.bytes_at(at, kLongestInstruction), &one)) return 0;
+    if (is_call(one) || one.meta.category == ZYDIS_CATEGORY_RET || one.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
+        one.meta.category == ZYDIS_CATEGORY_COND_BR)
+      return 0;
+    if (one.meta.category != ZYDIS_CATEGORY_UNCOND_BR) {
+      at += one.length;
+      continue;
+    }
+    if (is_relative_branch(one))
+      at = branch_target(one, at);
+    else
+      at = refers_to_rip(one) ? linked_target(file, *referred(one, at)) : 0;
+    if (starts.count(at) != 0) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool takes_blocks(std::string_view name) {
+  for (const std::string_view part : {"free", "dalloc", "delete"})
+    if (name.find(part) != name.npos) return true;
+  return false;
+}
+
+bool only_controls(std::string_view name) {
+  for (const std::string_view part : {"mallctl", "mi_heap_destroy", "mi_register_"})
+    if (name.find(part) != name.npos) return true;
+  return false;
+}
+
+AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& names) {
+  AllocatorFunctions functions;
+  for (const auto& [name, start] : find_starts(file, names)) functions[name].start = start;
+  return functions;
+}
+
+AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names) {
+  std::map<std::string, uint64_t> found = find_starts(file, names);
+  keep_allocators(found, names.count("malloc") != 0);
+  AllocatorFunctions functions;
+  if (found.empty()) return functions;
+  SymbolTable table;
+  for (const ElfSection& section : file.sections())
+    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
+  table.finish(file);
+  std::vector<FunctionRange> all;
+  for (const RawSymbol& symbol : table.functions())
+    if (symbol.kind == SymbolKind::kFunction) all.push_back({symbol.start, symbol.start + symbol.size});
+  const DetourFinder finder(file, std::move(all));
+  std::set<uint64_t> starts;
+  for (const auto& [name, start] : found) starts.insert(start);
+  for (const auto& [name, start] : found) {
+    AllocatorFunction function{start, finder.find_at(start)};
+    if (!function.offer.site) function.goes_on_at = end_of_the_way(file, start, starts);
+    functions.emplace(name, std::move(function));
+  }
+  return functions;
+}
+
+}  // namespace penna

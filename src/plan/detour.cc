@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// See detour.h.
+#include "plan/detour.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "plan/call_sites.h"
+#include "plan/code_reading.h"
+
+namespace penna {
+namespace {
+
+constexpr const char* kEnteredBehind = "may be entered behind its first instruction by a branch from elsewhere";
+
+}  // namespace
+
+DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
+    : file_(file), unwind_table_(file), walked_(file), functions_(std::move(functions)) {
+  follow_jumps_of_called();
+}
+
+// The first that begins behind the address.
+DetourFinder::Functions::const_iterator DetourFinder::first_behind(uint64_t address) const {
+  return std::upper_bound(functions_.begin(), functions_.end(), address,
+                          [](uint64_t at, const FunctionRange& one) { return at < one.start; });
+}
+
+bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
+  const auto next = first_behind(from);
+  return next != functions_.end() && next->start < to;
+}
+
+// The code between two functions that are known, if it can be decoded from the end of the one to exactly where the other begins: it is
+// what nothing describes, as functions of a stripped file that was built without unwind information, and padding.
+FunctionRange DetourFinder::gap_over(uint64_t address) const {
+  static const Decoder decoder;
+  constexpr uint64_t kLargestGap = 1 << 16;
+  if (address >= last_gap_.start && address < last_gap_.end) return last_gap_is_code_ ? last_gap_ : FunctionRange{};
+  const auto next = first_behind(address);
+  if (next == functions_.begin() || next == functions_.end()) return {};
+  FunctionRange gap{0, next->start};
+  for (auto before = next; before != functions_.begin() && (--before)->start == std::prev(next)->start;)
+    gap.start = std::max(gap.start, before->end);
+  if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
+  ZydisDecodedInstruction one;
+  uint64_t at = gap.start;
+  while (at < gap.end && decoder.decode(file_.bytes_at(at, kLongestInstruction), &one)) at += one.length;
+  last_gap_ = gap;
+  last_gap_is_code_ = at == gap.end;
+  return last_gap_is_code_ ? gap : FunctionRange{};
+}
+
+// The one over the address: of those that are known, else of those that only unwind information tells, or what lies between. Its end is 0
+// where there is none.
+FunctionRange DetourFinder::function_over(uint64_t address) const {
+  const auto next = first_behind(address);
+  if (next != functions_.begin() && address < std::prev(next)->end) return *std::prev(next);
+  const auto unnamed = unwind_table_.function_at(address);
+  return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : gap_over(address);
+}
+
+// Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions is decoded,
+// the rest counts by how its bytes look. Of parts that share code by falling into one another, as memcpy's.
+bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const {
+  static const Decoder decoder;
+  constexpr uint64_t kReach = 130;
+  const Window window{begin, end};
+  uint64_t at = begin < kReach ? 0 : begin - kReach;
+  FunctionRange over = function_over(at);
+  if (over.end != 0) at = over.start;
+  for (ZydisDecodedInstruction one; at < end + kReach;) {
+    if (at >= over.end) over = function_over(at);
+    const std::span<const uint8_t> code = file_.bytes_at(at, kLongestInstruction);
+    if (over.end != 0 && over.start == function.start) {
+      at = std::max(function.end, at + 1);
+    } else if (over.end != 0 && decoder.decode(code, &one)) {
+      if (is_relative_branch(one) && window.has_inside(branch_target(one, at))) return true;
+      at += one.length;
+    } else {
+      const bool looks_so =
+          code.size() >= 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0);
+      if (looks_so && window.has_inside(at + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(code[1])})))
+        return true;
+      ++at;
+    }
+  }
+  return false;
+}
+
+// What goes on to another function by a jump, instead of a call, leaves it its own return address.
+void DetourFinder::follow_jumps_of_called() {
+  static const Decoder decoder;
+  std::vector<uint64_t> open = walked_.called();
+  std::set<uint64_t> seen;
+  while (!open.empty()) {
+    const FunctionRange over = function_over(open.back());
+    open.pop_back();
+    if (over.end == 0 || over.end - over.start > kLargestFunction || !seen.insert(over.start).second) continue;
+    ZydisDecodedInstruction one;
+    for (uint64_t at = over.start; at < over.end && decoder.decode(file_.bytes_at(at, kLongestInstruction), &one);
+         at += one.length) {
+      const uint64_t target = is_relative_branch(one) ? branch_target(one, at) : over.start;
+      if (target < over.start || target >= over.end) open.push_back(target);
+    }
+  }
+  walked_.set_called({seen.begin(), seen.end()});
+}
+
+DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
+  static const Decoder decoder;
+  if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
+  if (const char* reason = walked_.refusal(function.start)) return {{}, reason};
+  std::span<const uint8_t> code =
+      file_.bytes_at(function.start, std::min<uint64_t>(function.end - function.start, kLargestFunction + 1));
+  const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
+  if (size > kLargestFunction) return {{}, "is larger than what is looked through"};
+  code = code.first(size);
+  const bool marked = size >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), code.begin());
+  const size_t skip = marked ? kEndbr64.size() : 0;
+
+  Window window{function.start + skip, function.start + skip};
+  std::vector<uint64_t> targets;
+  ZydisDecodedInstruction one;
+  for (size_t at = skip; at < size; at += one.length) {
+    const uint64_t address = function.start + at;
+    const bool in_window = window.end - window.begin < DetourSite::kJumpBytes;
+    if (!decoder.decode(code.subspan(at), &one)) {
+      if (in_window) return {{}, "has bytes that are no instructions at its beginning"};
+      break;  // data behind the code: what follows is not decoded
+    }
+    if (in_window) {
+      if (const char* reason = why_not_moved(one)) return {{}, reason};
+      window.end = address + one.length;
+      // What lies behind a return may be another function, of which nothing is known.
+      if (one.meta.category == ZYDIS_CATEGORY_RET && window.end - window.begin < DetourSite::kJumpBytes)
+        return {{}, "returns in its first instructions"};
+    }
+    if (is_relative_branch(one)) targets.push_back(branch_target(one, address));
+    if (const auto table = referred(one, address))
+      for_each_target(file_, *table, function, [&](uint64_t target) { targets.push_back(target); });
+  }
+  if (window.end - window.begin < DetourSite::kJumpBytes) return {{}, "is shorter than a jump"};
+  if (starts_inside(function.start, window.end)) return {{}, "has another symbol within its first instructions"};
+  if (std::any_of(targets.begin(), targets.end(), [&](uint64_t target) { return window.has_inside(target); }))
+    return {{}, "branches into its own first instructions"};
+  if (neighbours_branch_into(function, window.begin, window.end)) return {{}, kEnteredBehind};
+  const auto first = code.begin() + static_cast<std::ptrdiff_t>(skip);
+  return {
+      DetourSite{function.start, window.begin, {first, first + static_cast<std::ptrdiff_t>(window.end - window.begin)}},
+      nullptr};
+}
+
+// By all four bytes that look like the distance of a direct branch: also those that are something else. Only what leads into code.
+// visit(address of its first byte, target)
+template <typename Visit>
+void DetourFinder::for_each_seeming_branch(Visit&& visit) const {
+  for (const ElfSection& section : file_.sections()) {
+    if (!section.executable() || section.range().end == 0) continue;
+    const std::span<const uint8_t> code = file_.raw(section);
+    for (size_t at = 1; at + 4 <= code.size(); ++at) {
+      const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
+      const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
+      if (!jump && !condition) continue;
+      int32_t distance;
+      std::memcpy(&distance, code.data() + at, 4);
+      const uint64_t target = section.address + at + 4 + static_cast<uint64_t>(int64_t{distance});
+      if (range_of(file_.code_ranges(), target) != nullptr) visit(section.address + at - (jump ? 1 : 2), target);
+    }
+  }
+}
+
+void DetourFinder::collect_branches() const {
+  if (std::exchange(has_targets_, true)) return;
+  for_each_seeming_branch([&](uint64_t, uint64_t target) { targets_.push_back(target); });
+  std::sort(targets_.begin(), targets_.end());
+  targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
+  targets_.shrink_to_fit();
+}
+
+// Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from its first
+// byte to its last without a doubt.
+bool DetourFinder::is_inside_instruction(uint64_t address) const {
+  static const Decoder decoder;
+  const FunctionRange over = function_over(address);
+  if (over.end == 0 || over.end - over.start > kLargestFunction) return false;
+  ZydisDecodedInstruction one;
+  uint64_t at = over.start;
+  for (; at < over.end; at += one.length)
+    if (at == address || !decoder.decode(file_.bytes_at(at, kLongestInstruction), &one)) return false;
+  return at == over.end;
+}
+
+// The larger a file, the more of its bytes look like branches by chance. Those that seem to lead into one of these sites are looked
+// at each; the sites that are left are refused.
+void DetourFinder::refuse_branched_into(std::vector<DetourOffer*> doubtful) const {
+  if (doubtful.empty()) return;
+  std::vector<DetourOffer*> found;
+  for_each_seeming_branch([&](uint64_t from, uint64_t target) {
+    for (DetourOffer* offer : doubtful)
+      if (Window{offer->site->place, offer->site->place + offer->site->code.size()}.has_inside(target) &&
+          !is_inside_instruction(from))
+        found.push_back(offer);
+  });
+  for (DetourOffer* offer : found) *offer = {{}, kEnteredBehind};
+}
+
+// The same of any bytes.
+bool DetourFinder::is_branched_into(uint64_t begin, uint64_t end) const {
+  collect_branches();
+  const Window window{begin, end};
+  const auto next = std::upper_bound(targets_.begin(), targets_.end(), begin);
+  if (next == targets_.end() || !window.has_inside(*next)) return false;
+  bool found = false;
+  for_each_seeming_branch([&](uint64_t from, uint64_t target) {
+    found = found || (window.has_inside(target) && !is_inside_instruction(from));
+  });
+  return found;
+}
+
+std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wanted) const {
+  std::vector<DetourOffer> offers;
+  std::vector<DetourOffer*> doubtful;
+  offers.reserve(wanted.size());
+  for (const FunctionRange& function : wanted) {
+    offers.push_back(look_at(function));
+    if (!offers.back().site) continue;
+    collect_branches();
+    const DetourSite& site = *offers.back().site;
+    const auto next = std::upper_bound(targets_.begin(), targets_.end(), site.place);
+    if (next != targets_.end() && *next < site.place + site.code.size()) doubtful.push_back(&offers.back());
+  }
+  refuse_branched_into(std::move(doubtful));
+  // Code that could not be read is code without branches.
+  if (!file_.unchanged())
+    for (DetourOffer& offer : offers)
+      if (offer.site) offer = {{}, "is of a file that has changed since it was opened"};
+  return offers;
+}
+
+DetourOffer DetourFinder::find_at(uint64_t start) const {
+  const auto found = std::lower_bound(functions_.begin(), functions_.end(), start,
+                                      [](const FunctionRange& one, uint64_t at) { return one.start < at; });
+  if (found == functions_.end() || found->start != start) return {{}, "does not begin where a function does"};
+  return find({&*found, 1})[0];
+}
+
+namespace {
+
+// A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind the detour,
+// where unwinders know what they see.
+bool move_call(const ZydisDecodedInstruction& one, uint64_t from, NearMemory* near) {
+  const uint64_t next = from + one.length;
+  const auto low = static_cast<uint32_t>(next), high = static_cast<uint32_t>(next >> 32);
+  std::array<uint8_t, 13> push{0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04};  // push low; mov high into its upper half
+  std::memcpy(push.data() + 1, &low, sizeof low);
+  std::memcpy(push.data() + 9, &high, sizeof high);
+  near->append(push);
+  if (one.raw.imm[0].is_relative != 0)
+    return near->append_branch(std::array<uint8_t, 1>{0xe9}, next + static_cast<uint64_t>(one.raw.imm[0].value.s));
+  near->append_jump_through(next + static_cast<uint64_t>(one.raw.disp.value));
+  return true;
+}
+
+// One instruction, written for another place: what it refers to stays where it is. False: out of reach.
+bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_t> bytes, uint64_t from,
+                      NearMemory* near) {
+  std::vector<uint8_t> moved(bytes.begin(), bytes.begin() + one.length);
+  if (is_call(one)) return move_call(one, from, near);
+  if (is_relative_branch(one)) {
+    const bool jump = one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+    const uint64_t target = branch_target(one, from);
+    if (jump) return near->append_branch(std::array<uint8_t, 1>{0xe9}, target);
+    // The condition's number is in the low half of the last byte of either form's opcode.
+    const uint8_t opcode = bytes[one.raw.imm[0].offset - 1];
+    return near->append_branch(std::array<uint8_t, 2>{0x0f, static_cast<uint8_t>(0x80 | (opcode & 0x0f))}, target);
+  }
+  if (refers_to_rip(one)) {
+    const uint64_t target = from + one.length + static_cast<uint64_t>(one.raw.disp.value);
+    const auto distance = static_cast<int64_t>(target - (near->end() + one.length));
+    if (distance != static_cast<int32_t>(distance)) return false;
+    const auto low = static_cast<int32_t>(distance);
+    std::memcpy(moved.data() + one.raw.disp.offset, &low, sizeof low);
+  }
+  near->append(moved);
+  return true;
+}
+
+// The site's code at the end of near memory, where there is room.
+bool append_moved(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  return append_moved_code(site.code, site.place + bias, near) &&
+         near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + site.code.size());
+}
+
+}  // namespace
+
+bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near) {
+  static const Decoder decoder;
+  ZydisDecodedInstruction one;
+  for (size_t at = 0; at < code.size(); at += one.length) {
+    if (!decoder.decode(code.subspan(at), &one)) return false;
+    if (!move_instruction(one, code.subspan(at), from + at, near)) return false;
+  }
+  return true;
+}
+
+std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  const uint64_t moved = near->end();
+  if (!near->has_room((site.code.size() + 1) * kLargestMoved) || !append_moved(site, bias, near)) return {};
+  return moved;
+}
+
+std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
+                                                                        NearMemory* near) {
+  const auto stub = near->begin_stub(site.function + bias, (site.code.size() + 1) * kLargestMoved);
+  if (!stub || !append_moved(site, bias, near)) return {};
+  return relative_branch(0xe9, site.place + bias, stub->code);
+}
+
+}  // namespace penna

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Detours: functions that no compiler has prepared are entered through a stub, which calls the hook, runs the instructions that the
+// jump to it has overwritten, and goes on behind them.
+//
+// What cannot be done without a doubt is refused, with its reason: a branch, a switch or another symbol may lead into the overwritten
+// bytes; they may be too few, or hold what means something else elsewhere.
+// Invariant: a function that is given may be entered at its first instruction only, as far as its file says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/near_memory.h"
+#include "plan/walked_code.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/elf/unwind_table.h"
+
+namespace penna {
+
+struct FunctionRange {
+  uint64_t start = 0, end = 0;  // ELF virtual addresses
+};
+
+struct DetourSite {
+  uint64_t function = 0;
+  uint64_t place = 0;         // where the jump goes: behind an endbr64
+  std::vector<uint8_t> code;  // whole instructions from there, at least kJumpBytes
+  static constexpr size_t kJumpBytes = 5;
+};
+
+struct DetourOffer {
+  std::optional<DetourSite> site;
+  const char* refusal = nullptr;  // when there is none: "is shorter than a jump"
+};
+
+// A probe of another header (sys/sdt.h): a nop, on which debuggers and the kernel put their breakpoints. So it is left as it is, and
+// the jump takes the place of the instructions behind it, or of those in front of it.
+struct ProbeSite {
+  uint64_t nop = 0;
+  uint64_t place = 0;         // where the jump goes: nop + 1, or in front of the nop
+  std::vector<uint8_t> code;  // whole instructions from there; those in front end at the nop
+  bool is_behind() const { return place > nop; }
+};
+
+struct ProbeOffer {
+  std::optional<ProbeSite> site;
+  const char* refusal = nullptr;  // when there is none: "has another probe next to it"
+};
+
+// Looks at functions of one file; what all of its code says is looked at once.
+class DetourFinder {
+ public:
+  // `functions`: all that are known, by start.
+  DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions);
+  // For those that are asked for. The first time all code is searched for branches; their targets are kept.
+  std::vector<DetourOffer> find(std::span<const FunctionRange> wanted) const;
+  // For the one that begins at `start`, which must be known.
+  DetourOffer find_at(uint64_t start) const;
+  // For probes, by the addresses of their nops; `all`: of all probes that the file has.
+  std::vector<ProbeOffer> find_probes(std::span<const uint64_t> wanted, std::span<const uint64_t> all) const;
+
+ private:
+  void follow_jumps_of_called();
+  DetourOffer look_at(const FunctionRange& function) const;
+  using Functions = std::vector<FunctionRange>;
+  Functions::const_iterator first_behind(uint64_t address) const;
+  bool starts_inside(uint64_t from, uint64_t to) const;
+  FunctionRange gap_over(uint64_t address) const;
+  FunctionRange function_over(uint64_t address) const;
+  bool neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const;
+  template <typename Visit>
+  void for_each_seeming_branch(Visit&& visit) const;
+  void collect_branches() const;
+  bool is_inside_instruction(uint64_t address) const;
+  void refuse_branched_into(std::vector<DetourOffer*> doubtful) const;
+  bool is_branched_into(uint64_t begin, uint64_t end) const;
+  const ElfFile& file_;
+  UnwindTable unwind_table_;
+  WalkedCode walked_;
+  Functions functions_;
+  mutable FunctionRange last_gap_;
+  mutable bool last_gap_is_code_ = false;
+  mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
+  mutable bool has_targets_ = false;
+};
+
+// Appends `code`, which stands at the run-time address `from`, to near memory, where it does the same. False: what it refers to is out
+// of reach from there. There is room: kLargestMoved bytes for each of `code`.
+inline constexpr size_t kLargestMoved = 16;  // of an instruction, and of a jump
+bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near);
+
+// Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its address; nothing:
+// as below.
+std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near);
+
+// Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the file. Nothing: no
+// room, or what the code refers to is out of reach from there.
+std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
+                                                                        NearMemory* near);
+
+}  // namespace penna

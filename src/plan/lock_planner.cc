@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// See patch_planner.h: the plans for functions of locks.
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "plan/patch_planner.h"
+#include "plan/plan_parts.h"
+
+namespace penna {
+namespace {
+
+// The jump leads to a push of the number, and a jump to the hook.
+std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bias, uint32_t number, NearMemory* near) {
+  constexpr size_t kPushAndJump = 10;
+  if (!near->has_entrance() || !near->has_room(kPushAndJump)) return {};
+  const uint64_t stub = near->end();
+  std::array<uint8_t, 5> push{0x68};
+  std::memcpy(push.data() + 1, &number, sizeof number);
+  near->append(push);
+  if (!near->append_branch(std::array<uint8_t, 1>{kJump}, near->entrance())) return {};
+  const DetourSite& site = function.site;
+  const auto moved = move_beginning(site, bias, near);
+  const auto jump = relative_branch(kJump, site.place + bias, stub);
+  if (!moved || !jump) return {};
+  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
+  patch.kind = PENNA_PATCH_LOCK;
+  patch.stub = *moved;
+  patch.role = static_cast<uint8_t>(function.role);
+  patch.sync = static_cast<uint8_t>(function.sync);
+  patch.answer = static_cast<uint8_t>(function.answer);
+  patch.subject = static_cast<uint8_t>(function.subject);
+  patch.name = number;
+  patch.version = UINT32_MAX;
+  return patch;
+}
+
+bool is_libc(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename();
+  return name.starts_with("libc.so") || name.starts_with("libpthread.so") || name.starts_with("ld-linux");
+}
+
+}  // namespace
+
+const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  const BuildId build_id = build_id_of(question);
+  auto [known, is_new] = locks_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
+  if (!is_new && !build_id.empty()) return known->second;
+  known->second = {};
+  if (is_libc(path)) return known->second;
+  const auto file = open_file(question, root);
+  if (!file) return known->second;
+  const auto prepared = [&] { return beginnings_of(*file, question, root); };
+  known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
+  if (has_changed(*file, path)) known->second = {};
+  if (!is_new) return known->second;
+  for (const RefusedLock& one : known->second.refused)
+    refused_.push_back({one.function, path, one.reason, RefusedFunction::kLock, one.lock});
+  met_locks_.insert(known->second.own.begin(), known->second.own.end());
+  return known->second;
+}
+
+// Whichever they are: each lock is named once a file.
+void PatchPlanner::refuse_locks(const std::string& path, const LockFunctions& locks, const char* reason) {
+  for (const LockFunction& one : locks.found)
+    if (refused_pointers_.insert(path + '\0' + one.lock).second)
+      refused_.push_back({one.name, path, reason, RefusedFunction::kLock, one.lock});
+}
+
+void PatchPlanner::note_timed_locks(const std::string& path, const LockFunctions& locks) {
+  if (!noted_locks_.insert(path).second) return;
+  for (const LockFunction& one : locks.found)
+    if (one.role == PENNA_LOCK_TAKES && one.tried_by < 0) timed_locks_.push_back({one.name, path});
+}
+
+// All functions of locks in one module, or none; `*used` numbers are given away already.
+void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root,
+                             uint32_t* used) {
+  asked_about_locks_ = true;
+  const LockFunctions& locks = locks_of(question, root);
+  const uint32_t first = question.first_number + *used;
+  PlanAnswer answer(plan, question);
+  answer.near = NearMemory(question.near, question.near_bytes, question.instead);
+  std::vector<penna_patch> patches;
+  const char* reason = why_not_now(question);
+  if (reason == nullptr && locks.found.size() + *used > question.numbers)
+    reason = "is one of too many functions of locks";
+  for (size_t i = 0; reason == nullptr && i < locks.found.size(); ++i) {
+    const LockFunction& one = locks.found[i];
+    auto patch = patch_lock(one, question.bias, first + static_cast<uint32_t>(i), &answer.near);
+    if (!patch) reason = "refers to what is out of reach";
+    if (patch && one.tried_by >= 0) patch->version = first + static_cast<uint32_t>(one.tried_by);
+    if (patch) patches.push_back(*patch);
+  }
+  if (reason != nullptr) {
+    refuse_locks(path_of(question), locks, reason);
+  } else {
+    for (const penna_patch& patch : patches) answer.add(patch.address, patch);
+    *used += static_cast<uint32_t>(patches.size());
+    note_timed_locks(path_of(question), locks);
+  }
+  answer.finish();
+}
+
+std::vector<std::string> PatchPlanner::unmet_locks() const {
+  std::vector<std::string> unmet;
+  for (size_t i = 0; i < wishes_.own_locks.size(); ++i)
+    if (met_locks_.count(i) == 0) unmet.push_back(wishes_.own_locks[i].text);
+  return unmet;
+}
+
+}  // namespace penna

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+// See patch_planner.h.
+#include "plan/patch_planner.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "plan/call_sites.h"
+#include "plan/detour.h"
+#include "plan/import_sites.h"
+#include "plan/near_memory.h"
+#include "plan/plan_parts.h"
+#include "plan/walked_code.h"
+#include "symbols/symbol_file.h"
+
+namespace penna {
+
+// What is known of a file, for whatever process maps it.
+struct PatchPlanner::Module {
+  std::vector<CallSite> sites;      // of functions that are wanted
+  std::vector<ImportSite> imports;  // the same
+  std::vector<DetourSite> detours;  // the same
+  std::vector<PlannedCapture> captures;
+  std::unique_ptr<Pointers> pointers;  // once a function of it was asked for
+};
+
+// A module of which single functions are asked for.
+struct PatchPlanner::Pointers {
+  explicit Pointers(ElfFile of) : file(std::move(of)) {}
+  ElfFile file;
+  struct Function {
+    std::vector<std::string> names;  // for people: all that it has
+    std::string raw;
+  };
+  std::map<uint64_t, Function> functions;  // by start
+  std::optional<DetourFinder> finder;
+  std::set<uint64_t> known;  // their calls are recorded already
+};
+
+namespace {
+
+constexpr uint8_t kCall = 0xe8;
+
+// Nops where a function begins: a call of the hook takes the place of the first five bytes.
+std::optional<penna_patch> patch_nops(const CallSite& site, uint64_t place, const NearMemory& near) {
+  const auto call = relative_branch(kCall, place, near.entrance());
+  if (!call) return {};
+  return code_patch(place, site.before, *call, call->size());
+}
+
+// A sled jumps over nine bytes: there goes the call, and then the jump becomes a nop.
+std::optional<penna_patch> patch_sled(const CallSite& site, uint64_t place, const NearMemory& near) {
+  const auto call = relative_branch(kCall, place + 2, near.entrance());
+  if (!call) return {};
+  std::array<uint8_t, 11> after{0x66, 0x90, 0, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0x00};
+  std::copy(call->begin(), call->end(), after.begin() + 2);
+  return code_patch(place, site.before, after, 2);
+}
+
+std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  const auto jump = write_detour(site, bias, near);
+  if (!jump) return {};
+  return code_patch(site.place + bias, site.code, *jump, jump->size());
+}
+
+// A stub that calls the hook and jumps on to whatever the pointer held.
+std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, NearMemory& near, PatchPlan* plan) {
+  const auto stub = near.begin_stub(0, kJumpThroughBytes);
+  if (!stub) return {};
+  near.append_jump_through(stub->code - sizeof(penna_stub) + offsetof(penna_stub, target));
+  penna_patch patch{};
+  patch.address = slot;
+  patch.kind = PENNA_PATCH_IMPORT;
+  patch.stub = stub->code;
+  patch.name = plan->add_name(site.name);
+  patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
+  return patch;
+}
+
+// The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the pointer.
+std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, PatchPlan* plan) {
+  const uint64_t entry = site.entry + bias;
+  const auto stub = near.begin_stub(0, kJumpThroughBytes);
+  if (!stub) return {};
+  near.append_jump_through(site.slot + bias);
+  const auto jump = relative_branch(kJump, entry, stub->code);
+  if (!jump) return {};
+  const auto distance = static_cast<uint32_t>(site.slot - (site.entry + kJumpThroughBytes));
+  std::array<uint8_t, kJumpThroughBytes> before{0xff, 0x25};
+  std::memcpy(before.data() + 2, &distance, sizeof distance);
+  penna_patch patch = code_patch(entry, before, *jump, jump->size());
+  patch.stub = stub->code;
+  patch.name = plan->add_name(site.name);
+  patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
+  return patch;
+}
+
+// Gives how many of its places nothing leads to from near memory: it has none, or too little.
+template <typename Module>
+size_t add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module) {
+  PlanAnswer answer(plan, question);
+  NearMemory& near = answer.near;
+  size_t left = module.sites.size() + module.detours.size() + module.imports.size();
+  const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) {
+    left -= answer.add(address, patch);
+  };
+  if (near.has_entrance()) {
+    for (const CallSite& site : module.sites) {
+      const uint64_t place = site.place + question.bias;
+      add(place, site.kind == CallSiteKind::kSled ? patch_sled(site, place, near) : patch_nops(site, place, near));
+    }
+    for (const DetourSite& site : module.detours)
+      add(site.place + question.bias, patch_detour(site, question.bias, &near));
+    for (const ImportSite& site : module.imports) {
+      const uint64_t place = (site.entry != 0 ? site.entry : site.slot) + question.bias;
+      add(place,
+          site.entry != 0 ? patch_entry(site, question.bias, near, plan) : patch_import(site, place, near, plan));
+    }
+  }
+  answer.finish();
+  append_captures(module.captures, question.bias, &plan->captures, &plan->values, &plan->text);
+  return left;
+}
+
+// libc, the dynamic linker and unwinders: what they call elsewhere is their own business, and part of how they work.
+bool calls_are_its_own(const ElfFile& file) {
+  const std::string name = std::filesystem::path(file.path()).filename();
+  return name.starts_with("libc.so") || name.starts_with("ld-linux") || name.starts_with("libgcc_s.") ||
+         name.starts_with("libunwind");
+}
+
+constexpr std::string_view kSelfTelling = "__cyg_profile_func_enter";  // called with nothing but the function's address
+constexpr std::string_view kHooks[] = {kSelfTelling, "__fentry__", "mcount", "_mcount"};
+
+// Is it built with one of these hooks, which it calls by name?
+bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
+  const ElfSection* symbols = file.section_of_type(SHT_DYNSYM);
+  Elf_Data* data = symbols != nullptr ? file.data(*symbols) : nullptr;
+  GElf_Sym symbol;
+  for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+    const char* name = symbol.st_shndx == SHN_UNDEF ? file.string(symbols->link, symbol.st_name) : nullptr;
+    for (const std::string_view hook : hooks)
+      if (name != nullptr && hook == name) return true;
+  }
+  return false;
+}
+
+// Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null: may.
+const char* why_not_entered(const ElfFile& file, std::string_view name) {
+  constexpr std::string_view kStarts[] = {"_start", "_init",    "_fini",  "__restore_rt",   "__clone",
+                                          "clone",  "__clone3", "clone3", "__start_context"};
+  constexpr std::string_view kUsed[] = {
+      "__cxa_finalize", "__tls_get_addr",      "_dl_find_object",     "dlsym",
+      "dlvsym",         "pthread_getspecific", "pthread_setspecific", "pthread_key_create",
+      "getauxval",      "__errno_location",    "__register_atfork"};
+  const auto is_in = [name](const auto& list) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  };
+  if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0)
+    return "belongs to the dynamic linker";
+  if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of how exceptions find their way";
+  if (is_in(kStarts)) return "is not called as functions are";
+  if (is_in(kUsed)) return "is used to record calls";
+  if (const char* reason = why_walked(name)) return reason;
+  return may_be_wrapped(name) ? nullptr : "returns twice, or looks at its caller";
+}
+
+// Where functions begin, by the file's own symbols; sorted.
+std::vector<uint64_t> functions_of(const ElfFile& file) {
+  SymbolTable table;
+  for (const ElfSection& section : file.sections())
+    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
+  table.finish(file);
+  std::vector<uint64_t> starts;
+  for (const RawSymbol& symbol : table.functions())
+    if (symbol.kind == SymbolKind::kFunction) starts.push_back(symbol.start);
+  return starts;
+}
+
+// All that people may call it; the one that is shown first.
+std::vector<std::string> names_of(SymbolFile& file, const Symbol& symbol) {
+  std::vector<std::string> names = file.names(symbol.start);
+  return names.empty() ? std::vector<std::string>{std::string(symbol.name)} : names;
+}
+
+}  // namespace
+
+PatchPlanner::PatchPlanner(PatchWishes wishes) : wishes_(std::move(wishes)) {}
+PatchPlanner::~PatchPlanner() = default;
+
+// The file that is mapped there; or it is said why nothing of it is entered.
+std::optional<ElfFile> PatchPlanner::open_file(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  auto file = ElfFile::open(root + path);
+  if (file && file->build_id() == build_id_of(question)) return std::move(*file);
+  struct stat status {};
+  if (file || (::stat((root + path).c_str(), &status) == 0 && S_ISREG(status.st_mode)))
+    refuse_file(path, "what is there now is not the file that the process has mapped");
+  return {};
+}
+
+// Asked behind all reading: what a half of a file says is worse than nothing.
+bool PatchPlanner::has_changed(const ElfFile& file, const std::string& path) {
+  if (file.unchanged()) return false;
+  refuse_file(path, "the file changed while it was read");
+  return true;
+}
+
+void PatchPlanner::refuse_file(const std::string& path, std::string reason) {
+  if (refused_pointers_.insert(path + '\0').second)
+    refused_.push_back({"", path, std::move(reason), RefusedFunction::kFile});
+}
+
+PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  const BuildId build_id = build_id_of(question);
+  const std::string key = path + '\0' + std::string(build_id.begin(), build_id.end());
+  if (auto known = modules_.find(key); known != modules_.end() && !build_id.empty()) return *known->second;
+  auto module = std::make_unique<Module>();
+  if (auto file = open_file(question, root)) {
+    read_module(*file, path, module.get());
+    if (has_changed(*file, path)) module = std::make_unique<Module>();
+  }
+  return *(modules_[key] = std::move(module));
+}
+
+void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
+  CallSites found = find_call_sites(file, functions_of(file));
+  if (wishes_.wanted || wishes_.also) choose_functions(file, path, found.sites, module);
+  if (!wishes_.wanted) module->sites = std::move(found.sites);
+  if (wishes_.values) {
+    PlannedValues planned = plan_values(file, path, wishes_.values, calls_hooks(file, {&kSelfTelling, 1}));
+    module->captures = std::move(planned.captures);
+    for (RefusedValues& one : planned.refused)
+      refused_.push_back({std::move(one.name), path, std::move(one.reason), RefusedFunction::kValues});
+  }
+  if (!wishes_.libcalls || calls_are_its_own(file)) return;
+  module->imports = find_import_sites(file);
+  std::erase_if(module->imports, [&](const ImportSite& site) {
+    if (site.hidden)
+      refused_.push_back({site.name, path, "is called through a pointer that is used as a value, too (-fno-plt)"});
+    return site.hidden;
+  });
+  if (wishes_.wanted)
+    std::erase_if(module->imports, [&](const ImportSite& site) {
+      const auto others = exported_names_.find(site.name);
+      std::vector<std::string> all{demangle(site.name, Demangle::kFull)};
+      if (others != exported_names_.end()) all.insert(all.end(), others->second.begin(), others->second.end());
+      return std::none_of(all.begin(), all.end(), [&](const std::string& name) { return wishes_.wanted(name, path); });
+    });
+}
+
+// What a file calls elsewhere is known by one name, and may be asked for by another: the file that has the function knows all.
+void PatchPlanner::learn_exports(const penna_patch_question& question, const std::string& root) {
+  const std::string path = path_of(question);
+  const BuildId build_id = build_id_of(question);
+  if (!known_exports_.insert(path + '\0' + std::string(build_id.begin(), build_id.end())).second) return;
+  const auto file = ElfFile::open(root + path);
+  const ElfSection* section = file && file->build_id() == build_id ? file->section_of_type(SHT_DYNSYM) : nullptr;
+  if (section == nullptr) return;
+  SymbolTable table;
+  table.add(*file, *section);
+  table.finish(*file);
+  for (const RawSymbol& function : table.functions()) {
+    const std::span<const RawSymbol> names = table.names_at(function.start);
+    for (const RawSymbol& one : names)
+      for (const RawSymbol& other : names)
+        if (&one != &other)
+          exported_names_[std::string(one.name)].insert(demangle(std::string(other.name), Demangle::kFull));
+  }
+}
+
+// The name by which a function is asked for; nothing: by none. All are tried, so that each pattern sees what it means.
+std::optional<std::string> PatchPlanner::asked_for(const std::vector<std::string>& names,
+                                                   const std::string& path) const {
+  std::optional<std::string> asked;
+  for (const std::string& name : names) {
+    const bool wanted = wishes_.wanted && wishes_.wanted(name, path);
+    if ((wanted || (wishes_.also && wishes_.also(name, path))) && !asked) asked = name;
+  }
+  return asked;
+}
+
+// Of the functions that are asked for by name: those that a compiler has prepared, and detours into the others.
+void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
+                                    Module* module) {
+  auto names = SymbolFile::open({path, file.build_id()}, {});
+  if (!names) return;
+  std::vector<FunctionRange> all, wanted;
+  std::vector<std::string> wanted_names;
+  const bool has_hooks = calls_hooks(file, kHooks);
+  for (const Symbol& symbol : (*names)->functions()) {
+    if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
+      continue;  // parts of others
+    all.push_back({symbol.start, symbol.start + symbol.size});
+    const std::optional<std::string> name = asked_for(names_of(**names, symbol), path);
+    if (!name) continue;
+    const auto site = std::find_if(prepared.begin(), prepared.end(),
+                                   [&](const CallSite& one) { return one.function == symbol.start; });
+    if (site != prepared.end()) {
+      if (wishes_.wanted) module->sites.push_back(*site);
+    } else if (!has_hooks) {  // else its own hooks tell of it
+      if (const char* reason = why_not_entered(file, symbol.raw))
+        refused_.push_back({*name, path, reason});
+      else
+        wanted.push_back(all.back()), wanted_names.push_back(*name);
+    }
+  }
+  const std::vector<DetourOffer> offers = DetourFinder(file, std::move(all)).find(wanted);
+  for (size_t i = 0; i < offers.size(); ++i) {
+    if (offers[i].site)
+      module->detours.push_back(*offers[i].site);
+    else
+      refused_.push_back({wanted_names[i], path, offers[i].refusal});
+  }
+}
+
+PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& question, const std::string& root) {
+  Module& module = module_of(question, root);
+  if (module.pointers) return module.pointers.get();
+  const std::string path = path_of(question);
+  auto file = open_file(question, root);
+  if (!file || calls_hooks(*file, kHooks) || has_changed(*file, path)) return nullptr;  // its hooks tell of it
+  module.pointers = std::make_unique<Pointers>(std::move(*file));
+  Pointers& pointers = *module.pointers;
+  std::vector<FunctionRange> all;
+  auto names = SymbolFile::open({path, pointers.file.build_id()}, {});
+  if (names)
+    for (const Symbol& symbol : (*names)->functions()) {
+      if (symbol.kind != SymbolKind::kFunction) continue;
+      all.push_back({symbol.start, symbol.start + symbol.size});
+      pointers.functions.try_emplace(symbol.start,
+                                     Pointers::Function{names_of(**names, symbol), std::string(symbol.raw)});
+    }
+  pointers.finder.emplace(pointers.file, std::move(all));
+  for (const CallSite& site : module.sites) pointers.known.insert(site.function);
+  for (const DetourSite& site : module.detours) pointers.known.insert(site.function);
+  return &pointers;
+}
+
+// A function that dlsym has found in another module than its caller's. What is not wanted, or tells of itself, gets no patch and is
+// not refused.
+void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
+  PlanAnswer answer(plan, question);
+  Pointers* pointers = wishes_.libcalls ? pointers_of(question, root) : nullptr;
+  const uint64_t start = question.function - question.bias;
+  const char* reason = nullptr;
+  std::string name = fmt::format("0x{:x}", start);
+  if (pointers != nullptr && pointers->known.count(start) == 0) {
+    const auto named = pointers->functions.find(start);
+    if (named == pointers->functions.end()) {
+      reason = "is no function that its file names";
+    } else if (const auto asked = asked_for(named->second.names, path_of(question)); asked || !wishes_.wanted) {
+      name = asked.value_or(named->second.names.front());
+      reason = why_not_entered(pointers->file, named->second.raw);
+      if (reason == nullptr) reason = enter(*pointers, start, question, &answer);
+    }
+  }
+  answer.finish();
+  if (reason != nullptr && refused_pointers_.insert(path_of(question) + '\0' + name).second)
+    refused_.push_back({name, path_of(question), reason});
+}
+
+// The detour into it; or why there is none.
+const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
+                                PlanAnswer* answer) {
+  const DetourOffer offer = pointers.finder->find_at(start);
+  if (!offer.site) return offer.refusal;
+  if (!answer->near.has_entrance()) return "has no free memory where a jump from it could lead";
+  const bool added =
+      answer->add(offer.site->place + question.bias, patch_detour(*offer.site, question.bias, &answer->near));
+  return added ? nullptr : "refers to what is out of reach";
+}
+
+std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, const penna_patch_question& question,
+                                                           const std::string& root) {
+  std::vector<PreparedBeginning> beginnings;
+  if (wishes_.wanted || wishes_.also)
+    for (const DetourSite& site : module_of(question, root).detours) beginnings.push_back({site.function, 0});
+  for (const CallSite& site : find_call_sites(file, functions_of(file)).sites)
+    beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? site.before.size() : 5)});
+  return beginnings;
+}
+
+std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
+  PatchPlan plan;
+  uint32_t locks = 0;
+  if (wishes_.wanted && wishes_.libcalls)
+    for (const penna_patch_question& question : questions)
+      if (question.values == 0 && question.instead == 0 && question.function == 0) learn_exports(question, root);
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const penna_patch_question& question = questions[i];
+    if (question.values != 0)
+      add_probes(&plan, question, root);
+    else if (question.instead != 0 && question.symbol[0] == '\0')
+      add_locks(&plan, question, root, &locks);
+    else if (question.instead != 0)
+      i += add_allocator(&plan, questions.subspan(i), root) - 1;
+    else if (question.function != 0)
+      add_pointer(&plan, question, root);
+    else if (const size_t left = add_module(&plan, question, module_of(question, root)); left != 0)
+      refuse_file(path_of(question),
+                  fmt::format("{} of their places have no free memory that a jump from them reaches", left));
+  }
+  plan.sort_captures();
+  return plan.encode();
+}
+
+}  // namespace penna

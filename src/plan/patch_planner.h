@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// PatchPlanner: answers a target's question which places of its modules, or of one function, shall lead to the hooks (penna/patch_plan.h).
+//
+// Usage: one for a recording; answer() for each question, of any process. What was read of a file is kept for the next process.
+// Invariant: a module whose file is not the one that is mapped (by build-id) gets no patches; questions are untrusted.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penna/patch_plan.h"
+#include "plan/allocator_functions.h"
+#include "plan/call_sites.h"
+#include "plan/lock_functions.h"
+#include "plan/probe_stub.h"
+#include "plan/value_planner.h"
+#include "symbols/elf/elf_file.h"
+#include "symbols/points/sdt_notes.h"
+
+namespace penna {
+
+struct PatchWishes {
+  // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared. `name`:
+  // demangled; `file`: the module's path.
+  std::function<bool(const std::string& name, const std::string& file)> wanted;
+  bool libcalls = false;  // calls from one module into another, prepared or not
+  // Functions besides, whatever `wanted` says; empty: none.
+  std::function<bool(const std::string& name, const std::string& file)> also;
+  ValueWishes values;              // arguments and results; empty: none
+  std::vector<OwnLock> own_locks;  // besides those that are known
+  // The probes of a file that are wanted, of those that other headers have made; empty: none.
+  std::function<std::vector<SdtNote>(const ElfFile& file)> probes;
+};
+
+// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one; or a file with
+// all that it has (no name).
+struct RefusedFunction {
+  std::string name, file, reason;
+  enum What : uint8_t {
+    kCalls,
+    kValues,
+    kAllocator,
+    kAllocatorFunction,
+    kAllocatorUnknown,  // whether the file has one
+    kLock,
+    kFile,
+    kProbe,
+    kProbeArgument
+  } what = kCalls;
+  std::string lock = {};  // kLock
+  bool half = false;      // kAllocator: blocks of it are recorded by other functions, so some seem never freed
+};
+
+// A function that takes a lock, and nobody knows how to try that.
+struct TimedLock {
+  std::string name, file;
+};
+
+// Reasons that are the agent's (penna_unless).
+inline constexpr char kMayRun[] = "may be at work in other threads when it is found";
+inline constexpr char kTooManyAllocators[] = "is of a fifth allocator, and four are told apart";
+
+struct PatchPlan;  // in the making
+class PlanAnswer;  // its part for one question
+
+class PatchPlanner {
+ public:
+  explicit PatchPlanner(PatchWishes wishes);
+  ~PatchPlanner();
+  PatchPlanner(const PatchPlanner&) = delete;
+  PatchPlanner& operator=(const PatchPlanner&) = delete;
+
+  // The bytes of a penna_patch_plan. `root`: where the process's files are seen from here ("/proc/PID/root").
+  std::vector<uint8_t> answer(std::span<const penna_patch_question> questions, const std::string& root);
+
+  const std::vector<RefusedFunction>& refused() const { return refused_; }
+  const std::vector<TimedLock>& timed_locks() const { return timed_locks_; }
+  // Those of wishes.own_locks of which no file had a function, as typed. Only of use when somebody asked about locks.
+  std::vector<std::string> unmet_locks() const;
+  bool was_asked_about_locks() const { return asked_about_locks_; }
+  bool wants_probes() const { return static_cast<bool>(wishes_.probes); }
+
+ private:
+  struct Module;
+  struct Pointers;
+  std::optional<ElfFile> open_file(const penna_patch_question& question, const std::string& root);
+  bool has_changed(const ElfFile& file, const std::string& path);
+  void refuse_file(const std::string& path, std::string reason);
+  Module& module_of(const penna_patch_question& question, const std::string& root);
+  Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
+  void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
+  const AllocatorFunctions& allocator_of(const penna_patch_question& question, const std::set<std::string>& names,
+                                         const std::string& root);
+  void refuse_allocator(const std::string& path, const std::string& function, const char* reason,
+                        RefusedFunction::What what, bool half);
+  void add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root, uint32_t* used);
+  void add_probes(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  const std::vector<PlannedProbe>& probes_of(const penna_patch_question& question, const std::string& root);
+  const LockFunctions& locks_of(const penna_patch_question& question, const std::string& root);
+  std::vector<PreparedBeginning> beginnings_of(const ElfFile& file, const penna_patch_question& question,
+                                               const std::string& root);
+  void refuse_locks(const std::string& path, const LockFunctions& locks, const char* reason);
+  void note_timed_locks(const std::string& path, const LockFunctions& locks);
+  static const char* enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
+                           PlanAnswer* answer);
+  void read_module(const ElfFile& file, const std::string& path, Module* module);
+  void learn_exports(const penna_patch_question& question, const std::string& root);
+  std::optional<std::string> asked_for(const std::vector<std::string>& names, const std::string& path) const;
+  void choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
+                        Module* module);
+
+  PatchWishes wishes_;
+  std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
+  std::vector<RefusedFunction> refused_;
+  std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
+  std::set<std::string> refused_pointers_;                // named once, whatever number of processes asks
+  std::map<std::string, LockFunctions> locks_;            // by path and build-id
+  std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same
+  std::set<std::string> known_exports_;                                     // files, by path and build-id
+  std::map<std::string, std::set<std::string>> exported_names_;  // by one of its names all others of a function
+  std::vector<TimedLock> timed_locks_;
+  std::set<std::string> noted_locks_;  // files of which they are
+  std::set<size_t> met_locks_;         // of wishes_.own_locks
+  bool asked_about_locks_ = false;
+};
+
+}  // namespace penna

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// See detour.h: places for jumps beside the nops of probes, in the middle of functions.
+//
+// Why it takes more than at a function's beginning: branches, tables, exceptions and computed jumps all lead into the middle. What has
+// any of them in the window, or may have, is refused. Measured on 1,423 probes of 23 of Debian's files: 96.5 % have room behind
+// the nop, 1.5 % in front of it.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "plan/code_reading.h"
+#include "plan/detour.h"
+#include "symbols/elf/landing_pads.h"
+
+namespace penna {
+namespace {
+
+constexpr uint8_t kNop = 0x90;
+constexpr const char* kMayBeEntered = "has code beside it that may be entered from elsewhere";
+
+// A function as it was decoded, once for all of its probes.
+struct DecodedFunction {
+  std::map<uint64_t, ZydisDecodedInstruction> instructions;  // by address
+  std::vector<uint64_t> landings;                            // where some instruction or table may lead, sorted
+  const char* refusal = nullptr;
+};
+
+// Where an instruction branches to, and what is in the table that it refers to; and every number in it that may be an address: of what code
+// takes the address, it may jump there.
+void add_landings(const ElfFile& file, const FunctionRange& function, const ZydisDecodedInstruction& one, uint64_t at,
+                  std::vector<uint64_t>* landings) {
+  const auto add = [landings](uint64_t address) { landings->push_back(address); };
+  if (is_relative_branch(one)) add(branch_target(one, at));
+  for (const auto& immediate : one.raw.imm)
+    if (immediate.size != 0 && immediate.is_relative == 0) add(immediate.value.u);
+  if (one.raw.disp.size == 32) add(static_cast<uint64_t>(one.raw.disp.value));
+  if (const auto table = referred(one, at)) {
+    add(*table);
+    for_each_target(file, *table, function, add);
+  }
+}
+
+bool is_padding(const ZydisDecodedInstruction& one) {
+  return one.mnemonic == ZYDIS_MNEMONIC_NOP || one.mnemonic == ZYDIS_MNEMONIC_INT3;
+}
+
+// What fills the room up to the next function: it may be written over, where nothing leads there.
+void add_padding(const ElfFile& file, const UnwindTable& unwind_table, uint64_t at, DecodedFunction* decoded) {
+  static const Decoder decoder;
+  const AddressRange* code = range_of(file.code_ranges(), at);
+  ZydisDecodedInstruction one;
+  for (const uint64_t end = at + 2 * kLongestInstruction; code != nullptr && at < end; at += one.length) {
+    if (!decoder.decode(file.bytes_at(at, kLongestInstruction), &one) || !is_padding(one)) return;
+    if (at + one.length > code->end || unwind_table.function_at(at)) return;
+    decoded->instructions.emplace(at, one);
+  }
+}
+
+DecodedFunction decode(const ElfFile& file, const UnwindTable& unwind_table, const FunctionRange& function) {
+  static const Decoder decoder;
+  DecodedFunction decoded;
+  if (function.end - function.start > kLargestFunction) {
+    decoded.refusal = "is in a function that is larger than what is looked through";
+    return decoded;
+  }
+  const std::span<const uint8_t> code = file.bytes_at(function.start, function.end - function.start);
+  ZydisDecodedInstruction one;
+  for (size_t at = 0; at < function.end - function.start; at += one.length) {
+    const uint64_t address = function.start + at;
+    if (at >= code.size() || !decoder.decode(code.subspan(at), &one)) {
+      decoded.refusal = "is in a function that has data among its code";
+      return decoded;
+    }
+    decoded.instructions.emplace(address, one);
+    add_landings(file, function, one, address, &decoded.landings);
+  }
+  std::sort(decoded.landings.begin(), decoded.landings.end());
+  add_padding(file, unwind_table, function.end, &decoded);
+  return decoded;
+}
+
+bool has_inside(const std::vector<uint64_t>& sorted, const Window& window) {
+  const auto next = std::upper_bound(sorted.begin(), sorted.end(), window.begin);
+  return next != sorted.end() && window.has_inside(*next);
+}
+
+// Data are full of numbers that happen to look like addresses of code; one that leads into the middle of an instruction is none.
+bool is_pointed_into(const std::vector<uint64_t>& pointers, const DecodedFunction& function, const Window& window) {
+  auto next = std::upper_bound(pointers.begin(), pointers.end(), window.begin);
+  for (; next != pointers.end() && window.has_inside(*next); ++next)
+    if (function.instructions.count(*next) != 0) return true;
+  return false;
+}
+
+// Does execution never go on behind it?
+bool ends_flow(const ZydisDecodedInstruction& one) {
+  return one.meta.category == ZYDIS_CATEGORY_UNCOND_BR || one.meta.category == ZYDIS_CATEGORY_RET ||
+         one.mnemonic == ZYDIS_MNEMONIC_UD2;
+}
+
+// Whole instructions, and why they cannot be moved.
+struct Candidate {
+  uint64_t begin = 0, end = 0;
+  Window forbidden{0, 0};  // where nobody may land
+  const char* refusal = nullptr;
+};
+
+Candidate behind(const DecodedFunction& function, uint64_t nop) {
+  Candidate found{nop + 1, nop + 1, {nop, nop + 1}};
+  bool over = false;
+  for (auto at = function.instructions.find(nop + 1); found.end - found.begin < DetourSite::kJumpBytes; ++at) {
+    if (at == function.instructions.end() || at->first != found.end)
+      return found.refusal = "stands at the end of its function", found;
+    const ZydisDecodedInstruction& one = at->second;
+    if (over && !is_padding(one)) return found.refusal = "has other code right behind the way that it is on", found;
+    if (const char* reason = over ? nullptr : why_not_moved(one)) return found.refusal = reason, found;
+    over = over || ends_flow(one);
+    found.end += one.length;
+  }
+  found.forbidden.end = found.end;
+  return found;
+}
+
+Candidate before(const DecodedFunction& function, uint64_t nop) {
+  Candidate found{nop, nop, {nop, nop + 1}};
+  for (auto at = function.instructions.find(nop); nop - found.begin < DetourSite::kJumpBytes;) {
+    if (at == function.instructions.begin()) return found.refusal = "stands at the beginning of its function", found;
+    const ZydisDecodedInstruction& one = (--at)->second;
+    if (is_call(one)) return found.refusal = "stands right behind a call", found;
+    if (ends_flow(one) || is_padding(one) || one.mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+      return found.refusal = "stands where a way begins", found;
+    if (const char* reason = why_not_moved(one)) return found.refusal = reason, found;
+    found.begin = at->first;
+  }
+  found.forbidden.begin = found.begin;
+  return found;
+}
+
+// What lies in data and may be the address of code: of computed jumps and of tables that no instruction refers to.
+std::vector<uint64_t> addresses_in_data(const ElfFile& file) {
+  std::vector<uint64_t> found;
+  const auto take = [&](std::span<const uint8_t> bytes, size_t from, size_t step) {
+    for (size_t at = from; at + 8 <= bytes.size(); at += step) {
+      uint64_t word;
+      std::memcpy(&word, bytes.data() + at, 8);
+      if (range_of(file.code_ranges(), word) != nullptr) found.push_back(word);
+    }
+  };
+  constexpr size_t kAddend = 16;
+  for (const ElfSection& section : file.sections()) {
+    if (section.type == SHT_RELA) take(file.raw(section), kAddend, sizeof(Elf64_Rela));
+    if (section.allocated() && !section.executable() && section.type != SHT_NOBITS)
+      take(file.raw(section), (8 - section.address % 8) % 8, 8);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> wanted,
+                                                  std::span<const uint64_t> all) const {
+  std::vector<ProbeOffer> offers(wanted.size());
+  std::map<uint64_t, DecodedFunction> functions;
+  const auto pads = find_landing_pads(file_);
+  const std::vector<uint64_t> pointers = wanted.empty() ? std::vector<uint64_t>{} : addresses_in_data(file_);
+  std::vector<uint64_t> nops(all.begin(), all.end());
+  std::sort(nops.begin(), nops.end());
+  std::vector<Window> taken;  // by other probes
+
+  const auto look_at = [&](uint64_t nop) -> ProbeOffer {
+    if (!pads) return {{}, "is in a file whose tables of exceptions cannot be read"};
+    const FunctionRange range = function_over(nop);
+    if (range.end == 0) return {{}, "is in code that no symbol and no unwind information describes"};
+    const auto [function, is_new] = functions.try_emplace(range.start);
+    if (is_new) function->second = decode(file_, unwind_table_, range);
+    const DecodedFunction& decoded = function->second;
+    if (decoded.refusal != nullptr) return {{}, decoded.refusal};
+    const auto at = decoded.instructions.find(nop);
+    if (at == decoded.instructions.end() || at->second.length != 1 || file_.bytes_at(nop, 1)[0] != kNop)
+      return {{}, "is no nop of one byte"};
+    const char* refusal = nullptr;
+    for (const Candidate& one : {behind(decoded, nop), before(decoded, nop)}) {
+      const char* reason = one.refusal;
+      const Window& window = one.forbidden;
+      const bool is_behind = one.begin > nop;
+      if (reason == nullptr && (is_behind ? has_inside(nops, window) : has_inside(nops, {one.begin - 1, nop})))
+        reason = "has another probe next to it";
+      const auto overlaps = [&](const Window& other) { return one.begin < other.end && other.begin < one.end; };
+      if (reason == nullptr && std::any_of(taken.begin(), taken.end(), overlaps))
+        reason = "shares the code beside it with another probe";
+      if (reason == nullptr &&
+          (has_inside(decoded.landings, window) || has_inside(*pads, window) ||
+           is_pointed_into(pointers, decoded, window) || starts_inside(window.begin, window.end) ||
+           neighbours_branch_into(range, window.begin, window.end) || is_branched_into(window.begin, window.end)))
+        reason = kMayBeEntered;
+      if (reason == nullptr) {
+        const std::span<const uint8_t> code = file_.bytes_at(one.begin, one.end - one.begin);
+        taken.push_back({one.begin, one.end});
+        return {ProbeSite{nop, one.begin, {code.begin(), code.end()}}, nullptr};
+      }
+      if (refusal == nullptr || is_behind) refusal = reason;
+    }
+    return {{}, refusal};
+  };
+  for (size_t i = 0; i < wanted.size(); ++i) offers[i] = look_at(wanted[i]);
+  // Code that could not be read is code without branches.
+  if (!file_.unchanged())
+    for (ProbeOffer& offer : offers) offer = {{}, "is of a file that has changed since it was opened"};
+  return offers;
+}
+
+}  // namespace penna

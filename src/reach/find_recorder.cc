@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// See find_recorder.h. Programs that penna record has started were told its socket in their environment. A recorder inside a program is found
+// by what it shares with its processes: the doorbell.
+#include "reach/find_recorder.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "base/file.h"
+#include "base/mapped_memory.h"
+#include "collect/control_server.h"
+#include "collect/socket_directory.h"
+#include "penna/channel.h"
+
+namespace penna {
+namespace {
+
+// The recorder's socket, as a process was told it when its program started; empty when it was told none.
+std::string socket_of(int pid) {
+  const auto text = read_file(fmt::format("/proc/{}/environ", pid), 4 << 20);
+  if (!text) return "";
+  constexpr std::string_view name = PENNA_SOCKET_VARIABLE "=";
+  for (size_t at = 0; at < text->size();) {
+    const size_t end = std::min(text->find('\0', at), text->size());
+    std::string_view entry(*text);
+    entry = entry.substr(at, end - at);
+    const bool begins_so = entry.starts_with(name[0]) || entry.starts_with(PENNA_SOCKET_MET);
+    if (begins_so && entry.substr(1).starts_with(name.substr(1)))
+      return text->substr(at + name.size(), end - at - name.size());
+    at = end + 1;
+  }
+  return "";
+}
+
+std::vector<int> children_of(int pid) {
+  std::vector<int> children;
+  const auto text = read_file(fmt::format("/proc/{0}/task/{0}/children", pid));
+  if (!text) return children;
+  std::istringstream numbers(*text);
+  for (int child = 0; numbers >> child;) children.push_back(child);
+  return children;
+}
+
+// One of its threads is a recorder (recorder/own_recorder.cc).
+bool records_itself(int pid) {
+  std::error_code gone;
+  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), gone);
+  for (; !gone && thread != std::filesystem::directory_iterator(); thread.increment(gone)) {
+    const auto name = read_file(thread->path() / "comm", 64);
+    if (name && *name == "penna-server\n") return true;
+  }
+  return false;
+}
+
+// Of the program that listens at the other end; 0: of a user whom we should not believe.
+int listener_of(const Fd& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool known = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  return known && (peer.uid == ::geteuid() || ::geteuid() == 0) ? peer.pid : 0;
+}
+
+// All sockets that are called as those of recorders, of whatever user.
+std::vector<std::string> control_sockets() {
+  std::vector<std::string> found;
+  const auto text = read_file("/proc/net/unix", 64 << 20);
+  std::istringstream lines(text ? *text : std::string());
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find(" /");  // the last column, and the only one with a slash
+    if (at != std::string::npos && is_control_path(std::string_view(line).substr(at + 1)))
+      found.push_back(line.substr(at + 1));
+  }
+  return found;
+}
+
+// The recorder inside a program that shares the doorbell of `pid`: of that program itself, or of one that has forked it.
+std::string control_of_inside_recorder(int pid) {
+  const auto doorbell = find_mapped(static_cast<uint32_t>(pid), "penna-doorbell");
+  if (!doorbell) return "";
+  for (const std::string& path : control_sockets()) {
+    const auto socket = connect_to_recorder(path);
+    const int listener = socket ? listener_of(*socket) : 0;
+    if (listener != 0 && has_mapped(static_cast<uint32_t>(listener), "penna-doorbell", doorbell->inode)) return path;
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<Recorder> find_recorder(int pid) {
+  if (::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0)
+    return Error{fmt::format("there is no process {}", pid)};
+  if (const std::string socket = socket_of(pid); !socket.empty()) return Recorder{control_path(socket), pid};
+  for (int child : children_of(pid))
+    if (const std::string socket = socket_of(child); !socket.empty()) return Recorder{control_path(socket), 0};
+  if (const std::string control = control_of_inside_recorder(pid); !control.empty()) return Recorder{control, pid};
+  if (records_itself(pid))
+    return Error{fmt::format(
+        "process {} records itself, but its recorder is out of reach: run penna ctl as the same user, and where the "
+        "program sees the same network and the same files",
+        pid)};
+  return Error{fmt::format("process {} is neither recorded nor a recorder; start it with: penna record -- CMD", pid)};
+}
+
+Result<Fd> connect_to_recorder(const std::string& control) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (control.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", control)};
+  std::memcpy(address.sun_path, control.c_str(), control.size() + 1);
+  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return Error{fmt::format("the recorder does not answer at {}: {}; has it ended?", control, errno_text(errno))};
+  return socket;
+}
+
+}  // namespace penna

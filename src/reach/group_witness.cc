@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// See group_witness.h.
+#include "reach/group_witness.h"
+
+#include <fmt/core.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+using Counts = std::array<uint32_t, NSIG>;
+
+// The life of the witness; every signal is blocked.
+[[noreturn]] void witness(int socket, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(0);
+  ::prctl(PR_SET_NAME, "penna-witness");
+  (void)!::chdir("/");
+  if (::dup2(socket, 0) != 0) ::_exit(1);
+  ::closefrom(1);
+  sigset_t all;
+  ::sigfillset(&all);
+  for (char request; ::read(0, &request, 1) == 1;) {
+    Counts counts{};
+    const timespec at_once{};
+    for (int signal; (signal = ::sigtimedwait(&all, nullptr, &at_once)) > 0;) ++counts[static_cast<size_t>(signal)];
+    (void)!::write(0, counts.data(), sizeof counts);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<GroupWitness> GroupWitness::start() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return Error{fmt::format("cannot make a pair of sockets: {}", errno_text(errno))};
+  Fd ours(ends[0]), its(ends[1]);
+  const pid_t self = ::getpid();
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::fork();
+  const int cause = errno;
+  if (pid == 0) witness(its.get(), self);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) return Error{fmt::format("cannot start a process: {}", errno_text(cause))};
+  return GroupWitness(pid, std::move(ours));
+}
+
+GroupWitness::GroupWitness(GroupWitness&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)), seen_(other.seen_) {}
+
+void GroupWitness::ask() {
+  // A signal goes to the members of a group one after another, under the lock of the list of processes. Whoever asks for
+  // that lock to write waits until all have it: as setpgid does, also for a group that cannot be (numbers end at 2^22). Not for our own: its
+  // number is 0 where its leader is in another namespace, and that would be a group of our own.
+  ::setpgid(0, INT_MAX);
+  Counts counts{};
+  if (::write(socket_.get(), "", 1) != 1 || ::read(socket_.get(), counts.data(), sizeof counts) != sizeof counts)
+    return;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    // The kernel keeps one of each but the real-time ones: so may we have had it, or not yet.
+    const uint32_t most = static_cast<int>(i) < SIGRTMIN ? 1 : UINT32_MAX / 2;
+    seen_[i] = std::min(seen_[i] + counts[i], most);
+  }
+}
+
+bool GroupWitness::saw(int signal) {
+  uint32_t& count = seen_[static_cast<size_t>(signal)];
+  if (count == 0) return false;
+  --count;
+  return true;
+}
+
+void GroupWitness::end() {
+  if (pid_ < 0) return;
+  socket_.reset();
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+}  // namespace penna

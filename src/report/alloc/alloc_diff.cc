@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// See alloc_diff.h.
+#include "report/alloc/alloc_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "model/events/sampling.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+int64_t held(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
+
+struct Sides {
+  std::string key;
+  const NamedStackSums* a = nullptr;
+  const NamedStackSums* b = nullptr;
+  int64_t bytes_change() const { return (b ? held(b->bytes) : 0) - (a ? held(a->bytes) : 0); }
+  int64_t count_change() const { return (b ? held(b->count) : 0) - (a ? held(a->count) : 0); }
+};
+
+// Bytes and number have to be still, where only a share is asked for: less of the one may be more of the other.
+bool is_quiet(const Sides& sides, const QuietLimit& limit) {
+  if (limit.absolute != 0) return std::abs(sides.bytes_change()) < limit.absolute;
+  if (sides.a == nullptr || sides.b == nullptr) return false;
+  const auto still = [&](int64_t change, uint64_t a, uint64_t b) {
+    return static_cast<double>(std::abs(change)) <= static_cast<double>(std::max(a, b)) * limit.percent / 100;
+  };
+  return limit.percent != 0 && still(sides.bytes_change(), sides.a->bytes, sides.b->bytes) &&
+         still(sides.count_change(), sides.a->count, sides.b->count);
+}
+
+// Two samples of the same differ by so much, in 19 cases of 20: each sampled block stands for the mean, and the variance of their number
+// is that number.
+bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByName& b) {
+  const auto variance = [](const NamedStackSums* sums, uint64_t mean) {
+    return sums == nullptr ? 0 : static_cast<double>(sums->bytes) * static_cast<double>(mean);
+  };
+  const double change = static_cast<double>(sides.bytes_change());
+  return change * change <=
+         kTwoSided95 * kTwoSided95 * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
+}
+
+std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
+  std::map<std::string, Sides> by_name;
+  for (const auto& [key, sums] : a.stacks) by_name[key].a = &sums;
+  for (const auto& [key, sums] : b.stacks) by_name[key].b = &sums;
+  std::vector<Sides> all;
+  for (auto& [key, sides] : by_name) {
+    all.push_back(sides);
+    all.back().key = key;
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Sides& left, const Sides& right) {
+    const int64_t l = std::abs(left.bytes_change()), r = std::abs(right.bytes_change());
+    return l != r ? l > r : std::abs(left.count_change()) > std::abs(right.count_change());
+  });
+  return all;
+}
+
+// The frames that a key is made of.
+std::vector<TableDetail> details_of(const std::string& key) {
+  std::vector<TableDetail> details;
+  for (size_t at = 0; at < key.size();) {
+    const size_t tab = key.find('\t', at), end = key.find('\n', tab);
+    const std::string module = key.substr(tab + 1, end - tab - 1);
+    details.push_back({key.substr(at, tab - at), module.empty() ? "" : "[" + module + "]"});
+    at = end + 1;
+  }
+  if (details.empty()) details.push_back({"(no stack was recorded)", ""});
+  return details;
+}
+
+// What separates the parts of a key cannot be in one.
+std::string plain(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+  return text;
+}
+
+std::string side_text(const char* side, const StacksByName& sums, StackSums what) {
+  return fmt::format("{}: {} in {}{}, {}", side, bytes_text(held(sums.bytes)),
+                     plural_text(held(sums.count), what == StackSums::kLeaked ? "block" : "allocation"),
+                     what == StackSums::kLeaked ? " not freed" : "", plural_text(held(sums.stacks.size()), "stack"));
+}
+
+}  // namespace
+
+StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums what, LeakSuppressor* suppressor) {
+  StacksByName result;
+  result.sample_mean = heap.sample_mean();
+  for (const StackAllocations& stack : heap.stacks()) {
+    const bool leaked = what == StackSums::kLeaked;
+    if (leaked &&
+        (stack.live_blocks == 0 || (suppressor != nullptr && suppressor->suppresses(stack.process, stack.stack))))
+      continue;
+    std::string key;
+    for (const NameFrame* frame : names.stack(stack.process, stack.stack).frames) {
+      key += plain(frame->function) + "\t";
+      if (frame->named && frame->module != kNoModule) key += plain(names.map().file_name(frame->module));
+      key += '\n';
+    }
+    NamedStackSums& sums = result.stacks[key];
+    const uint64_t count = leaked ? stack.live_blocks : stack.allocations;
+    const uint64_t bytes = leaked ? stack.live_bytes : stack.bytes;
+    sums.count += count;
+    sums.bytes += bytes;
+    result.count += count;
+    result.bytes += bytes;
+  }
+  return result;
+}
+
+Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums what, const QuietLimit& quiet) {
+  Table table;
+  table.key = what == StackSums::kLeaked ? "leaks" : "alloc";
+  table.order = "sorted by DELTA, the change of the bytes";
+  table.details_key = "stack";
+  table.details_in_row = true;
+  table.columns = {{"count_a", "COUNT A", CellKind::kCount},
+                   {"count_b", "COUNT B", CellKind::kCount},
+                   {"bytes_a", "BYTES A", CellKind::kBytes},
+                   {"bytes_b", "BYTES B", CellKind::kBytes},
+                   {"delta_bytes", "DELTA", CellKind::kBytesChange},
+                   {"delta_percent", "OF A", CellKind::kPercentChange},
+                   {"delta_count", "COUNT DELTA", CellKind::kCountChange},
+                   {"quiet", "QUIET", CellKind::kCount, false, true},
+                   {"function", "STACK", CellKind::kText, true}};
+  const auto all = std::make_shared<const std::vector<Sides>>(sides_of(a, b));
+  const bool sampled = a.sample_mean != 0 || b.sample_mean != 0;
+  int64_t still = 0;
+  for (uint32_t i = 0; i < all->size(); ++i) {
+    const Sides& sides = (*all)[i];
+    const bool noise = is_quiet(sides, quiet) || (sampled && quiet.absolute == 0 && is_within_error(sides, a, b));
+    still += noise;
+    std::vector<Cell> cells(4);
+    if (sides.a != nullptr) cells[0] = number(sides.a->count), cells[2] = number(sides.a->bytes);
+    if (sides.b != nullptr) cells[1] = number(sides.b->count), cells[3] = number(sides.b->bytes);
+    cells.emplace_back(sides.bytes_change());
+    cells.emplace_back();
+    if (sides.a != nullptr && sides.a->bytes != 0)
+      cells.back() = 100 * static_cast<double>(sides.bytes_change()) / static_cast<double>(sides.a->bytes);
+    cells.emplace_back(sides.count_change());
+    cells.emplace_back(int64_t{noise});
+    cells.emplace_back(std::string());
+    table.add(std::move(cells), i).is_quiet = noise;
+  }
+  table.complete = [all](TableRow& row) {
+    row.details = details_of((*all)[row.source].key);
+    row.cells.back() = row.details[0].text;
+  };
+  Report report;
+  report.head = {side_text("A", a, what), side_text("B", b, what)};
+  if (still != 0)
+    report.head.push_back(fmt::format(
+        "{} changed by {}", plural_text(still, "stack has", "stacks have"),
+        quiet.absolute != 0 ? "less than " + bytes_text(quiet.absolute)
+        : sampled ? fmt::format("at most {}, or by no more than samples of the same do", percent_text(quiet.percent))
+                  : fmt::format("at most {}, in bytes and in number", percent_text(quiet.percent))));
+  report.add(std::move(table));
+  return report;
+}
+
+}  // namespace penna

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+// penna report alloc, leaks, temp and peak: what was allocated where, what of it was never freed, freed at once, or there when
+// the most was.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/alloc/alloc_rows.h"
+#include "report/frames.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+std::string counted(uint64_t value, const char* noun) { return plural_text(static_cast<int64_t>(value), noun); }
+std::string bytes(uint64_t value) { return bytes_text(static_cast<int64_t>(value)); }
+
+// A column of sums. With rows that hold others (functions) the first one is called SELF, and there is a second one of the
+// totals, by these names.
+struct SumColumn {
+  std::string_view key, title;
+  CellKind kind;
+  Cell (*value)(const AllocationSums&);
+  std::string_view total_key, total_title;
+  bool total_shown = false;
+  bool is_own_peak = false, in_groups = true;
+};
+
+constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
+
+const SumColumn kBytes = {
+    "bytes", "BYTES", CellKind::kBytes, [](const AllocationSums& s) { return number(s.bytes); }, "total_bytes",
+    "TOTAL", true};
+const SumColumn kCount = {"count",          "COUNT",
+                          CellKind::kCount, [](const AllocationSums& s) { return number(s.allocations); },
+                          "total_count",    "TOTAL COUNT"};
+const SumColumn kLive = {"live_bytes",       "LIVE",
+                         CellKind::kBytes,   [](const AllocationSums& s) { return number(s.live_bytes); },
+                         "total_live_bytes", "TOTAL LIVE"};
+const SumColumn kPeak = {"peak_bytes",       "PEAK",
+                         CellKind::kBytes,   [](const AllocationSums& s) { return number(s.peak_bytes); },
+                         "total_peak_bytes", "TOTAL PEAK"};
+const SumColumn kTemp = {"temp",           "TEMP",
+                         CellKind::kCount, [](const AllocationSums& s) { return number(s.temporary); },
+                         "total_temp",     "TOTAL TEMP"};
+const SumColumn kUnknownTemp = {
+    "temp", "TEMP", CellKind::kCount, [](const AllocationSums&) { return Cell{}; }, "total_temp", "TOTAL TEMP"};
+Cell live_blocks(const AllocationSums& sums) { return number(sums.live_blocks); }
+
+SumColumn main_column(SumColumn column, std::string_view key, std::string_view title) {
+  column.key = key;
+  column.title = title;
+  column.total_title = "TOTAL";
+  column.total_shown = true;
+  return column;
+}
+
+std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<SumColumn>& columns, bool totals) {
+  std::vector<Cell> cells;
+  cells.reserve(columns.size() * 2);
+  for (const SumColumn& column : columns) cells.push_back(column.value(row.self));
+  if (totals)
+    for (const SumColumn& column : columns) cells.push_back(column.value(row.total));
+  return cells;
+}
+
+// The rows with something in the first column, most first. `second`: where OWN PEAK is known, a column that is looked at where there is
+// nothing in the first; 0: none.
+Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t second = 0) {
+  Table table;
+  const bool totals = rows.have_totals();
+  if (!rows.are_stacks())
+    std::erase_if(columns, [&](const SumColumn& column) {
+      return column.is_own_peak ? !rows.know_own_peak() : !column.in_groups;
+    });
+  for (const SumColumn& column : columns) table.columns.push_back({column.key, column.title, column.kind});
+  if (totals) {
+    table.columns[0].key = table.columns[0].kind == CellKind::kBytes ? "self_bytes" : "self_count";
+    table.columns[0].title = "SELF";
+    table.order = kSorted;
+    for (const SumColumn& column : columns)
+      table.columns.push_back({column.total_key, column.total_title, column.kind, false, !column.total_shown});
+  }
+  rows.add_columns(table);
+  const size_t other_column = totals ? columns.size() : rows.know_own_peak() ? second : 0;
+  const auto is_empty = [](const Cell& cell) { return std::get<int64_t>(cell) == 0; };
+  for (uint32_t i = 0; i < rows.rows().size(); ++i) {
+    std::vector<Cell> cells = sum_cells(rows.rows()[i], columns, totals);
+    if (is_empty(cells[0]) && is_empty(cells[other_column])) {
+      // What allocated only blocks of 0 bytes is there all the same.
+      const AllocationSums& sums = totals ? rows.rows()[i].total : rows.rows()[i].self;
+      if (columns[0].kind != CellKind::kBytes || columns[0].value(sums) != kBytes.value(sums) || sums.allocations == 0)
+        continue;
+    }
+    rows.add_cells(i, cells);
+    table.add(std::move(cells), i);
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
+    return a.cells[0] != b.cells[0] ? a.cells[0] > b.cells[0] : a.cells[other_column] > b.cells[other_column];
+  });
+  rows.complete(table);
+  return table;
+}
+
+// " after 12 ms", since the start; nothing at the start.
+std::string after_text(const Recording& recording, uint64_t time) {
+  const uint64_t start = summarize(recording).first_time;
+  return time > start ? " after " + duration_text(recording.time().duration_ns(start, time)) : "";
+}
+
+std::string peak_text(const Recording& recording, const Allocations& heap) {
+  const HeapTotals total = heap.total();
+  std::string text =
+      fmt::format("{} in {} at the peak", bytes(total.peak_bytes), counted(total.peak_blocks, heap.family().block()));
+  if (busy_processes(heap) > 1) text += " of all processes together";
+  return text + after_text(recording, total.peak_time);
+}
+
+// Of several processes: which one held the most, and when. Empty: there is but one.
+std::string largest_process_text(const Recording& recording, const Allocations& heap) {
+  if (busy_processes(heap) < 2) return "";
+  const auto largest =
+      std::max_element(heap.processes().begin(), heap.processes().end(),
+                       [](const HeapTotals& a, const HeapTotals& b) { return a.peak_bytes < b.peak_bytes; });
+  const Process& process = recording.processes()[static_cast<size_t>(largest - heap.processes().begin())].process;
+  return fmt::format("the most that one process held: {} in {}, by {} ({}){} (--by process)",
+                     bytes(largest->peak_bytes), counted(largest->peak_blocks, heap.family().block()),
+                     process_name(process), process.pid, after_text(recording, largest->peak_time));
+}
+
+// Without suppressions: more can be said of a stack than its sums.
+Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  Table table;
+  table.details_key = "stack";
+  table.details_in_row = true;
+  table.columns = {
+      {"leaked_bytes", "LEAKED", CellKind::kBytes},          {"blocks", "BLOCKS", CellKind::kCount},
+      {"largest_bytes", "LARGEST", CellKind::kBytes},        {"first_ns", "FIRST", CellKind::kDuration, false, true},
+      {"last_ns", "LAST", CellKind::kDuration, false, true}, {"example", "EXAMPLE", CellKind::kAddress, false, true}};
+  add_process_columns(table);
+  add_place_columns(table, "STACK");
+  const auto leaks = std::make_shared<const std::vector<Leak>>(heap.leaks());
+  const uint64_t begin = summarize(recording).first_time;
+  for (uint32_t i = 0; i < leaks->size(); ++i) {
+    const Leak& leak = (*leaks)[i];
+    if (view.suppressor != nullptr && view.suppressor->suppresses(leak.process, leak.stack)) continue;
+    std::vector<Cell> cells = {number(leak.bytes),
+                               number(leak.blocks),
+                               leak.sizes.empty() ? Cell{} : number(leak.sizes.front()),
+                               recording.time().duration_ns(begin, leak.first_time),
+                               recording.time().duration_ns(begin, leak.last_time),
+                               static_cast<int64_t>(leak.example)};
+    add_process_cells(recording, leak.processes, leak.holder, cells);
+    add_place_cells(cells);
+    table.add(std::move(cells), i);
+  }
+  settle_process_columns(table, heap);
+  table.complete = [leaks, &names](TableRow& row) {
+    set_stack(row, (*leaks)[row.source].process, (*leaks)[row.source].stack, names);
+  };
+  return table;
+}
+
+Report report_of(const char* key, std::string head, Table table) {
+  Report report;
+  report.head.push_back(std::move(head));
+  table.key = key;
+  report.tables.push_back(std::move(table));
+  return report;
+}
+
+std::string temporary_text(const Allocations& heap) {
+  const bool maps = heap.family().space() == BlockSpace::kMaps;
+  if (heap.within() == 1)
+    return fmt::format("{} by their thread before it {} anything else", heap.family().freed(),
+                       maps ? "mapped" : "allocated");
+  return fmt::format("{} by their thread before it had {} {} more {}s", heap.family().freed(),
+                     maps ? "mapped" : "allocated", heap.within(), heap.family().block());
+}
+
+}  // namespace
+
+std::string sample_text(const Allocations& heap) {
+  const uint64_t samples = heap.total().samples;
+  if (!heap.is_estimated()) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
+  return fmt::format(
+      "estimated from a sample of {}: in 19 cases of 20, sums of bytes are right to {:.1f} %, those of a part of them "
+      "to "
+      "less",
+      counted(samples, "allocation"), 100 * std::min(1.0, kTwoSided95 * sampling_error(samples)));
+}
+
+std::string family_text(const Allocations& heap) {
+  return heap.family().is_heap() ? "" : fmt::format(" of the family {}", heap.family().name());
+}
+
+std::string end_text(const Recording& recording, const Allocations& heap) {
+  const bool several = busy_processes(heap) > 1;
+  if (reads_range(recording))
+    return several ? "at the end of the range or of their process" : "at the end of the range";
+  return several ? "at the end of each process" : "at the end";
+}
+
+std::string no_allocations_text(const Recording& recording, const Allocations& heap) {
+  const HeapTotals total = heap.total();
+  const std::string noun = heap.family().allocation() + std::string("s") + family_text(heap);
+  if (total.left_out == 0 && (recording.session().classes & kAllocEvents) == 0)
+    return fmt::format("No {} were recorded: record them with -k alloc.", noun);
+  if (total.left_out == 0 && reads_range(recording)) return fmt::format("There are no {} in the range.", noun);
+  if (total.left_out == 0) return fmt::format("No {} were recorded.", noun);
+  return fmt::format("The filters leave out all {}{}.", counted(total.left_out, heap.family().allocation()),
+                     family_text(heap));
+}
+
+std::string other_families_text(const Recording& recording, const Allocations& heap) {
+  std::vector<std::string> parts;
+  std::vector<std::string> names;
+  const OtherFamilies& others = heap.others();
+  if (others.mappings != 0) {
+    parts.push_back(counted(others.mappings, "mapping"));
+    names.emplace_back("maps");
+  }
+  if (others.pool_allocations != 0) {
+    const std::vector<std::string> pools = pool_names(recording);
+    parts.push_back(
+        fmt::format("{} in {}", counted(others.pool_allocations, "allocation"), counted(pools.size(), "pool")));
+    constexpr size_t kShown = 4;
+    for (size_t i = 0; i < pools.size() && i < kShown; ++i) names.push_back("pool:" + pools[i]);
+    if (pools.size() > kShown) names.emplace_back("...");
+  }
+  if (parts.empty()) return "";
+  return fmt::format("Not in these numbers: {}; --family shows them: {}.", fmt::join(parts, ", "),
+                     fmt::join(names, ", "));
+}
+
+AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor) {
+  AllocationSums left;
+  for (const StackAllocations& stack : heap.stacks())
+    if (stack.live_blocks != 0 && (suppressor == nullptr || !suppressor->suppresses(stack.process, stack.stack)))
+      left.add(stack);
+  return left;
+}
+
+Report alloc_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const HeapTotals total = heap.total();
+  const BlockFamily& family = heap.family();
+  const std::string temporary =
+      heap.knows_temporary() ? fmt::format(", {} temporary", count_text(static_cast<int64_t>(total.temporary))) : "";
+  std::string head =
+      fmt::format("{} of {} in all{}{}; {}; {} in {} live {}", counted(total.allocations, family.allocation()),
+                  bytes(total.bytes), family_text(heap), temporary, peak_text(recording, heap), bytes(total.live_bytes),
+                  counted(total.live_blocks, family.block()), end_text(recording, heap));
+  if (total.unmatched_frees != 0)
+    head +=
+        fmt::format("; {} of {}s whose {} {} (--unmatched)", counted(total.unmatched_frees, family.free()),
+                    family.block(), family.is_heap() || family.space() == BlockSpace::kPool ? "allocation" : "mapping",
+                    reads_range(recording) ? "is not in the range" : "was not recorded");
+  if (total.inherited_frees != 0)
+    head += fmt::format("; {} of {}s that forked processes had of their parents",
+                        counted(total.inherited_frees, family.free()), family.block());
+  if (total.allocations == 0) head = no_allocations_text(recording, heap);
+  SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
+  blocks.in_groups = false;
+  const auto rows = AllocationRows::make(recording, heap, names, view, false);
+  return report_of(
+      "alloc", std::move(head),
+      sums_table(*rows, {kBytes, kCount, kLive, blocks, kPeak, heap.knows_temporary() ? kTemp : kUnknownTemp}));
+}
+
+namespace {
+
+// Of processes that never came to where they free what they hold: a sentence for each, of many only how many they are.
+std::vector<std::string> sudden_ends(const Recording& recording, const Allocations& heap) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> sentences;
+  for (const ProcessSummary& process : summarize(recording).processes) {
+    const bool sudden =
+        process.how == EndKind::kSignaled || process.how == EndKind::kExec || process.how == EndKind::kStopped;
+    const uint64_t blocks = heap.processes()[process.process].live_blocks;
+    if (!process.ended || !sudden || blocks == 0) continue;
+    sentences.push_back(fmt::format("{} ({}) {}{}: what it held then, {}, may be no leaks.", process.name, process.pid,
+                                    process.how == EndKind::kSignaled ? "was " : "", process.end_text,
+                                    counted(blocks, heap.family().block())));
+  }
+  if (sentences.size() > kMost)
+    sentences = {
+        fmt::format("{} processes were killed, became other programs or went on: what they held then may be no "
+                    "leaks. 'penna report threads' shows how they ended.",
+                    sentences.size())};
+  return sentences;
+}
+
+// `suppressed`: what of it is no news; may be empty.
+std::string leaks_head(const Recording& recording, const Allocations& heap, const AllocationSums& left,
+                       const std::string& suppressed) {
+  const HeapTotals total = heap.total();
+  const BlockFamily& family = heap.family();
+  if (total.allocations == 0) return no_allocations_text(recording, heap);
+  if (left.live_blocks != 0)
+    return fmt::format("{} in {} not {} {}, of {} in {}{}", bytes(left.live_bytes),
+                       counted(left.live_blocks, family.block()), family.freed(), end_text(recording, heap),
+                       bytes(total.bytes), counted(total.allocations, family.allocation()), family_text(heap));
+  if (!suppressed.empty()) return fmt::format("Nothing leaked{} but {}.", family_text(heap), suppressed);
+  return fmt::format("Nothing leaked{}: all {} were {}.", family_text(heap),
+                     counted(total.allocations, fmt::format("recorded {}", family.block()).c_str()), family.freed());
+}
+
+}  // namespace
+
+Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const AllocationSums left = leaked(heap, view.suppressor);
+  const HeapTotals total = heap.total();
+  std::string suppressed;
+  if (left.live_blocks != total.live_blocks)
+    suppressed = fmt::format("{} of {} suppressed: --no-suppressions shows them",
+                             counted(total.live_blocks - left.live_blocks, heap.family().block()),
+                             bytes(total.live_bytes - left.live_bytes));
+  Report report = report_of("leaks", leaks_head(recording, heap, left, suppressed), {});
+  if (!suppressed.empty() && left.live_blocks != 0) report.head.push_back(suppressed);
+  if (view.by) {
+    SumColumn blocks = {"blocks", "BLOCKS", CellKind::kCount, live_blocks, "total_blocks", "TOTAL BLOCKS", true};
+    SumColumn main = main_column(kLive, "leaked_bytes", "LEAKED");
+    main.total_key = "total_bytes";
+    report.tables[0] = sums_table(*AllocationRows::make(recording, heap, names, view, true), {main, blocks});
+  } else {
+    report.tables[0] = leaks_by_stack(recording, heap, names, view);
+  }
+  report.tables[0].key = "leaks";
+  if (left.live_blocks != 0 && !reads_range(recording)) report.tail = sudden_ends(recording, heap);
+  return report;
+}
+
+Report temp_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const HeapTotals total = heap.total();
+  std::string head =
+      fmt::format("{} of {}{} temporary, {} of them: {}", count_text(static_cast<int64_t>(total.temporary)),
+                  counted(total.allocations, heap.family().allocation()), family_text(heap),
+                  bytes(total.temporary_bytes), temporary_text(heap));
+  if (total.allocations == 0) {
+    head = no_allocations_text(recording, heap);
+  } else if (!heap.knows_temporary()) {
+    head = kNoTemporaryOfSample;
+    head[0] = 'W';
+    head += '.';
+  }
+  const SumColumn data = {"temp_bytes",       "BYTES",
+                          CellKind::kBytes,   [](const AllocationSums& s) { return number(s.temporary_bytes); },
+                          "total_temp_bytes", "TOTAL BYTES"};
+  const SumColumn share = {
+      "percent",
+      "OF ITS OWN",
+      CellKind::kPercent,
+      [](const AllocationSums& s) {
+        return s.allocations == 0 ? Cell{}
+                                  : Cell{100 * static_cast<double>(s.temporary) / static_cast<double>(s.allocations)};
+      },
+      "total_percent",
+      "OF ITS TOTAL"};
+  const auto rows = AllocationRows::make(recording, heap, names, view, false);
+  return report_of("temp", std::move(head),
+                   sums_table(*rows, {main_column(kTemp, "temp", "TEMP"), data, share, kCount}));
+}
+
+Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const SumColumn blocks = {"peak_blocks",       "BLOCKS",
+                            CellKind::kCount,    [](const AllocationSums& s) { return number(s.peak_blocks); },
+                            "total_peak_blocks", "TOTAL BLOCKS"};
+  SumColumn own = {"own_peak_bytes",
+                   "OWN PEAK",
+                   CellKind::kBytes,
+                   [](const AllocationSums& s) { return number(s.own_peak_bytes); },
+                   "",
+                   ""};
+  own.is_own_peak = true;
+  const auto rows = AllocationRows::make(recording, heap, names, view, false);
+  Report report =
+      report_of("peak",
+                heap.total().allocations == 0
+                    ? no_allocations_text(recording, heap)
+                    : peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
+                sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
+  if (std::string largest = largest_process_text(recording, heap); !largest.empty())
+    report.head.push_back(std::move(largest));
+  return report;
+}
+
+}  // namespace penna

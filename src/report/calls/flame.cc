@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// See flame.h.
+#include "report/calls/flame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/printable.h"
+#include "report/text.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kNarrow = 4;  // columns: a narrower frame has no room for a word
+
+// Colours of xterm's 256, warm ones, dark text on them; grey for frames that stand for several.
+constexpr uint8_t kWarm[] = {172, 178, 179, 208, 209, 214, 215, 216, 220, 221};
+constexpr uint8_t kGrey = 250;
+
+uint64_t saturating(uint64_t a, uint64_t b) {
+  uint64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+std::string padded(std::string text, size_t width) {
+  const size_t is = display_width(text);
+  return is < width ? text.append(width - is, ' ') : text;
+}
+
+}  // namespace
+
+void Flame::add(std::string_view text) {
+  for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    rest_ += text.substr(0, end);
+    add_line(rest_);
+    rest_.clear();
+  }
+  rest_ += text;
+}
+
+void Flame::add_line(std::string_view line) {
+  const size_t space = line.rfind(' ');
+  uint64_t weight = 0;
+  if (space == std::string_view::npos ||
+      std::from_chars(line.data() + space + 1, line.data() + line.size(), weight).ptr != line.data() + line.size())
+    return;
+  std::string_view stack = line.substr(0, space);
+  uint32_t node = 0;
+  for (size_t at = 0; at <= stack.size();) {
+    const size_t end = std::min(stack.find(';', at), stack.size());
+    node = child(node, stack.substr(at, end - at));
+    at = end + 1;
+  }
+  nodes_[node].total = saturating(nodes_[node].total, weight);
+}
+
+uint32_t Flame::child(uint32_t parent, std::string_view name) {
+  auto number = numbers_.find(name);
+  if (number == numbers_.end()) {
+    number = numbers_.emplace(std::string(name), static_cast<uint32_t>(names_.size())).first;
+    names_.push_back(printable(name));
+  }
+  const auto [found, added] =
+      children_.try_emplace(pair_key(parent, number->second), static_cast<uint32_t>(nodes_.size()));
+  if (added) {
+    nodes_[parent].children.push_back(found->second);
+    nodes_.push_back({parent, number->second, 0, {}});
+  }
+  return found->second;
+}
+
+// Parents come before their children.
+void Flame::sum_up() {
+  for (size_t i = nodes_.size(); i-- > 1;)
+    nodes_[nodes_[i].parent].total = saturating(nodes_[nodes_[i].parent].total, nodes_[i].total);
+  for (Node& node : nodes_)
+    std::sort(node.children.begin(), node.children.end(), [this](uint32_t a, uint32_t b) {
+      return nodes_[a].total != nodes_[b].total ? nodes_[a].total > nodes_[b].total
+                                                : names_[nodes_[a].name] < names_[nodes_[b].name];
+    });
+}
+
+std::vector<Flame::Frame> Flame::below(const Frame& frame) const {
+  std::vector<Frame> frames;
+  if (frame.merged != 0 || frame.total == 0) return frames;
+  const std::vector<uint32_t>& children = nodes_[frame.node].children;
+  const double scale = static_cast<double>(frame.end - frame.begin) / static_cast<double>(frame.total);
+  double sum = 0;
+  const auto column = [&] { return std::min(frame.end, frame.begin + static_cast<size_t>(std::llround(sum * scale))); };
+  for (size_t i = 0; i < children.size(); ++i) {
+    Frame next{children[i], 0, column(), 0, nodes_[children[i]].total};
+    const size_t left = children.size() - i;
+    sum += static_cast<double>(next.total);
+    if (column() - next.begin < kNarrow && left > 1) {  // and all behind it are narrower
+      next.merged = left;
+      for (size_t j = i + 1; j < children.size(); ++j) {
+        next.total = saturating(next.total, nodes_[children[j]].total);
+        sum += static_cast<double>(nodes_[children[j]].total);
+      }
+    }
+    next.end = column();
+    if (next.end > next.begin) frames.push_back(next);
+    if (next.merged != 0) break;
+  }
+  return frames;
+}
+
+std::string Flame::label(const Frame& frame, size_t room, const FlameStyle& style, const std::string& all) const {
+  const char* dots = style.ascii ? "..." : "…";
+  if (frame.merged != 0) {
+    const std::string text = fmt::format("{}({})", dots, frame.merged);
+    return display_width(text) <= room ? text : cut_middle(dots, room);
+  }
+  const std::string& name = names_[nodes_[frame.node].name];
+  const double share = 100 * static_cast<double>(frame.total) / static_cast<double>(nodes_[0].total);
+  const std::string text = name + " " + (frame.node == 0 ? all : percent_text(share));
+  return display_width(text) <= room ? text : cut_middle(name, room);
+}
+
+std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style, const std::string& all) const {
+  std::string line;
+  size_t at = 0;
+  for (const Frame& frame : frames) {
+    line.append(frame.begin - at, ' ');
+    at = frame.end;
+    const size_t width = frame.end - frame.begin;
+    if (!style.color) {
+      line += width == 1 ? "|" : "[" + padded(label(frame, width - 2, style, all), width - 2) + "]";
+      continue;
+    }
+    // The last column stays free, so that neighbours of one colour are two.
+    const size_t field = width > 1 ? width - 1 : width;
+    const std::string& name = names_[nodes_[frame.node].name];
+    const uint8_t color = frame.merged != 0 ? kGrey : kWarm[TextHash{}(name) % std::size(kWarm)];
+    line += fmt::format("\033[38;5;16;48;5;{}m{}\033[0m", color, padded(label(frame, field, style, all), field));
+    if (width > field) line += ' ';
+  }
+  return line + "\n";
+}
+
+bool Flame::print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink) {
+  add("\n");
+  sum_up();
+  const uint64_t total = nodes_[0].total;
+  if (total == 0) return sink(fmt::format("There is nothing to draw: no weight {} was recorded.\n", unit.noun));
+  const std::string all = fmt::format("{} {}", cell_text(number(total), unit.kind), unit.noun);
+  std::vector<Frame> frames = {{0, 0, 0, style.width, total}};
+  for (size_t rows = 0; !frames.empty(); ++rows) {
+    if (rows == kMaxRows) return sink(fmt::format("What lies deeper than {} calls is not drawn.\n", kMaxRows));
+    if (!sink(row(frames, style, all))) return false;
+    std::vector<Frame> next;
+    for (const Frame& frame : frames) {
+      const std::vector<Frame> its = below(frame);
+      next.insert(next.end(), its.begin(), its.end());
+    }
+    frames = std::move(next);
+  }
+  return true;
+}
+
+}  // namespace penna

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Flame: stacks with a weight as an icicle: each function below its caller, as wide as its share of all.
+//
+//   [all 1.23 s of calls                                                       ]
+//   [main 100 %                                                                ]
+//   [parse 61.0 %                              ][write 30.5 %         ]
+//   [lex 40.1 %                   ][...(7)]     [flush 30.5 %         ]
+//
+// What has nothing below it did the rest itself. Frames too narrow for a word are one: "...(7)".
+// Usage: add() what penna export folded writes, in pieces of any size; print() once.
+// Invariant: a frame lies within its caller's columns; the widest stand left. Names are cut by columns, never within a character.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "report/print.h"
+#include "report/table.h"
+
+namespace penna {
+
+struct FlameStyle {
+  size_t width = 80;   // columns, at least 20
+  bool color = false;  // frames are coloured fields, else they stand in brackets
+  bool ascii = true;   // but for names
+};
+
+// What the weights are: "1.23 s of calls".
+struct FlameUnit {
+  CellKind kind;
+  const char* noun;
+};
+
+class Flame {
+ public:
+  static constexpr size_t kMaxRows = 200;
+
+  // Lines "outer;inner NUMBER"; those that are none are passed over.
+  void add(std::string_view text);
+  // False when the sink did. Without any weight, a sentence.
+  bool print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink);
+
+ private:
+  struct Node {
+    uint32_t parent, name;
+    uint64_t total = 0;
+    std::vector<uint32_t> children;  // widest first, once sorted
+  };
+  // A row's field: a node, or those of its callees that are too narrow.
+  struct Frame {
+    uint32_t node = 0;
+    size_t merged = 0;          // 0: the node itself
+    size_t begin = 0, end = 0;  // columns
+    uint64_t total = 0;
+  };
+  void add_line(std::string_view line);
+  uint32_t child(uint32_t parent, std::string_view name);
+  void sum_up();
+  std::vector<Frame> below(const Frame& frame) const;
+  std::string row(const std::vector<Frame>& frames, const FlameStyle& style, const std::string& all) const;
+  std::string label(const Frame& frame, size_t room, const FlameStyle& style, const std::string& all) const;
+
+  std::string rest_;  // of a line whose end has not come
+  std::vector<Node> nodes_ = {{0, 0, 0, {}}};
+  std::vector<std::string> names_ = {"all"};
+  TextMap<uint32_t> numbers_;
+  NumberMap<uint32_t> children_;  // parent, name -> node
+};
+
+}  // namespace penna

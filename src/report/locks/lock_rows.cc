@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// See lock_rows.h.
+#include "report/locks/lock_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "model/events/sampling.h"
+#include "model/names/function_pattern.h"
+#include "report/frames.h"
+#include "report/locks/lock_findings.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+bool has_library(const Recording& recording, std::string_view begin) {
+  return std::any_of(recording.processes().begin(), recording.processes().end(), [&](const RecordedProcess& process) {
+    return std::any_of(process.modules.begin(), process.modules.end(),
+                       [&](const Module& one) { return base_name(one.path).starts_with(begin); });
+  });
+}
+
+// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is seen. Qt's QMutex is
+// taken by code in whoever uses it, when it is free; the library's functions are called when it is not.
+void add_unseen(const Recording& recording, std::vector<std::string>& head) {
+  if (has_library(recording, "libgomp.so"))
+    head.push_back(
+        "What OpenMP's threads wait for inside libgomp is not seen, but its locks: 'penna record -k calls --libcalls' "
+        "tells the time in GOMP_barrier.");
+  if (has_library(recording, "libQt5Core.so") || has_library(recording, "libQt6Core.so"))
+    head.push_back(
+        "Of Qt's QMutex only waits are seen, as futexes that nobody is known to hold: who takes a free one calls no "
+        "function.");
+}
+
+}  // namespace
+
+LockChoice::LockChoice(const Locks& locks, const LockNames& name_of, const std::string& wanted)
+    : locks_(locks), name_of_(name_of), wanted_(wanted) {
+  if (wanted.empty()) return;
+  const FunctionPattern pattern(wanted);
+  for (const LockStats& lock : locks.all()) {
+    const std::string name = name_of(lock);
+    chosen_.push_back(name == wanted || pattern.matches(name));
+  }
+}
+
+const LockStats* LockChoice::worst() const {
+  for (const LockStats* lock : locks_.by_wait())
+    if (has_holder(lock->kind) && has(*lock)) return lock->wait.count() == 0 ? nullptr : lock;
+  return nullptr;
+}
+
+std::vector<std::string> LockChoice::head(const Recording& recording) const {
+  const LockCounts counts = locks_.counts(filter());
+  if (locks_.by_wait().empty()) {
+    std::vector<std::string> head = {reads_range(recording) ? "No lock was used in this time."
+                                                            : "No locks were recorded."};
+    add_unseen(recording, head);
+    return head;
+  }
+  if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
+    return {fmt::format("No lock is called {}.", wanted_)};
+  std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst(), filter())};
+  if (counts.contended != 0)
+    head.push_back(fmt::format(
+        "{} taken {}, {} after waiting, {} in all", plural_text(static_cast<int64_t>(counts.locks), "lock"),
+        plural_text(static_cast<int64_t>(counts.acquisitions), "time"),
+        count_text(static_cast<int64_t>(counts.contended)), duration_text(ticks_to_ns(recording, counts.wait_time))));
+  if (const uint64_t sample = lock_sample(recording); sample > 1)
+    head.push_back(fmt::format(
+        "Of acquisitions without waiting one in {} was recorded: their numbers, and the time of holds, are estimates",
+        count_text(static_cast<int64_t>(sample))));
+  if (const uint64_t out = sum_of(&LockStats::short_waits); out != 0)
+    head.push_back(
+        fmt::format("{} left out as shorter than --min-wait", plural_text(static_cast<int64_t>(out), "wait")));
+  add_unseen(recording, head);
+  return head;
+}
+
+uint64_t LockChoice::sum_of(uint64_t LockStats::*counter) const {
+  uint64_t sum = 0;
+  for (const LockStats& lock : locks_.all())
+    if (has(lock)) sum += lock.*counter;
+  return sum;
+}
+
+Cell lock_percentile(const Recording& recording, const Distribution& distribution, double share) {
+  if (distribution.count() == 0) return Cell{};
+  return ticks_to_ns(recording, share >= 1 ? distribution.max() : distribution.percentile(share));
+}
+
+}  // namespace penna

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// penna report order: locks that are taken in orders that contradict each other, with the stacks of both orders.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/events/sampling.h"
+#include "report/frames.h"
+#include "report/locks/deadlock_rows.h"
+#include "report/locks/wait_reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// Of the cycles in which threads can wait for each other.
+size_t locks_in_cycles(const LockOrder& order) {
+  std::vector<uint32_t> locks;
+  for (const Inversion& inversion : order.inversions())
+    if (!inversion.one_thread)
+      for (const uint32_t edge : inversion.edges) locks.push_back(order.edges()[edge].from);
+  std::sort(locks.begin(), locks.end());
+  return static_cast<size_t>(std::unique(locks.begin(), locks.end()) - locks.begin());
+}
+
+std::string seen_text(const LockOrder& order) {
+  return fmt::format("{}, {} seen", plural_text(static_cast<int64_t>(order.held().locks()), "lock"),
+                     plural_text(static_cast<int64_t>(order.edges().size()), "order"));
+}
+
+std::string order_head(const LockOrder& order) {
+  if (order.held().locks() == 0)
+    return reads_range(order.held().recording()) ? "No lock was used in this time." : "No locks were recorded.";
+  const uint64_t cycles = order.possible_deadlocks();
+  if (cycles == 0) return fmt::format("No locks are taken in contradicting orders: {}.", seen_text(order));
+  const size_t locks = locks_in_cycles(order);
+  if (cycles == 1 && locks == 2)
+    return fmt::format("2 locks are taken in both orders: a deadlock is possible. ({})", seen_text(order));
+  return fmt::format("{} locks are taken in contradicting orders, in {}: {} possible. ({})",
+                     count_text(static_cast<int64_t>(locks)), plural_text(static_cast<int64_t>(cycles), "cycle"),
+                     cycles == 1 ? "a deadlock is" : "deadlocks are", seen_text(order));
+}
+
+void add_left_out(const LockOrder& order, std::vector<std::string>& tail) {
+  const auto cycles = [](uint64_t count) { return plural_text(static_cast<int64_t>(count), "cycle"); };
+  const auto one_thread = order.inversions().size() - order.possible_deadlocks();
+  if (one_thread != 0)
+    tail.push_back(
+        fmt::format("{} of too few threads for a deadlock so far: one thread took the locks in more than one order.",
+                    cycles(one_thread)));
+  if (order.gated() != 0)
+    tail.push_back(fmt::format("{} not shown: another lock is always held around them, so no two threads meet there.",
+                               cycles(order.gated())));
+  if (order.of_readers() != 0)
+    tail.push_back(fmt::format(
+        "{} not shown: of readers only, who do not wait for each other (unless the rwlock prefers writers).",
+        cycles(order.of_readers())));
+  if (order.is_cut()) tail.push_back("There are too many orders to look for all cycles: there may be more.");
+  if (order.left_out() != 0)
+    tail.push_back(fmt::format("{} beyond the first {} orders were not looked at.",
+                               plural_text(static_cast<int64_t>(order.left_out()), "time"),
+                               count_text(static_cast<int64_t>(LockOrder::kMostOrders))));
+  if (lock_sample(order.held().recording()) > 1)
+    tail.push_back("Only a sample of the acquisitions was recorded (record --sample-locks): orders are missing.");
+  if (order.held().too_many() != 0)
+    tail.push_back(fmt::format("{} by threads that held more than {} locks were not looked at.",
+                               plural_text(static_cast<int64_t>(order.held().too_many()), "acquisition"),
+                               HolderTracker::kMostHeld));
+}
+
+std::string threads_text(const OrderEdge& edge, const WaitTexts& texts) {
+  std::string text = texts.thread(edge.thread);
+  const uint32_t others = edge.listed_threads - 1;
+  if (edge.more_threads) return text + " and more";
+  return others == 0 ? text : text + fmt::format(" and {} more", others);
+}
+
+}  // namespace
+
+Table inversions_table(const LockOrder& order, const WaitTexts& texts) {
+  Table table;
+  table.key = "inversions";
+  table.title = "Locks taken in contradicting orders";
+  table.details_key = "stacks";
+  table.columns = {{"cycle", "CYCLE", CellKind::kNumber},
+                   {"count", "COUNT", CellKind::kCount},
+                   {"first_ns", "FIRST AT", CellKind::kDuration},
+                   {"one_thread", "ONE THREAD", CellKind::kNumber, false, true},
+                   {"alike", "ALIKE", CellKind::kNumber, false, true},
+                   {"pid", "PID", CellKind::kNumber, false, true},
+                   {"thread", "THREAD", CellKind::kText, true},
+                   {"held", "HELD", CellKind::kText, true},
+                   {"taken", "THEN TAKEN", CellKind::kText, true}};
+  std::vector<uint32_t> edges;
+  for (uint32_t i = 0; i < order.inversions().size(); ++i) {
+    const Inversion& inversion = order.inversions()[i];
+    for (const uint32_t index : inversion.edges) {
+      const OrderEdge& edge = order.edges()[index];
+      const uint32_t process = texts.held().objects()[edge.from].process;
+      table.add({int64_t{i + 1}, number(edge.count), texts.since_start(edge.first_time), int64_t{inversion.one_thread},
+                 number(inversion.alike), int64_t{texts.recording().processes()[process].process.pid}, std::string(),
+                 std::string(), std::string()},
+                static_cast<uint32_t>(edges.size()));
+      edges.push_back(index);
+    }
+  }
+  table.complete = [&order, texts, edges](TableRow& row) {
+    const OrderEdge& edge = order.edges()[edges[row.source]];
+    const uint32_t process = texts.held().objects()[edge.from].process;
+    row.cells[6] = threads_text(edge, texts);
+    row.cells[7] = texts.object(edge.from);
+    row.cells[8] = texts.object(edge.to);
+    texts.add_stack(row.details, fmt::format("holds {}, taken in", texts.object(edge.from)), process, edge.from_stack);
+    texts.add_stack(row.details, fmt::format("and takes {} in", texts.object(edge.to)), process, edge.to_stack);
+  };
+  return table;
+}
+
+Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end) {
+  Report report;
+  report.head = deadlock_sentences(deadlocks, texts);
+  report.head.push_back(order_head(order));
+  Table stuck = deadlock_table(deadlocks, texts, end);
+  stuck.is_aside = true;
+  report.add(std::move(stuck));
+  report.add(inversions_table(order, texts));
+  uint64_t alike = 0;
+  for (const Inversion& inversion : order.inversions()) alike += inversion.alike;
+  if (alike != 0)
+    report.tail.push_back(fmt::format("{} of other locks, taken in the same places, are not listed.",
+                                      plural_text(static_cast<int64_t>(alike), "more cycle")));
+  add_left_out(order, report.tail);
+  return report;
+}
+
+}  // namespace penna

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The reports about who waits for whom: penna report order and chains.
+//
+// Invariant: as in reports.h: the arguments outlive the report until select_rows() has run on its tables.
+#pragma once
+
+#include "model/locks/critical_path.h"
+#include "model/locks/deadlocks.h"
+#include "model/locks/lock_order.h"
+#include "model/locks/wait_chains.h"
+#include "report/locks/wait_texts.h"
+#include "report/table.h"
+
+namespace penna {
+
+// `end`: ticks, of the recording or the part of it that was read.
+Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end);
+// Of that report the table of cycles: a row for each order in them.
+Table inversions_table(const LockOrder& order, const WaitTexts& texts);
+// Chains of waits for locks, and of those for what another thread does.
+Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end);
+// What the time of a thread was spent on, and whom it waited for.
+Report path_report(const CriticalPath& path, const WaitTexts& texts);
+
+}  // namespace penna

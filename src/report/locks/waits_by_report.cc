@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// penna report waits --by: what was waited, added up by who or where or for what.
+//
+// Invariant: the times of the rows of a table add up to all that was waited, as far as locks are chosen.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "report/frames.h"
+#include "report/locks/lock_findings.h"
+#include "report/locks/lock_rows.h"
+#include "report/reports.h"
+#include "report/units.h"
+
+namespace penna {
+namespace {
+
+// Sums by what a row is called.
+class WaitSums {
+ public:
+  void add(const std::string& name, const WaitSum& more) {
+    const auto [found, added] = by_name_.try_emplace(name, static_cast<uint32_t>(rows_.size()));
+    if (added) rows_.push_back({name, {}});
+    rows_[found->second].second.add(more);
+  }
+  const std::vector<std::pair<std::string, WaitSum>>& sorted() {
+    std::stable_sort(rows_.begin(), rows_.end(), [](auto& a, auto& b) { return a.second.time > b.second.time; });
+    return rows_;
+  }
+
+ private:
+  TextMap<uint32_t> by_name_;
+  std::vector<std::pair<std::string, WaitSum>> rows_;
+};
+
+std::string or_not_known(std::string name) { return name.empty() ? "(not known)" : name; }
+
+std::string process_text(const Recording& recording, uint32_t process) {
+  const Process& one = recording.processes()[process].process;
+  return fmt::format("{} (pid {})", process_name(one), one.pid);
+}
+
+std::string holder_of_pair(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
+  const std::string function = name_of.function(other_process(locks.all()[pair.lock], pair), pair.other_stack);
+  return function.empty() ? other_side_text(locks, pair, name_of) : function;
+}
+
+WaitSums wait_sums_by(const Recording& recording, const Locks& locks, const LockChoice& choice,
+                      const LockNames& name_of, WaitsBy by, bool of_holders) {
+  WaitSums sums;
+  const auto is_shown = [&](const LockStats& lock) { return has_holder(lock.kind) == of_holders && choice.has(lock); };
+  if (by == WaitsBy::kThread) {
+    const std::vector<WaitSum>& threads = locks.thread_waits(of_holders);
+    for (uint32_t i = 0; i < threads.size(); ++i)
+      if (threads[i].waits != 0) sums.add(name_of.thread(i), threads[i]);
+  } else if (by == WaitsBy::kHolder) {
+    for (const WaitPair& pair : locks.pairs())
+      if (is_shown(locks.all()[pair.lock]))
+        sums.add(holder_of_pair(locks, pair, name_of), {pair.waits, pair.time, pair.longest, pair.open});
+  } else {
+    for (const WaitStack& one : locks.wait_stacks()) {
+      const LockStats& lock = locks.all()[one.lock];
+      if (!is_shown(lock)) continue;
+      sums.add(by == WaitsBy::kLock      ? name_of(lock)
+               : by == WaitsBy::kProcess ? process_text(recording, lock.process)
+                                         : or_not_known(name_of.function(lock.process, one.stack)),
+               one.sum);
+    }
+  }
+  return sums;
+}
+
+const char* title_of_waits(WaitsBy by, bool of_holders) {
+  switch (by) {
+    case WaitsBy::kFunction: return "WAITED IN";
+    case WaitsBy::kHolder: return of_holders ? "HELD MEANWHILE BY" : "WOKEN BY";
+    case WaitsBy::kLock: return of_holders ? "LOCK" : "WHAT";
+    case WaitsBy::kThread: return "THREAD";
+    case WaitsBy::kProcess: return "PROCESS";
+  }
+  return "";
+}
+const char* key_of_waits(WaitsBy by) {
+  constexpr const char* kKeys[] = {"function", "holder", "lock", "thread", "process"};
+  return kKeys[static_cast<int>(by)];
+}
+
+Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, bool of_holders) {
+  Table table;
+  table.key = of_holders ? "waits" : "other_waits";
+  if (!of_holders) table.title = "Waits for what nobody holds";
+  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
+                   {"percent", "SHARE", CellKind::kPercent},
+                   {"waits", "WAITS", CellKind::kCount},
+                   {"avg_wait_ns", "AVG", CellKind::kDuration},
+                   {"max_wait_ns", "MAX", CellKind::kDuration},
+                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
+                   {key_of_waits(by), title_of_waits(by, of_holders), CellKind::kText, true}};
+  WaitSum all;
+  for (const auto& [name, sum] : sums.sorted()) all.add(sum);
+  for (const auto& [name, sum] : sums.sorted()) {
+    const double share = all.time == 0 ? 0 : 100 * static_cast<double>(sum.time) / static_cast<double>(all.time);
+    table.add({ticks_to_ns(recording, sum.time), Cell{share}, number(sum.waits),
+               ticks_to_ns(recording, sum.time / std::max<uint64_t>(sum.waits, 1)), ticks_to_ns(recording, sum.longest),
+               number(sum.open), name});
+  }
+  return table;
+}
+
+}  // namespace
+
+Report waits_by_report(const Recording& recording, const Locks& locks, Names& names, WaitsBy by, const LockView& view) {
+  const LockNames name_of(recording, names, view.blocks);
+  const LockChoice choice(locks, name_of, view.lock);
+  Report report;
+  report.head = choice.head(recording);
+  for (const bool of_holders : {true, false}) {
+    Table table =
+        wait_sums_table(recording, wait_sums_by(recording, locks, choice, name_of, by, of_holders), by, of_holders);
+    if (table.rows.empty() && of_holders) report.head.push_back("No lock was waited for.");
+    report.add(std::move(table));
+  }
+  report.tail = lock_findings(recording, locks, name_of, choice.filter());
+  return report;
+}
+
+}  // namespace penna

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// See dwarf_types.h.
+#include "symbols/dwarf/dwarf_types.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+namespace penna {
+namespace {
+
+constexpr size_t kMaxMembers = 4096;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 40;  // of a type: more is damage, and sums of two cannot overflow
+
+TypeKind kind_of_base(Dwarf_Die* die, std::string_view name, uint64_t bytes) {
+  switch (number_of(die, DW_AT_encoding).value_or(0)) {
+    case DW_ATE_boolean: return TypeKind::kBool;
+    case DW_ATE_signed: return TypeKind::kSigned;
+    case DW_ATE_unsigned:
+    case DW_ATE_UTF: return TypeKind::kUnsigned;
+    // `char` is signed for x86-64, but with -funsigned-char it is not.
+    case DW_ATE_signed_char: return name == "char" ? TypeKind::kChar : TypeKind::kSigned;
+    case DW_ATE_unsigned_char: return name == "char" ? TypeKind::kChar : TypeKind::kUnsigned;
+    case DW_ATE_float:
+      return bytes == 16 && (name == "__float128" || name == "_Float128") ? TypeKind::kQuad : TypeKind::kFloat;
+    case DW_ATE_complex_float: return TypeKind::kComplex;
+    case DW_ATE_decimal_float: return TypeKind::kDecimal;
+    default: return TypeKind::kUnknown;
+  }
+}
+
+bool is_constructor_of(std::string_view method, std::string_view type) {
+  return !method.empty() && method == type.substr(0, type.find('<'));
+}
+
+}  // namespace
+
+std::string_view text_of(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  const char* text = ::dwarf_formstring(::dwarf_attr_integrate(die, name, &attribute));
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+std::optional<uint64_t> number_of(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  if (::dwarf_formudata(::dwarf_attr_integrate(die, name, &attribute), &value) != 0) return std::nullopt;
+  return value;
+}
+
+bool flag_of(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  bool value = false;
+  return ::dwarf_formflag(::dwarf_attr_integrate(die, name, &attribute), &value) == 0 && value;
+}
+
+bool is_declared(Dwarf_Die* die) { return ::dwarf_hasattr(die, DW_AT_declaration) != 0; }
+
+DwarfType TypeReader::type_of(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  if (::dwarf_attr_integrate(die, DW_AT_type, &attribute) == nullptr) {
+    DwarfType nothing;
+    nothing.kind = TypeKind::kVoid;
+    return nothing;
+  }
+  Dwarf_Die type;
+  if (depth_ == kMaxDepth || ::dwarf_formref_die(&attribute, &type) == nullptr) return {};
+  ++depth_;
+  DwarfType stripped = strip(type);
+  --depth_;
+  return stripped;
+}
+
+DwarfType TypeReader::strip(Dwarf_Die die) {
+  DwarfType type;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    if (!spend()) return {};
+    switch (::dwarf_tag(&die)) {
+      case DW_TAG_typedef:
+      case DW_TAG_const_type:
+      case DW_TAG_volatile_type:
+      case DW_TAG_restrict_type:
+      case DW_TAG_atomic_type:
+      case DW_TAG_immutable_type: {
+        Dwarf_Attribute attribute;
+        Dwarf_Die next;
+        if (::dwarf_attr(&die, DW_AT_type, &attribute) == nullptr) {
+          type.kind = TypeKind::kVoid;  // const void
+          return type;
+        }
+        if (::dwarf_formref_die(&attribute, &next) == nullptr) return {};
+        die = next;
+        continue;
+      }
+      default: {
+        // Declared here, described in a unit of its own (-fdebug-types-section).
+        Dwarf_Attribute attribute;
+        Dwarf_Die whole;
+        if (::dwarf_attr(&die, DW_AT_signature, &attribute) == nullptr ||
+            ::dwarf_formref_die(&attribute, &whole) == nullptr) {
+          break;
+        }
+        die = whole;
+        continue;
+      }
+    }
+    break;
+  }
+  type.die = die;
+  type.name = text_of(&die, DW_AT_name);
+  type.bytes = std::min(number_of(&die, DW_AT_byte_size).value_or(0), kMaxBytes);
+  switch (::dwarf_tag(&die)) {
+    case DW_TAG_base_type: type.kind = kind_of_base(&die, type.name, type.bytes); break;
+    case DW_TAG_unspecified_type:  // decltype(nullptr)
+    case DW_TAG_pointer_type:
+      type.kind = TypeKind::kPointer;
+      type.bytes = 8;
+      break;
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+      type.kind = TypeKind::kReference;
+      type.bytes = 8;
+      break;
+    case DW_TAG_ptr_to_member_type: {
+      Dwarf_Attribute attribute;
+      Dwarf_Die to;
+      bool method = ::dwarf_formref_die(::dwarf_attr(&die, DW_AT_type, &attribute), &to) != nullptr &&
+                    ::dwarf_tag(&to) == DW_TAG_subroutine_type;
+      type.kind = method ? TypeKind::kMethodPointer : TypeKind::kSigned;  // of data: an offset, -1 is null
+      type.bytes = method ? 16 : 8;
+      break;
+    }
+    case DW_TAG_enumeration_type: {
+      type.kind = TypeKind::kEnum;
+      Dwarf_Die probe = die;
+      const DwarfType under = type_of(&probe);
+      type.is_signed = under.kind == TypeKind::kSigned || under.kind == TypeKind::kChar;
+      if (type.bytes == 0) type.bytes = under.bytes;
+      if (is_declared(&die) && type.bytes == 0) type.kind = TypeKind::kUnknown;
+      break;
+    }
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+      type.kind = class_kind(type);
+      if (type.kind == TypeKind::kString) type.bytes = 32;
+      break;
+    case DW_TAG_union_type: type.kind = is_declared(&die) ? TypeKind::kUnknown : TypeKind::kUnion; break;
+    case DW_TAG_array_type:
+      type.kind = flag_of(&die, DW_AT_GNU_vector) ? TypeKind::kVector : TypeKind::kArray;
+      if (type.bytes == 0)
+        type.bytes = std::min(elements(type).value_or(0) * std::min(target_of(type).bytes, kMaxBytes >> 32), kMaxBytes);
+      break;
+    default: break;
+  }
+  return type;
+}
+
+std::optional<uint64_t> TypeReader::elements(const DwarfType& type) {
+  constexpr uint64_t kMax = uint64_t{1} << 31;  // a product of two fits
+  uint64_t all = 1;
+  bool bounded = false;
+  Dwarf_Die die = type.die, child;
+  for (int found = ::dwarf_child(&die, &child); found == 0 && spend(); found = ::dwarf_siblingof(&child, &child)) {
+    if (::dwarf_tag(&child) != DW_TAG_subrange_type) continue;
+    auto count = number_of(&child, DW_AT_count);
+    if (auto last = number_of(&child, DW_AT_upper_bound)) count = *last + 1;  // -1 + 1: an array of none
+    if (!count) return std::nullopt;
+    all = std::min(all * std::min(*count, kMax), kMax);
+    bounded = true;
+  }
+  if (!bounded) return std::nullopt;
+  return all;
+}
+
+std::optional<DwarfMember> TypeReader::read_member(Dwarf_Die child) {
+  DwarfMember member;
+  member.die = child;
+  member.base = ::dwarf_tag(&child) == DW_TAG_inheritance;
+  member.virtual_base = member.base && number_of(&child, DW_AT_virtuality).value_or(0) != 0;
+  member.artificial = flag_of(&child, DW_AT_artificial);
+  if (!member.base) member.name = text_of(&child, DW_AT_name);
+  member.type = type_of(&child);
+  if (member.virtual_base) return member;
+  if (auto offset = number_of(&child, DW_AT_data_member_location)) {
+    member.offset = *offset;
+  } else if (::dwarf_hasattr(&child, DW_AT_data_member_location)) {
+    return std::nullopt;  // an expression
+  }
+  if (auto bits = number_of(&child, DW_AT_bit_size)) {
+    member.bits = *bits;
+    if (auto first = number_of(&child, DW_AT_data_bit_offset)) {
+      member.first_bit = *first;
+    } else if (auto from_top = number_of(&child, DW_AT_bit_offset)) {  // DWARF 3: counted from the top of the storage
+      const uint64_t storage = number_of(&child, DW_AT_byte_size).value_or(member.type.bytes) * 8;
+      if (*from_top > storage || *bits > storage - *from_top) return std::nullopt;
+      member.first_bit = member.offset * 8 + storage - *from_top - *bits;
+    } else {
+      member.first_bit = member.offset * 8;
+    }
+    member.offset = member.first_bit / 8;
+  }
+  if (member.offset > kMaxBytes || member.bits > 1024) return std::nullopt;
+  return member;
+}
+
+std::optional<std::vector<DwarfMember>> TypeReader::members(const DwarfType& type) {
+  std::vector<DwarfMember> all;
+  Dwarf_Die die = type.die, child;
+  for (int found = ::dwarf_child(&die, &child); found == 0; found = ::dwarf_siblingof(&child, &child)) {
+    if (!spend() || all.size() == kMaxMembers) return std::nullopt;
+    const int tag = ::dwarf_tag(&child);
+    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
+    // DWARF 4 calls a static member DW_TAG_member too.
+    if (flag_of(&child, DW_AT_external) || flag_of(&child, DW_AT_declaration)) continue;
+    auto member = read_member(child);
+    if (!member) return std::nullopt;
+    all.push_back(*member);
+  }
+  return all;
+}
+
+// By what the class itself declares. A function that is defaulted where it is declared stays trivial; an artificial one
+// was not declared; a deleted one cannot be chosen, and when all are, there is nothing to copy with.
+std::optional<bool> TypeReader::declared_non_trivial(const DwarfType& type) {
+  bool copies_deleted = false, copies_left = false;
+  Dwarf_Die die = type.die, child;
+  for (int found = ::dwarf_child(&die, &child); found == 0; found = ::dwarf_siblingof(&child, &child)) {
+    if (!spend()) return std::nullopt;
+    if (::dwarf_tag(&child) != DW_TAG_subprogram) continue;
+    if (number_of(&child, DW_AT_virtuality).value_or(0) != 0) return true;
+    if (flag_of(&child, DW_AT_artificial)) continue;
+    const std::string_view name = text_of(&child, DW_AT_name);
+    const bool defaulted = number_of(&child, DW_AT_defaulted).value_or(0) == DW_DEFAULTED_in_class;
+    const bool deleted = flag_of(&child, DW_AT_deleted);
+    if (!name.empty() && name.front() == '~') {
+      if (!defaulted) return true;  // deleted as well
+      continue;
+    }
+    if (!is_constructor_of(name, type.name)) continue;
+    // The first parameter behind `this` refers to the class itself: a copy or move constructor.
+    Dwarf_Die parameter;
+    bool self = false;
+    for (int more = ::dwarf_child(&child, &parameter); more == 0; more = ::dwarf_siblingof(&parameter, &parameter)) {
+      if (!spend()) return std::nullopt;
+      if (::dwarf_tag(&parameter) != DW_TAG_formal_parameter || flag_of(&parameter, DW_AT_artificial)) continue;
+      const DwarfType taken = type_of(&parameter);
+      if (taken.kind == TypeKind::kReference) {
+        DwarfType to = target_of(taken);
+        self = to.kind == TypeKind::kClass && to.die.addr == type.die.addr;
+      }
+      break;
+    }
+    if (!self) continue;
+    if (!defaulted && !deleted) return true;
+    (deleted ? copies_deleted : copies_left) = true;
+  }
+  return copies_deleted && !copies_left;
+}
+
+std::optional<bool> TypeReader::by_reference(const DwarfType& type, int depth) {
+  if (depth > kMaxDepth) return std::nullopt;
+  if (type.kind == TypeKind::kArray) {
+    const DwarfType element = target_of(type);
+    return by_reference(element, depth + 1);
+  }
+  if (type.kind == TypeKind::kUnknown) return std::nullopt;
+  if (type.kind == TypeKind::kString || type.kind == TypeKind::kSmartPointer) return true;
+  if (type.kind != TypeKind::kClass && type.kind != TypeKind::kUnion) return false;
+  Dwarf_Die die = type.die;
+  switch (number_of(&die, DW_AT_calling_convention).value_or(0)) {
+    case DW_CC_pass_by_reference: return true;
+    case DW_CC_pass_by_value: return false;
+    default: break;
+  }
+  if (auto declared = declared_non_trivial(type); !declared || *declared) return declared;
+  auto parts = members(type);
+  if (!parts) return std::nullopt;
+  for (const DwarfMember& part : *parts) {
+    if (part.virtual_base || (part.artificial && part.name.substr(0, 5) == "_vptr")) return true;
+    if (auto inner = by_reference(part.type, depth + 1); !inner || *inner) return inner;
+  }
+  return false;
+}
+
+}  // namespace penna

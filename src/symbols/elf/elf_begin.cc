@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// See elf_begin.h.
+#include "symbols/elf/elf_begin.h"
+
+#include <dlfcn.h>
+
+#include "base/file_copy.h"
+
+namespace {
+
+using ElfBegin = Elf* (*)(int, Elf_Cmd, Elf*);
+
+Elf* libelf_begin(int fd, Elf_Cmd command, Elf* from) {
+  static const auto kBegin = reinterpret_cast<ElfBegin>(::dlsym(RTLD_NEXT, "elf_begin"));
+  return kBegin != nullptr ? kBegin(fd, command, from) : nullptr;
+}
+
+}  // namespace
+
+// libdw's calls come here. Its file is read whole, at once: it would read nearly all of it, and then close it.
+extern "C" [[gnu::visibility("default")]] Elf* elf_begin(int fd, Elf_Cmd command, Elf* from) {
+  if (fd < 0 || from != nullptr || (command != ELF_C_READ_MMAP && command != ELF_C_READ_MMAP_PRIVATE))
+    return libelf_begin(fd, command, from);
+  const auto version = penna::FileVersion::of(fd);
+  Elf* const elf = libelf_begin(fd, ELF_C_READ, nullptr);
+  if (elf != nullptr && ::elf_cntl(elf, ELF_C_FDREAD) == 0 && version.is_current(fd)) return elf;
+  ::elf_end(elf);
+  return nullptr;
+}
+
+namespace penna {
+
+Elf* begin_elf(int fd) { return libelf_begin(fd, ELF_C_READ, nullptr); }
+
+}  // namespace penna

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The traps in a binary's SDT notes: what makes gdb, perf, bpftrace or libbpf miss a probe, misread it or harm its program.
+//
+// Why: a note is written by inline assembly in somebody's header, and no compiler or linker checks it. Each claim about a
+// client is tried by tests/clients/traps.py with the client itself, but for those about libbpf.
+// Invariant: only the file is read; a note without a finding is one that all these clients read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "symbols/points/sdt_notes.h"
+
+namespace penna {
+
+enum class SdtTrap : uint8_t {
+  kFloatMarker,
+  kSymbolOperand,
+  kVectorRegister,
+  kByteRegister,
+  kHighByteRegister,
+  kNarrowRegister,
+  kIndexOperand,
+  kArgumentSize,
+  kUnknownOperand,
+  kTooManyArguments,
+  kNop5,
+  kBareNop10,
+  kNoNop,
+  kOutsideCode,
+  kDuplicateSite,
+  kMissingSemaphore,
+  kUnwritableSemaphore,
+  kMisplacedSemaphore,
+  kDiscardedBase,
+  kWrongBase,
+  kDamagedNote,
+  kUnseenSection,
+  kCount
+};
+
+struct ClientEffect {
+  const char* client;
+  const char* effect;
+};
+struct SdtTrapFacts {
+  const char* id;    // "float-marker"
+  const char* what;  // half a sentence: what it is
+  std::vector<ClientEffect> breaks;
+  const char* mend;  // a sentence
+};
+const SdtTrapFacts& sdt_trap_facts(SdtTrap trap);
+
+struct SdtFinding {
+  SdtTrap trap = SdtTrap::kCount;
+  std::string point;   // "provider:name"; empty: of the whole file
+  std::string detail;  // "argument 2: 8f@%xmm0"
+  uint64_t pc = 0;     // of the probe; 0: of the whole file
+};
+
+struct SdtLint {
+  std::vector<SdtFinding> findings;  // in the order of the notes; what concerns the whole file comes first
+  size_t left_out = 0;               // findings above a hundred thousand
+};
+SdtLint lint_sdt(const ElfFile& file);
+
+}  // namespace penna
