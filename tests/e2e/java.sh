@@ -63,7 +63,7 @@ expect_match "$out" '^lost +nothing$'
 "$PENNA" record -q -o still.penna -k points -e 'python:*' -- /usr/bin/python3 -c 'import time; print("up", flush=True); time.sleep(60)' >up.txt &
 recorder=$!
 for _ in $(seq 600); do [ ! -s up.txt ] || break; sleep 0.1; done
-run penna ctl "$(pgrep -P "$recorder")" off 'python:*'
+run penna ctl "$(pgrep -P "$recorder" -x "python3.*")" off 'python:*'
 expect_match "$err" "'python:\*' names ([0-9]+) sites? of 1 process: 0 switched off, [0-9]+ cannot be switched while the program runs"
-kill "$(pgrep -P "$recorder")"
+kill "$(pgrep -P "$recorder" -x "python3.*")"
 wait "$recorder" || true
