@@ -29,6 +29,7 @@ constexpr int kLastPatienceMs = 2000;   // with a reader, at the end
 
 struct LiveView::Shown {
   uint32_t index = 0;  // of the thread in the recording
+  Key key;
   std::unique_ptr<Timeline> timeline;
   std::unique_ptr<TreeLines> tree;
   uint64_t last_time = 0;
@@ -159,6 +160,7 @@ LiveView::Shown& LiveView::thread_of(const LiveRecords& records) {
   const uint32_t index = live_.add_thread(process, header.thread_serial, header.tid);
   Shown& added = threads_[{records.process, header.thread_serial}];
   added.index = index;
+  added.key = {records.process, header.thread_serial};
   begin(added);
   return added;
 }
@@ -224,7 +226,7 @@ bool LiveView::advance(Stream& stream) {
 void LiveView::give(Stream& stream) {
   Shown& thread = *stream.thread;
   if (!forks_.empty()) {
-    hand_on(stream.event);
+    hand_on_calls(thread, stream.event);
     inherit(thread, stream.event);
   }
   thread.timeline->add(stream.event, [&](const TimelineLine& next) { return line(thread, next); });
@@ -233,24 +235,35 @@ void LiveView::give(Stream& stream) {
 void LiveView::fork(const Process& child) {
   for (auto parent = processes_.rbegin(); parent != processes_.rend(); ++parent) {
     if (live_.recording().processes()[parent->second].process.pid != child.parent_pid) continue;
-    forks_[processes_[child.number]] = {{parent->first, child.forked_by}, child.fork_ticks, false, {}};
+    const uint32_t index = processes_[child.number];
+    const Key thread{parent->first, child.forked_by};
+    forks_[index] = {thread, child.fork_ticks, false, {}};
+    children_[thread].push_back(index);
     return;
   }
 }
 
-// Before the event is looked at.
-void LiveView::hand_on(const Event& event) {
-  const RecordedThread& told = live_.recording().threads()[event.thread];
-  for (auto& [child, fork] : forks_) {
-    const bool is_child = child == event.process && told.serial == 1;
-    if (fork.handed_on || (!is_child && event.time <= fork.ticks)) continue;
-    const auto parent = threads_.find(fork.parent);
-    if (!is_child && (parent == threads_.end() || parent->second.index != event.thread)) continue;
-    fork.handed_on = true;
-    if (parent == threads_.end()) continue;
-    parent->second.timeline->for_each_open(SIZE_MAX,
-                                           [&found = fork](const TimelineLine& open) { found.pcs.push_back(open.pc); });
-  }
+void LiveView::hand_on(Fork& fork) {
+  fork.handed_on = true;
+  if (const auto parent = threads_.find(fork.parent); parent != threads_.end())
+    parent->second.timeline->for_each_open(SIZE_MAX, [&](const TimelineLine& open) { fork.pcs.push_back(open.pc); });
+}
+
+// Before the event is looked at. Programs may fork thousands of children that never tell anything: only those of this thread are looked at.
+void LiveView::hand_on_calls(const Shown& thread, const Event& event) {
+  if (thread.key.second == 1)
+    if (const auto own = forks_.find(event.process); own != forks_.end() && !own->second.handed_on)
+      hand_on(own->second);
+  const auto children = children_.find(thread.key);
+  if (children == children_.end()) return;
+  std::erase_if(children->second, [&](uint32_t child) {
+    const auto fork = forks_.find(child);
+    if (fork == forks_.end() || fork->second.handed_on) return true;
+    if (event.time <= fork->second.ticks) return false;
+    hand_on(fork->second);
+    return true;
+  });
+  if (children->second.empty()) children_.erase(children);
 }
 
 void LiveView::inherit(Shown& thread, const Event& event) {
@@ -406,6 +419,7 @@ void LiveView::end(const ProcessEnd& end) {
     }
   }
   threads_.erase(first, last);
+  children_.erase(children_.lower_bound({end.number, 0}), children_.upper_bound({end.number, UINT32_MAX}));
   if (end.how == EndKind::kSignaled) {
     const Process& process = live_.recording().processes()[found->second].process;
     output_.put(printable(fmt::format("# {}, pid {}, {}", process_name(process), process.pid, end_text(end))) + "\n");

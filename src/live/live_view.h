@@ -11,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "live/live_feed.h"
@@ -57,7 +59,8 @@ class LiveView {
   void sift(LiveBatch& batch);
   void describe(const LiveRecords& records);
   void fork(const Process& child);
-  void hand_on(const Event& event);
+  void hand_on(Fork& fork);
+  void hand_on_calls(const Shown& thread, const Event& event);
   void inherit(Shown& thread, const Event& event);
   Shown& thread_of(const LiveRecords& records);
   std::vector<Stream> streams_of(const LiveBatch& batch);
@@ -84,12 +87,13 @@ class LiveView {
   std::optional<Names> names_;  // made anew when modules come
   std::optional<ReplayPrinter> printer_;
   TreeNames tree_names_;
-  std::map<uint32_t, uint32_t> processes_;  // number -> index
-  std::map<Key, Shown> threads_;            // by number of the process and serial
-  std::map<uint32_t, Fork> forks_;          // by index of the child
-  uint32_t last_shown_ = kNoIndex;          // the thread whose lines came last
-  uint64_t complete_until_ = 0;             // ticks: what happened before has been shown, or is about to be
-  size_t bytes_ahead_ = 0;                  // of records that have come and not been looked at
+  std::map<uint32_t, uint32_t> processes_;         // number -> index
+  std::map<Key, Shown> threads_;                   // by number of the process and serial
+  std::map<uint32_t, Fork> forks_;                 // by index of the child
+  std::map<Key, std::vector<uint32_t>> children_;  // of a thread, by index: those that it has not handed its calls yet
+  uint32_t last_shown_ = kNoIndex;                 // the thread whose lines came last
+  uint64_t complete_until_ = 0;                    // ticks: what happened before has been shown, or is about to be
+  size_t bytes_ahead_ = 0;                         // of records that have come and not been looked at
   uint64_t calls_missing_ = 0, others_missing_ = 0;
   bool lost_track_ = false;  // which calls were open when they were dropped
   std::thread thread_;
