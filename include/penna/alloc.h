@@ -5,14 +5,15 @@
  *     PENNA_POOL_ALLOC("requests", block, size)     the pool has just given this block out
  *     PENNA_POOL_FREE("requests", block)            the pool is about to take it back
  *
- * Each pool is a family of its own, by its name (up to 55 bytes, copied; any string, up to 256 different ones a process): its blocks are
- * matched with each other, and with nothing that malloc or mmap gave, so a pool may hand out parts of blocks that are recorded
- * besides. Call PENNA_POOL_ALLOC behind the pool's own work, and PENNA_POOL_FREE before it, so that no other thread can be told in between to
- * have the same address. A block that lives in several pools, one inside the other, is told to each. Null blocks are not told.
+ * Each pool is a family of its own, by its name (up to 55 bytes, copied; any string, up to 256 different ones a
+ * process): its blocks are matched with each other, and with nothing that malloc or mmap gave, so a pool may hand out
+ * parts of blocks that are recorded besides. Call PENNA_POOL_ALLOC behind the pool's own work, and PENNA_POOL_FREE
+ * before it, so that no other thread can be told in between to have the same address. A block that lives in several
+ * pools, one inside the other, is told to each. Null blocks are not told.
  *
- * Nothing to link. While nobody records: one nop each, in front of which arguments are evaluated. Recorded: with the stack
- * of the function that says so. Both are statements. Signal-safe, thread-safe. C11 and C++17. Where the recorder cannot be (other processors than x86-64), or with
- * PENNA_DISABLE_POINTS: nothing but the arguments.
+ * Nothing to link. While nobody records: one nop each, in front of which arguments are evaluated. Recorded: with the
+ * stack of the function that says so. Both are statements. Signal-safe, thread-safe. C11 and C++17. Where the recorder
+ * cannot be (other processors than x86-64), or with PENNA_DISABLE_POINTS: nothing but the arguments.
  */
 #ifndef PENNA_ALLOC_H
 #define PENNA_ALLOC_H
@@ -38,7 +39,7 @@
     PENNA_POOL_SITE(__COUNTER__, pool_free, "free", (const char*, const void*), (penna_pool, penna_block)); \
   } while (0)
 
-/* ---- Implementation ----------------------------------------------------------------------------------------------- */
+/* ---- Implementation ---------------------------------------------------------------------------------------------- */
 
 #if defined(PENNA_ARCH_HAS_POINTS) && defined(PENNA_ASM_AGENT_FUNCTION)
 #define PENNA_POOL_SITE(id, what, name, types, arguments) PENNA_POOL_SITE_(id, what, name, types, arguments)

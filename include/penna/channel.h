@@ -2,8 +2,8 @@
  *
  * channel.h: the shared memory between a traced process and the collector. This header is the specification.
  *
- * Why: the memory belongs to both sides, so that after the death of the process at any instruction every committed record
- * is in the recording. One process makes one channel in a memfd; a fork or exec makes a new one.
+ * Why: the memory belongs to both sides, so that after the death of the process at any instruction every committed
+ * record is in the recording. One process makes one channel in a memfd; a fork or exec makes a new one.
  * Invariant: a chunk is written by one thread at a time, and read by the collector only after that thread has given it
  * away or died.
  *
@@ -213,8 +213,9 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 576, "penna_chann
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, fork_ticks) == 832, "penna_channel.fork_ticks");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
-/* What a process starts, told when it does: from PENNA_STARTS_AT of the first page. The target takes place `written` if that is less than
- * PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready` (release); the collector copies it, and then adds to `read`. */
+/* What a process starts, told when it does: from PENNA_STARTS_AT of the first page. The target takes place `written` if
+ * that is less than PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready` (release); the
+ * collector copies it, and then adds to `read`. */
 enum penna_start_why {
   PENNA_START_EXPECTED = 0, /* it has the agent preloaded, and will meet the recorder */
   PENNA_START_FAILED = 1,   /* what was told of this pid last has not been started */
@@ -263,8 +264,8 @@ PENNA_STATIC_ASSERT(PENNA_STARTS_AT + sizeof(struct penna_starts) == 4096, "penn
 
 /* One page made by the recorder and mapped by every process of the recording.
  * `bell`: a futex on which the collector sleeps; a thread that gives a chunk away adds one, and wakes it when
- * `collector_sleeps` is set. `expected`: processes and programs that were started and have not met the recorder yet; targets
- * add before a fork or exec, the recorder subtracts at the meeting. */
+ * `collector_sleeps` is set. `expected`: processes and programs that were started and have not met the recorder yet;
+ * targets add before a fork or exec, the recorder subtracts at the meeting. */
 struct penna_doorbell {
   uint32_t bell __attribute__((aligned(64)));
   uint32_t collector_sleeps;
@@ -272,15 +273,15 @@ struct penna_doorbell {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 64, "penna_doorbell is 64 bytes");
 
-/* So long a process waits for an answer of its recorder, before it goes on unrecorded. One that has died does not answer for ever: its
- * sockets are closed. This is for one that is stopped, or does not come to it on a busy machine: hundreds of processes that are ready to
- * run have it wait for seconds. Longer would be a hang to who looks on. */
+/* So long a process waits for an answer of its recorder, before it goes on unrecorded. One that has died does not
+ * answer for ever: its sockets are closed. This is for one that is stopped, or does not come to it on a busy machine:
+ * hundreds of processes that are ready to run have it wait for seconds. Longer would be a hang to who looks on. */
 enum { PENNA_ANSWER_SECONDS = 10, PENNA_PLAN_SECONDS = 600 };
 
-/* Another page made by the recorder, which targets can only read: it is sealed, so that none can make the others believe that the
- * recorder lives or has died. `recorder`: the word of a robust futex that the recorder holds while it lives, with the number of
- * its thread; nobody waits for it. When the recorder dies, however it dies, the kernel sets PENNA_RECORDER_GONE in it; one that
- * ends does so itself. */
+/* Another page made by the recorder, which targets can only read: it is sealed, so that none can make the others
+ * believe that the recorder lives or has died. `recorder`: the word of a robust futex that the recorder holds while it
+ * lives, with the number of its thread; nobody waits for it. When the recorder dies, however it dies, the kernel sets
+ * PENNA_RECORDER_GONE in it; one that ends does so itself. */
 enum { PENNA_RECORDER_GONE = 1 << 30 }; /* FUTEX_OWNER_DIED */
 struct penna_life {
   uint32_t recorder __attribute__((aligned(64)));
@@ -288,9 +289,9 @@ struct penna_life {
 PENNA_STATIC_ASSERT(sizeof(struct penna_life) == 64, "penna_life is 64 bytes");
 
 /* ---- Rendezvous ----------------------------------------------------------------------------------------------------
- * A Unix stream socket, named in the environment by PENNA_SOCKET, and of the same name in the abstract namespace for who cannot reach
- * that. The target connects; the recorder sends penna_config with the descriptors of the doorbell and of the life; the target
- * answers penna_hello with the descriptor of its channel; the recorder
+ * A Unix stream socket, named in the environment by PENNA_SOCKET, and of the same name in the abstract namespace for
+ * who cannot reach that. The target connects; the recorder sends penna_config with the descriptors of the doorbell and
+ * of the life; the target answers penna_hello with the descriptor of its channel; the recorder
  * looks at the process and sends one byte; both close.
  */
 #define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"

@@ -2,10 +2,10 @@
  *
  * clock.h: the clock that stamps records.
  * Why: rdtsc costs half of the vDSO's clock_gettime (8 against 18 ns) and needs no call. The recorder logs pairs of its
- * value and the kernel's clocks, so that a reader can turn ticks into time. Invariant: monotonic on every thread, 64 bits
- * wide.
- * Knobs, before the include, for platforms whose processor has no such counter: PENNA_CLOCK, a function or macro without
- * arguments that gives ticks, and PENNA_CLOCK_RATE, ticks a second.
+ * value and the kernel's clocks, so that a reader can turn ticks into time. Invariant: monotonic on every thread, 64
+ * bits wide.
+ * Knobs, before the include, for platforms whose processor has no such counter: PENNA_CLOCK, a function or macro
+ * without arguments that gives ticks, and PENNA_CLOCK_RATE, ticks a second.
  */
 #ifndef PENNA_CLOCK_H
 #define PENNA_CLOCK_H

@@ -9,16 +9,18 @@
  *     penna_enable_id(25)       penna::enable(25)            the same for the number of a PENNA_TRIGGER_ID
  *     penna_list("*", f, data)  penna::for_each_point("*", f)
  *
- * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), a regular expression as "/^db:(read|write)$/", or a number. Enables nest: a site is on while it has seen more
- * enables than disables. They hold for the program and all its libraries, also for those that are loaded later: their sites
- * arrive as if they had been there all along. A trigger that is on calls back. An event or span that is on is recorded, as
- * long as `penna record` or a recorder inside the program records; recorders and `penna ctl` switch the same counts.
+ * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), a regular expression as "/^db:(read|write)$/", or a number.
+ * Enables nest: a site is on while it has seen more enables than disables. They hold for the program and all its
+ * libraries, also for those that are loaded later: their sites arrive as if they had been there all along. A trigger
+ * that is on calls back. An event or span that is on is recorded, as long as `penna record` or a recorder inside the
+ * program records; recorders and `penna ctl` switch the same counts.
  *
- * Needs no library and no agent; with the agent in the process, it does the work. Linux; where sites cannot be switched, the
- * functions return 0. They return the number of sites whose names matched (copies of one site that the compiler made, and the
- * end of a span, count once; a site in an inline function once for each translation unit), or -1 when there was no memory to
- * remember the wish, or the pattern has more than 65,000 bytes, and nothing was changed; sites that could not be patched are not counted.
- * Thread-safe. Not for signal handlers, nor for the function that lists (but that may enable and disable).
+ * Needs no library and no agent; with the agent in the process, it does the work. Linux; where sites cannot be
+ * switched, the functions return 0. They return the number of sites whose names matched (copies of one site that the
+ * compiler made, and the end of a span, count once; a site in an inline function once for each translation unit), or -1
+ * when there was no memory to remember the wish, or the pattern has more than 65,000 bytes, and nothing was changed;
+ * sites that could not be patched are not counted. Thread-safe. Not for signal handlers, nor for the function that
+ * lists (but that may enable and disable).
  */
 #ifndef PENNA_CONTROL_H
 #define PENNA_CONTROL_H

@@ -70,7 +70,7 @@ enum penna_event_class {
   PENNA_NO_CLASS = PENNA_CLASS_COUNT /* of records that are no events: modules, names, losses, ... */
 };
 
-/* ---- Payloads (after the 8-byte header) --------------------------------------------------------------------------- */
+/* ---- Payloads (after the 8-byte header) -------------------------------------------------------------------------- */
 
 struct penna_call {
   uint64_t pc;
@@ -242,9 +242,9 @@ struct penna_cond_wait {
 PENNA_STATIC_ASSERT(sizeof(struct penna_cond_wait) == 32, "penna_cond_wait is 32 bytes");
 
 /* The values of the arguments follow, in the order and by the types of the site: an 8-byte word for each number or
- * pointer (sign- or zero-extended; float as the bits of a double); for a string or an array a word {u32 length in bytes,
- * u32 flags} and then its bytes, padded with zeros to 8. Flags: bit 0 = cut; of an array, bits 4..7 the penna_arg_type of
- * its elements and bits 8..11 the bytes of each, 1 to 8. */
+ * pointer (sign- or zero-extended; float as the bits of a double); for a string or an array a word {u32 length in
+ * bytes, u32 flags} and then its bytes, padded with zeros to 8. Flags: bit 0 = cut; of an array, bits 4..7 the
+ * penna_arg_type of its elements and bits 8..11 the bytes of each, 1 to 8. */
 struct penna_point {
   uint32_t site;  /* id given by a SITE record of this process */
   uint32_t stack; /* 0: not recorded */
@@ -277,8 +277,8 @@ struct penna_module {
 PENNA_STATIC_ASSERT(sizeof(struct penna_module) == 64, "penna_module is 64 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module.build_id");
 
-/* What a site is. A span's end is a site of its own, with the names of its beginning; in a thread, it ends the innermost
- * span of these names. Triggers call their program back and are never recorded. */
+/* What a site is. A span's end is a site of its own, with the names of its beginning; in a thread, it ends the
+ * innermost span of these names. Triggers call their program back and are never recorded. */
 enum penna_site_kind {
   PENNA_SITE_EVENT = 1,
   PENNA_SITE_SPAN = 2,
@@ -289,10 +289,10 @@ enum penna_site_kind {
   PENNA_SITE_POOL = 7       /* of penna/alloc.h: in a program a place that uses a pool; in a record, the pool */
 };
 
-/* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then for
- * each argument its name ("" when it has none); of ARGUMENTS and RESULT, whose name is their function's, then for each
- * argument how it is shown: "" = by its type, "x" = in hex, "o" = in octal, "p" = as an address of code, "e:NAME=NUMBER,..." = by these names,
- * "stack" = it is the node of the stack tree from which the function was called;
+/* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then
+ * for each argument its name ("" when it has none); of ARGUMENTS and RESULT, whose name is their function's, then for
+ * each argument how it is shown: "" = by its type, "x" = in hex, "o" = in octal, "p" = as an address of code,
+ * "e:NAME=NUMBER,..." = by these names, "stack" = it is the node of the stack tree from which the function was called;
  * behind it " ..." where values that would follow are left out. */
 struct penna_site_info {
   uint32_t site;
@@ -328,9 +328,10 @@ struct penna_blocked {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
 
-/* The values that a function was called with, behind its entry, or what it gives back, before its exit; between are at most
- * THREAD, SITE, LOST and BLOCKED records, which a thread may write when it begins a chunk. They follow as those of a point do. A value that could not be read is the address where it should be: as a
- * word, or as the 8 bytes of a string. */
+/* The values that a function was called with, behind its entry, or what it gives back, before its exit; between are at
+ * most THREAD, SITE, LOST and BLOCKED records, which a thread may write when it begins a chunk. They follow as those of
+ * a point do. A value that could not be read is the address where it should be: as a word, or as the 8 bytes of a
+ * string. */
 struct penna_values {
   uint32_t site;      /* as of a point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
   uint16_t bad;       /* bit i: value i could not be read */
@@ -356,7 +357,7 @@ struct penna_jump {
 PENNA_STATIC_ASSERT(sizeof(struct penna_jump) == 24, "penna_jump is 24 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_jump, what) == 16, "penna_jump.what");
 
-/* ---- Building and taking apart headers ---------------------------------------------------------------------------- */
+/* ---- Building and taking apart headers --------------------------------------------------------------------------- */
 
 static inline uint64_t penna_full_header(uint32_t kind, uint32_t words, uint64_t time) {
   return (uint64_t)(time << 16) | (uint64_t)words << 8 | (uint64_t)kind << 2 | PENNA_TAG_FULL;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * firmware.h: points in an image with no operating system under it: switches its sites, and takes what those that are on
- * say into a ring, as units of stream.h.
+ * firmware.h: points in an image with no operating system under it: switches its sites, and takes what those that are
+ * on say into a ring, as units of stream.h.
  *
- * In one C file, compiled for general registers only (gcc and clang: -mgeneral-regs-only), for a site may have its values in
- * vector registers:
+ * In one C file, compiled for general registers only (gcc and clang: -mgeneral-regs-only), for a site may have its
+ * values in vector registers:
  *     #define PENNA_FIRMWARE_IMPLEMENTATION
  *     #include "penna/firmware.h"
- * All files with points: -DPENNA_POINT_BY_VALUES=1. i386: all files with this ring: -DPENNA_RING_TICKET_BITS=16. The linker script keeps the sections penna_sites and .note.penna.
- * Freestanding; no calls but its own. Recording: from anywhere, interrupts included. Switching: from one place at a time.
+ * All files with points: -DPENNA_POINT_BY_VALUES=1. i386: all files with this ring: -DPENNA_RING_TICKET_BITS=16. The
+ * linker script keeps the sections penna_sites and .note.penna. Freestanding; no calls but its own. Recording: from
+ * anywhere, interrupts included. Switching: from one place at a time.
  * Invariant: only the bytes of slots change in the code, each by one store that other cores may run into.
  */
 #ifndef PENNA_FIRMWARE_H
@@ -25,8 +26,9 @@ PENNA_C_CODE_BEGIN
 extern "C" {
 #endif
 
-/* Gives each point an id, from 1 on, and makes `ring` the place where records go; how many sites. The greatest unit is of
- * ring->slot_size: strings and arrays are cut to what is left in it, and a site whose numbers alone do not fit stays off.
+/* Gives each point an id, from 1 on, and makes `ring` the place where records go; how many sites. The greatest unit is
+ * of ring->slot_size: strings and arrays are cut to what is left in it, and a site whose numbers alone do not fit stays
+ * off.
  * `thread`: who runs now (stream.h); called for each record. */
 uint32_t penna_firmware_start(struct penna_ring* ring, uint32_t (*thread)(void));
 
@@ -58,7 +60,7 @@ void penna_firmware_reserve_entry(void);
 static struct penna_ring* penna_firmware_ring;
 static uint32_t (*penna_firmware_thread)(void);
 
-/* ---- Sites -------------------------------------------------------------------------------------------------------- */
+/* ---- Sites ------------------------------------------------------------------------------------------------------- */
 
 /* Of the whole image, wherever it lies; without a note when it has no points. */
 static inline struct penna_site_table penna_firmware_table(void) {
@@ -106,7 +108,7 @@ int penna_firmware_site(uint64_t* unit, uint32_t id) {
   return 0;
 }
 
-/* ---- Switching ---------------------------------------------------------------------------------------------------- */
+/* ---- Switching --------------------------------------------------------------------------------------------------- */
 
 /* Whether there is a way for what it says. */
 static int penna_firmware_ready(struct penna_switcher* self, const struct penna_site_table* table,
@@ -151,7 +153,7 @@ uint32_t penna_firmware_switch(const char* pattern, int on) {
   return counts.matched;
 }
 
-/* ---- Recording ---------------------------------------------------------------------------------------------------- */
+/* ---- Recording --------------------------------------------------------------------------------------------------- */
 
 /* A string or an array, as record and cold block describe them (event.h, point_abi.h), in at most `room` words. */
 static inline uint64_t* penna_firmware_put(uint64_t* to, const uint64_t* pair, uint32_t type, uint32_t room) {

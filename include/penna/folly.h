@@ -3,11 +3,11 @@
  * folly.h: folly's names for SDT probes (folly/tracing/StaticTracepoint.h), so that a program moves to penna/sdt.h by
  * changing an include.
  *
- * What is different: sizes have their sign (folly marks all as signed), floats are their bits, strings and containers are
- * pointers to their characters or elements, 12 arguments instead of 9, and C, too. A semaphore that is counted by a probe needs no
- * definition, and breaks nothing when it has two.
- * A semaphore is of the module that has the probe, which is what tools count; there it is found first. Where it is declared only,
- * it is that of whichever module has it, and 0 when nobody does.
+ * What is different: sizes have their sign (folly marks all as signed), floats are their bits, strings and containers
+ * are pointers to their characters or elements, 12 arguments instead of 9, and C, too. A semaphore that is counted by a
+ * probe needs no definition, and breaks nothing when it has two.
+ * A semaphore is of the module that has the probe, which is what tools count; there it is found first. Where it is
+ * declared only, it is that of whichever module has it, and 0 when nobody does.
  */
 #ifndef PENNA_FOLLY_H
 #define PENNA_FOLLY_H

@@ -2,13 +2,14 @@
  *
  * patch_plan.h: how a target learns which places of its code and data shall lead to the recorder's hooks.
  *
- * Why the recorder plans: finding functions takes ELF files, debug files and a disassembler, and none of these may be in the
- * target. What the target does is compare bytes and write bytes.
- * Invariant: a plan is for the very files that the question names (by build-id); what lies at a place is compared before it
- * is written. Both are untrusted input to the other side.
+ * Why the recorder plans: finding functions takes ELF files, debug files and a disassembler, and none of these may be
+ * in the target. What the target does is compare bytes and write bytes.
+ * Invariant: a plan is for the very files that the question names (by build-id); what lies at a place is compared
+ * before it is written. Both are untrusted input to the other side.
  *
- * The target connects as in "Rendezvous" (channel.h) and answers penna_hello with after_exec = PENNA_HELLO_ASKS and, instead of
- * a channel, a memfd of penna_patch_question, one a module. The recorder sends one byte, and with it a memfd:
+ * The target connects as in "Rendezvous" (channel.h) and answers penna_hello with after_exec = PENNA_HELLO_ASKS and,
+ * instead of a channel, a memfd of penna_patch_question, one a module. The recorder sends one byte, and with it a
+ * memfd:
  *
  *   +------------------+---------------------+----------------------+-------------------------+---------------------+
  *   | penna_patch_plan | penna_near[modules] | penna_patch[patches] | penna_capture[captures] | penna_value[values] |
@@ -91,9 +92,11 @@ struct penna_near {
 PENNA_STATIC_ASSERT(sizeof(struct penna_near) == 16, "penna_near");
 
 enum penna_patch_kind {
-  /* Code: `before` becomes `after`. First what lies behind `head`, which nobody runs now or then; then the head, by one store. */
+  /* Code: `before` becomes `after`. First what lies behind `head`, which nobody runs now or then; then the head, by
+   * one store. */
   PENNA_PATCH_CODE = 1,
-  /* A pointer to a function of another module, the one called `name`: its value goes to the stub, whose address goes there. */
+  /* A pointer to a function of another module, the one called `name`: its value goes to the stub, whose address goes
+   * there. */
   PENNA_PATCH_IMPORT = 2,
   /* As PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
   PENNA_PATCH_INSTEAD = 3,
@@ -126,7 +129,8 @@ enum penna_lock_answer {
   PENNA_ANSWER_FALSE = 3, /* by a bool that is false */
   PENNA_ANSWERS = 4
 };
-/* Where a function has the lock from. The only one of a library that keeps it to itself stands at the beginning of its module. */
+/* Where a function has the lock from. The only one of a library that keeps it to itself stands at the beginning of
+ * its module. */
 enum penna_lock_subject {
   PENNA_SUBJECT_FIRST = 0,
   PENNA_SUBJECT_THIRD = 2,
@@ -163,7 +167,8 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes")
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, before) == 16, "penna_patch.before");
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, stub) == 48, "penna_patch.stub");
 
-/* Two words in front of each stub in near memory; then its code, which begins with a call of the hook of PENNA_STUB_CALL bytes. */
+/* Two words in front of each stub in near memory; then its code, which begins with a call of the hook of
+ * PENNA_STUB_CALL bytes. */
 struct penna_stub {
   uint64_t target;   /* imports: where it jumps to */
   uint64_t function; /* whose entry is recorded */

@@ -10,21 +10,22 @@
  *
  * Put them anywhere in C11 or C++17: functions, templates, lambdas, headers. provider and name are identifiers; 0 to 12
  * arguments, each evaluated once (EVENT: armed or not): numbers, enums, bool, char, float, double, pointers, C strings,
- * arrays; in C++ also what has data() and size() (std::string, std::string_view, std::array, std::vector, std::span), and
- * described structs, whose fields count as arguments. Strings and arrays are copied, up to 255 bytes, only when armed;
- * what is longer is cut, and says so.
+ * arrays; in C++ also what has data() and size() (std::string, std::string_view, std::array, std::vector, std::span),
+ * and described structs, whose fields count as arguments. Strings and arrays are copied, up to 255 bytes, only when
+ * armed; what is longer is cut, and says so.
  *
- * One site, three consumers: `penna record` (typed values, in-process), and through its SDT note gdb, perf and bpftrace.
- * Disabled, EVENT is two nops; no register is saved and nothing moved but what the SDT note names. LAZY is one nop and a
- * test of its semaphore, which tools count up; its nop for tools lies in the cold block. Signal-safe, thread-safe.
+ * One site, three consumers: `penna record` (typed values, in-process), and through its SDT note gdb, perf and
+ * bpftrace. Disabled, EVENT is two nops; no register is saved and nothing moved but what the SDT note names. LAZY is
+ * one nop and a test of its semaphore, which tools count up; its nop for tools lies in the cold block. Signal-safe,
+ * thread-safe.
  *
- * SPAN is a declaration: it stands in a block, not alone behind an if. Its end is recorded when the scope is left by its
- * closing brace, return, break, goto or an exception; not by longjmp: then the span ends with what lies around it. Its
- * nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
+ * SPAN is a declaration: it stands in a block, not alone behind an if. Its end is recorded when the scope is left by
+ * its closing brace, return, break, goto or an exception; not by longjmp: then the span ends with what lies around it.
+ * Its nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
  *
- * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do nothing
- * else, LAZY does not even evaluate them. Where only the probe is there (docs/embedding.md says where), EVENT and SPAN are
- * PENNA_SDT.
+ * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do
+ * nothing else, LAZY does not even evaluate them. Where only the probe is there (docs/embedding.md says where), EVENT
+ * and SPAN are PENNA_SDT.
  * Knobs, before the include: PENNA_POINT_NOP10 adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
  * PENNA_POINT_BY_VALUES as 1 hands all values over at once instead of storing them into the record: for firmware.h.
  */
@@ -65,7 +66,7 @@
 #define PENNA_ARG(name, value) __builtin_choose_expr(sizeof("penna_arg:" #name) == 0, 0, value)
 #endif
 
-/* ---- Implementation ----------------------------------------------------------------------------------------------- */
+/* ---- Implementation ---------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define PENNA_NO_LAZY(n, provider, name, ...) \

@@ -48,17 +48,18 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
 #define PENNA_NO_NUMBER UINT32_MAX
 
 /* What arguments are called. The text of an argument is its source, unless it holds PENNA_NAME_MARK: then its name
- * follows the mark, up to a quotation mark. Where an argument is a struct, the layout says so: for each argument in order a
- * byte, 1 + the number of its fields, and for each field its name, ended by a zero; a zero ends the list. The values of a
- * struct `order` are called "order.price" and so on. */
+ * follows the mark, up to a quotation mark. Where an argument is a struct, the layout says so: for each argument in
+ * order a byte, 1 + the number of its fields, and for each field its name, ended by a zero; a zero ends the list. The
+ * values of a struct `order` are called "order.price" and so on. */
 #define PENNA_TYPES_HAVE_LAYOUT (UINT64_C(1) << 52)
-/* The last string, where it begins so: provider, name and arguments as they were written, with commas between them. Of those,
- * macros are replaced in the texts before it; where the macros have commas of their own, these texts are the names. */
+/* The last string, where it begins so: provider, name and arguments as they were written, with commas between them. Of
+ * those, macros are replaced in the texts before it; where the macros have commas of their own, these texts are the
+ * names. */
 #define PENNA_SOURCE_MARK '\1'
 #define PENNA_NAME_MARK "penna_arg:\" \"" /* two string literals, side by side */
 
-/* In the module's zeroed data, one for each site, whatever number of copies it has. Written by whoever holds the control
- * switchboard's lock; `id` to `types` before its first slot is armed for recording, and not again.
+/* In the module's zeroed data, one for each site, whatever number of copies it has. Written by whoever holds the
+ * control switchboard's lock; `id` to `types` before its first slot is armed for recording, and not again.
  *
  *   63            48 47      40 39      32 31                  0
  *  +----------------+----------+----------+---------------------+
@@ -98,8 +99,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, wanted) == 16, "penna_poi
  *   reserve   rax state, r11 return                  r10 record, or 0 when there was no room (counted)
  *   values    rax state, r11 return, r10 values
  * After reserve, the cold block stores a word for each argument from record[2] on, and then PENNA_POINT_COMMIT to the
- * first byte of the header (release): this ends "busy". Values: a word for each argument; for a string or an array two, its
- * address and a limit; the recorder may change them. */
+ * first byte of the header (release): this ends "busy". Values: a word for each argument; for a string or an array two,
+ * its address and a limit; the recorder may change them. */
 struct penna_point_entries {
   uint64_t reserve;
   uint64_t values;
@@ -114,9 +115,9 @@ enum { PENNA_POINT_COMMIT = PENNA_KIND_POINT << 2 | PENNA_TAG_FULL };
 #define PENNA_ELEMENTS(type, bytes) \
   (PENNA_CAST(uint64_t, (type) << PENNA_ELEMENT_TYPE_SHIFT | (bytes) << PENNA_ELEMENT_BYTES_SHIFT) << 32)
 
-/* Description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent finds
- * the points of a module. A constructor of each module hands it to penna_agent_module_loaded, when there is an agent:
- * this is how modules are found that are loaded later. */
+/* Description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent
+ * finds the points of a module. A constructor of each module hands it to penna_agent_module_loaded, when there is an
+ * agent: this is how modules are found that are loaded later. */
 enum { PENNA_NOTE_MODULE = 0x50 };
 struct penna_point_module {
   uint32_t version;   /* PENNA_POINT_ABI_VERSION */
@@ -126,10 +127,10 @@ struct penna_point_module {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module is 16 bytes");
 
-/* ---- Switching -------------------------------------------------------------------------------------------------------
+/* ---- Switching ------------------------------------------------------------------------------------------------------
  * A site is on while its count `wanted` is not 0: events and spans are then armed as long as somebody records, triggers
- * always. What changes counts is a wish: enable adds one, disable takes one, never below zero; on makes it 1 at least, off
- * makes it 0. All of these, and whatever comes of several in a row, have this form.
+ * always. What changes counts is a wish: enable adds one, disable takes one, never below zero; on makes it 1 at least,
+ * off makes it 0. All of these, and whatever comes of several in a row, have this form.
  */
 struct penna_wish {
   int32_t least, most; /* count becomes (count + add), but at least `least` and at most `most`; 0 <= least <= most */
@@ -137,8 +138,8 @@ struct penna_wish {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_wish) == 12, "penna_wish is 12 bytes");
 
-/* Wishes are remembered for modules that are loaded later, in the order in which they were made. When there are too many for
- * the switchboard, they go to a mapping of their own, which is this struct with more room. */
+/* Wishes are remembered for modules that are loaded later, in the order in which they were made. When there are too
+ * many for the switchboard, they go to a mapping of their own, which is this struct with more room. */
 struct penna_wish_record {
   struct penna_wish wish;
   uint16_t bytes; /* of this record, a multiple of 4 */
@@ -154,8 +155,8 @@ struct penna_wishes {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_wishes) == 4088, "penna_wishes is 4088 bytes");
 
-/* One a process, made by whoever needs it first: the agent, or penna/control.h in the program. Every module that is known to
- * it points to it (penna_point_entries), which is how others find it. It is never freed.
+/* One a process, made by whoever needs it first: the agent, or penna/control.h in the program. Every module that is
+ * known to it points to it (penna_point_entries), which is how others find it. It is never freed.
  * Invariant: only the holder of the lock writes states, slots and the fields below it. */
 enum { PENNA_SWITCHBOARD_VERSION = 1 };
 struct penna_switchboard {

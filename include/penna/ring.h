@@ -2,31 +2,33 @@
  *
  * ring.h: a ring of fixed-size slots for many writers and one reader, in static or shared memory.
  *
- * Why: the smallest buffer that can be written from anywhere: threads, signal and interrupt handlers, firmware, kernels.
- * Writers are wait-free: a write is one fetch-and-add and one store, without loop or lock. No pointers inside: the slots
- * follow the struct, so each side may map it where it likes. Freestanding C11 and C++17, no calls; all zero is empty.
+ * Why: the smallest buffer that can be written from anywhere: threads, signal and interrupt handlers, firmware,
+ * kernels. Writers are wait-free: a write is one fetch-and-add and one store, without loop or lock. No pointers inside:
+ * the slots follow the struct, so each side may map it where it likes. Freestanding C11 and C++17, no calls; all zero
+ * is empty.
  * Invariant: each record that was reserved is read once, in the order of reservation, or counted: attempts = read +
  * dropped + abandoned, as long as no writer dies between being refused and counting it.
  *
- * A writer draws a ticket T, and in the same atomic step learns how far the reader has come, R. T belongs to slot T mod N.
- * T < R + N: the slot is the writer's, to fill and to mark as done(T). Otherwise T is void. The reader gives R + N out by
- * adding one to R, and in the same atomic step learns whether that ticket had been drawn before, and so is void.
+ * A writer draws a ticket T, and in the same atomic step learns how far the reader has come, R. T belongs to slot T mod
+ * N. T < R + N: the slot is the writer's, to fill and to mark as done(T). Otherwise T is void. The reader gives R + N
+ * out by adding one to R, and in the same atomic step learns whether that ticket had been drawn before, and so is void.
  *
  *     writer of T                                       reader
  *     tickets += (1 drawn), acquire [A]                 word == done(T)?  acquire [B] [C]
  *     T < R + N and not closed: fill the slot           copy the record
  *     word = done(T), release [B]                       tickets += (1 passed), release [A]: T + N is out
  *
- * Closed tickets: each slot says from which ticket on it is open; only the reader stores there. It closes a slot to T when
- * T is void, and, before it gives T out, when the slot is out of use. It passes closed tickets without waiting for anyone.
- * Abandoned slots: the reader cannot know a dead writer from a slow one. When it gives up T (by CAS, against the writer's
- * commit) the slot goes out of use, closed to T + N, T + 2N, ..., until its writer has come back and has stored done(T),
- * release [C]. So a slow writer never scribbles over another one's record. A writer that draws a closed ticket tries once
- * more.
+ * Closed tickets: each slot says from which ticket on it is open; only the reader stores there. It closes a slot to T
+ * when T is void, and, before it gives T out, when the slot is out of use. It passes closed tickets without waiting for
+ * anyone.
+ * Abandoned slots: the reader cannot know a dead writer from a slow one. When it gives up T (by CAS, against the
+ * writer's commit) the slot goes out of use, closed to T + N, T + 2N, ..., until its writer has come back and has
+ * stored done(T), release [C]. So a slow writer never scribbles over another one's record. A writer that draws a closed
+ * ticket tries once more.
  *
- * Orderings: [A] the reader is done with a slot before it is given out, and its closing is seen. [B] commit releases the
- * record to the reader. [C] a late writer's last stores are done before anyone else gets its slot. [D] who sees a slot
- * closed sees why. Everything else is relaxed.
+ * Orderings: [A] the reader is done with a slot before it is given out, and its closing is seen. [B] commit releases
+ * the record to the reader. [C] a late writer's last stores are done before anyone else gets its slot. [D] who sees a
+ * slot closed sees why. Everything else is relaxed.
  * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^31 others pass it. Both counts change in one
  * atomic step, so this needs 64-bit atomics; processors without them (Cortex-M) count modulo 2^16. A processor without
  * fetch-and-add makes a loop of it (LL/SC, cmpxchg8b): lock-free there.
@@ -115,10 +117,10 @@ struct penna_slot {
 };
 enum penna_slot_end { PENNA_SLOT_DONE = 0, PENNA_SLOT_GIVEN_UP = 1 };
 
-/* ---- Geometry ----------------------------------------------------------------------------------------------------- */
+/* ---- Geometry ---------------------------------------------------------------------------------------------------- */
 
-/* Macros where a constant is needed. Bytes from one slot to the next, and of a ring, struct and slots; its memory must be
- * aligned to 64. */
+/* Macros where a constant is needed. Bytes from one slot to the next, and of a ring, struct and slots; its memory must
+ * be aligned to 64. */
 #define PENNA_RING_STRIDE(slot_size) \
   (sizeof(struct penna_slot) + ((slot_size) + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t))
 #define PENNA_RING_BYTES(slot_count, slot_size) (sizeof(struct penna_ring) + (slot_count)*PENNA_RING_STRIDE(slot_size))
@@ -131,9 +133,9 @@ static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
 #define PENNA_RING_IS_VALID(slot_count) \
   ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= PENNA_RING_MAX_SLOTS + 0u)
 
-/* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any code
- * has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash, use an array
- * of PENNA_RING_BYTES aligned to 64, and penna_ring_init_zeroed.) */
+/* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any
+ * code has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash,
+ * use an array of PENNA_RING_BYTES aligned to 64, and penna_ring_init_zeroed.) */
 #define PENNA_RING_DEFINE(name, count, size)                                                                           \
   PENNA_STATIC_ASSERT(PENNA_RING_IS_VALID(count), "a ring has a power of two of slots, at most PENNA_RING_MAX_SLOTS"); \
   static struct {                                                                                                      \
@@ -166,8 +168,8 @@ static inline int penna_ticket_is_before(penna_ticket ticket, penna_ticket other
   return (int)(penna_ticket_since(ticket, other) >> (PENNA_RING_TICKET_BITS - 1));
 }
 
-/* Makes an empty ring in `penna_ring_bytes` of memory that is all zero (fresh pages, .bss), without touching the slots. 1,
- * or 0 when slot_count will not do (PENNA_RING_IS_VALID). Before anyone else uses it. */
+/* Makes an empty ring in `penna_ring_bytes` of memory that is all zero (fresh pages, .bss), without touching the slots.
+ * 1, or 0 when slot_count will not do (PENNA_RING_IS_VALID). Before anyone else uses it. */
 static inline int penna_ring_init_zeroed(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   if (!PENNA_RING_IS_VALID(slot_count)) return 0;
   ring->slot_count = slot_count;
@@ -187,7 +189,7 @@ static inline int penna_ring_init(struct penna_ring* ring, uint32_t slot_count, 
   return 1;
 }
 
-/* ---- Writers: any thread, any handler ----------------------------------------------------------------------------- */
+/* ---- Writers: any thread, any handler ---------------------------------------------------------------------------- */
 
 enum penna_ring_try { PENNA_RING_GOT, PENNA_RING_FULL, PENNA_RING_CLOSED, PENNA_RING_GIVEN_UP };
 
@@ -241,7 +243,7 @@ static inline void penna_ring_commit(struct penna_ring* ring, uint32_t ticket) {
   __atomic_store_n(&slot->word, penna_slot_word((penna_ticket)ticket, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
 }
 
-/* ---- The reader: one thread at a time ----------------------------------------------------------------------------- */
+/* ---- The reader: one thread at a time ---------------------------------------------------------------------------- */
 
 /* Not memcpy: there may be none, and atomic loads keep the compiler from making one of the loop. */
 static inline void penna_ring_copy(void* to, const void* from, uint32_t bytes) {
@@ -260,8 +262,8 @@ static inline void penna_ring_close_before(struct penna_slot* slot, penna_ticket
   __atomic_store_n(&slot->opens, opens, __ATOMIC_RELEASE);
 }
 
-/* Passes `count` tickets from `first` on, and so gives the tickets of the next lap out. Those that had been drawn before
- * are void: their slots are closed to them. */
+/* Passes `count` tickets from `first` on, and so gives the tickets of the next lap out. Those that had been drawn
+ * before are void: their slots are closed to them. */
 static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, penna_ticket first,
                                    uint32_t count) {
   penna_tickets add = count;
@@ -276,8 +278,9 @@ static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count,
                             penna_ticket_plus(ticket, slot_count));
 }
 
-/* As penna_ring_read_many, for memory that others may spoil: uses the caller's checked geometry and touches nothing outside
- * of it; bounded by slot_count steps whatever the memory holds. The records themselves are not to be trusted. */
+/* As penna_ring_read_many, for memory that others may spoil: uses the caller's checked geometry and touches nothing
+ * outside of it; bounded by slot_count steps whatever the memory holds. The records themselves are not to be
+ * trusted. */
 static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
                                                void* records, uint32_t max) {
   PENNA_RING_STEP(); /* the half that is read here is the reader's own */
@@ -307,8 +310,8 @@ static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t
   return got;
 }
 
-/* Copies up to `max` records one behind the other, in the order of reservation. How many; 0 when there is none yet: empty,
- * or the next one's writer is not done. Cheaper for each record than one by one. */
+/* Copies up to `max` records one behind the other, in the order of reservation. How many; 0 when there is none yet:
+ * empty, or the next one's writer is not done. Cheaper for each record than one by one. */
 static inline uint32_t penna_ring_read_many(struct penna_ring* ring, void* records, uint32_t max) {
   return penna_ring_read_checked(ring, ring->slot_count, ring->slot_size, records, max);
 }
@@ -318,8 +321,8 @@ static inline int penna_ring_read(struct penna_ring* ring, void* record) {
   return (int)penna_ring_read_many(ring, record, 1);
 }
 
-/* Gives up the record that the reader waits for, when its writer is known, or believed, to be dead: the records behind it
- * can be read. 1, or 0 when there is nothing to give up (nothing reserved, or read will go on by itself). */
+/* Gives up the record that the reader waits for, when its writer is known, or believed, to be dead: the records behind
+ * it can be read. 1, or 0 when there is nothing to give up (nothing reserved, or read will go on by itself). */
 static inline int penna_ring_abandon_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   PENNA_RING_STEP();
   penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
@@ -346,7 +349,7 @@ static inline int penna_ring_abandon(struct penna_ring* ring) {
   return penna_ring_abandon_checked(ring, ring->slot_count, ring->slot_size);
 }
 
-/* ---- Counters: anyone, any time ----------------------------------------------------------------------------------- */
+/* ---- Counters: anyone, any time ---------------------------------------------------------------------------------- */
 
 static inline uint32_t penna_ring_dropped(const struct penna_ring* ring) {
   return __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED);

@@ -10,15 +10,15 @@
  *     PENNA_SDT_IS_ENABLED(provider, name)             does a tool listen? one load and one comparison
  *
  * C11 and C++17; provider and name are identifiers, also numbers. 0 to 12 arguments, each evaluated once: numbers,
- * enums, bool, pointers; arrays as pointers; in C++ std::string and the like as a pointer to their characters; floats as
- * their bits, because no tool reads floating point registers. Sizes have the sign of their types; a struct is passed in
- * memory with its sizeof, which the note may say but no tool reads.
+ * enums, bool, pointers; arrays as pointers; in C++ std::string and the like as a pointer to their characters; floats
+ * as their bits, because no tool reads floating point registers. Sizes have the sign of their types; a struct is passed
+ * in memory with its sizeof, which the note may say but no tool reads.
  * A semaphore belongs to the module (program or library) in which it is named: tools count the one in the file that has
  * the site.
  * Without support for the processor, or with PENNA_DISABLE_POINTS: PENNA_HAVE_SDT is 0, arguments are evaluated and
  * nothing else happens, PENNA_SDT_IS_ENABLED is 0.
- * Knobs, before the include: PENNA_SDT_ARG_CONSTRAINT, the constraint for arguments in inline assembly (a memory operand
- * saves a register, but tools cannot read all that compilers make of it); PENNA_POINT_NOP10, see point.h.
+ * Knobs, before the include: PENNA_SDT_ARG_CONSTRAINT, the constraint for arguments in inline assembly (a memory
+ * operand saves a register, but tools cannot read all that compilers make of it); PENNA_POINT_NOP10, see point.h.
  * Reference: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation (the note, version 3).
  */
 #ifndef PENNA_SDT_H
@@ -53,7 +53,7 @@
 #define PENNA_SDT_IS_ENABLED(provider, name) 0
 #endif
 
-/* ---- Implementation ----------------------------------------------------------------------------------------------- */
+/* ---- Implementation ---------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define PENNA_NO_POINT(n, provider, name, ...) do { PENNA_EACH(n)(PENNA_EVALUATE, PENNA_NOTHING, __VA_ARGS__) } while (0)

@@ -3,8 +3,8 @@
  * stream.h: records on their way out of a place that no agent and no shared memory reaches: a kernel, firmware. This
  * header is the specification.
  *
- * Why: such code has a ring (ring.h) and some way out: a device file, a serial line, a dump of its memory. What comes out
- * of there is a stream: a header, then units one behind the other. `penna import` makes a recording of it.
+ * Why: such code has a ring (ring.h) and some way out: a device file, a serial line, a dump of its memory. What comes
+ * out of there is a stream: a header, then units one behind the other. `penna import` makes a recording of it.
  * Invariant: a unit can be decoded with nothing but itself and the stream's header; each begins with a mark, so that a
  * reader finds its way again behind damage. Little-endian, 8-byte aligned. Freestanding C11 and C++17, no calls.
  *
@@ -15,8 +15,9 @@
  *        +----------------------+               +-------------------------+
  *
  * thread: what wrote it: a task's id, a number for each interrupt, ...; 0 belongs to no thread. SITE, THREAD and MODULE
- * records describe: they hold for the whole stream, wherever they stand. LOST records tell what did not fit into the ring.
- * A ring's slot has room for the largest unit that is put into it; only penna_unit_bytes() of it go into the stream.
+ * records describe: they hold for the whole stream, wherever they stand. LOST records tell what did not fit into the
+ * ring. A ring's slot has room for the largest unit that is put into it; only penna_unit_bytes() of it go into the
+ * stream.
  */
 #ifndef PENNA_STREAM_H
 #define PENNA_STREAM_H
@@ -46,7 +47,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_stream_header, source) == 48, "penna_s
 
 enum { PENNA_MAX_UNIT_WORDS = 1 + PENNA_MAX_RECORD_WORDS };
 
-/* Up to a zero or `bytes`; what is left of `room` becomes zero. Volatile, or the compiler makes calls of memset of it. */
+/* Up to a zero or `bytes`; what is left of `room` becomes zero. Volatile, or the compiler makes calls of memset of
+ * it. */
 static inline void penna_stream_copy(uint64_t* words, const char* from, uint32_t bytes, uint32_t room) {
   volatile char* to = (volatile char*)words;
   uint32_t i = 0;
@@ -80,7 +82,8 @@ static inline void penna_unit_end(uint64_t* unit, const uint64_t* end) {
 /* Of a unit that has ended. */
 static inline uint32_t penna_unit_bytes(const uint64_t* unit) { return 8 * (1 + penna_header_words(unit[1])); }
 
-/* A point was passed: returns where its values go, each by one of the next two. 3 words, then a word a number, and 1 word and
+/* A point was passed: returns where its values go, each by one of the next two. 3 words, then a word a number, and 1
+ * word and
  * `most` bytes for a string, which ends at its zero. */
 static inline uint64_t* penna_unit_point(uint64_t* unit, uint32_t thread, uint32_t site) {
   uint64_t* to = penna_unit_begin(unit, thread, PENNA_KIND_POINT);
@@ -116,8 +119,8 @@ static inline void penna_unit_lost_points(uint64_t* unit, uint32_t count) {
 }
 
 /* What a site is called. `text`: provider, name, source file, then the name of each argument, each ended by a zero,
- * `text_bytes` in all; `kind`: penna_site_kind; `types`: penna_arg_type of argument i in bits 4i..4i+3. The unit may have PENNA_MAX_UNIT_WORDS;
- * text that does not fit is cut. */
+ * `text_bytes` in all; `kind`: penna_site_kind; `types`: penna_arg_type of argument i in bits 4i..4i+3. The unit may
+ * have PENNA_MAX_UNIT_WORDS; text that does not fit is cut. */
 static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t kind, uint32_t line, uint64_t address,
                                    const char* text, uint32_t text_bytes, uint32_t arg_count, uint64_t types) {
   enum { kInfoWords = sizeof(struct penna_site_info) / 8, kMostText = (PENNA_MAX_RECORD_WORDS - 1 - kInfoWords) * 8 };

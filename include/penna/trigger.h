@@ -3,15 +3,15 @@
  * trigger.h: calls that are off until somebody switches them on, in the running program.
  *
  *     PENNA_TRIGGER(provider, name, callback, arguments...)
- *     PENNA_TRIGGER_ID(id, callback, arguments...)      id: a constant of 0 .. 2^31 - 1; its name is "trigger:" and its text
+ *     PENNA_TRIGGER_ID(id, callback, arguments...)      id: a constant of 0 .. 2^31 - 1; named "trigger:" and its text
  *
- * Switched on, it is the statement `callback(arguments...)`: any callable (function, pointer to one, lambda, functor; in C a
- * function), any arguments, evaluated only then; what the callback returns is dropped, what it throws is thrown. The compiler
- * writes the call into a cold block, so it is as safe as any call. Switched off, it is one nop; a function that makes no
- * other call may also set up its frame for this one.
- * Switch them with penna/control.h, by name, glob or number, or with `penna ctl`. No library is needed. Everything a program
- * and its libraries have is switched together, also libraries that are loaded later; closing them is safe. The callback may
- * itself switch triggers, and run points.
+ * Switched on, it is the statement `callback(arguments...)`: any callable (function, pointer to one, lambda, functor;
+ * in C a function), any arguments, evaluated only then; what the callback returns is dropped, what it throws is thrown.
+ * The compiler writes the call into a cold block, so it is as safe as any call. Switched off, it is one nop; a function
+ * that makes no other call may also set up its frame for this one.
+ * Switch them with penna/control.h, by name, glob or number, or with `penna ctl`. No library is needed. Everything a
+ * program and its libraries have is switched together, also libraries that are loaded later; closing them is safe. The
+ * callback may itself switch triggers, and run points.
  * Triggers are not recorded and have no SDT note: put a PENNA_EVENT beside one. In C, 0 to 12 arguments.
  * Without support for the processor, or with PENNA_DISABLE_POINTS: never calls, evaluates nothing.
  */
@@ -30,7 +30,7 @@
 #define PENNA_TRIGGER_ID(id, ...) PENNA_TRIGGER(trigger, id, __VA_ARGS__)
 #endif
 
-/* ---- Implementation ----------------------------------------------------------------------------------------------- */
+/* ---- Implementation ---------------------------------------------------------------------------------------------- */
 
 #define PENNA_TRIGGER_(count, provider, name, text, number, ...) \
   PENNA_TRIGGER_SITE(count, #provider, text, number, __VA_ARGS__)

@@ -7,8 +7,8 @@
  *     USDT_WITH_EXPLICIT_SEMA(sema, group, name, arguments...)       USDT_SEMA_IS_ACTIVE(sema)
  *     USDT_DECLARE_SEMA(sema);  USDT_DEFINE_SEMA(sema);  USDT_SEMA(sema).active
  *
- * Arguments, up to 12, are those of penna/sdt.h, with the sign of their types. Two definitions of a semaphore are one. A semaphore is
- * of the module that has the probe.
+ * Arguments, up to 12, are those of penna/sdt.h, with the sign of their types. Two definitions of a semaphore are one.
+ * A semaphore is of the module that has the probe.
  */
 #ifndef PENNA_USDT_H
 #define PENNA_USDT_H
@@ -50,7 +50,7 @@ struct usdt_sema {
 #define USDT_IS_ACTIVE(group, name) 0
 #endif
 
-/* ---- Implementation ----------------------------------------------------------------------------------------------- */
+/* ---- Implementation ---------------------------------------------------------------------------------------------- */
 
 #define PENNA_USDT_SEMA(sema) "penna_usdt_sema_" #sema
 #define PENNA_USDT_COUNTED(n, sema, group, name, ...) \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * value_plan.h: which arguments and results of functions the target copies into its records, and where they lie. Part of a
- * patch plan (patch_plan.h).
+ * value_plan.h: which arguments and results of functions the target copies into its records, and where they lie. Part
+ * of a patch plan (patch_plan.h).
  *
- * Why so small a language: types, names and the rules by which compilers pass values are the recorder's business, who has debug
- * information; the target loads, looks behind at most one address, and copies.
+ * Why so small a language: types, names and the rules by which compilers pass values are the recorder's business, who
+ * has debug information; the target loads, looks behind at most one address, and copies.
  * Invariant: every address from a register or from memory is read by a system call that fails instead of faulting.
  */
 #ifndef PENNA_VALUE_PLAN_H
@@ -22,7 +22,8 @@ enum penna_value_place {
       4 /* not passed: the calls that led here, as a node of the stack tree (channel.h); of results: none */
 };
 
-/* How the text of a PENNA_ARG_STRING is found from two words; the second one is the next of the same place, or of memory. */
+/* How the text of a PENNA_ARG_STRING is found from two words; the second one is the next of the same place, or of
+ * memory. */
 enum penna_value_text {
   PENNA_VALUE_TO_ZERO = 1,       /* address; up to the first zero byte */
   PENNA_VALUE_ADDRESS_FIRST = 2, /* address, length: as std::string in memory */

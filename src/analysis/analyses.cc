@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See analyses.h. Allocations and locks, where there are any, need all threads merged in time; calls and points do not, and
-// are faster without.
+// See analyses.h. Allocations and locks, where there are any, need all threads merged in time; calls and points do not,
+// and are faster without.
 #include "analysis/analyses.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See unmet_patterns.h. A recording describes the points that were armed; those that were not are in the files that its processes mapped.
+// See unmet_patterns.h. A recording describes the points that were armed; those that were not are in the files that its
+// processes mapped.
 #include "analysis/unmet_patterns.h"
 
 #include <fmt/core.h>

@@ -11,8 +11,8 @@
 
 namespace penna {
 
-// A sentence each; empty also when the recording cannot be read. `path`: of a recording that is finished; `behind`: of an option's
-// pattern, as in -T 'shop:*@stack'.
+// A sentence each; empty also when the recording cannot be read. `path`: of a recording that is finished; `behind`: of
+// an option's pattern, as in -T 'shop:*@stack'.
 std::vector<std::string> unmet_points(const char* option, const std::vector<std::string>& patterns, const char* behind,
                                       const std::string& path);
 

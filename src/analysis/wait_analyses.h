@@ -57,7 +57,8 @@ class WaitAnalyses {
   uint64_t end_ = 0;  // ticks
 };
 
-// Of whom the critical path is: of a thread (name or tid), or of the slowest span of this name. At most one is not empty.
+// Of whom the critical path is: of a thread (name or tid), or of the slowest span of this name. At most one is not
+// empty.
 struct PathOptions {
   std::string thread, span;
   bool any() const { return !thread.empty() || !span.empty(); }

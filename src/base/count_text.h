@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Counts, and how a reader of English writes them.
 //
-// Why a limit: what processes and files tell may be any number, and sums of such numbers overflow. Nothing that is counted one by one comes
-// near it. Invariant: the same number has the same text in tables and sentences; one at the limit says that it may be more.
+// Why a limit: what processes and files tell may be any number, and sums of such numbers overflow. Nothing that is
+// counted one by one comes near it. Invariant: the same number has the same text in tables and sentences; one at the
+// limit says that it may be more.
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 
 namespace penna {
 
-// A regular file's bytes in memory of their own (file_copy.h says why). The error names the path and the cause, also where
-// the file changed while it was read. An empty file gives an empty Mapping.
+// A regular file's bytes in memory of their own (file_copy.h says why). The error names the path and the cause, also
+// where the file changed while it was read. An empty file gives an empty Mapping.
 Result<Mapping> load_file(const std::string& path);
 
 // "FILE changed while it was read: ..."

@@ -19,8 +19,8 @@ constexpr uint64_t kBlock = 64 << 10;
 FileVersion::FileVersion(const struct stat& status, bool rests)
     : size_(static_cast<uint64_t>(std::max<off_t>(status.st_size, 0))), written_(status.st_mtim), rests_(rests) {}
 
-// The time of a write is the coarse clock's when it begins: another one may follow with the same time, and it may last. So a
-// file that was written just now is looked at again.
+// The time of a write is the coarse clock's when it begins: another one may follow with the same time, and it may last.
+// So a file that was written just now is looked at again.
 FileVersion FileVersion::of(int fd) {
   constexpr int64_t kRest = 20'000'000;  // ns
   constexpr int kTries = 60;

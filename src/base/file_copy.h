@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // FileCopy: the bytes of an open file in private memory, copied when they are first asked for.
 //
-// Why no mapping: reading a mapped file that somebody cuts is a SIGBUS, and one that somebody writes to shows two reads of
-// the same byte two values (docs/decisions/0025).
-// Invariant: bytes that were given never change, and all of them are of the file as it was opened: of one that has changed
-// since, nothing more is copied.
+// Why no mapping: reading a mapped file that somebody cuts is a SIGBUS, and one that somebody writes to shows two reads
+// of the same byte two values (docs/decisions/0025).
+// Invariant: bytes that were given never change, and all of them are of the file as it was opened: of one that has
+// changed since, nothing more is copied.
 #pragma once
 
 #include <sys/stat.h>

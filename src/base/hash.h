@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Hash maps: NumberMap, keyed by addresses and ids; TextMap, keyed by strings.
 //
-// Why not the default hash: it is the number itself, and addresses are multiples of 16: fifteen buckets of sixteen would
-// stay empty. One multiplication (Fibonacci hashing, Knuth, TAOCP 3, 6.4) spreads them. Invariant: none.
+// Why not the default hash: it is the number itself, and addresses are multiples of 16: fifteen buckets of sixteen
+// would stay empty. One multiplication (Fibonacci hashing, Knuth, TAOCP 3, 6.4) spreads them. Invariant: none.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which memory of ours another process has mapped.
 //
-// Why by the number of its inode: what /proc/PID/maps calls a memfd anybody may call his own; the number nobody else has.
+// Why by the number of its inode: what /proc/PID/maps calls a memfd anybody may call his own; the number nobody else
+// has.
 #pragma once
 
 #include <sys/types.h>

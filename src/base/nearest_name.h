@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // NearestName: of all names that it sees, the one that a pattern which met nothing was most likely meant to be.
 //
-// Letters that are added, taken away, changed, or swapped with their neighbour count one each; a * in the pattern stands for anything.
+// Letters that are added, taken away, changed, or swapped with their neighbour count one each; a * in the pattern
+// stands for anything.
 // Invariant: it tells a name only when at most a third of the pattern's letters is wrong.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See output_file.h. A path is walked part by part, each held by a descriptor when it is judged: a name that is exchanged in
-// between is met as what it has become.
+// See output_file.h. A path is walked part by part, each held by a descriptor when it is judged: a name that is
+// exchanged in between is met as what it has become.
 #include "base/output_file.h"
 
 #include <dirent.h>

@@ -91,8 +91,8 @@ void add_value_wishes(const RecordOptions& options, const std::shared_ptr<AskedF
   };
 }
 
-// Those that a pattern asks for by name: what other headers have put into a program is not recorded unasked, as it may be passed
-// millions of times a second. Points of penna/point.h have notes, too, and are recorded by their own sites.
+// Those that a pattern asks for by name: what other headers have put into a program is not recorded unasked, as it may
+// be passed millions of times a second. Points of penna/point.h have notes, too, and are recorded by their own sites.
 void add_probe_wishes(const RecordOptions& options, PatchWishes* wishes) {
   const auto is_positive = [](const std::string& pattern) { return !pattern.starts_with('!'); };
   if (std::none_of(options.point_patterns.begin(), options.point_patterns.end(), is_positive)) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What penna record asks a target to patch for calls, from its options, and what it says of functions that could not be.
+// What penna record asks a target to patch for calls, from its options, and what it says of functions that could not
+// be.
 //
 // Invariant: every function that -F means and that cannot be entered is named in the recording, with its reason.
 #pragma once
@@ -26,7 +27,8 @@ class AskedFunctions {
   void see(size_t number, const std::string& name, bool is_meant);
   // The options that mean none: "-A 'pya' (is it pay?)". Empty, too, when nobody asked.
   std::vector<std::string> unmet() const;
-  // What such options a filter is told to have, with the nearest name of all functions where it knows none of a called one.
+  // What such options a filter is told to have, with the nearest name of all functions where it knows none of a called
+  // one.
   std::vector<std::string> with_nearest(std::vector<std::string> options) const;
 
  private:
@@ -40,25 +42,27 @@ class AskedFunctions {
   bool was_asked_ = false;
 };
 
-// With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have prepared.
+// With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have
+// prepared.
 PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
                          const std::shared_ptr<AskedFunctions>& values);
 
 // Lets `server` answer its processes' questions with `planner`: about calls, and about allocators of their own.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
 
-// Puts into the recording's notes which waits for locks are told by time, and which options mean no function. One sentence about these;
-// empty: there are none.
+// Puts into the recording's notes which waits for locks are told by time, and which options mean no function. One
+// sentence about these; empty: there are none.
 std::string note_locks(const PatchPlanner& planner, Collector& collector);
 
 // The same of options that ask for values of functions, or for something to be done there.
 std::string note_unmet(const AskedFunctions& values, Collector& collector);
 
-// Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty: there are none.
+// Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty:
+// there are none.
 std::string note_refused(const PatchPlanner& planner, Collector& collector);
 
-// Of `unmet`, options of a filter that no recorded function met, those that mean no refused function either: of these nobody knows whether
-// they were called, and they are named as refused.
+// Of `unmet`, options of a filter that no recorded function met, those that mean no refused function either: of these
+// nobody knows whether they were called, and they are named as refused.
 std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<std::string>& patterns,
                                          const PatchPlanner& planner);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// end_like: as the program ended, so do we: the same exit status, or death by the same signal (without a core of our own).
+// end_like: as the program ended, so do we: the same exit status, or death by the same signal (without a core of our
+// own).
 // Invariant: what the shell sees of us is what it would have seen of the program.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The formats of penna export that are about allocations: of one process, with totals that are known before the first line.
+// The formats of penna export that are about allocations: of one process, with totals that are known before the first
+// line.
 //
 // Invariant: what a format leaves out (other processes, what it cannot express) is said in a sentence.
 #pragma once
@@ -28,8 +29,8 @@ bool write_heaptrack(ExportWork& work, const TextSink& sink);
 bool write_massif(ExportWork& work, const TextSink& sink);
 bool write_pprof(ExportWork& work, const TextSink& sink);
 bool write_rtrace(ExportWork& work, const TextSink& sink);
-// Writes OUT.N.map and OUT.N.trace with the first N for which there is neither; OUT is allocs-PID when none was named. Gives an
-// exit status.
+// Writes OUT.N.map and OUT.N.trace with the first N for which there is neither; OUT is allocs-PID when none was named.
+// Gives an exit status.
 int write_libleaks(ExportWork& work);
 
 // "allocs-7.3": the first such name for which there is neither file yet.

@@ -20,7 +20,8 @@ class Output {
   // Standard output.
   Output() = default;
   static Output standard_error();
-  // A file. One that is there is replaced by finish(): who reads it keeps it whole. The error says why it cannot be written.
+  // A file. One that is there is replaced by finish(): who reads it keeps it whole. The error says why it cannot be
+  // written.
   static Result<Output> create(const std::string& path);
   // A file that must not be there, nor a link of this name: where we choose the name, others may foresee it.
   static Result<Output> create_new(const std::string& path);

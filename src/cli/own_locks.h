@@ -10,7 +10,8 @@
 
 namespace penna {
 
-// "my_lock=my_unlock"; and ",try=my_trylock" when that gives true, or ",try0=my_trylock" when it gives 0, if it got the lock.
+// "my_lock=my_unlock"; and ",try=my_trylock" when that gives true, or ",try0=my_trylock" when it gives 0, if it got the
+// lock.
 Result<OwnLock> parse_own_lock(const std::string& text);
 
 }  // namespace penna

@@ -34,7 +34,8 @@ bool same_operands(const ListedPoint& point) {
   return std::none_of(point.places.begin(), point.places.end(), differs);
 }
 
-// "rows int, table string" of a record; of a note "s32 %edi, u64 8(%rsp)", without operands where copies differ in them.
+// "rows int, table string" of a record; of a note "s32 %edi, u64 8(%rsp)", without operands where copies differ in
+// them.
 std::string arguments_text(const ListedPoint& point) {
   std::string text;
   if (point.kind != 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The points of a binary, a process or a recording as `penna list` shows them. Invariant: a row or object for each point.
+// The points of a binary, a process or a recording as `penna list` shows them. Invariant: a row or object for each
+// point.
 #pragma once
 
 #include <vector>
@@ -10,8 +11,8 @@
 
 namespace penna {
 
-// POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source` is the
-// index of its point.
+// POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source`
+// is the index of its point.
 Table points_table(const std::vector<ListedPoint>& points, bool in_process);
 // The fields of a point in JSON, into an object that is open.
 void write_point(const ListedPoint& point, bool in_process, JsonWriter& json);

@@ -32,8 +32,8 @@ struct RecordingTimes {
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
 
-// What LD_PRELOAD shall begin with for the program of `command`: the agent's path, behind a library that must come first. Empty where the
-// dynamic linker would complain, or not start it.
+// What LD_PRELOAD shall begin with for the program of `command`: the agent's path, behind a library that must come
+// first. Empty where the dynamic linker would complain, or not start it.
 std::string preload_for(const std::string& command, const std::string& agent);
 
 // Why the program that `command` names did not meet the recorder, as a sentence.

@@ -36,8 +36,10 @@ enum class ReplayField : uint8_t {
   kEvent,
 };
 
-// "time,tid", by the keys of JSON with or without their unit, or as uftrace calls them; "+module": those that stand there without
-// --fields, and this one; "none": no column, for text. Empty: those without --fields. The error tells the nearest name and all of them.
+// "time,tid", by the keys of JSON with or without their unit, or as uftrace calls them; "+module": those that stand
+// there without
+// --fields, and this one; "none": no column, for text. Empty: those without --fields. The error tells the nearest name
+// and all of them.
 Result<std::vector<ReplayField>> parse_replay_fields(const std::string& text, Format format);
 // For the help text.
 std::string replay_field_names();

@@ -11,7 +11,8 @@
 namespace penna {
 namespace {
 
-// All but those by which the kernel tells a thread of its own faults, stops us for want of the terminal, or counts our time.
+// All but those by which the kernel tells a thread of its own faults, stops us for want of the terminal, or counts our
+// time.
 sigset_t relayed_signals() {
   sigset_t set;
   ::sigfillset(&set);

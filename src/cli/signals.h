@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Signals: those that a recorder takes from a descriptor, from here on in this thread and all that it starts.
 //
-// Why: they must not end a recorder before the recording is closed. Invariant: a program that is started gets before(), the
-// mask that we were started with.
+// Why: they must not end a recorder before the recording is closed. Invariant: a program that is started gets before(),
+// the mask that we were started with.
 #pragma once
 
 #include <sys/signalfd.h>

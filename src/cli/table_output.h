@@ -47,7 +47,8 @@ struct RowFields {
 // False: the reader left or the output failed; finish_output() tells which.
 bool write_report(const Report& report, const TableOptions& options, Output& output, const RowFields& fields = {});
 
-// The same in CSV or JSON for a table that is too long to be kept: each row goes out as it comes, in JSON the sentences after them.
+// The same in CSV or JSON for a table that is too long to be kept: each row goes out as it comes, in JSON the sentences
+// after them.
 class ReportStream {
  public:
   // `table` has no rows; `output` must outlive this.

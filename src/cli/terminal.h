@@ -11,7 +11,8 @@ enum class ColorMode { kAuto, kAlways, kNever };
 
 bool is_terminal(int fd);
 
-// Drawings are of ASCII where somebody asks for it, where no person looks on, and where the locale has no other characters.
+// Drawings are of ASCII where somebody asks for it, where no person looks on, and where the locale has no other
+// characters.
 bool wants_ascii(bool asked, int fd);
 
 // Columns of the terminal; 0 when it is none. COLUMNS in the environment wins, where it is a sane number.

@@ -40,7 +40,8 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
-// A program whose dynamic linker has not come as far as the agent. Where libc is mapped and the agent is not, it was passed over.
+// A program whose dynamic linker has not come as far as the agent. Where libc is mapped and the agent is not, it was
+// passed over.
 bool is_starting(uint32_t pid, const std::string& variable) {
   if (!has_word(text_of(pid, "environ"), variable)) return false;
   const std::string maps = text_of(pid, "maps");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Budget: how much a recorder holds at one time, whatever the processes do that it records.
 //
-// Why: numbers of threads, chunks, stacks and connections are told by processes that may lie, and each costs the recorder memory or
-// time. So each kind has a limit, all of them here; what is beyond a limit is recorded in less detail, or refused, and that is said.
-// Invariant: a limit is on what is held at one time: programs that are honest, and large, or many one after the other, meet none.
+// Why: numbers of threads, chunks, stacks and connections are told by processes that may lie, and each costs the
+// recorder memory or time. So each kind has a limit, all of them here; what is beyond a limit is recorded in less
+// detail, or refused, and that is said.
+// Invariant: a limit is on what is held at one time: programs that are honest, and large, or many one after the other,
+// meet none.
 #pragma once
 
 #include <atomic>
@@ -20,8 +22,8 @@ class Budget {
  public:
   // Recorded processes that live at one time.
   static constexpr size_t kChannels = 4096;
-  // Connections that have not said who they are: of all processes, and of one. Beyond the first, others wait; of one process, the oldest
-  // is closed; and so is each that says nothing for so long.
+  // Connections that have not said who they are: of all processes, and of one. Beyond the first, others wait; of one
+  // process, the oldest is closed; and so is each that says nothing for so long.
   static constexpr size_t kConnections = 128, kConnectionsOfOne = 16;
   static constexpr uint64_t kSilentMs = 10'000;
   // Once told to stop, what takes longer is left where it is.
@@ -30,7 +32,8 @@ class Budget {
   static constexpr size_t kThreads = 1 << 18;
   // What these states have grown to together: calls that are open, functions and sites that were met.
   static constexpr size_t kStateBytes = 512 << 20;
-  // Copies of chunks that wait for an older one before they are shown, and calls that were open when a child may have been forked.
+  // Copies of chunks that wait for an older one before they are shown, and calls that were open when a child may have
+  // been forked.
   static constexpr size_t kWaitingBytes = 64 << 20;
   // Functions and sites of a process, by addresses and ids that its records tell.
   static constexpr size_t kFunctions = 1 << 20;
@@ -65,15 +68,16 @@ class Budget {
       budget_->waiting_ -= waiting_;
     }
 
-    // The state in `map` of a thread by serial, made when it is met first; beyond the limit that of thread 0: all others together.
+    // The state in `map` of a thread by serial, made when it is met first; beyond the limit that of thread 0: all
+    // others together.
     template <typename Map>
     typename Map::iterator state_of(Map& map, uint32_t serial) {
       if (auto found = map.find(serial); found != map.end()) return found;
       if (serial != 0 && !take_thread()) serial = 0;
       return map.try_emplace(serial).first;
     }
-    // A state that weighed `weight` has grown to `bytes`, or shrunk. False: that is too much together with all others, so that it must be
-    // thrown away; it weighs nothing then.
+    // A state that weighed `weight` has grown to `bytes`, or shrunk. False: that is too much together with all others,
+    // so that it must be thrown away; it weighs nothing then.
     bool weigh(size_t& weight, size_t bytes) {
       const size_t others = budget_->state_bytes_ - weight;
       const bool fits = others + bytes <= budget_->limits_.state_bytes;

@@ -119,7 +119,8 @@ size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
   constexpr size_t kPage = 4096;
   const uint8_t* from = chunk_data(chunk);
   const auto* header = reinterpret_cast<const penna_chunk*>(from);
-  // Acquire: pairs with the release in open_chunk(); the records' own acquire is that of the ring, or the thread's death.
+  // Acquire: pairs with the release in open_chunk(); the records' own acquire is that of the ring, or the thread's
+  // death.
   if (__atomic_load_n(&header->ctf_magic, __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
   // Read once: the target may write another number between the check and the use.
   const uint64_t content_bits = __atomic_load_n(&header->content_bits, __ATOMIC_RELAXED);

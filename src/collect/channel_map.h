@@ -2,7 +2,8 @@
 // ChannelMap: the collector's view of one process's channel (penna/channel.h).
 //
 // Why a type: the target can write anything into this memory at any time. Everything that says where things are is
-// copied once and checked; only the copy is used. Invariant: all accessors stay inside the mapping, whatever the target does.
+// copied once and checked; only the copy is used. Invariant: all accessors stay inside the mapping, whatever the target
+// does.
 #pragma once
 
 #include <sys/types.h>
@@ -49,7 +50,8 @@ class ChannelMap {
   // Zeroes the first `bytes` of a chunk and gives it back to the target. `was_full`: it came through the ring.
   void free_chunk(uint32_t chunk, size_t bytes, bool was_full);
 
-  // The same of one that came through the ring and was never opened: what a liar has not touched takes no memory afterwards, either.
+  // The same of one that came through the ring and was never opened: what a liar has not touched takes no memory
+  // afterwards, either.
   void free_unopened(uint32_t chunk);
 
   bool is_free(uint32_t chunk) const;
@@ -58,8 +60,8 @@ class ChannelMap {
   penna_chunk header(uint32_t chunk) const;
   uint32_t free_chunks() const;
 
-  // The next thing that the target has told of what it starts: untrusted but for the size of its path. `gone`: it does not write any more,
-  // and what it had begun to tell is passed over.
+  // The next thing that the target has told of what it starts: untrusted but for the size of its path. `gone`: it does
+  // not write any more, and what it had begun to tell is passed over.
   bool next_start(bool gone, penna_start* start);
   uint64_t starts_untold() const;  // bounded
 

@@ -104,8 +104,8 @@ bool ChunkFilter::is_wanted(const penna_chunk& header, Thread& thread) {
   return is_meant || (selection_->may_change() && header.sequence < kUndecidedChunks);
 }
 
-// Calls that were entered here are left out already. Whoever reads pairs allocations and locks of all threads: another thread may free a
-// block, or hold the lock that is waited for.
+// Calls that were entered here are left out already. Whoever reads pairs allocations and locks of all threads: another
+// thread may free a block, or hold the lock that is waited for.
 void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut) {
   RecordCursor in(chunk);
   Record record;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ChunkFilter: takes what `penna record` was asked to leave out (--where, -F, --min-time, --range, --thread and their kin) out of the
-// chunks of one process.
+// ChunkFilter: takes what `penna record` was asked to leave out (--where, -F, --min-time, --range, --thread and their
+// kin) out of the chunks of one process.
 //
 // Why here and not in the target: it costs nothing there, and may be as long as it likes (docs/decisions/0012).
-// Invariant: what is left says the same of every other record; what is taken out is counted. A chunk that comes when one behind
-// it was seen already keeps its calls: what led to them is no longer known.
+// Invariant: what is left says the same of every other record; what is taken out is counted. A chunk that comes when
+// one behind it was seen already keeps its calls: what led to them is no longer known.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ namespace penna {
 
 class ChunkFilter {
  public:
-  // `rules` are rough, of one recording; null: no rules about calls. `forked`: its first thread goes on amid calls of its parent. Not to be moved: rules_.ask holds `this`.
+  // `rules` are rough, of one recording; null: no rules about calls. `forked`: its first thread goes on amid calls of
+  // its parent. Not to be moved: rules_.ask holds `this`.
   // `wanted`: of threads; null: all.
   ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
               std::shared_ptr<Budget> budget = nullptr, bool forked = false,
@@ -37,8 +38,9 @@ class ChunkFilter {
 
   // Learns the sites and modules that a chunk describes.
   void learn(std::span<const uint8_t> chunk);
-  // What is left of a chunk whose descriptions were learnt: the chunk itself, or valid until the next call. `look_elsewhere` shall learn() what else there is: called when a
-  // site or a module is unknown, because the thread that has described it still holds that chunk.
+  // What is left of a chunk whose descriptions were learnt: the chunk itself, or valid until the next call.
+  // `look_elsewhere` shall learn() what else there is: called when a site or a module is unknown, because the thread
+  // that has described it still holds that chunk.
   std::span<const uint8_t> apply(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
   // The same of a chunk that will come again, more complete: counts nothing, and forgets it.
   std::span<const uint8_t> preview(std::span<const uint8_t> chunk);

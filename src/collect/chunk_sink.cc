@@ -27,7 +27,8 @@ bool describes(const Record& record) {
   });
 }
 
-// All are rounded down, and so none gets in front of another. Those of calls are not: nobody asks for it where calls are recorded.
+// All are rounded down, and so none gets in front of another. Those of calls are not: nobody asks for it where calls
+// are recorded.
 [[gnu::flatten]] ChunkSummary ChunkSink::round_and_scan(std::span<uint8_t> chunk) {
   if (time_shift_ == 0) return scan(chunk);
   const uint64_t mask = UINT64_MAX << time_shift_;
@@ -134,7 +135,8 @@ void ChunkSink::describe_open(RecordingWriter& writer, std::span<uint8_t> piece)
   write_descriptions(writer);
 }
 
-// Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls are open.
+// Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls
+// are open.
 void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   const penna_chunk header = header_of(chunk);
   Part& part = share_.state_of(parts_, header.thread_serial)->second;

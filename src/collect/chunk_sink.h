@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ChunkSink: where copies of the chunks of one process go into a recording, with what they describe and what is counted.
+// ChunkSink: where copies of the chunks of one process go into a recording, with what they describe and what is
+// counted.
 //
 // Invariant: what describes (modules, sites, names) is written before the chunk that it came from; every record of a
-// stored chunk is counted once, for its thread. Where chunks may be thrown away, calls still are in the file whole or not at all.
+// stored chunk is counted once, for its thread. Where chunks may be thrown away, calls still are in the file whole or
+// not at all.
 #pragma once
 
 #include <array>
@@ -61,7 +63,8 @@ class ChunkSink {
   // A piece of such a chunk: what it describes is written, its times are rounded. It is the caller's to store.
   void describe_open(RecordingWriter& writer, std::span<uint8_t> piece);
 
-  // Of a thread by serial; 0 = of none, and of those beyond the budget. What store() does not count is the caller's to fill in.
+  // Of a thread by serial; 0 = of none, and of those beyond the budget. What store() does not count is the caller's to
+  // fill in.
   Health& health(uint32_t serial) { return share_.state_of(health_, serial)->second; }
   size_t threads() const { return health_.size(); }  // whose health is kept
   void write_health(RecordingWriter& writer);

@@ -36,7 +36,8 @@ uint64_t clock_ns(clockid_t clock) {
 uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
-// The target says how many ticks; between the two moments the clock tells how long these are. More than 10 us a record is no cost.
+// The target says how many ticks; between the two moments the clock tells how long these are. More than 10 us a record
+// is no cost.
 uint64_t record_cost_ps(const ClockTriplet& began, const ClockTriplet& ended, uint64_t ticks) {
   if (ended.ticks <= began.ticks || ended.monotonic_ns <= began.monotonic_ns) return 0;
   const double ns_per_tick =

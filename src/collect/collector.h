@@ -2,9 +2,9 @@
 // Collector: one thread that drains the channels of all processes of a recording.
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
-// Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell, and looks at chunks that
-// are being filled once a second: what a recorder that is killed had not written yet is that young. With an onlooker, also
-// every kLookMs.
+// Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell, and looks at
+// chunks that are being filled once a second: what a recorder that is killed had not written yet is that young. With an
+// onlooker, also every kLookMs.
 #pragma once
 
 #include <array>
@@ -54,9 +54,9 @@ struct CollectorTotals {
 
 class Collector {
  public:
-  // `conditions`: which points go into the recording; none: all. `rules`: which calls, and what of what time; rough, their
-  // range counted from the start of the first process; `snapshots`: what is stored only when a function is entered. The functions
-  // of both are called by the collector's thread.
+  // `conditions`: which points go into the recording; none: all. `rules`: which calls, and what of what time; rough,
+  // their range counted from the start of the first process; `snapshots`: what is stored only when a function is
+  // entered. The functions of both are called by the collector's thread.
   Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {}, CallRules rules = {},
             SnapshotRules snapshots = {});
   ~Collector();
@@ -66,7 +66,8 @@ class Collector {
   // Somebody looks on, until the collector has stopped. Before start().
   void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
 
-  // The recording ends where such a function is entered (FunctionTraits::finish): then somebody shall stop() it. Before start().
+  // The recording ends where such a function is entered (FunctionTraits::finish): then somebody shall stop() it. Before
+  // start().
   Result<> set_finish(CallRules functions);
   int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
 
@@ -82,10 +83,11 @@ class Collector {
   void add(Process process, ChannelMap channel);
   // A process is gone, or became another program. `processor_ns`: what it used; 0: not known any more.
   void end(uint32_t number, EndKind how, int code, uint64_t processor_ns = 0);
-  // A process was gone, or had given up, before it was answered. One that is recorded: as the program that it became, if there is one.
+  // A process was gone, or had given up, before it was answered. One that is recorded: as the program that it became,
+  // if there is one.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // How many processes had to be refused, and other sentences for the recording's health. `missed`: what is not recorded, as they say
-  // (CollectorHealth::missed_by_notes).
+  // How many processes had to be refused, and other sentences for the recording's health. `missed`: what is not
+  // recorded, as they say (CollectorHealth::missed_by_notes).
   void note(std::string sentence, bool refused, uint32_t missed = 0);
   // Drains everything, ends processes that are still there as kStopped, and closes the recording. The error is that of
   // the file; totals() holds in any case.

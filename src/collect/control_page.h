@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // ControlPage: the part of a process's channel through which something is asked of it (penna_control).
 //
-// Why apart from ChannelMap: that one belongs to the collector's thread; requests come from the thread that serves users, or from
-// another process, which has not been given the channel and reaches it through the memory of the one that has.
-// Invariant: the page is untrusted memory; what it says is copied, and only ever used as numbers and as addresses in the
-// process that wrote them.
+// Why apart from ChannelMap: that one belongs to the collector's thread; requests come from the thread that serves
+// users, or from another process, which has not been given the channel and reaches it through the memory of the one
+// that has.
+// Invariant: the page is untrusted memory; what it says is copied, and only ever used as numbers and as addresses in
+// the process that wrote them.
 #pragma once
 
 #include <sys/types.h>
@@ -22,8 +23,8 @@ class ControlPage {
   ControlPage() = default;
   // `memory`: the memfd of a channel that ChannelMap::map() has accepted. Empty when it cannot be mapped.
   static ControlPage map(const Fd& memory);
-  // Of a process that records itself, or has been forked by one, where it lies there. It takes the right to trace the process.
-  // One of these at a time for each process: the next one waits until this one is gone.
+  // Of a process that records itself, or has been forked by one, where it lies there. It takes the right to trace the
+  // process. One of these at a time for each process: the next one waits until this one is gone.
   static Result<ControlPage> in_process(uint32_t pid);
 
   // Writes a request. Then a thread of the process must execute the code.

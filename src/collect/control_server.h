@@ -4,12 +4,13 @@
 //   asked     on|off PID PATTERN         PID 0: every process of the recording, and programs to come
 //   answered  ok PROCESSES MATCHED CHANGED REFUSED, or: error SENTENCE, or: yourself
 //
-// `yourself`: this recorder lives in the program that it records and stops none of its processes, which the program would see; whoever
-// asks does it, and then tells:
+// `yourself`: this recorder lives in the program that it records and stops none of its processes, which the program
+// would see; whoever asks does it, and then tells:
 //   asked     was-on|was-off PID PATTERN
 //   answered  ok 0 0 0 0
 //
-// Invariant: whoever asks is the same user (or root), gets an answer or an end within a second, and cannot stop the recorder.
+// Invariant: whoever asks is the same user (or root), gets an answer or an end within a second, and cannot stop the
+// recorder.
 #pragma once
 
 #include <functional>

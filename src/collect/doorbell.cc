@@ -37,9 +37,9 @@ Result<SharedPage> make_page(const char* name, int seals) {
 
 }  // namespace
 
-// The list of robust futexes that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): with one
-// entry, in memory of ours, from which the word lies at a fixed distance. libc's own list, of which we use nothing, steps
-// aside meanwhile.
+// The list of robust futexes that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): with
+// one entry, in memory of ours, from which the word lies at a fixed distance. libc's own list, of which we use nothing,
+// steps aside meanwhile.
 class Doorbell::Hold {
  public:
   explicit Hold(uint32_t* word) : word_(word) {

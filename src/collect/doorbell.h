@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Doorbell: the page on which the collector sleeps, and the one by which targets see that the recorder lives (penna/channel.h).
+// Doorbell: the page on which the collector sleeps, and the one by which targets see that the recorder lives
+// (penna/channel.h).
 //
-// Why two: any target may write anything into the first, so nothing in it is believed; the second is sealed against them.
-// Invariant: while a Doorbell exists, the thread that made it holds the robust futex; nobody holds it afterwards, and when
-// that thread ends before, however it ends, the kernel marks the futex. What leads the kernel there is private memory.
+// Why two: any target may write anything into the first, so nothing in it is believed; the second is sealed against
+// them.
+// Invariant: while a Doorbell exists, the thread that made it holds the robust futex; nobody holds it afterwards, and
+// when that thread ends before, however it ends, the kernel marks the futex. What leads the kernel there is private
+// memory.
 #pragma once
 
 #include <memory>

@@ -2,7 +2,8 @@
 // EntryWatch: an onlooker who waits for functions to be entered, in any process and thread.
 //
 // Why an onlooker: it sees each record once, also of chunks that are still being filled, in time.
-// Invariant: every entry of such a function is told once, whenever its module is described; of functions at most `most_functions` are known.
+// Invariant: every entry of such a function is told once, whenever its module is described; of functions at most
+// `most_functions` are known.
 #pragma once
 
 #include <array>

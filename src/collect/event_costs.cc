@@ -9,8 +9,8 @@
 namespace penna {
 namespace {
 
-// Beside the tags of two short calls, 0 to 3: from the first record of a page, whose store makes the kernel map that page where the chunk
-// is new; and from any other one, to compare with.
+// Beside the tags of two short calls, 0 to 3: from the first record of a page, whose store makes the kernel map that
+// page where the chunk is new; and from any other one, to compare with.
 constexpr uint8_t kFromPage = 4, kFromElsewhere = 5;
 constexpr size_t kBytesOfPage = 4096, kMostPageTicks = 1 << 15;
 
@@ -26,7 +26,8 @@ void EventCosts::add(std::span<const uint8_t> chunk, const ChunkSummary& summary
   if (const uint64_t weight = weight_of(chunks_++); weight != 0) measure(chunk, weight);
 }
 
-// For how many chunks this one stands; 0: it is not looked at. By the golden ratio: no period of the program meets the same chunks always.
+// For how many chunks this one stands; 0: it is not looked at. By the golden ratio: no period of the program meets the
+// same chunks always.
 uint64_t EventCosts::weight_of(uint64_t chunk) {
   constexpr uint64_t kEach = 32, kFourth = 256;
   const uint64_t weight = chunk < kEach ? 1 : chunk < kFourth ? 4 : 16;
@@ -82,7 +83,8 @@ void EventCosts::measure_short(const Record& from, const Record& to, uint64_t we
   at->second.ticks += ticks * weight;
 }
 
-// A quarter: fewer would be what the fastest loop of the program has, in which all branches are foreseen and all memory is near.
+// A quarter: fewer would be what the fastest loop of the program has, in which all branches are foreseen and all memory
+// is near.
 double EventCosts::Gaps::quarter_ticks() const {
   uint64_t below = 0;
   for (size_t bin = 0; bin < kBins; ++bin) {
@@ -92,7 +94,8 @@ double EventCosts::Gaps::quarter_ticks() const {
   return 0;
 }
 
-// Kinds of gap by themselves, as before a stamp of an entry lies more than before one of an exit. Places with few gaps have averages by chance.
+// Kinds of gap by themselves, as before a stamp of an entry lies more than before one of an exit. Places with few gaps
+// have averages by chance.
 double EventCosts::short_call_ticks(double most_ticks) const {
   constexpr uint64_t kEnough = 32;
   constexpr double kNear = 1.5;

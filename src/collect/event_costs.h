@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // EventCosts: what recording an event costs a process, measured by the times that stand in its own records.
 //
-// Why so: between two stamps that follow each other in a thread lies the end of one hook, the beginning of the next, and what the program
-// did between them. From one place of the program to another that is much the same each time, so gaps are averaged by their places: clocks
-// are coarse, and a hook costs more where the caches and the branch predictor miss. The smallest average is of places where the program
-// did next to nothing; those near it tell what a hook costs in this run, and the others, where the program works, tell nothing.
-// A program that works between all of its events has no such places: nothing costs more than a number of readings of the clock, and
-// what else is known to lie around them.
-// Invariant: a sample of the chunks is looked at, spread evenly over the run and weighted, as chunks differ (whether a call is a short or a
-// long record depends on how its chunk began); all events are counted, also those that filters leave out later: they had their cost.
+// Why so: between two stamps that follow each other in a thread lies the end of one hook, the beginning of the next,
+// and what the program did between them. From one place of the program to another that is much the same each time, so
+// gaps are averaged by their places: clocks are coarse, and a hook costs more where the caches and the branch predictor
+// miss. The smallest average is of places where the program did next to nothing; those near it tell what a hook costs
+// in this run, and the others, where the program works, tell nothing. A program that works between all of its events
+// has no such places: nothing costs more than a number of readings of the clock, and what else is known to lie around
+// them.
+// Invariant: a sample of the chunks is looked at, spread evenly over the run and weighted, as chunks differ (whether a
+// call is a short or a long record depends on how its chunk began); all events are counted, also those that filters
+// leave out later: they had their cost.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a process ended, also one that is another's child.
 //
-// Why it takes several ways: the kernel tells the status of a process to its parent. Others can read it in /proc until the parent has, and
-// by the pidfd from then on, since Linux 6.15.
+// Why it takes several ways: the kernel tells the status of a process to its parent. Others can read it in /proc until
+// the parent has, and by the pidfd from then on, since Linux 6.15.
 // Invariant: nothing is made up: where no way is open, or it cannot be told from a denial, the end is unknown.
 #pragma once
 

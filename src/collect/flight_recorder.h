@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// FlightRecorder: keeps the newest chunks of all processes in memory, and lets them into the recording when a function is entered.
+// FlightRecorder: keeps the newest chunks of all processes in memory, and lets them into the recording when a function
+// is entered.
 //
 // Why an onlooker: it sees each record once, in time (entry_watch.h).
-// Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as thrown away.
+// Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as thrown
+// away.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +32,14 @@ class FlightRecorder final : public EntryWatch {
   explicit FlightRecorder(SnapshotRules rules, size_t most_functions = Budget::kFunctions)
       : EntryWatch(std::move(rules.functions), &FunctionTraits::snapshot, most_functions), most_bytes_(rules.bytes) {}
 
-  // A chunk that `sink` has scanned and described. What was begun before the last snapshot was due goes into the recording at once.
+  // A chunk that `sink` has scanned and described. What was begun before the last snapshot was due goes into the
+  // recording at once.
   void keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink, std::span<const uint8_t> chunk,
             const ChunkSummary& summary);
   // The process of `sink` is gone: it ends with the last of its chunks.
   void ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
-  // Stores what is kept, if such a function was entered since the last time. Chunks that are still being filled are the caller's.
+  // Stores what is kept, if such a function was entered since the last time. Chunks that are still being filled are the
+  // caller's.
   bool take_snapshot_if_due(RecordingWriter& writer);
   bool wants(const penna_chunk& chunk) const { return chunk.time_begin <= due_time_; }
   void throw_all_away(RecordingWriter& writer);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Onlooker: who sees what is recorded while it is recorded; and FreshRecords, which gives him every record once.
 //
-// Why: chunks reach the collector when they are full, which may take hours. An onlooker wants what they hold now, and later
-// only what came since. Chunks of one thread are told apart by their sequence, records in a chunk by their place.
-// Invariant: of a thread, each committed record is given at most once, in the order in which the thread wrote them. Of threads beyond the
-// budget only what is in full chunks is given, each as it comes.
+// Why: chunks reach the collector when they are full, which may take hours. An onlooker wants what they hold now, and
+// later only what came since. Chunks of one thread are told apart by their sequence, records in a chunk by their place.
+// Invariant: of a thread, each committed record is given at most once, in the order in which the thread wrote them. Of
+// threads beyond the budget only what is in full chunks is given, each as it comes.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,8 @@ class FreshRecords {
   FreshRecords(uint32_t process, Onlooker& onlooker, std::shared_ptr<Budget> budget = nullptr)
       : process_(process), onlooker_(onlooker), share_(std::move(budget)) {}
 
-  // A copy of a chunk that its thread still fills, up to `end`. False: not given, because one in front of it has not come yet.
+  // A copy of a chunk that its thread still fills, up to `end`. False: not given, because one in front of it has not
+  // come yet.
   bool open_chunk(std::span<const uint8_t> chunk, size_t end);
   // A copy of a chunk that its thread has given away, whole.
   void full_chunk(std::span<const uint8_t> chunk, size_t end);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // OpenThen: which calls the threads of a process had open when they gave a chunk away, of the last few chunks.
 //
-// Why: a child's calls are filtered by what is around them, and that is what was open in its parent's thread when that forked it. A thread
-// gives its chunk away before it forks; until the child is met, its parent may have gone on for some chunks.
-// Invariant: what is not known is not guessed: at() gives null. Bounded by kMostThreads * kMostTimes * kMostCalls, and with those of all
-// other processes by the budget.
+// Why: a child's calls are filtered by what is around them, and that is what was open in its parent's thread when that
+// forked it. A thread gives its chunk away before it forks; until the child is met, its parent may have gone on for
+// some chunks.
+// Invariant: what is not known is not guessed: at() gives null. Bounded by kMostThreads * kMostTimes * kMostCalls, and
+// with those of all other processes by the budget.
 #pragma once
 
 #include <cstddef>

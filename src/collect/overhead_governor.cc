@@ -16,7 +16,8 @@
 namespace penna {
 namespace {
 
-// Two stamps, and all that is around them in a hook and its trampoline, also in the caches (bench/RESULTS.md: real programs).
+// Two stamps, and all that is around them in a hook and its trampoline, also in the caches (bench/RESULTS.md: real
+// programs).
 double measure_call_ns() {
   constexpr double kRestNs = 45;
   return 2 * measure_stamp_ns() + kRestNs;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// OverheadGovernor: finds the functions whose calls cost more than a share of the program's time, so that they are not recorded any more.
+// OverheadGovernor: finds the functions whose calls cost more than a share of the program's time, so that they are not
+// recorded any more.
 //
-// Why an onlooker: it sees each call, also of chunks that are still being filled. It counts, and decides each time a process has
-// used 10 ms of processor time; what is decided is carried out by whoever takes the orders, for that takes a moment.
-// Invariant: a function is ordered to be silenced once a process; what is left of the calls is within the limit as far as their
-// cost is known.
+// Why an onlooker: it sees each call, also of chunks that are still being filled. It counts, and decides each time a
+// process has used 10 ms of processor time; what is decided is carried out by whoever takes the orders, for that takes
+// a moment.
+// Invariant: a function is ordered to be silenced once a process; what is left of the calls is within the limit as far
+// as their cost is known.
 #pragma once
 
 #include <sys/types.h>
@@ -42,7 +44,8 @@ struct SilenceOrder {
 
 class OverheadGovernor final : public PassingOnlooker {
  public:
-  // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measured now.
+  // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measured
+  // now.
   static Result<OverheadGovernor> make(double limit, double call_ns = 0);
   OverheadGovernor(OverheadGovernor&&) = default;
   OverheadGovernor& operator=(OverheadGovernor&&) = delete;
@@ -62,7 +65,8 @@ class OverheadGovernor final : public PassingOnlooker {
  private:
   static constexpr uint64_t kWindowNs = 10'000'000;
   static constexpr size_t kMaxModules = 16384;
-  // At most so many at a time, for each is silenced by itself; and in all, for the addresses are what the process tells.
+  // At most so many at a time, for each is silenced by itself; and in all, for the addresses are what the process
+  // tells.
   static constexpr size_t kMaxOrder = 256, kMaxSilenced = 1 << 16;
   struct Watched {  // a process
     pid_t pid = 0;

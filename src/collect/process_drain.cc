@@ -19,9 +19,9 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
 
 }  // namespace
 
-// look(chunk) for each that is not free, as long as there is time; the first that was not looked at. Between taking a chunk and opening
-// it a thread does nothing else, so few are found there: of a process that says so of many, the others are not looked at, for each look
-// would make the kernel allocate a page.
+// look(chunk) for each that is not free, as long as there is time; the first that was not looked at. Between taking a
+// chunk and opening it a thread does nothing else, so few are found there: of a process that says so of many, the
+// others are not looked at, for each look would make the kernel allocate a page.
 template <typename Look>
 uint32_t ProcessDrain::each_taken(Look&& look) {
   constexpr uint32_t kMostUnopened = 256;
@@ -102,9 +102,10 @@ void ProcessDrain::hear_of_starts(bool gone) {
   }
 }
 
-// Chunks that waited for a record to be finished: they are older than what is in the ring. Some will never be: a handler came in the
-// middle and did not return (siglongjmp, a cancelled thread). So each is looked at less and less often, and not waited for when its
-// thread is gone; while it lives, it may come back to the record, and the chunk cannot be given back.
+// Chunks that waited for a record to be finished: they are older than what is in the ring. Some will never be: a
+// handler came in the middle and did not return (siglongjmp, a cancelled thread). So each is looked at less and less
+// often, and not waited for when its thread is gone; while it lives, it may come back to the record, and the chunk
+// cannot be given back.
 void ProcessDrain::take_unfinished(RecordingWriter& writer) {
   constexpr uint32_t kManyTries = 4;  // from then on its thread is looked for, each 2^4 turns
   std::vector<Unfinished> again;
@@ -148,8 +149,9 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   return true;
 }
 
-// Of the chunk in buffer_: a record in it is still being written, or it lies behind such a chunk of its thread and the filter
-// or the flight recorder needs them in order. Few wait for order: a signal handler may write long in the middle of a record of its thread.
+// Of the chunk in buffer_: a record in it is still being written, or it lies behind such a chunk of its thread and the
+// filter or the flight recorder needs them in order. Few wait for order: a signal handler may write long in the middle
+// of a record of its thread.
 bool ProcessDrain::must_wait(const ChunkSummary& summary) {
   constexpr size_t kMostWaiting = 16;
   const uint32_t serial = header_of(buffer_).thread_serial;
@@ -185,8 +187,10 @@ void ProcessDrain::learn_from_all_chunks() {
   each_taken([&](uint32_t chunk) { filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())}); });
 }
 
-// Copies an open chunk into buffer_, up to the first record that is still being written. Gives where it ends; 0: there is nothing behind
-// `begin`. What it has already waited for once, it passes over: a handler may have come in the middle of that record for long.
+// Copies an open chunk into buffer_, up to the first record that is still being written. Gives where it ends; 0: there
+// is nothing behind
+// `begin`. What it has already waited for once, it passes over: a handler may have come in the middle of that record
+// for long.
 size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
   size_t end = channel_.copy_committed(chunk, buffer_.data());
   if (end < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return 0;  // not begun; on its way here
@@ -286,8 +290,8 @@ void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
   nodes_missing_.swap(still_missing);
 }
 
-// The process says how many nodes there are, and may say more: a look at one would make the kernel allocate its page. What is there ends
-// where none is for longer than threads could be about to write them.
+// The process says how many nodes there are, and may say more: a look at one would make the kernel allocate its page.
+// What is there ends where none is for longer than threads could be about to write them.
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
   constexpr uint32_t kPiece = 1 << 14, kEmpty = 512, kMostMissing = 1 << 12;
   write_missing_stacks(writer);
@@ -329,7 +333,8 @@ void ProcessDrain::tell_processor_ns(uint64_t ns) {
   processor_ticks_ = penna_now();
 }
 
-// Without what starting the agent took. What it used since it was last looked at is not known: no more than the time that has passed.
+// Without what starting the agent took. What it used since it was last looked at is not known: no more than the time
+// that has passed.
 uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
   const uint64_t known_at = processor_ns_ != 0 ? processor_ticks_ : channel_.geometry().time_begin;
   const uint64_t rest = end_ticks > known_at ? end_ticks - known_at : 0;

@@ -30,7 +30,8 @@ namespace penna {
 
 class ProcessDrain {
  public:
-  // `filter`: of this process; what it leaves goes into the recording; null: everything. `sink`: where; null: one of its own.
+  // `filter`: of this process; what it leaves goes into the recording; null: everything. `sink`: where; null: one of
+  // its own.
   ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr,
                std::shared_ptr<ChunkSink> sink = nullptr, std::shared_ptr<Budget> budget = nullptr);
 
@@ -53,12 +54,13 @@ class ProcessDrain {
   // back to the target all the same, and counted as lost.
   size_t drain(RecordingWriter& writer, size_t limit);
 
-  // Writes what has come into the chunks that threads still fill since the last time: should the recorder die, that much is there. Where a
-  // filter or a flight recorder looks at them, they are written whole each time.
+  // Writes what has come into the chunks that threads still fill since the last time: should the recorder die, that
+  // much is there. Where a filter or a flight recorder looks at them, they are written whole each time.
   void write_open_chunks(RecordingWriter& writer);
   bool writes_them_whole() const { return filter_ != nullptr || flight_ != nullptr; }
 
-  // Which threads the process has, recorded or not. Nothing where they are numbered in another way than we do, or are ours.
+  // Which threads the process has, recorded or not. Nothing where they are numbered in another way than we do, or are
+  // ours.
   void look_at_threads();
 
   // Gives the onlooker what threads have written into their chunks since the last time.

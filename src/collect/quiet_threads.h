@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // QuietThreads: the threads of a process that have recorded nothing, as the kernel lists them.
 //
-// Why by looking: a thread says that it is there with its first event; to make it say so earlier, each would need a chunk, or its
-// creation a hook. So one that recorded nothing and lived between two looks is not known.
+// Why by looking: a thread says that it is there with its first event; to make it say so earlier, each would need a
+// chunk, or its creation a hook. So one that recorded nothing and lived between two looks is not known.
 // Invariant: bounded by Budget::kThreads; a thread whose id stood in a chunk is not among them.
 #pragma once
 

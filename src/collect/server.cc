@@ -53,8 +53,8 @@ uint32_t parent_of(uint32_t pid) {
   return parent;
 }
 
-// The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the room
-// behind it reads as empty words.
+// The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the
+// room behind it reads as empty words.
 std::vector<std::string> command_of(uint32_t pid) {
   std::vector<std::string> words;
   auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
@@ -76,7 +76,8 @@ std::string executable_of(uint32_t pid) {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
-// The hello of a peer and the one descriptor that came with it; an empty Fd when it is not one. None that came is left open.
+// The hello of a peer and the one descriptor that came with it; an empty Fd when it is not one. None that came is left
+// open.
 // `from`: who has sent it, if the socket asks for that (SO_PASSCRED).
 Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
   iovec part{hello, sizeof *hello};
@@ -259,7 +260,8 @@ void Server::make_room_for(uint32_t pid) {
   if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
 }
 
-// Is it a program that a recorded one has started, or a recorded one that has become another? Its parents, or what it was forked of, tell.
+// Is it a program that a recorded one has started, or a recorded one that has become another? Its parents, or what it
+// was forked of, tell.
 bool Server::is_part_of_it(uint32_t pid) const {
   constexpr int kMostParents = 64;
   const auto self = static_cast<uint32_t>(::getpid());
@@ -269,8 +271,8 @@ bool Server::is_part_of_it(uint32_t pid) const {
   return shares_doorbell(pid, doorbell_.fd());
 }
 
-// Of who has changed its user, the kernel shall tell who sends the answer, too: who connected may be gone, and another process have its
-// number. So it may not have spoken before it was looked at.
+// Of who has changed its user, the kernel shall tell who sends the answer, too: who connected may be gone, and another
+// process have its number. So it may not have spoken before it was looked at.
 static bool speaks_first_or_cannot_be_told(int socket) {
   const int on = 1;
   char byte;
@@ -341,8 +343,8 @@ void Server::set_planner(Planner planner, uint32_t plans) {
   config_.plans = planner_ ? plans : 0;
 }
 
-// The questions are copied: who asks may change them, or make the file smaller, at any time. Only memory has seals: what else might
-// be sent instead could make us wait.
+// The questions are copied: who asks may change them, or make the file smaller, at any time. Only memory has seals:
+// what else might be sent instead could make us wait.
 void Server::answer(const Peer& peer, const Fd& questions) const {
   if (!planner_ || ::fcntl(questions.get(), F_GET_SEALS) < 0) return;
   std::vector<penna_patch_question> asked(PENNA_PATCH_MAX_MODULES);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Server: where traced processes meet the recorder ("Rendezvous" in penna/channel.h), and who of them still lives.
 //
-// Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered, and of others those that
-// are part of the recording: a program may change its user. Who they are is asked of the kernel, not of them.
-// What is held of them stays within the budget (budget.h).
+// Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered, and of
+// others those that are part of the recording: a program may change its user. Who they are is asked of the kernel, not
+// of them. What is held of them stays within the budget (budget.h).
 #pragma once
 
 #include <cstdint>

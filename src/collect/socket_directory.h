@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SocketDirectory: a directory that only this user can enter, for the sockets of one recorder.
 //
-// Why swept, too: a recorder that was killed leaves its own behind. The parent is a directory of all users, in which anything
-// may bear our name.
-// Invariant: removed are only sockets of this user to which nobody listens, and the directory of mode 0700 that held them;
-// no link is ever followed, and a name that is exchanged meanwhile costs nothing but an empty directory of this user.
+// Why swept, too: a recorder that was killed leaves its own behind. The parent is a directory of all users, in which
+// anything may bear our name.
+// Invariant: removed are only sockets of this user to which nobody listens, and the directory of mode 0700 that held
+// them; no link is ever followed, and a name that is exchanged meanwhile costs nothing but an empty directory of this
+// user.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// StartedPrograms: of the programs that recorded processes have started, which were not recorded, and why; and which of their forked
-// children.
+// StartedPrograms: of the programs that recorded processes have started, which were not recorded, and why; and which of
+// their forked children.
 //
-// Why: only who starts a program knows that there was one, and only the recorder knows whom it has met. So starts are told
-// (penna_starts in penna/channel.h), and each meeting takes the last start of its process away.
+// Why: only who starts a program knows that there was one, and only the recorder knows whom it has met. So starts are
+// told (penna_starts in penna/channel.h), and each meeting takes the last start of its process away.
 // Invariant: starts and meetings may come in any order; both are untrusted, and memory is bounded.
 #pragma once
 
@@ -30,7 +30,8 @@ class StartedPrograms {
   void told(const penna_start& start, uint32_t pid);
   // The program that this process is has met the recorder, and was there at `ticks`.
   void met(uint32_t pid, uint64_t ticks);
-  // This process had gone or given up before the recorder answered it. `is_recorded`: unless it was to become a program, it is.
+  // This process had gone or given up before the recorder answered it. `is_recorded`: unless it was to become a
+  // program, it is.
   void left_unanswered(uint32_t pid, bool is_recorded);
   // Those of which there was no room to tell.
   void add_untold(uint64_t untold) { untold_ = add_counts(untold_, untold); }

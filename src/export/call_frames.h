@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// CallFrames: dense numbers for the functions and spans that a timeline enters and leaves, for formats that say each name once.
+// CallFrames: dense numbers for the functions and spans that a timeline enters and leaves, for formats that say each
+// name once.
 //
-// Why a number for each and not a look-up of the name: a name is asked of symbol tables once, and an event costs one hash.
-// Invariant: equal numbers have one place in code, or are spans of one name; numbers count up from 0 in the order of their
-// first appearance. Memory: one entry for each function.
+// Why a number for each and not a look-up of the name: a name is asked of symbol tables once, and an event costs one
+// hash.
+// Invariant: equal numbers have one place in code, or are spans of one name; numbers count up from 0 in the order of
+// their first appearance. Memory: one entry for each function.
 #pragma once
 
 #include <cstdint>

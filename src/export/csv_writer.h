@@ -2,8 +2,8 @@
 // CsvWriter: comma separated values as of RFC 4180, with \n as line end.
 //
 // Usage:  CsvWriter csv(sink); csv.field("name"); csv.field(12); csv.end_row(); csv.finish();
-// Invariant: a reader that knows quotes gets back the text that went in, as printable() shows it: a row is a line, and a
-// terminal obeys nothing in it.
+// Invariant: a reader that knows quotes gets back the text that went in, as printable() shows it: a row is a line, and
+// a terminal obeys nothing in it.
 #pragma once
 
 #include <cstdint>

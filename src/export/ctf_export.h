@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// penna export ctf: Common Trace Format 1.8, which babeltrace2 and Trace Compass read: a directory with a metadata file and
-// one stream of all events in time order, the same events as in csv_export.h.
+// penna export ctf: Common Trace Format 1.8, which babeltrace2 and Trace Compass read: a directory with a metadata file
+// and one stream of all events in time order, the same events as in csv_export.h.
 //
 // Event names: the kinds of the CSV; of points PROVIDER:NAME, of spans PROVIDER:NAME:begin and PROVIDER:NAME:end. Every
-// event has pid and tid in its context. Fields are named as the CSV's columns; the arguments of a point are fields of their
-// own, typed, their names made identifiers. Differences: an unknown hold time (unlock) is -1, an unknown holder 0; a
-// zero byte in a text is \0; events_discarded of the last packet counts all that
+// event has pid and tid in its context. Fields are named as the CSV's columns; the arguments of a point are fields of
+// their own, typed, their names made identifiers. Differences: an unknown hold time (unlock) is -1, an unknown holder
+// 0; a zero byte in a text is \0; events_discarded of the last packet counts all that
 // was lost. A point whose record makes
 // no sense, or whose site is unknown, is an event `point` (or `span_begin`) with the CSV's name and arguments.
 // babeltrace2 2.0 prints an empty text as the text before it (its fault: the length that it has is right).
@@ -22,8 +22,8 @@
 
 namespace penna {
 
-// `step` is called for each event. `metadata` is what belongs into the file of that name, once the stream is whole. False
-// when the sink refused.
+// `step` is called for each event. `metadata` is what belongs into the file of that name, once the stream is whole.
+// False when the sink refused.
 bool export_ctf(const Recording& recording, Names& names, const TextSink& stream, std::string* metadata,
                 const std::function<void()>& step, WalkReport* walk);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ctf_writer.h. A signature is the event's name and, for each field, a kind sign, its type and its name, each ended by a
-// zero: it tells event classes apart, and their declarations are made from it.
+// See ctf_writer.h. A signature is the event's name and, for each field, a kind sign, its type and its name, each ended
+// by a zero: it tells event classes apart, and their declarations are made from it.
 #include "export/ctf_writer.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,8 @@ constexpr std::string_view kStream = R"(stream {
 };
 )";
 
-// An identifier: letters, digits and '_', with one '_' more in front, which readers take away: no word is reserved then.
+// An identifier: letters, digits and '_', with one '_' more in front, which readers take away: no word is reserved
+// then.
 std::string identifier(std::string_view name) {
   std::string result = "_";
   for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CtfWriter: writes events as a Common Trace Format 1.8 trace: packets of one stream, and the metadata that describes them.
+// CtfWriter: writes events as a Common Trace Format 1.8 trace: packets of one stream, and the metadata that describes
+// them.
 //
 // Usage: for each event begin(), its fields, end("name"). What an event looks like is taken from its fields: each
 // combination of name, field names and field types becomes an event class. metadata() comes at the end.
 // https://diamon.org/ctf/v1.8.3/
-// Invariant: what metadata() declares is what the packets hold, whatever names and text come in: names are made identifiers
-// (each with the '_' in front that readers take away), text is cut at no byte: a zero in it becomes "\0".
+// Invariant: what metadata() declares is what the packets hold, whatever names and text come in: names are made
+// identifiers (each with the '_' in front that readers take away), text is cut at no byte: a zero in it becomes "\0".
 #pragma once
 
 #include <cstdint>

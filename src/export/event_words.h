@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // EventWords: what the exports say of a timeline line: kind, name, address, times, stack, arguments.
 //
-// Why one place: a wait must be called the same in every format. Invariant: no text here is escaped; that is the writer's.
+// Why one place: a wait must be called the same in every format. Invariant: no text here is escaped; that is the
+// writer's.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ inline bool is_end_without_event(const TimelineLine& line) {
   return (line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd) && line.end != CallEnd::kExit;
 }
 
-// The lines that are events, of all threads in time order: what was entered and not left has no end of its own. `with_ends`: those of
-// is_end_without_event(), too; `all_threads`: as EventFilter's.
+// The lines that are events, of all threads in time order: what was entered and not left has no end of its own.
+// `with_ends`: those of is_end_without_event(), too; `all_threads`: as EventFilter's.
 template <typename OnLine>
 WalkReport for_each_event_line(const Recording& recording, const std::function<void()>& step, OnLine&& on_line,
                                bool with_ends = false, bool all_threads = false) {
@@ -49,8 +50,8 @@ WalkReport for_each_event_line(const Recording& recording, const std::function<v
   });
 }
 
-// The lines of one thread after the other, where order between threads does not matter. Calls and spans that were not left
-// end, unlike above. False when on_line said so.
+// The lines of one thread after the other, where order between threads does not matter. Calls and spans that were not
+// left end, unlike above. False when on_line said so.
 template <typename OnLine>
 bool for_each_line_by_thread(const Recording& recording, const TimelineOptions& options,
                              const std::function<void()>& step, WalkReport* walk, OnLine&& on_line) {
@@ -81,7 +82,8 @@ class EventWords {
   std::string folded_stack(uint32_t process, uint32_t stack);
   std::string folded_stack(const TimelineLine& line) { return folded_stack(line.process, line.stack); }
 
-  // visit(name, value, text): of a point or a span its arguments; of a call its arguments and results, where they are known; of a wait its holder and how it ended, as text.
+  // visit(name, value, text): of a point or a span its arguments; of a call its arguments and results, where they are
+  // known; of a wait its holder and how it ended, as text.
   template <typename Visit>
   void each_argument(const TimelineLine& line, Visit&& visit) {
     if (line.kind == LineKind::kPoint || line.kind == LineKind::kSpanBegin) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See folded_export.h. Calls come from the tree of all ways to them, all else from the stacks that were recorded with it.
+// See folded_export.h. Calls come from the tree of all ways to them, all else from the stacks that were recorded with
+// it.
 #include "export/folded_export.h"
 
 #include <fmt/format.h>

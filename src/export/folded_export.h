@@ -2,10 +2,11 @@
 // penna export folded: stacks as "outer;inner;innermost NUMBER", one line for each that has a number of its own. For
 // flamegraph.pl, inferno, speedscope and every other tool that draws flame graphs.
 //
-// The number: of calls, nanoseconds of their own or how many they are; of allocations, their bytes, how many they are, the
-// bytes that were live at the end or at the peak of their process, or how many were temporary; of all that threads wait for, nanoseconds waited, or of locks
-// nanoseconds that others waited meanwhile, by the stack that had taken the lock; of points, how often each was passed, its name
-// innermost. A ';' in a name becomes ':', what was recorded without a stack is "[unknown]".
+// The number: of calls, nanoseconds of their own or how many they are; of allocations, their bytes, how many they are,
+// the bytes that were live at the end or at the peak of their process, or how many were temporary; of all that threads
+// wait for, nanoseconds waited, or of locks nanoseconds that others waited meanwhile, by the stack that had taken the
+// lock; of points, how often each was passed, its name innermost. A ';' in a name becomes ':', what was recorded
+// without a stack is "[unknown]".
 // Invariant: the sum of all numbers is what was recorded, but for rounding: no stack is left out for being small.
 #pragma once
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// HeapChanges: the allocations and frees of one process as changes that are true by themselves: each free names its block.
+// HeapChanges: the allocations and frees of one process as changes that are true by themselves: each free names its
+// block.
 //
-// Why: formats of heap profilers tell the story of one process, in time order, and know neither a free of nothing nor a realloc
-// that failed. Two passes: what the first has summed up (which process, its peak) a writer needs before its first line.
+// Why: formats of heap profilers tell the story of one process, in time order, and know neither a free of nothing nor a
+// realloc that failed. Two passes: what the first has summed up (which process, its peak) a writer needs before its
+// first line.
 // Invariant: summed up over its changes, a process has the totals that Allocations has of it.
 // Memory: Allocations', and the live blocks.
 #pragma once

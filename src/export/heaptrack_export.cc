@@ -122,7 +122,8 @@ class HeaptrackExport {
   }
 
  private:
-  // An allocation that is not in the file yet, the last of its thread in this millisecond: freed soon, it goes there with its free.
+  // An allocation that is not in the file yet, the last of its thread in this millisecond: freed soon, it goes there
+  // with its free.
   struct Held {
     uint32_t thread;
     uint64_t block, address;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// penna export heaptrack: the allocations of one process, for heaptrack_print and heaptrack_gui (version 3 of their format, that
-// of heaptrack 1.4).
+// penna export heaptrack: the allocations of one process, for heaptrack_print and heaptrack_gui (version 3 of their
+// format, that of heaptrack 1.4).
 //
-// Lines of hexadecimal numbers: v versions, X command, I page size and pages, s a string, i an address with its frames (innermost
-// first), t a node of the tree of stacks, a a size at a node, + and - one such block, c milliseconds since the beginning. What a
-// line names by number stands before it (there are no R lines: how much memory the process had is not recorded); numbers count from 1, of a-lines from 0.
-// heaptrack calls a block temporary when nothing at all lies between its + and its -, in any thread. So the last allocation of a
-// thread is held back within its millisecond, until its free may come, but not over the peak; the free of the one in the last
-// +-line is put in front of other frees (their order changes no sum); and where the two would meet by chance a second a-line of
-// the same meaning keeps them apart. HeaptrackReport says how many temporary blocks heaptrack will not know as such.
-// https://github.com/KDE/heaptrack (the format is described by its reader)
-// Invariant: calls, peak, leaked and temporary bytes of each stack as heaptrack_print adds them up are those of our report.
+// Lines of hexadecimal numbers: v versions, X command, I page size and pages, s a string, i an address with its frames
+// (innermost first), t a node of the tree of stacks, a a size at a node, + and - one such block, c milliseconds since
+// the beginning. What a line names by number stands before it (there are no R lines: how much memory the process had is
+// not recorded); numbers count from 1, of a-lines from 0. heaptrack calls a block temporary when nothing at all lies
+// between its + and its -, in any thread. So the last allocation of a thread is held back within its millisecond, until
+// its free may come, but not over the peak; the free of the one in the last
+// +-line is put in front of other frees (their order changes no sum); and where the two would meet by chance a second
+// a-line of the same meaning keeps them apart. HeaptrackReport says how many temporary blocks heaptrack will not know
+// as such. https://github.com/KDE/heaptrack (the format is described by its reader)
+// Invariant: calls, peak, leaked and temporary bytes of each stack as heaptrack_print adds them up are those of our
+// report.
 #pragma once
 
 #include "export/heap_changes.h"

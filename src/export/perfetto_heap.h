@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The heap profiles of a Perfetto trace: a dump for each process that has allocated, of all stacks at its end.
 //
-// Of each stack: bytes and blocks that were allocated, and of these those that were freed. Perfetto draws what is left, what was
-// allocated, and their numbers. A dump goes in packets of some stacks each, which say that more come.
+// Of each stack: bytes and blocks that were allocated, and of these those that were freed. Perfetto draws what is left,
+// what was allocated, and their numbers. A dump goes in packets of some stacks each, which say that more come.
 // https://perfetto.dev/docs/data-sources/native-heap-profiler, ProfilePacket and InternedData of its trace packets
-// Invariant: what a packet refers to by number is said in it or in one before; over all stacks, allocated less freed is live.
+// Invariant: what a packet refers to by number is said in it or in one before; over all stacks, allocated less freed is
+// live.
 #pragma once
 
 #include <functional>

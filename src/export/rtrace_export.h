@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // penna export rtrace: the allocations and frees of one process as text, for the tools of functracer and sp-rtrace.
 //
-// The format is told in collect/import/rtrace_import.h, which reads it back. Times are those of CLOCK_MONOTONIC, modulo a day. Where the process
-// had more than one thread, each event has the argument "tid". A realloc is its free and its allocation; one that failed, and a free
-// of what was not allocated in the recording, is not told. Frames have the name of the innermost function at their address.
+// The format is told in collect/import/rtrace_import.h, which reads it back. Times are those of CLOCK_MONOTONIC, modulo
+// a day. Where the process had more than one thread, each event has the argument "tid". A realloc is its free and its
+// allocation; one that failed, and a free of what was not allocated in the recording, is not told. Frames have the name
+// of the innermost function at their address.
 // Invariant: events are in time order, each free behind the allocation of its block.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // penna export speedscope: the calls and spans of each thread as a profile of speedscope.app, in time order.
 //
-// An evented profile for each thread that has any: a frame opens ("O") and closes ("C") at nanoseconds since the first event of
-// the recording. What was not left closes with its outer call or at the thread's last event.
+// An evented profile for each thread that has any: a frame opens ("O") and closes ("C") at nanoseconds since the first
+// event of the recording. What was not left closes with its outer call or at the thread's last event.
 // https://www.speedscope.app/file-format-schema.json
 // Invariant: in each profile every open has its close, in the order of brackets, and times never fall.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// penna export uftrace: a data directory as `uftrace record` leaves it, so that uftrace's replay, report, graph, tui and dump work
-// on the calls of a recording (version 4 of its format; uftrace 0.9 and later).
+// penna export uftrace: a data directory as `uftrace record` leaves it, so that uftrace's replay, report, graph, tui
+// and dump work on the calls of a recording (version 4 of its format; uftrace 0.9 and later).
 //
-// Files: info, task.txt, sid-*.map, NAME.sym, and TID.dat for each thread with calls: 16 bytes for each entry and exit. All
-// functions lie in one module that does not exist but as its list of symbols, so that uftrace shows the names that penna
-// shows and needs none of the programs. Calls that were not left end as in chrome_export.h. Times are those of CLOCK_MONOTONIC.
-// https://github.com/namhyung/uftrace (the format is that of its uftrace.h and utils/data-file.c)
+// Files: info, task.txt, sid-*.map, NAME.sym, and TID.dat for each thread with calls: 16 bytes for each entry and exit.
+// All functions lie in one module that does not exist but as its list of symbols, so that uftrace shows the names that
+// penna shows and needs none of the programs. Calls that were not left end as in chrome_export.h. Times are those of
+// CLOCK_MONOTONIC. https://github.com/namhyung/uftrace (the format is that of its uftrace.h and utils/data-file.c)
 // Invariant: every entry has its exit; times in a file never fall. Memory: the functions and open calls.
 #pragma once
 

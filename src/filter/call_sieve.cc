@@ -211,8 +211,8 @@ inline void CallSieve::pop_to(size_t at) {
   decided_ = stack_.size();
 }
 
-// Calls that a jump leaves end there: their length is known, and who reads sees the jump. Of calls on a stack that is left for
-// another nobody knows when they go on: they are kept.
+// Calls that a jump leaves end there: their length is known, and who reads sees the jump. Of calls on a stack that is
+// left for another nobody knows when they go on: they are kept.
 void CallSieve::jump(const penna_jump& jump) {
   switch (jump.what) {
     case PENNA_JUMP_SAVE: return stacks_.save(jump.buffer, stack_.size());
@@ -266,8 +266,8 @@ bool CallSieve::is_long(const Open& open) const {
   return (is_old(open) || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
 }
 
-// A call is left. Those inside that have no exits go with it when it is kept. When it is left out, they were no longer than until now, and
-// those that are kept end with it, as if each had been left.
+// A call is left. Those inside that have no exits go with it when it is kept. When it is left out, they were no longer
+// than until now, and those that are kept end with it, as if each had been left.
 inline void CallSieve::end(size_t at, size_t offset) {
   const State state = stack_[at].state;
   const bool stays = state == State::kKept || (state == State::kUndecided && is_long(stack_[at]));

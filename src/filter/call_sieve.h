@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CallSieve: which calls of a thread are kept, by function, by what is around them, by depth, length and time.
 //
-// Why chunk by chunk: recorder and readers ask the same class, each in front of everything else, and nobody who sees events
-// knows of filters. docs/filters.md says what each rule means.
+// Why chunk by chunk: recorder and readers ask the same class, each in front of everything else, and nobody who sees
+// events knows of filters. docs/filters.md says what each rule means.
 // Invariant: a call is kept or left out with its entry and its exit. The same records in the same order get the same
 // answers; and what is left of a recording, asked again with the same rules, stays.
 #pragma once
@@ -65,8 +65,8 @@ struct CallRules {
   bool rough = false;
   // Rough only: `end` at the earliest. What ends later may be cut off there, so its length is not known.
   uint64_t earliest_end = std::numeric_limits<uint64_t>::max();
-  // A function ends the recording (FunctionTraits::finish): who knows already when it was entered says so by `end`, too. Calls that are open
-  // there have no end.
+  // A function ends the recording (FunctionTraits::finish): who knows already when it was entered says so by `end`,
+  // too. Calls that are open there have no end.
   bool finishes = false;
   uint64_t epoch = 0;  // growing: functions that were asked for are asked for again
 
@@ -91,8 +91,8 @@ class CallSieve {
  public:
   static constexpr size_t kMaxDepth = 1 << 20;  // calls further in are kept, and not looked at
 
-  // `rules` must outlive it. `amid`: the thread begins amid calls that nobody tells here, as after a fork: they may be callers, and may
-  // have turned it on, so its calls are kept.
+  // `rules` must outlive it. `amid`: the thread begins amid calls that nobody tells here, as after a fork: they may be
+  // callers, and may have turned it on, so its calls are kept.
   CallSieve(const CallRules& rules, uint32_t process, bool amid = false)
       : rules_(rules), process_(process), amid_(amid), on_(amid || !rules.starts_off) {}
 
@@ -101,7 +101,8 @@ class CallSieve {
   // For who records, in front of the first: calls that the thread goes on in, outermost first, since then.
   void inherit(std::span<const uint64_t> pcs, uint64_t ticks);
   std::vector<uint64_t> open_calls() const;  // of the running stack, kept or not, outermost first
-  // Whether calls that are entered from here on are of a thread that is wanted; the others are left out, and not counted.
+  // Whether calls that are entered from here on are of a thread that is wanted; the others are left out, and not
+  // counted.
   void want(bool wanted) { wanted_ = wanted; }
   // Events are missing here: of calls that are open nobody knows how long they are, so they are kept.
   void lose() { keep_all(); }
@@ -109,7 +110,8 @@ class CallSieve {
   void finish() { end_all(); }
   // No chunk may come for long: gives memory back that can be had again, when no call is open.
   void rest();
-  // There is no room for what is open, and for functions that were met: of these calls it is not known any more that they were.
+  // There is no room for what is open, and for functions that were met: of these calls it is not known any more that
+  // they were.
   void forget();
   size_t bytes() const;  // of memory that it holds between chunks
   // The thread has told nothing until `time`: open calls that are long enough by then are kept. For who looks on.

@@ -29,8 +29,8 @@ class Cutter {
     copied_ = end;
   }
   void pass_until(size_t end) { copied_ = end; }
-  // Each in the form of the chunk, where its pc allows, else in the full form. Where there is no room for all, the last one,
-  // which is the outermost, has precedence: it ends what is inside.
+  // Each in the form of the chunk, where its pc allows, else in the full form. Where there is no room for all, the last
+  // one, which is the outermost, has precedence: it ends what is inside.
   void put_exits(const Record& record, const RecordCursor& in, size_t begin, const std::vector<uint64_t>& pcs) {
     copy_until(begin);
     copied_ = in.position();

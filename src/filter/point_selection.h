@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PointSelection: which points of one process meet the conditions of --where, while it is recorded or afterwards.
 //
-// Points that a condition does not apply to (where.h) are kept; so are those of unknown sites. The end of a span goes with its
-// beginning, which has the arguments.
+// Points that a condition does not apply to (where.h) are kept; so are those of unknown sites. The end of a span goes
+// with its beginning, which has the arguments.
 // Invariant: the same points in the same order of each thread get the same answers, whoever asks.
 #pragma once
 
@@ -32,8 +32,8 @@ class PointSelection {
   // `record`: of PENNA_KIND_POINT; of each thread in its order.
   bool keeps(uint32_t thread, const Record& record);
 
-  // The same for a whole chunk: how many points are left out of it. `unknown(id)`: called for a point of an unknown site, which
-  // may then have been add()ed.
+  // The same for a whole chunk: how many points are left out of it. `unknown(id)`: called for a point of an unknown
+  // site, which may then have been add()ed.
   template <typename Unknown>
   uint64_t sift(std::span<const uint8_t> chunk, ChunkCut& cut, Unknown&& unknown) {
     uint64_t left_out = 0;

@@ -2,7 +2,8 @@
 // Selection: what those who read the events of a recording leave out: calls, points, threads.
 //
 // Why it hangs on the Recording: every reader of events meets it, and no pass can forget to ask.
-// Invariant: it is complete before the first event is read; until the next select() it never changes, so readers share it.
+// Invariant: it is complete before the first event is read; until the next select() it never changes, so readers share
+// it.
 #pragma once
 
 #include <cstdint>

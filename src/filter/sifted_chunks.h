@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SiftedChunks: the chunks of a thread as the rules about calls (filter/call_sieve.h) leave them.
 //
-// Why: it stands in front of all that reads events, so none of that knows of filters. Where a call's length decides, it reads
-// ahead until the call has ended or is long enough.
+// Why: it stands in front of all that reads events, so none of that knows of filters. Where a call's length decides, it
+// reads ahead until the call has ended or is long enough.
 // Invariant: chunks come in order. Memory: kMostHeld chunks, and 1 KiB for each further one that is read ahead.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The chunks that are left of one that a CallSieve has decided: in front of it the entries that a range cuts, behind it the exits.
+// The chunks that are left of one that a CallSieve has decided: in front of it the entries that a range cuts, behind it
+// the exits.
 //
 // Why here: who reads a recording and who looks on while it is made are given the same.
 // Invariant: what is given are chunks for a RecordCursor, in the order of their records.

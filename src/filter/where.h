@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where: a condition on the arguments of points, as users write it: rows > 100 && (table ~ "ord*" || !cached).
 //
-// Grammar, in the words of the kernel's event filters: NAME, or NAME with one of == != < <= > >= and a number, true, false or
-// a text in quotes, or NAME ~ and a glob in quotes; joined by && and ||, turned by !, grouped by ( ). NAME is that of an
-// argument, or argN by its place, from 1. NAME alone: not zero, not empty.
-// Invariant: a condition is asked only about points that have all its arguments, in types that can be compared so. What it
-// does not apply to is for the caller to keep.
+// Grammar, in the words of the kernel's event filters: NAME, or NAME with one of == != < <= > >= and a number, true,
+// false or a text in quotes, or NAME ~ and a glob in quotes; joined by && and ||, turned by !, grouped by ( ). NAME is
+// that of an argument, or argN by its place, from 1. NAME alone: not zero, not empty.
+// Invariant: a condition is asked only about points that have all its arguments, in types that can be compared so. What
+// it does not apply to is for the caller to keep.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // LiveFeed: hands what a collector collects to a thread that shows it.
 //
 // Why a queue: the collector must not wait for a terminal, or targets wait for the collector.
-// Invariant: at most kMaxBytes of records wait here. What comes beyond is dropped, but for what describes, of which as much may wait;
-// what is dropped is counted, and the next records of that thread say so.
+// Invariant: at most kMaxBytes of records wait here. What comes beyond is dropped, but for what describes, of which as
+// much may wait; what is dropped is counted, and the next records of that thread say so.
 #pragma once
 
 #include <atomic>

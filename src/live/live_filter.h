@@ -2,8 +2,8 @@
 // LiveFilter: what the filters keep of the records that an onlooker is given, in front of everything that shows them.
 //
 // Why not what the recorder's filter leaves: that works on whole chunks, and keeps what only a later one decides.
-// Invariant: the records of a thread stay in order; behind a call whose length is not known yet they wait, at most kMostHeld bytes of all
-// threads. What would be more is dropped, and told as records that came too fast.
+// Invariant: the records of a thread stay in order; behind a call whose length is not known yet they wait, at most
+// kMostHeld bytes of all threads. What would be more is dropped, and told as records that came too fast.
 #pragma once
 
 #include <deque>

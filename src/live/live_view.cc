@@ -47,7 +47,8 @@ struct LiveView::Stream {
   Event event;
 };
 
-// The calls that were open in the parent's thread are handed on when that tells of something later, or when the child tells of the first.
+// The calls that were open in the parent's thread are handed on when that tells of something later, or when the child
+// tells of the first.
 struct LiveView::Fork {
   Key parent;
   uint64_t ticks = 0;
@@ -249,7 +250,8 @@ void LiveView::hand_on(Fork& fork) {
     parent->second.timeline->for_each_open(SIZE_MAX, [&](const TimelineLine& open) { fork.pcs.push_back(open.pc); });
 }
 
-// Before the event is looked at. Programs may fork thousands of children that never tell anything: only those of this thread are looked at.
+// Before the event is looked at. Programs may fork thousands of children that never tell anything: only those of this
+// thread are looked at.
 void LiveView::hand_on_calls(const Shown& thread, const Event& event) {
   if (thread.key.second == 1)
     if (const auto own = forks_.find(event.process); own != forks_.end() && !own->second.handed_on)

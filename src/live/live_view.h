@@ -2,8 +2,9 @@
 // LiveView: shows what is recorded while it is recorded, as penna replay would show it afterwards.
 //
 // Why a thread of its own: neither the program nor the collector ever waits for a terminal or a pipe.
-// Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded whatever comes. A
-// line is there 100 ms after its event, unless it is late with others, or a filter must first see how long a call is.
+// Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded whatever
+// comes. A line is there 100 ms after its event, unless it is late with others, or a filter must first see how long a
+// call is.
 // Usage: collector.set_onlooker(view.onlooker()); view.start(); ... collector.stop(); view.finish();
 #pragma once
 

@@ -37,8 +37,8 @@ std::string_view native_to(std::string_view name) {
   return std::find(std::begin(kJemalloc), std::end(kJemalloc), name) != std::end(kJemalloc) ? "jemalloc" : "";
 }
 
-// What is no allocator is left out: operators, and functions of C, where there is no malloc; functions that are called like native ones
-// where there are none to give blocks, or none to take them back.
+// What is no allocator is left out: operators, and functions of C, where there is no malloc; functions that are called
+// like native ones where there are none to give blocks, or none to take them back.
 void keep_allocators(std::map<std::string, uint64_t>& found, bool needs_malloc) {
   std::set<std::string_view> givers, takers;
   for (const auto& [name, start] : found)
@@ -68,7 +68,8 @@ uint64_t linked_target(const ElfFile& file, uint64_t slot) {
   return 0;
 }
 
-// Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to one of `starts`.
+// Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to
+// one of `starts`.
 uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint64_t>& starts) {
   static const Decoder decoder;
   constexpr int kMostInstructions = 16;

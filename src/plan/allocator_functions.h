@@ -17,19 +17,21 @@ namespace penna {
 struct AllocatorFunction {
   uint64_t start = 0;
   DetourOffer offer;
-  // Of one that cannot be entered: where another one begins to which it goes on by jumps, whatever happens; what that one does is all that it
-  // does. 0: there is none.
+  // Of one that cannot be entered: where another one begins to which it goes on by jumps, whatever happens; what that
+  // one does is all that it does. 0: there is none.
   uint64_t goes_on_at = 0;
 };
 using AllocatorFunctions = std::map<std::string, AllocatorFunction>;  // by name
 
-// Of a native interface, by its name: does the function end blocks? Or has it to do with their end, and is none that a program needs?
+// Of a native interface, by its name: does the function end blocks? Or has it to do with their end, and is none that a
+// program needs?
 bool takes_blocks(std::string_view name);
 bool only_controls(std::string_view name);
 
-// Those of `names` that the file defines, shown to others or not. Where malloc is among the names and the file has none, only native
-// interfaces: operators that a program replaces are no allocator, they reach malloc, or a pool. Of a native interface nothing, where the file
-// has no function that gives blocks, or none that takes them: another one has that name.
+// Those of `names` that the file defines, shown to others or not. Where malloc is among the names and the file has
+// none, only native interfaces: operators that a program replaces are no allocator, they reach malloc, or a pool. Of a
+// native interface nothing, where the file has no function that gives blocks, or none that takes them: another one has
+// that name.
 AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names);
 // Those that are defined, whatever they are: only where they begin.
 AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& names);

@@ -24,7 +24,8 @@ bool is_one_more(const std::string& symbol) {
   return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_") || only_controls(symbol);
 }
 
-// Does it end blocks, which then seem to stay? What gives some that are freed by others, as strdup, is only missing itself.
+// Does it end blocks, which then seem to stay? What gives some that are freed by others, as strdup, is only missing
+// itself.
 bool ends_blocks(const std::string& symbol) {
   return takes_blocks(symbol) || only_controls(symbol) || symbol.find("realloc") != symbol.npos;
 }
@@ -118,8 +119,8 @@ void PatchPlanner::refuse_allocator(const std::string& path, const std::string& 
     refused_.push_back({function, path, reason, what, {}, half});
 }
 
-// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators; but for those that are
-// only one more. How many it were.
+// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators; but for
+// those that are only one more. How many it were.
 size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions,
                                    const std::string& root) {
   size_t count = 0;

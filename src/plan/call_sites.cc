@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See call_sites.h. Formats: gcc manual, -fpatchable-function-entry; LLVM, compiler-rt/include/xray: XRaySledEntry, version 2.
+// See call_sites.h. Formats: gcc manual, -fpatchable-function-entry; LLVM, compiler-rt/include/xray: XRaySledEntry,
+// version 2.
 #include "plan/call_sites.h"
 
 #include <algorithm>
@@ -49,7 +50,8 @@ size_t nops(std::span<const uint8_t> code, size_t limit) {
   return length;
 }
 
-// The words of a table of addresses: as the file has them, or, in what is loaded anywhere, as its relocations will make them.
+// The words of a table of addresses: as the file has them, or, in what is loaded anywhere, as its relocations will make
+// them.
 std::vector<uint64_t> addresses_in(const ElfFile& file, const ElfSection& table) {
   std::vector<uint64_t> words;
   const std::span<const uint8_t> bytes = file.raw(table);
@@ -89,7 +91,8 @@ class Finder {
  private:
   bool is_code(uint64_t address) const { return range_of(file_.code_ranges(), address) != nullptr; }
 
-  // Where the function begins that these nops are for: at most kMaxNops further on, when some of them lie in front of it.
+  // Where the function begins that these nops are for: at most kMaxNops further on, when some of them lie in front of
+  // it.
   uint64_t function_of(uint64_t nops_at) const {
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), nops_at);
     if (next != functions_.end() && *next - nops_at <= kMaxNops &&

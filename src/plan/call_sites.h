@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The places that compilers leave in functions so that their entries can be seen, as a file has them.
 //
-// -fpatchable-function-entry (gcc: one-byte nops; clang: one nop), -pg -mfentry -mnop-mcount, and XRay's sleds. -finstrument-functions
-// and the other forms of -pg call a hook by name and need nothing here.
+// -fpatchable-function-entry (gcc: one-byte nops; clang: one nop), -pg -mfentry -mnop-mcount, and XRay's sleds.
+// -finstrument-functions and the other forms of -pg call a hook by name and need nothing here.
 // Invariant: a place that is given lies in code of the file, and what it holds was looked at.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What detours and probes ask of single instructions of x86-64, decoded by Zydis, and of tables of branch targets. Internal to attach.
+// What detours and probes ask of single instructions of x86-64, decoded by Zydis, and of tables of branch targets.
+// Internal to attach.
 //
 // Invariant: an instruction that may not be moved is never taken for one that may: what is not known is refused.
 #pragma once
@@ -67,8 +68,8 @@ inline const char* why_not_moved(const ZydisDecodedInstruction& one) {
   return nullptr;
 }
 
-// The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or 8-byte addresses.
-// It ends where an entry leads out of the function.
+// The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or
+// 8-byte addresses. It ends where an entry leads out of the function.
 template <typename Visit>
 void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
   constexpr size_t kMost = 4096;

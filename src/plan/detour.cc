@@ -34,8 +34,9 @@ bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
   return next != functions_.end() && next->start < to;
 }
 
-// The code between two functions that are known, if it can be decoded from the end of the one to exactly where the other begins: it is
-// what nothing describes, as functions of a stripped file that was built without unwind information, and padding.
+// The code between two functions that are known, if it can be decoded from the end of the one to exactly where the
+// other begins: it is what nothing describes, as functions of a stripped file that was built without unwind
+// information, and padding.
 FunctionRange DetourFinder::gap_over(uint64_t address) const {
   static const Decoder decoder;
   constexpr uint64_t kLargestGap = 1 << 16;
@@ -54,8 +55,8 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   return last_gap_is_code_ ? gap : FunctionRange{};
 }
 
-// The one over the address: of those that are known, else of those that only unwind information tells, or what lies between. Its end is 0
-// where there is none.
+// The one over the address: of those that are known, else of those that only unwind information tells, or what lies
+// between. Its end is 0 where there is none.
 FunctionRange DetourFinder::function_over(uint64_t address) const {
   const auto next = first_behind(address);
   if (next != functions_.begin() && address < std::prev(next)->end) return *std::prev(next);
@@ -63,8 +64,8 @@ FunctionRange DetourFinder::function_over(uint64_t address) const {
   return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : gap_over(address);
 }
 
-// Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions is decoded,
-// the rest counts by how its bytes look. Of parts that share code by falling into one another, as memcpy's.
+// Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions
+// is decoded, the rest counts by how its bytes look. Of parts that share code by falling into one another, as memcpy's.
 bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const {
   static const Decoder decoder;
   constexpr uint64_t kReach = 130;
@@ -154,8 +155,8 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
       nullptr};
 }
 
-// By all four bytes that look like the distance of a direct branch: also those that are something else. Only what leads into code.
-// visit(address of its first byte, target)
+// By all four bytes that look like the distance of a direct branch: also those that are something else. Only what leads
+// into code. visit(address of its first byte, target)
 template <typename Visit>
 void DetourFinder::for_each_seeming_branch(Visit&& visit) const {
   for (const ElfSection& section : file_.sections()) {
@@ -181,8 +182,8 @@ void DetourFinder::collect_branches() const {
   targets_.shrink_to_fit();
 }
 
-// Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from its first
-// byte to its last without a doubt.
+// Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from
+// its first byte to its last without a doubt.
 bool DetourFinder::is_inside_instruction(uint64_t address) const {
   static const Decoder decoder;
   const FunctionRange over = function_over(address);
@@ -194,8 +195,8 @@ bool DetourFinder::is_inside_instruction(uint64_t address) const {
   return at == over.end;
 }
 
-// The larger a file, the more of its bytes look like branches by chance. Those that seem to lead into one of these sites are looked
-// at each; the sites that are left are refused.
+// The larger a file, the more of its bytes look like branches by chance. Those that seem to lead into one of these
+// sites are looked at each; the sites that are left are refused.
 void DetourFinder::refuse_branched_into(std::vector<DetourOffer*> doubtful) const {
   if (doubtful.empty()) return;
   std::vector<DetourOffer*> found;
@@ -250,8 +251,8 @@ DetourOffer DetourFinder::find_at(uint64_t start) const {
 
 namespace {
 
-// A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind the detour,
-// where unwinders know what they see.
+// A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind
+// the detour, where unwinders know what they see.
 bool move_call(const ZydisDecodedInstruction& one, uint64_t from, NearMemory* near) {
   const uint64_t next = from + one.length;
   const auto low = static_cast<uint32_t>(next), high = static_cast<uint32_t>(next >> 32);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Detours: functions that no compiler has prepared are entered through a stub, which calls the hook, runs the instructions that the
-// jump to it has overwritten, and goes on behind them.
+// Detours: functions that no compiler has prepared are entered through a stub, which calls the hook, runs the
+// instructions that the jump to it has overwritten, and goes on behind them.
 //
-// What cannot be done without a doubt is refused, with its reason: a branch, a switch or another symbol may lead into the overwritten
-// bytes; they may be too few, or hold what means something else elsewhere.
+// What cannot be done without a doubt is refused, with its reason: a branch, a switch or another symbol may lead into
+// the overwritten bytes; they may be too few, or hold what means something else elsewhere.
 // Invariant: a function that is given may be entered at its first instruction only, as far as its file says.
 #pragma once
 
@@ -36,8 +36,8 @@ struct DetourOffer {
   const char* refusal = nullptr;  // when there is none: "is shorter than a jump"
 };
 
-// A probe of another header (sys/sdt.h): a nop, on which debuggers and the kernel put their breakpoints. So it is left as it is, and
-// the jump takes the place of the instructions behind it, or of those in front of it.
+// A probe of another header (sys/sdt.h): a nop, on which debuggers and the kernel put their breakpoints. So it is left
+// as it is, and the jump takes the place of the instructions behind it, or of those in front of it.
 struct ProbeSite {
   uint64_t nop = 0;
   uint64_t place = 0;         // where the jump goes: nop + 1, or in front of the nop
@@ -87,17 +87,17 @@ class DetourFinder {
   mutable bool has_targets_ = false;
 };
 
-// Appends `code`, which stands at the run-time address `from`, to near memory, where it does the same. False: what it refers to is out
-// of reach from there. There is room: kLargestMoved bytes for each of `code`.
+// Appends `code`, which stands at the run-time address `from`, to near memory, where it does the same. False: what it
+// refers to is out of reach from there. There is room: kLargestMoved bytes for each of `code`.
 inline constexpr size_t kLargestMoved = 16;  // of an instruction, and of a jump
 bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near);
 
-// Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its address; nothing:
-// as below.
+// Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its
+// address; nothing: as below.
 std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near);
 
-// Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the file. Nothing: no
-// room, or what the code refers to is out of reach from there.
+// Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the
+// file. Nothing: no room, or what the code refers to is out of reach from there.
 std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
                                                                         NearMemory* near);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See import_sites.h. References: System V ABI for x86-64, table 4.9 (relocations); LSB core 5.0, 10.7 (symbol versions).
+// See import_sites.h. References: System V ABI for x86-64, table 4.9 (relocations); LSB core 5.0, 10.7 (symbol
+// versions).
 #include "plan/import_sites.h"
 
 #include <algorithm>
@@ -61,8 +62,9 @@ struct SlotUse {
   uint64_t entry = 0;  // the linkage table's jump through it
 };
 
-// Looks at every four bytes of code that would lead to a slot, as the end of an instruction: `ff 15` and `ff 25` in front of them are
-// call and jmp; the length of others does not matter. What only looks like an instruction makes us more careful, not less.
+// Looks at every four bytes of code that would lead to a slot, as the end of an instruction: `ff 15` and `ff 25` in
+// front of them are call and jmp; the length of others does not matter. What only looks like an instruction makes us
+// more careful, not less.
 void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
   if (slots->empty()) return;
   const uint64_t low = slots->begin()->first, high = slots->rbegin()->first;

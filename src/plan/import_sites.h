@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The pointers of a file through which it calls functions of other files: the slots of its procedure linkage table, and those that
-// its code calls through directly (-fno-plt).
+// The pointers of a file through which it calls functions of other files: the slots of its procedure linkage table, and
+// those that its code calls through directly (-fno-plt).
 //
-// Invariant: a slot whose value the code may use for anything but a call stays as it is: a program may compare addresses of
-// functions. Of those, calls are seen where they pass the linkage table.
+// Invariant: a slot whose value the code may use for anything but a call stays as it is: a program may compare
+// addresses of functions. Of those, calls are seen where they pass the linkage table.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ inline constexpr size_t kJumpThroughBytes = 6;  // ff 25 and four bytes
 // By slot. Functions that must not be entered through a stub are left out: may_be_wrapped().
 std::vector<ImportSite> find_import_sites(const ElfFile& file);
 
-// False for those that return twice, look at their return address, are part of the start or the end of a program, or are hooks.
+// False for those that return twice, look at their return address, are part of the start or the end of a program, or
+// are hooks.
 bool may_be_wrapped(std::string_view function);
 
 }  // namespace penna

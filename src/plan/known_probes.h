@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the arguments of published probes are: notes have their sizes only, manuals say what they mean.
 //
-// Why a table: an argument is copied as text where its program promises that it is the address of a string, and nowhere else.
-// Sources: docs.python.org/3/howto/instrumentation; docs.ruby-lang.org, dtrace_probes; php.net, features.dtrace; postgresql.org,
-// dynamic-trace; docs.oracle.com, DTrace Probes in HotSpot VM.
+// Why a table: an argument is copied as text where its program promises that it is the address of a string, and nowhere
+// else.
+// Sources: docs.python.org/3/howto/instrumentation; docs.ruby-lang.org, dtrace_probes; php.net, features.dtrace;
+// postgresql.org, dynamic-trace; docs.oracle.com, DTrace Probes in HotSpot VM.
 // Invariant: a probe is known by its provider, its name and its number of arguments, all three.
 #pragma once
 
@@ -18,7 +19,9 @@ struct KnownArgument {
   enum Meaning : uint8_t {
     kNumber,
     kText,  // the address of a string that ends with a zero byte, or null
-    kTextAndLength  // the address of a string, or null; the next argument of the probe is its length in bytes, and has no name of its own
+    // the address of a string, or null; the next argument of the probe is its length in bytes, and has no name of its
+    // own
+    kTextAndLength
   };
   std::string name;
   Meaning meaning = kNumber;

@@ -156,7 +156,8 @@ class LockFinder {
   const std::map<size_t, std::string>& parts() const { return parts_; }
 
  private:
-  // Of tens of thousands of symbols nearly none is a lock's: those are told by their first letters, and by what a user has typed.
+  // Of tens of thousands of symbols nearly none is a lock's: those are told by their first letters, and by what a user
+  // has typed.
   void look_at(std::string_view symbol, uint64_t address, bool shown) {
     if (symbol.starts_with("__sanitizer_")) has_sanitizer_ = true;
     const bool may_be_known = symbol.starts_with("pthread_") || symbol.starts_with("nsync_") ||

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The functions of locks that are part of a file, and how each can be entered: those that are known (known_locks.inc), and those that a
-// user names (record --lock-functions).
+// The functions of locks that are part of a file, and how each can be entered: those that are known (known_locks.inc),
+// and those that a user names (record --lock-functions).
 //
-// Invariant: of a lock all functions that the file has are given or none: else it would be seen to be taken and not given back.
+// Invariant: of a lock all functions that the file has are given or none: else it would be seen to be taken and not
+// given back.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +54,14 @@ struct LockFunctions {
   std::vector<size_t> own;  // indices of the OwnLocks of which the file has a function that takes it
 };
 
-// A function whose beginning is a compiler's preparation for recording calls: that is left alone. `end` 0: it is entered already.
+// A function whose beginning is a compiler's preparation for recording calls: that is left alone. `end` 0: it is
+// entered already.
 struct PreparedBeginning {
   uint64_t function, end;
 };
 
-// `is_library`: what it shows to others is reached through the agent, where that has it, too. `prepared`: only asked for when there are
-// functions of locks at all, which few files have.
+// `is_library`: what it shows to others is reached through the agent, where that has it, too. `prepared`: only asked
+// for when there are functions of locks at all, which few files have.
 LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::span<const OwnLock> own,
                                   const std::function<std::vector<PreparedBeginning>()>& prepared);
 

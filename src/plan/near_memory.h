@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // NearMemory: code that is written for a module, in the memory near it that a target has offered (patch_plan.h).
 //
-// It begins with the way to the hook: a jump that every patched call in reach goes to. Then stubs, each a penna_stub and code that
-// calls the hook first. Addresses are run-time addresses.
+// It begins with the way to the hook: a jump that every patched call in reach goes to. Then stubs, each a penna_stub
+// and code that calls the hook first. Addresses are run-time addresses.
 // Invariant: never more bytes than the target has offered.
 #pragma once
 

@@ -83,7 +83,8 @@ std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, N
   return patch;
 }
 
-// The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the pointer.
+// The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the
+// pointer.
 std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, PatchPlan* plan) {
   const uint64_t entry = site.entry + bias;
   const auto stub = near.begin_stub(0, kJumpThroughBytes);
@@ -151,7 +152,8 @@ bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
   return false;
 }
 
-// Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null: may.
+// Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null:
+// may.
 const char* why_not_entered(const ElfFile& file, std::string_view name) {
   constexpr std::string_view kStarts[] = {"_start", "_init",    "_fini",  "__restore_rt",   "__clone",
                                           "clone",  "__clone3", "clone3", "__start_context"};
@@ -256,7 +258,8 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
     });
 }
 
-// What a file calls elsewhere is known by one name, and may be asked for by another: the file that has the function knows all.
+// What a file calls elsewhere is known by one name, and may be asked for by another: the file that has the function
+// knows all.
 void PatchPlanner::learn_exports(const penna_patch_question& question, const std::string& root) {
   const std::string path = path_of(question);
   const BuildId build_id = build_id_of(question);
@@ -344,8 +347,8 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
   return &pointers;
 }
 
-// A function that dlsym has found in another module than its caller's. What is not wanted, or tells of itself, gets no patch and is
-// not refused.
+// A function that dlsym has found in another module than its caller's. What is not wanted, or tells of itself, gets no
+// patch and is not refused.
 void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
   PlanAnswer answer(plan, question);
   Pointers* pointers = wishes_.libcalls ? pointers_of(question, root) : nullptr;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// PatchPlanner: answers a target's question which places of its modules, or of one function, shall lead to the hooks (penna/patch_plan.h).
+// PatchPlanner: answers a target's question which places of its modules, or of one function, shall lead to the hooks
+// (penna/patch_plan.h).
 //
-// Usage: one for a recording; answer() for each question, of any process. What was read of a file is kept for the next process.
+// Usage: one for a recording; answer() for each question, of any process. What was read of a file is kept for the next
+// process.
 // Invariant: a module whose file is not the one that is mapped (by build-id) gets no patches; questions are untrusted.
 #pragma once
 
@@ -26,8 +28,8 @@
 namespace penna {
 
 struct PatchWishes {
-  // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared. `name`:
-  // demangled; `file`: the module's path.
+  // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared.
+  // `name`: demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
   // Functions besides, whatever `wanted` says; empty: none.
@@ -38,8 +40,8 @@ struct PatchWishes {
   std::function<std::vector<SdtNote>(const ElfFile& file)> probes;
 };
 
-// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of which that is one; or a file with
-// all that it has (no name).
+// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of
+// which that is one; or a file with all that it has (no name).
 struct RefusedFunction {
   std::string name, file, reason;
   enum What : uint8_t {

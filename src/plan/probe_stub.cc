@@ -115,7 +115,8 @@ int32_t frame_of(const PlannedProbe& probe) {
 
 constexpr uint64_t kTextLimit = (PENNA_MAX_STRING + 1) | PENNA_TEXT_ENDS_AT_ZERO;
 
-// So that no length has the bit that says "to the first zero byte". One that is negative is cut as any other that is too large.
+// So that no length has the bit that says "to the first zero byte". One that is negative is cut as any other that is
+// too large.
 ProbeOperand unsigned_of(ProbeOperand length) {
   length.is_signed = false;
   if (length.kind == ProbeOperand::kConstant) length.number &= PENNA_MAX_STRING;
@@ -134,8 +135,8 @@ void fill(Code* code, size_t at, int64_t distance) {
   std::memcpy(&(*code)[at], &low, sizeof low);
 }
 
-// From keeping the registers to giving them back. `at`: the code's address; `state` and `entry`: what it is to record, and the way to
-// the recorder: a place to jump to, or with strings a pointer to one.
+// From keeping the registers to giving them back. `at`: the code's address; `state` and `entry`: what it is to record,
+// and the way to the recorder: a place to jump to, or with strings a pointer to one.
 std::vector<uint8_t> recording_code(const PlannedProbe& probe, uint64_t at, uint64_t state, uint64_t entry) {
   const bool text = has_text(probe);
   const int32_t frame = frame_of(probe);

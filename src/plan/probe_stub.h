@@ -2,11 +2,12 @@
 // The code that records a probe of another header: what the jump beside its nop leads to, in memory near its module.
 //
 //   +-------------+---------------------------------------------------------------+-------+----------------+
-//   | penna_probe | in front: moved code | keep registers, reserve, arguments, give back | behind: moved code | jump back |
+//   | penna_probe | in front: moved code | keep registers, reserve, arguments, give back | behind: moved code | jump
+// back |
 //   +-------------+---------------------------------------------------------------+-------+----------------+
 //
-// Why generated: an argument is wherever the note says, in one of 16 registers or behind one; so a hit costs what a point of
-// penna/point.h costs, and 5 registers more that are kept.
+// Why generated: an argument is wherever the note says, in one of 16 registers or behind one; so a hit costs what a
+// point of penna/point.h costs, and 5 registers more that are kept.
 // Invariant: the interrupted function loses nothing: no register, no flag, nothing of its red zone.
 #pragma once
 
@@ -36,8 +37,9 @@ struct PlannedProbe {
   std::vector<ProbeArgument> arguments;
 };
 
-// Appends the stub to near memory, whose hook is penna_point_entries.reserve. `values`: penna_point_entries.values; `bias`: run-time
-// address - address in the file. Nothing: there is no room, or what the moved code refers to is out of reach.
+// Appends the stub to near memory, whose hook is penna_point_entries.reserve. `values`: penna_point_entries.values;
+// `bias`: run-time address - address in the file. Nothing: there is no room, or what the moved code refers to is out of
+// reach.
 std::optional<penna_patch> patch_probe(const PlannedProbe& probe, uint64_t bias, uint64_t values, NearMemory* near);
 
 }  // namespace penna

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See walked_code.h. Where Go's code lies is said by two symbols, or by the header of the table that tracebacks read (pclntab,
-// Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module: camlList__code_begin, since 5.1
-// camlList.code_begin; a library that Mono has made of an assembly shows the table by which it finds its parts. What HotSpot's generated code
-// calls is told by how it is written: the machine's own code takes the function's address (lea) and puts it into what it writes.
+// See walked_code.h. Where Go's code lies is said by two symbols, or by the header of the table that tracebacks read
+// (pclntab, Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module:
+// camlList__code_begin, since 5.1 camlList.code_begin; a library that Mono has made of an assembly shows the table by
+// which it finds its parts. What HotSpot's generated code calls is told by how it is written: the machine's own code
+// takes the function's address (lea) and puts it into what it writes.
 #include "plan/walked_code.h"
 
 #include <algorithm>
@@ -47,8 +48,8 @@ std::optional<Number> number_at(std::span<const uint8_t> bytes, uint64_t at) {
   return number;
 }
 
-// Since Go 1.18: magic, 0, 0, quantum, 8; number of functions at 8; start of the code at 24; offset of the functions' table at 64, which
-// has pairs of 4-byte distances from that start, the last one alone.
+// Since Go 1.18: magic, 0, 0, quantum, 8; number of functions at 8; start of the code at 24; offset of the functions'
+// table at 64, which has pairs of 4-byte distances from that start, the last one alone.
 std::optional<AddressRange> range_in_pclntab(const ElfFile& file) {
   constexpr uint32_t kMagic118 = 0xfffffff0, kMagic120 = 0xfffffff1;
   for (const ElfSection& section : file.sections()) {
@@ -79,7 +80,8 @@ bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
 namespace {
 
-// Of code that code refers to by lea: each such sequence of bytes counts, also one that lies in another instruction by chance.
+// Of code that code refers to by lea: each such sequence of bytes counts, also one that lies in another instruction by
+// chance.
 std::vector<uint64_t> taken_addresses(const ElfFile& file) {
   constexpr size_t kBytes = 7;  // REX.W 8d ModRM distance
   std::vector<uint64_t> taken;
@@ -144,7 +146,8 @@ const char* why_walked(std::string_view raw_name) {
     if (has(raw_name, part)) return kV8;
   if (raw_name.starts_with("Builtins_")) return kV8;
   if (raw_name.starts_with("_ZN2v88internal") && (has(raw_name, "Runtime_") || has(raw_name, "Builtin_"))) return kV8;
-  // HotSpot: what its interpreter, compiled code and stubs call; of the library itself, WalkedCode knows the others, too.
+  // HotSpot: what its interpreter, compiled code and stubs call; of the library itself, WalkedCode knows the others,
+  // too.
   for (const std::string_view called : {"_ZN18InterpreterRuntime", "_ZN13SharedRuntime", "_ZN8Runtime1",
                                         "_ZN11OptoRuntime", "_ZN12JVMCIRuntime", "_ZN14Deoptimization"})
     if (raw_name.starts_with(called)) return kJava;

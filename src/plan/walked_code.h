@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Code whose language walks its stacks by itself: Go, OCaml, what Mono compiles ahead of time, the code that V8 and Java's machine write or call.
+// Code whose language walks its stacks by itself: Go, OCaml, what Mono compiles ahead of time, the code that V8 and
+// Java's machine write or call.
 //
-// Why it is left alone: a return address leads into a table that such a runtime looks up, and one of ours (a return trampoline)
-// is in none: the next collection, traceback or growing stack would end the program. What uses the system's way of unwinding (C, C++,
-// Rust, D, Fortran, gccgo …) finds its way through trampolines.
+// Why it is left alone: a return address leads into a table that such a runtime looks up, and one of ours (a return
+// trampoline) is in none: the next collection, traceback or growing stack would end the program. What uses the system's
+// way of unwinding (C, C++, Rust, D, Fortran, gccgo …) finds its way through trampolines.
 // Invariant: what is refused here is refused by where it lies or by what it is called, whatever the damage to the file.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Has a running process of the recording do what a penna_control asks: by one of its own threads, which is led there (reach/remote_call.h).
+// Has a running process of the recording do what a penna_control asks: by one of its own threads, which is led there
+// (reach/remote_call.h).
 //
 // Invariant: one request of a process at a time; the process goes on as it was, whatever comes of it.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See find_recorder.h. Programs that penna record has started were told its socket in their environment. A recorder inside a program is found
-// by what it shares with its processes: the doorbell.
+// See find_recorder.h. Programs that penna record has started were told its socket in their environment. A recorder
+// inside a program is found by what it shares with its processes: the doorbell.
 #include "reach/find_recorder.h"
 
 #include <fmt/core.h>
@@ -83,7 +83,8 @@ std::vector<std::string> control_sockets() {
   return found;
 }
 
-// The recorder inside a program that shares the doorbell of `pid`: of that program itself, or of one that has forked it.
+// The recorder inside a program that shares the doorbell of `pid`: of that program itself, or of one that has forked
+// it.
 std::string control_of_inside_recorder(int pid) {
   const auto doorbell = find_mapped(static_cast<uint32_t>(pid), "penna-doorbell");
   if (!doorbell) return "";

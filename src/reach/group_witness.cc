@@ -61,9 +61,10 @@ GroupWitness::GroupWitness(GroupWitness&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)), seen_(other.seen_) {}
 
 void GroupWitness::ask() {
-  // A signal goes to the members of a group one after another, under the lock of the list of processes. Whoever asks for
-  // that lock to write waits until all have it: as setpgid does, also for a group that cannot be (numbers end at 2^22). Not for our own: its
-  // number is 0 where its leader is in another namespace, and that would be a group of our own.
+  // A signal goes to the members of a group one after another, under the lock of the list of processes. Whoever asks
+  // for that lock to write waits until all have it: as setpgid does, also for a group that cannot be (numbers end at
+  // 2^22). Not for our own: its number is 0 where its leader is in another namespace, and that would be a group of our
+  // own.
   ::setpgid(0, INT_MAX);
   Counts counts{};
   if (::write(socket_.get(), "", 1) != 1 || ::read(socket_.get(), counts.data(), sizeof counts) != sizeof counts)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A process in our process group that blocks every signal and tells which of them came.
 //
-// Why: of a signal that we got, the kernel does not say whether the group got it, and so the program too, or we alone: a
-// terminal that hangs up tells the leader of its session alone, kill(1) either. What the witness got, the group got.
+// Why: of a signal that we got, the kernel does not say whether the group got it, and so the program too, or we alone:
+// a terminal that hangs up tells the leader of its session alone, kill(1) either. What the witness got, the group got.
 // Invariant: it holds no descriptor but its socket, and ends with us, however we end.
 #pragma once
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// HomeFrame: what lies on the stack of a thread that we lead elsewhere, so that it finds back without us (penna/detail/remote.h).
+// HomeFrame: what lies on the stack of a thread that we lead elsewhere, so that it finds back without us
+// (penna/detail/remote.h).
 //
-// Why a signal's frame: the kernel puts all of a thread's state back from it at once, rt_sigreturn(2), which the thread calls itself.
+// Why a signal's frame: the kernel puts all of a thread's state back from it at once, rt_sigreturn(2), which the thread
+// calls itself.
 // Invariant: whole before the thread goes anywhere. Reference: arch/x86/include/uapi/asm/{ucontext,sigcontext}.h.
 #pragma once
 
@@ -15,8 +17,8 @@ namespace penna {
 
 class HomeFrame {
  public:
-  // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to make a system call,
-  // of which the kernel remembers the rest.
+  // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to
+  // make a system call, of which the kernel remembers the rest.
   HomeFrame(uint64_t stack_top, const user_regs_struct& general, const std::vector<uint8_t>& vector,
             uint64_t signal_mask, bool sleeps);
 

@@ -25,7 +25,8 @@ struct LaunchError {
 // A process that waits to become the program. Destroyed before start(), it ends without having run anything.
 class Launch {
  public:
-  // `preload`: what LD_PRELOAD is to begin with; empty where nothing can be preloaded. `signals`: the mask that the program shall have. Call before any thread is started.
+  // `preload`: what LD_PRELOAD is to begin with; empty where nothing can be preloaded. `signals`: the mask that the
+  // program shall have. Call before any thread is started.
   static Result<Launch> prepare(const std::vector<std::string>& command, const std::string& preload,
                                 const std::string& socket_path, const sigset_t& signals);
   Launch(Launch&&) noexcept = default;

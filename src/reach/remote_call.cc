@@ -130,8 +130,8 @@ class Saved {
     return mask_back && vector_back && general_back;
   }
 
-  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it by now. The mask
-  // last: nobody would put it back if we were killed before the thread has a frame to come home by.
+  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it
+  // by now. The mask last: nobody would put it back if we were killed before the thread has a frame to come home by.
   bool redirect(pid_t thread, const RemoteCode& code) {
     bool sleeps = false;
     const user_regs_struct home = without_our_stop(thread, &sleeps);
@@ -152,7 +152,8 @@ class Saved {
            traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
   }
 
-  // Is it in such code still, or again on its way home, as whoever sent it there was killed? Its frame lies where ours would.
+  // Is it in such code still, or again on its way home, as whoever sent it there was killed? Its frame lies where ours
+  // would.
   bool is_away(const RemoteCode& code) const {
     const bool on_its_stack = general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
     return on_its_stack || general_.rip - code.end < PENNA_REMOTE_TAIL_BYTES;
@@ -193,7 +194,8 @@ uint64_t instruction_pointer(pid_t thread) {
   return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view)) ? registers.rip : 0;
 }
 
-// Until the interrupt is what it stopped for; signals that came before it take their course. False also where it became another program.
+// Until the interrupt is what it stopped for; signals that came before it take their course. False also where it became
+// another program.
 bool stop_it(pid_t pid, pid_t thread) {
   if (!traced(PTRACE_INTERRUPT, thread, 0, 0)) return false;
   for (;;) {
@@ -214,15 +216,17 @@ Ran let_go_at_home(pid_t thread, const Stop& stop) {
   return Ran::kHome;
 }
 
-// Looks, more and more seldom, whether the thread has come to the end, and lets it stay there to be put back: so a sleep goes on, where
-// the way home would begin it anew. It is put back also if it takes too long. It is asked, and does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets
-// a handler whose signal is blocked, or sends an older fault's signal first.
+// Looks, more and more seldom, whether the thread has come to the end, and lets it stay there to be put back: so a
+// sleep goes on, where the way home would begin it anew. It is put back also if it takes too long. It is asked, and
+// does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets a handler whose
+// signal is blocked, or sends an older fault's signal first.
 Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const Saved& saved) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(kLongestUs);
   for (long pause_us = 50;; pause_us = std::min(2 * pause_us, kLongestPauseUs)) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
     Stop stop = wait_for_stop(pid, thread, pause_us);
-    // Only one that runs: an interrupt of one that has stopped by itself would stop it once more, before it has gone a step.
+    // Only one that runs: an interrupt of one that has stopped by itself would stop it once more, before it has gone a
+    // step.
     if (stop.signal == 0 && traced(PTRACE_INTERRUPT, thread, 0, 0)) stop = wait_for_stop(pid, thread, kLongestUs);
     if (stop.signal == 0) return Ran::kGone;
     if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which shall not get our registers

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // record --max-overhead: lets processes silence the functions whose calls cost too much, and says which.
 //
-// Invariant: all on the thread that serves `penna ctl`, for a process is asked one thing at a time; each function that is not recorded any
-// more, and each that cannot be silenced, is named in the recording's notes.
+// Invariant: all on the thread that serves `penna ctl`, for a process is asked one thing at a time; each function that
+// is not recorded any more, and each that cannot be silenced, is named in the recording's notes.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class Silencer {
   // A function's name, for people; on the thread that calls work().
   using NameOf = std::function<std::string(const Module& module, uint64_t pc)>;
 
-  // `percent`: of the program's own time, that recording calls may cost; none: null, there is nothing to do. `next`: who looks on, too;
-  // may be null. Before the collector starts; the others must outlive it.
+  // `percent`: of the program's own time, that recording calls may cost; none: null, there is nothing to do. `next`:
+  // who looks on, too; may be null. Before the collector starts; the others must outlive it.
   static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
                                                 Onlooker* next, NameOf name_of);
 

@@ -47,7 +47,8 @@ class NoSignals {
   sigset_t before_{};
 };
 
-// To one thread, which has all signals blocked and reads this one from a descriptor: no other thread could write to that.
+// To one thread, which has all signals blocked and reads this one from a descriptor: no other thread could write to
+// that.
 constexpr int kStopSignal = SIGURG;
 
 Fd stop_descriptor() {
@@ -95,7 +96,8 @@ Result<> check_join(penna_join outcome) {
   }
 }
 
-// What `penna ctl` asks of this process. Its forked children have no thread of ours; to stop theirs would show in the program's waits.
+// What `penna ctl` asks of this process. Its forked children have no thread of ours; to stop theirs would show in the
+// program's waits.
 std::optional<Result<penna_control>> ask_own_process(uint32_t pid, ControlPage&, const penna_control& request) {
   if (pid != static_cast<uint32_t>(::getpid())) return std::nullopt;
   return ask_patiently(pid, [&]() -> Result<penna_control> {

@@ -104,7 +104,7 @@ int told(const Result<>& result, char* error, size_t bytes) {
   return result ? 0 : -1;
 }
 
-// ---- PENNA_RECORD -----------------------------------------------------------------------------------------------------
+// ---- PENNA_RECORD ---------------------------------------------------------------------------------------------------
 
 // Not in a program that has more rights than its caller: that one must not name the files that it writes.
 std::string take_variable(const char* name) {

@@ -42,8 +42,9 @@ struct DecodedPoint {
 // Of a POINT or VALUES record. `site` may be null: not described in the recording. Reuses out's memory.
 void decode_arguments(const Site* site, const Record& record, DecodedPoint& out);
 
-// "42", "-1", "2.5", "0x7f00", "true", "'c'", "[1, 2, 3]", the string itself as it is (for quoting see the views), "?" when
-// not present, "<bad 0x10>" when it could not be read, "NULL" when there was nothing to read. What was cut ends with "...".
+// "42", "-1", "2.5", "0x7f00", "true", "'c'", "[1, 2, 3]", the string itself as it is (for quoting see the views), "?"
+// when not present, "<bad 0x10>" when it could not be read, "NULL" when there was nothing to read. What was cut ends
+// with "...".
 std::string argument_text(const ArgumentValue& value);
 
 // The same, as the site wants it shown: in hex, or by the names of an enum ("RED", "READ|WRITE", "7" where none fits).

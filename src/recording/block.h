@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The frame of a block: building it, and telling a valid one from any other bytes. Shared by writer and reader.
 //
-// Invariant: parse_block() accepts nothing whose sizes break a limit of layout.h, so who has a BlockRef may allocate by it.
+// Invariant: parse_block() accepts nothing whose sizes break a limit of layout.h, so who has a BlockRef may allocate by
+// it.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CallDigest: what a reader must know of the calls in chunks of a thread that are thrown away, to understand those that are stored.
+// CallDigest: what a reader must know of the calls in chunks of a thread that are thrown away, to understand those that
+// are stored.
 //
-// Why: a flight recorder stores a chunk here and there. Calls that are open where a stored part begins were entered before it, and
-// calls that were open where the last one ended were left since.
-// Invariant: a call is in the file with its entry and its exit or not at all, and both with the times that they had. (Where a
-// thread leaves its stack for another one, swapcontext, while chunks are thrown away, what is open there ends.)
+// Why: a flight recorder stores a chunk here and there. Calls that are open where a stored part begins were entered
+// before it, and calls that were open where the last one ended were left since.
+// Invariant: a call is in the file with its entry and its exit or not at all, and both with the times that they had.
+// (Where a thread leaves its stack for another one, swapcontext, while chunks are thrown away, what is open there
+// ends.)
 // Memory: the open calls, at most kMaxDepth, and an exit for each that is in the file.
 #pragma once
 
@@ -33,8 +35,9 @@ class CallDigest {
   // There is no room for what is open.
   void forget();
   size_t bytes() const;
-  // Chunks to be stored in front of `next`, with the numbers before its own: exits of what was left since the last stored
-  // chunk, then entries of what is open. At most `most` of them: what has no room is left out, the innermost first.
+  // Chunks to be stored in front of `next`, with the numbers before its own: exits of what was left since the last
+  // stored chunk, then entries of what is open. At most `most` of them: what has no room is left out, the innermost
+  // first.
   std::vector<std::vector<uint8_t>> take(const penna_chunk& next, uint64_t most);
   // The same at the end of the thread: exits only. `last`: of its last chunk.
   std::vector<std::vector<uint8_t>> take_exits(const penna_chunk& last, uint64_t most);

@@ -14,7 +14,8 @@
 
 namespace penna {
 
-// `kind`: entries or exits of `pcs`, at `time` (ticks). `header` names the thread of the chunks, which are appended to `out`.
+// `kind`: entries or exits of `pcs`, at `time` (ticks). `header` names the thread of the chunks, which are appended to
+// `out`.
 void append_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs, penna_chunk header,
                   std::deque<std::vector<uint8_t>>& out);
 

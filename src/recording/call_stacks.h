@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CallStacks: the stacks of one thread that do not run, and what its jump buffers mean.
 //
-// Why: longjmp goes back on the stack that runs; a context has a stack of its own, whose calls stay open while others run.
+// Why: longjmp goes back on the stack that runs; a context has a stack of its own, whose calls stay open while others
+// run.
 // Invariant: a call is on one stack only, the running one or one of these.
 #pragma once
 
@@ -21,8 +22,8 @@ namespace penna {
 template <typename Call>
 class CallStacks {
  public:
-  // A program may put jump buffers at ever new addresses: then what is known of them is forgotten, and jumps to them are as good as
-  // unknown (their calls end with the next exit of an outer one).
+  // A program may put jump buffers at ever new addresses: then what is known of them is forgotten, and jumps to them
+  // are as good as unknown (their calls end with the next exit of an outer one).
   static constexpr size_t kMaxBuffers = 1 << 16;
 
   void save(uint64_t buffer, size_t depth) {

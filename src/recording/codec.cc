@@ -76,8 +76,8 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
   return true;
 }
 
-// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits as they are
-// when they look like noise: zstd would only find out the same, more slowly.
+// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits
+// as they are when they look like noise: zstd would only find out the same, more slowly.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   constexpr size_t kWorthABlock = 512;
   const std::span<const uint8_t> all(column_bytes);
@@ -85,7 +85,8 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   const auto codes = all.first(packed == kCodeColumns ? bits_begin(all) : all.size()), rest = all.subspan(codes.size());
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
-  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space; columns are short.
+  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space; columns are
+  // short.
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());

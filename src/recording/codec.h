@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Compression of block payloads.
 //
-// Why level 1: the recorder shares the machine with its target. Invariant: decompress(compress(x)) == x, bit by bit, and
-// a stored payload is never longer than the raw one.
+// Why level 1: the recorder shares the machine with its target. Invariant: decompress(compress(x)) == x, bit by bit,
+// and a stored payload is never longer than the raw one.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ class Compressor {
   Compressor& operator=(Compressor&&) noexcept;
   ~Compressor();
 
-  // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids it.
+  // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids
+  // it.
   layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Columns as they are written and read: numbers of any size as a code byte and low bits.
 //
-// Why bits apart: the code says how big a number is, which compresses; the low bits of a time are noise, which does not.
+// Why bits apart: the code says how big a number is, which compresses; the low bits of a time are noise, which does
+// not.
 // Invariant: ColumnReader gives back what ColumnWriter was given; of other bytes it makes some numbers, or ok is false.
 #pragma once
 
@@ -54,8 +55,8 @@ class ColumnWriter {
 
   void byte(Column column, uint8_t& value) { *end_[index(column)]++ = value; }
   [[gnu::always_inline]] void number(Column column, uint64_t& value) {
-    // The bits are a chain through memory from one number to the next. Times of calls are small or not as the clock decides,
-    // which no processor foresees; of others most are.
+    // The bits are a chain through memory from one number to the next. Times of calls are small or not as the clock
+    // decides, which no processor foresees; of others most are.
     const bool of_call = column == Column::kEntryTimes || column == Column::kExitTimes;
     if (!of_call && value < 32)
       *end_[index(column)]++ = static_cast<uint8_t>(value);
@@ -276,8 +277,9 @@ class ColumnReader {
   std::array<CodeLane, kColumns> codes_{};
 };
 
-// What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end. The loop looks at
-// once whether there is enough for many calls, safe_calls(); what their low bits lacked shows when it is given back.
+// What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end. The loop
+// looks at once whether there is enough for many calls, safe_calls(); what their low bits lacked shows when it is given
+// back.
 class CallColumnReader {
  public:
   static constexpr bool kWrites = false;

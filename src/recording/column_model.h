@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ColumnModel: what encoder and decoder of columns both know after each record, and foresee of the next.
 //
-// Invariant: everything here is computed from records already coded, so both sides agree. All of it begins anew with each
-// chunk (reset()): a chunk can be read alone. Indices that come from a file are checked by whoever reads them.
+// Invariant: everything here is computed from records already coded, so both sides agree. All of it begins anew with
+// each chunk (reset()): a chunk can be read alone. Indices that come from a file are checked by whoever reads them.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The records of a chunk as steps and columns.
 //
-// Why templates: one description of each record serves both directions. With a ColumnWriter the fields are filled in, and
-// it puts them into columns; a ColumnReader fills them in. So the two cannot disagree about the order of things.
+// Why templates: one description of each record serves both directions. With a ColumnWriter the fields are filled in,
+// and it puts them into columns; a ColumnReader fills them in. So the two cannot disagree about the order of things.
 // Invariant: what a step foresees comes from the ColumnModel alone, before the step changes it.
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chunks as columns: the transformation behind layout::Codec::kColumns. docs/format.md specifies the columns.
 //
-// Why: zstd alone sees times, addresses and ids interleaved, and finds little. Apart, each compresses by its own habits:
-// an exit leaves the function that was entered last, a caller calls what it called before, malloc gives what was freed.
+// Why: zstd alone sees times, addresses and ids interleaved, and finds little. Apart, each compresses by its own
+// habits: an exit leaves the function that was entered last, a caller calls what it called before, malloc gives what
+// was freed.
 // Invariant: from_columns(to_columns(x)) == x for any bytes x of a chunk's size, bit by bit, damaged chunks included.
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // InheritedCalls: the calls that were open in a process's parent when it was forked, and so are open in the process.
 //
-// Why: a child is forked in the middle of calls that its parent entered. What it calls is called by them, and it leaves them without
-// having entered them.
-// Invariant: what a recording says of threads and times is not trusted: a thread that is not there hands on nothing, no call begins behind
-// what the child did first, and all lists together have at most kMaxCalls. A child without a list leaves calls that it never entered.
+// Why: a child is forked in the middle of calls that its parent entered. What it calls is called by them, and it leaves
+// them without having entered them.
+// Invariant: what a recording says of threads and times is not trusted: a thread that is not there hands on nothing, no
+// call begins behind what the child did first, and all lists together have at most kMaxCalls. A child without a list
+// leaves calls that it never entered.
 // Cost: the calls of the threads that forked are read once more, up to the last fork.
 #pragma once
 

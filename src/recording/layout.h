@@ -108,7 +108,8 @@ enum class BlockType : uint8_t {
   kCollector = 11,  // the same of the recorder itself
   kIndex = 12,      // IndexEntry[]
   kOpen =
-      13,  // pieces of chunks that threads still fill: each a penna_chunk and the records that came since the last piece
+      // pieces of chunks that threads still fill: each a penna_chunk and the records that came since the last piece
+  13,
 };
 
 enum class Codec : uint8_t {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LiveRecording: what describes a recording that is still being made: its processes, threads, modules, sites and stacks,
-// behind the face of a Recording, so that names, timelines and printers need not know that it grows.
+// LiveRecording: what describes a recording that is still being made: its processes, threads, modules, sites and
+// stacks, behind the face of a Recording, so that names, timelines and printers need not know that it grows.
 //
 // Usage: add_*() as it is told, prepare() before a recording() is asked for what has changed.
 // Invariant: an index once given stays; there are no chunks: the records come another way.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Payloads of metadata blocks: values (types.h) to bytes and back. docs/format.md lists the fields.
 //
-// Why by hand: a dozen structs need no schema compiler, and each list of fields serves both directions. Invariant: decoding takes any bytes, and gives an empty
-// result or a value not larger than they are; encoding cuts what would not fit a block.
+// Why by hand: a dozen structs need no schema compiler, and each list of fields serves both directions. Invariant:
+// decoding takes any bytes, and gives an empty result or a value not larger than they are; encoding cuts what would not
+// fit a block.
 //
 // Entries (threads, modules, sites, health) are stored as {u32 bytes, fields}, one after the other, to the end of the
 // payload: fields added later go to the end of an entry.

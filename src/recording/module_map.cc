@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See module_map.h.
 //
-// All starts and ends cut the address space into elementary ranges; over these lies a segment tree. A module stands in the
-// O(log n) nodes that together cover its range, so the modules of an address are those on one path from the root.
+// All starts and ends cut the address space into elementary ranges; over these lies a segment tree. A module stands in
+// the O(log n) nodes that together cover its range, so the modules of an address are those on one path from the root.
 #include "recording/module_map.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See reader.h.
 //
-// open(): check the file's header, find the blocks, take in the metadata, number processes and threads, sort the chunks.
+// open(): check the file's header, find the blocks, take in the metadata, number processes and threads, sort the
+// chunks.
 #include "recording/reader.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 // Recording: opens and reads a recording, also an unfinished, cut or damaged one.
 //
 // Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
-// Invariant: everything in the file is untrusted. open() gives what the valid blocks say and counts the rest in damage();
-// memory is bounded by the size of the file. After open() all methods are const and thread-safe.
+// Invariant: everything in the file is untrusted. open() gives what the valid blocks say and counts the rest in
+// damage(); memory is bounded by the size of the file. After open() all methods are const and thread-safe.
 #pragma once
 
 #include <array>
@@ -60,7 +60,8 @@ struct ChunkRef {
   uint32_t raw_bytes = 0, stored_bytes = 0;
   uint32_t piece_at = 0, piece_bytes = 0;  // of the block's payload; 0 bytes: all of it
 };
-// Is nothing missing between `before` (null: `chunk` is the first) and `chunk`, of one thread? The pieces of a chunk have one number.
+// Is nothing missing between `before` (null: `chunk` is the first) and `chunk`, of one thread? The pieces of a chunk
+// have one number.
 inline bool comes_next(const ChunkRef* before, const ChunkRef& chunk) {
   return before == nullptr ? chunk.sequence == 0 : chunk.sequence - before->sequence <= 1;
 }
@@ -101,8 +102,8 @@ class Recording {
   std::array<uint8_t, 16> identity() const;
   bool is_finished() const;  // cleanly
   const Damage& damage() const;
-  // Events that the writer could not write (full disk), and the errno of the first failure. All zero when it all went in;
-  // empty when the place in the file that says so is damaged.
+  // Events that the writer could not write (full disk), and the errno of the first failure. All zero when it all went
+  // in; empty when the place in the file that says so is damaged.
   std::optional<layout::InPlace> write_failures() const;
 
   const Session& session() const;  // defaults when its block is missing

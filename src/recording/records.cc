@@ -8,8 +8,8 @@
 namespace penna {
 namespace {
 
-// Where the content of a chunk that was never given away ends at the latest: the last record may end in zeros, so as far
-// behind the last word that is not zero as a record can reach.
+// Where the content of a chunk that was never given away ends at the latest: the last record may end in zeros, so as
+// far behind the last word that is not zero as a record can reach.
 size_t latest_end(const uint8_t* chunk, size_t size) {
   size_t end = size;
   while (end > sizeof(penna_chunk) && load_word(chunk + end - 8) == 0) end -= 8;

@@ -79,7 +79,8 @@ struct Record {
   }
 };
 
-// A call taken apart, for loops over many of them. `time`: ticks, raised to that of the record in front where it lies before it.
+// A call taken apart, for loops over many of them. `time`: ticks, raised to that of the record in front where it lies
+// before it.
 struct CallEvent {
   uint64_t time;
   uint64_t pc;
@@ -92,7 +93,8 @@ class RecordCursor {
   // no records, damaged().
   explicit RecordCursor(std::span<const uint8_t> chunk);
 
-  // The next committed record in `record`, or false at the end or at damage. PADs, torn records and holes are passed over.
+  // The next committed record in `record`, or false at the end or at damage. PADs, torn records and holes are passed
+  // over.
   bool next(Record& record);
 
   // The calls in their compact form from here on, up to the first record that is something else, that lies at or after

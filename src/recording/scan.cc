@@ -135,8 +135,8 @@ class Walk {
     return true;
   }
 
-  // No block begins at at_. Either the one before is not what its header says (bytes are missing from it), or this one is
-  // damaged: look for the next from the start of whichever it is.
+  // No block begins at at_. Either the one before is not what its header says (bytes are missing from it), or this one
+  // is damaged: look for the next from the start of whichever it is.
   void skip_damage() {
     uint64_t from = at_;
     if (last_unchecked_ && last_is_bad()) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finding the blocks of a file: by its index, or by walking from block to block and looking for the next one after damage.
+// Finding the blocks of a file: by its index, or by walking from block to block and looking for the next one after
+// damage.
 //
-// Why both: the index makes a big recording open at once; the walk reads what a crash, a full disk or a bad sector left.
+// Why both: the index makes a big recording open at once; the walk reads what a crash, a full disk or a bad sector
+// left.
 // Invariant: time and memory are bounded by the size of the file, whatever is in it.
 #pragma once
 

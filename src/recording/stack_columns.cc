@@ -49,8 +49,8 @@ uint32_t take_difference(CodeLane& in, uint32_t expected, bool& ok) {
   return expected + static_cast<uint32_t>(unzigzag(take_varint(in, ok)));
 }
 
-// What a node's depth is foreseen to be: one more than its parent's, or, where that is in an earlier block, the depth of
-// the node in front of it.
+// What a node's depth is foreseen to be: one more than its parent's, or, where that is in an earlier block, the depth
+// of the node in front of it.
 uint32_t expected_depth(const uint8_t* nodes, size_t index, uint64_t first, uint32_t parent) {
   const auto depth_of = [nodes](uint64_t node) {
     return value_at<penna_stack_node>(nodes + node * sizeof(penna_stack_node)).depth_flags;

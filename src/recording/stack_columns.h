@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Nodes of the stack tree as columns: the transformation behind layout::Codec::kStackColumns. docs/format.md specifies it.
+// Nodes of the stack tree as columns: the transformation behind layout::Codec::kStackColumns. docs/format.md specifies
+// it.
 //
-// Why: a node is nearly always the child of the one in front of it, one deeper, and few return addresses make most nodes.
+// Why: a node is nearly always the child of the one in front of it, one deeper, and few return addresses make most
+// nodes.
 // Invariant: from_stack_columns(to_stack_columns(x)) == x for any payload of a block of stacks, bit by bit.
 #pragma once
 

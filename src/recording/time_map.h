@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // TimeMap: ticks to nanoseconds, piecewise linear between the clock triplets of a recording.
 //
-// Why piecewise: the rate of the TSC as anyone states it is off by parts in a million; over an hour that is milliseconds.
+// Why piecewise: the rate of the TSC as anyone states it is off by parts in a million; over an hour that is
+// milliseconds.
 // Invariant: monotonic() never decreases when ticks grow.
 #pragma once
 
@@ -20,8 +21,8 @@ class TimeMap {
   // 1e9 is assumed) is used where there are less than two.
   TimeMap(std::span<const ClockTriplet> clocks, uint64_t ticks_per_second);
 
-  // Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME; outside the triplets by the rate of the nearest piece. Ticks from
-  // an untrusted record may be anything: the result is then held within +- 2^61.
+  // Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME; outside the triplets by the rate of the nearest piece. Ticks
+  // from an untrusted record may be anything: the result is then held within +- 2^61.
   int64_t monotonic_ns(uint64_t ticks) const;
   int64_t realtime_ns(uint64_t ticks) const;
   // The length of a span of ticks that began at `ticks`.

@@ -122,10 +122,10 @@ struct Site {
   bool is_of_call() const { return kind == PENNA_SITE_ARGUMENTS || kind == PENNA_SITE_RESULT; }
 };
 
-// What became of the events of one thread; thread_serial 0: of the process. Sums since the start; a later one for the same
-// serial replaces the earlier. What a thread could not tell before it ended is only in the sums of its process, so `lost`
-// and `blocked_ticks` of the process are those of all its threads and more; the other fields of a process are what
-// belongs to none of its threads.
+// What became of the events of one thread; thread_serial 0: of the process. Sums since the start; a later one for the
+// same serial replaces the earlier. What a thread could not tell before it ended is only in the sums of its process, so
+// `lost` and `blocked_ticks` of the process are those of all its threads and more; the other fields of a process are
+// what belongs to none of its threads.
 struct Health {
   uint32_t thread_serial = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{};  // events handed to the file
@@ -140,8 +140,8 @@ struct Health {
   uint64_t skipped = 0;        // numbers that no chunk in the file has, because it was thrown away (-T FUNC@snapshot)
 };
 
-// What a note of the recorder says is not recorded: bits of event classes, and this one: others of the same things are, so that there seems
-// to be what is not (blocks whose frees are missing).
+// What a note of the recorder says is not recorded: bits of event classes, and this one: others of the same things are,
+// so that there seems to be what is not (blocks whose frees are missing).
 inline constexpr uint32_t kNoteOfHalf = 1u << 31;
 inline constexpr uint32_t kNoteOfAllClasses = (1u << PENNA_CLASS_COUNT) - 1;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See writer.h.
 //
-// The only step that can fail is append(): it puts one whole block at the end of the file, or leaves the file as it was.
+// The only step that can fail is append(): it puts one whole block at the end of the file, or leaves the file as it
+// was.
 #include "recording/writer.h"
 
 #include <fcntl.h>
@@ -182,7 +183,8 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   return 0;
 }
 
-// Nothing half written stays. Should this fail too, the next block overwrites it, and a reader skips what is left of it.
+// Nothing half written stays. Should this fail too, the next block overwrites it, and a reader skips what is left of
+// it.
 void RecordingWriter::State::cut_to_end() {
   if (!fd) return;
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // RecordingWriter: writes a recording block by block.
 //
-// Why: whatever was written is readable after a crash at any instruction. Invariant: the file ends at the end of a whole
-// block after every call; a block that could not be written whole is taken back, and its events are counted as lost in
-// the file itself.
+// Why: whatever was written is readable after a crash at any instruction. Invariant: the file ends at the end of a
+// whole block after every call; a block that could not be written whole is taken back, and its events are counted as
+// lost in the file itself.
 // Not thread-safe: one thread at a time. The caller ignores SIGXFSZ (else a file size limit kills it).
 #pragma once
 
@@ -55,9 +55,11 @@ class RecordingWriter {
   Result<> write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes);
   // `chunk`: a copy, as given to scan_chunk, whose result is `summary`. Only its content is stored, as it is.
   Result<> write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
-  // Pieces of chunks that are still being filled, as layout.h says. Of no account when the chunks come, and so not kept when it fails.
+  // Pieces of chunks that are still being filled, as layout.h says. Of no account when the chunks come, and so not kept
+  // when it fails.
   Result<> write_open_pieces(uint32_t process, std::span<const uint8_t> pieces);
-  // The same of a chunk that is not full yet: write_chunk() will bring it again, more complete. What fails here is not lost.
+  // The same of a chunk that is not full yet: write_chunk() will bring it again, more complete. What fails here is not
+  // lost.
   Result<> write_open_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
   Result<> write_health(uint32_t process, std::span<const Health> health);
   Result<> write_collector(const CollectorHealth& health);

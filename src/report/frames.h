@@ -16,8 +16,8 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map);
 // A stack, innermost frame first, and behind it why it goes no further out, when it does not.
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names);
 
-// The columns with which a table about places in code ends: "module", "file", "line" and "function"; text shows only the
-// last, or the first detail in its place, under `title`. set_place() fills them; they are empty for no frame.
+// The columns with which a table about places in code ends: "module", "file", "line" and "function"; text shows only
+// the last, or the first detail in its place, under `title`. set_place() fills them; they are empty for no frame.
 void add_place_columns(Table& table, std::string_view title);
 void add_place_cells(std::vector<Cell>& cells);
 void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map);

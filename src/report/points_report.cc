@@ -38,7 +38,8 @@ std::string numbers_text(const ArgumentStats& argument, const SiteArgument& desc
 }
 
 // Texts: "\"users\" 12, \"orders\" 3, others 4". Where there were too many different ones to count each:
-// "\"users\" 12 or more, others of more than 4,096 different", and when none stood out: "more than 4,096 different, none more than 5 times".
+// "\"users\" 12 or more, others of more than 4,096 different", and when none stood out: "more than 4,096 different,
+// none more than 5 times".
 std::string texts_text(const ArgumentStats& argument) {
   const FrequentTexts& texts = argument.texts;
   const std::string too_many = fmt::format("more than {} different", count_text(FrequentTexts::kMost));
@@ -97,7 +98,8 @@ struct PointPlace {
   uint64_t hits;
 };
 
-// Stacks that read the same are one; most passes first. Of a point with stacks, those passes that have none stand for themselves.
+// Stacks that read the same are one; most passes first. Of a point with stacks, those passes that have none stand for
+// themselves.
 std::vector<PointPlace> places_of(const Recording& recording, const Points& points, Names& names) {
   std::vector<PointPlace> places;
   SameStacks same(recording, names);

@@ -31,8 +31,8 @@ namespace penna {
 
 // Calls as CallTree has them, of all threads together.
 Report tree_report(const Recording& recording, const CallTree& tree, Names& names);
-// The chosen functions with their callers and callees: a table each, or one with a column for the role. `pattern`: what they
-// were chosen by.
+// The chosen functions with their callers and callees: a table each, or one with a column for the role. `pattern`: what
+// they were chosen by.
 Report graph_report(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern,
                     bool in_one_table);
 Report calls_report(const Recording& recording, const Calls& calls, Names& names);
@@ -87,7 +87,8 @@ struct LockView {
   bool ascii = true;                   // of drawings
   bool with_stacks = false;            // locks: the waits by stack, and not by length
 };
-// Locks, the waits for the worst of them by length (or all by stack), what else was waited for, condition variables; and what that means.
+// Locks, the waits for the worst of them by length (or all by stack), what else was waited for, condition variables;
+// and what that means.
 Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});
 // A row for each pair of a stack that waited and one that held the lock; then those of what nobody holds.
 Report waits_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view = {});

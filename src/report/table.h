@@ -106,8 +106,8 @@ struct Report {
   std::vector<LossNumber> loss{};     // in JSON, with a state
   std::vector<LossNumber> cost{};     // the same, of recording
 
-  // Each table that a report can have is there, always. One without rows loses its title: in text nothing is left of it, in JSON an
-  // empty list, in CSV its header.
+  // Each table that a report can have is there, always. One without rows loses its title: in text nothing is left of
+  // it, in JSON an empty list, in CSV its header.
   void add(Table table);
 };
 
@@ -115,10 +115,10 @@ struct Report {
 Cell number(uint64_t value);
 inline Cell number(int64_t value) { return value; }
 
-// Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case), or several of them with commas
-// between, of which the first counts most; keeps the first
-// `top` rows (0: all, empty ones too) and completes them. Without a direction numbers fall and text rises; without a column the order
-// stays. Empty cells come last; equal rows keep their order. The error names the columns.
+// Sorts by "COLUMN", "COLUMN:asc" or "COLUMN:desc" (key, key without its unit, or title; in any case), or several of
+// them with commas between, of which the first counts most; keeps the first
+// `top` rows (0: all, empty ones too) and completes them. Without a direction numbers fall and text rises; without a
+// column the order stays. Empty cells come last; equal rows keep their order. The error names the columns.
 Result<> select_rows(Table& table, std::string_view order, size_t top);
 
 }  // namespace penna

@@ -11,7 +11,8 @@
 
 namespace penna {
 
-// Columns that printable text takes on a terminal: one a character; zero for combining marks, two for East Asian wide ones.
+// Columns that printable text takes on a terminal: one a character; zero for combining marks, two for East Asian wide
+// ones.
 size_t display_width(std::string_view text);
 
 // At most `width` columns: the middle gives way to "...", because names of C++ differ at both ends. A width below 5

@@ -24,8 +24,8 @@ std::string percent_change_text(double percent);
 // Seconds with nanoseconds, the column of a chronological listing: "12.000345678".
 std::string timestamp_text(int64_t ns);
 
-// What users write: "10us", "1.5 ms", "2s" in nanoseconds, a unit is needed; "1.5". Nothing when it is something else, negative or
-// beyond an int64.
+// What users write: "10us", "1.5 ms", "2s" in nanoseconds, a unit is needed; "1.5". Nothing when it is something else,
+// negative or beyond an int64.
 std::optional<int64_t> parse_duration(std::string_view text);
 // "4096", "64 B", "10kB", "1.5MB" in thousands, "4KiB", "4k", "1M", "1m" in 1024s.
 std::optional<int64_t> parse_bytes(std::string_view text);

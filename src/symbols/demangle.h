@@ -22,9 +22,9 @@ enum class Demangle : uint8_t {
 // An upper bound, in characters, for the text of a mangled name above which it is not demangled.
 inline constexpr uint64_t kDemangleLimit = uint64_t{1} << 24;
 
-// The name to show. In every style but kNo the symbol version goes ("cfree@GLIBC_2.2.5" is "cfree"), and the number that
-// link-time optimisation appends ("init.lto_priv.0" is "init"); kSimple drops the mark of clones too ("f.part.0" is "f").
-// Otherwise names that are not C++, or cannot be demangled, come back unchanged.
+// The name to show. In every style but kNo the symbol version goes ("cfree@GLIBC_2.2.5" is "cfree"), and the number
+// that link-time optimisation appends ("init.lto_priv.0" is "init"); kSimple drops the mark of clones too ("f.part.0"
+// is "f"). Otherwise names that are not C++, or cannot be demangled, come back unchanged.
 std::string demangle(std::string_view raw, Demangle style);
 
 // Upper bound of the demangled size of an Itanium-mangled name (C++ ABI, 5.1.10: <substitution>).
@@ -34,8 +34,8 @@ uint64_t demangled_size_bound(std::string_view raw);
 // "std::vector<int>::push_back(int const&)" is "std::vector::push_back"; lambdas keep a short "{lambda}" with number.
 std::string simple_name(std::string_view full);
 
-// How many parameters a fully demangled function has: 2 of "A::f(int, char (*)(int, int)) const", also with "..." behind
-// them. nullopt: the text has none that can be told.
+// How many parameters a fully demangled function has: 2 of "A::f(int, char (*)(int, int)) const", also with "..."
+// behind them. nullopt: the text has none that can be told.
 std::optional<size_t> parameter_count(std::string_view full);
 
 }  // namespace penna

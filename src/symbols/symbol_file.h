@@ -100,10 +100,11 @@ class SymbolFile {
   std::optional<ObjectName> find_object(uint64_t address);
   // Of each value of the point whose slot is there its enumerators, or nothing (point_enums.h); empty: no DWARF tells.
   std::vector<std::string> enums_of_point(uint64_t slot, std::span<const PointValueName> values);
-  // True in the code at which a process enters the file, `_start` or, behind it in the dynamic linker, `_dl_start_user`:
-  // nothing called that, whatever its unwind information says (often it has none).
+  // True in the code at which a process enters the file, `_start` or, behind it in the dynamic linker,
+  // `_dl_start_user`: nothing called that, whatever its unwind information says (often it has none).
   bool is_entry(uint64_t address) const;
-  // Every name of the function that begins there, as shown, and with its version where it has one; empty: it has but one.
+  // Every name of the function that begins there, as shown, and with its version where it has one; empty: it has but
+  // one.
   std::vector<std::string> names(uint64_t start);
   // All functions by address, one a start address, PLT entries included.
   std::vector<Symbol> functions();

@@ -2,7 +2,8 @@
 // Picks the header of the processor we are built for: everything the rest of this folder knows about one.
 //
 // An arch header defines: Registers, caller_registers(), interrupted_registers(ucontext), thread_pointer(),
-// raw_probe(address), preceded_by_call(code), and struct Arch with the DWARF register numbers and the signal frame layout.
+// raw_probe(address), preceded_by_call(code), and struct Arch with the DWARF register numbers and the signal frame
+// layout.
 #pragma once
 
 #if defined(__x86_64__)

@@ -123,8 +123,8 @@ inline bool sets_frame_pointer(const uint8_t* code) {
   return code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec));
 }
 
-// push %rbp; mov %rsp,%rbp: what a function begins with that builds a frame, but for an endbr64. A cmpq stands between them in the function
-// that calls a module's destructors, of which each module has one, without CFI (gcc's crtstuff.c).
+// push %rbp; mov %rsp,%rbp: what a function begins with that builds a frame, but for an endbr64. A cmpq stands between
+// them in the function that calls a module's destructors, of which each module has one, without CFI (gcc's crtstuff.c).
 inline bool builds_frame(const uint8_t* code) {
   const bool compares = code[1] == 0x48 && code[2] == 0x83 && code[3] == 0x3d;
   return code[0] == 0x55 && sets_frame_pointer(code + (compares ? 9 : 1));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Call frame information: from the bytes of .eh_frame_hdr and .eh_frame to the FrameRule of one pc.
 //
-// Why our own: libgcc's and libunwind's parsers allocate, lock or read memory unchecked; this one runs inside malloc and
-// in signal handlers. Only what bears on pc, sp and fp is kept.
+// Why our own: libgcc's and libunwind's parsers allocate, lock or read memory unchecked; this one runs inside malloc
+// and in signal handlers. Only what bears on pc, sp and fp is kept.
 // Sources: LSB core 5.0 section 10.6 (.eh_frame, .eh_frame_hdr), DWARF 5 section 6.4 (call frame instructions).
 // Invariant: reads only inside the given sections, allocates nothing, ends for any bytes. Thread- and signal-safe.
 #pragma once
@@ -42,7 +42,8 @@ enum class Entry : uint8_t { fde, cie, bad, terminator };
 // Reads the entry at `address` of `frame`; `next` becomes the address after it. Only for Entry::fde is `fde` filled.
 Entry read_entry(const Section& frame, uint64_t address, Fde& fde, uint64_t& next);
 
-// Finds the FDE that covers pc: by the header's sorted table where it has one, else by reading all entries. False: none.
+// Finds the FDE that covers pc: by the header's sorted table where it has one, else by reading all entries. False:
+// none.
 bool find_fde(const EhFrame& eh_frame, uint64_t pc, Fde& fde);
 
 // Runs the CFA program of `fde` up to pc. Special rules kEnd, kSignal and kUnsupported are possible results.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The commonest walk of a stack that changed since the last one: new frames by plain rules, and then what is known to hold.
+// The commonest walk of a stack that changed since the last one: new frames by plain rules, and then what is known to
+// hold.
 //
-// Why apart from the general walk: its state fits the registers. Invariant: what is remembered stays whole until the walk has succeeded.
+// Why apart from the general walk: its state fits the registers. Invariant: what is remembered stays whole until the
+// walk has succeeded.
 #pragma once
 
 #include "unwind/new_frames.h"
@@ -34,9 +36,10 @@ struct Meeting {
   }
 }
 
-// The commonest walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that is known to hold.
-// Else: node 0, and the general walk is to follow. Of what `known` tells a part of, find_known() has made sure: the frames lie on the
-// thread's own stack, and the rules are those that led along them.
+// The commonest walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that
+// is known to hold.
+// Else: node 0, and the general walk is to follow. Of what `known` tells a part of, find_known() has made sure: the
+// frames lie on the thread's own stack, and the rules are those that led along them.
 template <WalkHooks Hooks>
 [[gnu::noinline]] WalkResult extend_known(RuleCache::View cache, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
                                           uintptr_t sp, uintptr_t fp, Known known) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DWARF expressions in CFI, evaluated symbolically: the result is sp, fp or the CFA plus a constant, perhaps loaded from.
+// DWARF expressions in CFI, evaluated symbolically: the result is sp, fp or the CFA plus a constant, perhaps loaded
+// from.
 //
 // Why symbolic: a rule must hold for every visit of its pc, so it may depend on registers only in ways that Rule can
 // say. pc itself is known when the rule is made, which turns the PLT's "(rip & 15) >= 11" into a constant.

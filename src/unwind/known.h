@@ -15,8 +15,8 @@ inline bool same_state(const Frame& known, uintptr_t pc, uintptr_t sp, uintptr_t
          (!known.has(Frame::kNeedsFp) || known.fp == fp);
 }
 
-// Where the return address lies that a walk begins with, and that is looked at again before the next one: it is the innermost word that
-// the range of the walk must hold. At the beginning of a page it is in the one below.
+// Where the return address lies that a walk begins with, and that is looked at again before the next one: it is the
+// innermost word that the range of the walk must hold. At the beginning of a page it is in the one below.
 inline uintptr_t innermost_slot(uintptr_t sp) { return sp + static_cast<uintptr_t>(Arch::kReturnFromCfa); }
 
 // Not 0: the return address of this frame is no longer where it was.
@@ -25,8 +25,9 @@ inline uintptr_t slot_change(const Frame& frame) {
 }
 inline bool slot_holds(const Frame& frame) { return slot_change(frame) == 0; }
 
-// The first of frames [at, end) whose slot does not hold, or end. This is the hot loop: three loads a frame, and for four of them a branch,
-// which is taken at most once; where among the four is counted, as a branch that depends on it would be hard to predict.
+// The first of frames [at, end) whose slot does not hold, or end. This is the hot loop: three loads a frame, and for
+// four of them a branch, which is taken at most once; where among the four is counted, as a branch that depends on it
+// would be hard to predict.
 [[gnu::always_inline]] inline size_t first_changed_slot(const Frame* frames, size_t at, size_t end) {
   for (; at + 4 <= end; at += 4) {
     const uintptr_t one = slot_change(frames[at]), two = one | slot_change(frames[at + 1]),
@@ -52,7 +53,8 @@ inline bool slot_holds(const Frame& frame) { return slot_change(frame) == 0; }
   return at;
 }
 
-// What find_known() found out, in two registers. Either the whole stack is known, or a part of what is remembered holds.
+// What find_known() found out, in two registers. Either the whole stack is known, or a part of what is remembered
+// holds.
 struct Known {
   uint64_t first =
       0;  // whole: meta of the innermost frame; else the frames that hold, and in the high half the sequence
@@ -73,9 +75,9 @@ struct Known {
   bool is_since(uint32_t sequence) const { return first >> 32 == sequence; }
 };
 
-// Looks for a remembered frame whose state is the return address `pc` with sp and fp, such that all that lies outside it
-// still holds. Decides the commonest case only (the thread's own stack, no depth limit); walk() does the rest, with what was found out
-// here. Out of line on purpose: its one loop wants all registers.
+// Looks for a remembered frame whose state is the return address `pc` with sp and fp, such that all that lies outside
+// it still holds. Decides the commonest case only (the thread's own stack, no depth limit); walk() does the rest, with
+// what was found out here. Out of line on purpose: its one loop wants all registers.
 Known find_known(uint32_t generation, uintptr_t pc, uintptr_t sp, uintptr_t fp, const ThreadMemory& memory);
 
 }  // namespace penna::unwind

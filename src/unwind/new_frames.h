@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// NewFrames: what a walk has found in scratch: finds their nodes, and remembers them inside the known part of the stack.
+// NewFrames: what a walk has found in scratch: finds their nodes, and remembers them inside the known part of the
+// stack.
 //
 //   scratch:  [ innermost … outermost ]──▶ reached        frames:  [ known … | new … ]◀── innermost
 //
-// Invariant: writes memory.nodes, memory.paths, memory.words and memory.frames behind the known part, never memory.count: who calls
-// has set that to 0 before append(), and publishes what was appended.
+// Invariant: writes memory.nodes, memory.paths, memory.words and memory.frames behind the known part, never
+// memory.count: who calls has set that to 0 before append(), and publishes what was appended.
 #pragma once
 
 #include <concepts>
@@ -17,7 +18,7 @@ namespace penna::unwind {
 
 // What the caller of walk() provides. Called in the middle of a walk: the laws of walk.h hold for them.
 //   uint32_t intern(uint32_t parent, uintptr_t pc)    the node for pc called from `parent` (0 = root); 0: no room
-//   uint32_t parent_of(uint32_t node, uintptr_t pc)    the parent of `node`, if there is such a node, and it is for pc; else kNoNode
+//   uint32_t parent_of(uint32_t node, uintptr_t pc)    the parent of `node`, if that exists and is for pc; else kNoNode
 //   void on_new_pc(uintptr_t pc, const dl_find_object& module)    first sight of a call site since the last clear()
 inline constexpr uint32_t kNoNode = UINT32_MAX;  // never a node
 template <typename T>
@@ -96,7 +97,8 @@ struct NewFrames {
     return node == outer_node;
   }
 
-  // The same by searching the tree, from the outermost to the innermost. False: it is full, or `disturbed` by a nested walk.
+  // The same by searching the tree, from the outermost to the innermost. False: it is full, or `disturbed` by a nested
+  // walk.
   template <WalkHooks Hooks, typename Disturbed>
   bool intern(Hooks& hooks, uint32_t outer_node, Disturbed&& disturbed) const {
     uint32_t node = outer_node;

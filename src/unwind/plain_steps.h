@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PlainSteps: the hot loop of a walk, one table look-up and two loads a frame, all of its state in registers.
 //
-// It goes outwards while the rule of each frame is cached and plain and leads to a higher place in the same range of stack;
-// whatever else it meets is left to its caller (walk.h), with nothing of that frame done.
+// It goes outwards while the rule of each frame is cached and plain and leads to a higher place in the same range of
+// stack; whatever else it meets is left to its caller (walk.h), with nothing of that frame done.
 // Invariant: reads only words inside the StackRange; the stack pointer strictly grows, so the loop ends.
 #pragma once
 
@@ -31,8 +31,8 @@ struct PlainSteps {
   static uint64_t with(uint64_t path, uint64_t frame) { return (path << 23 | path >> 41) ^ frame; }
 };
 
-// Neighbouring words are stored one by one: gcc would merge them into one vector store, for which both values must travel through
-// a vector register first.
+// Neighbouring words are stored one by one: gcc would merge them into one vector store, for which both values must
+// travel through a vector register first.
 [[gnu::always_inline]] inline void keep_apart() { asm volatile("" : : : "memory"); }
 
 [[gnu::always_inline]] inline PlainSteps::Stop PlainSteps::run(RuleCache::View cache, const StackRange& range,

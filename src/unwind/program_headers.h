@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The program headers of a loaded module, where linkers put them: in the page that its first segment begins with, behind the ELF header.
-// Tools that add segments to a finished file (BOLT, patchelf) move them into one of these: there they are read if they can be, and say
-// themselves that it is their place.
+// The program headers of a loaded module, where linkers put them: in the page that its first segment begins with,
+// behind the ELF header. Tools that add segments to a finished file (BOLT, patchelf) move them into one of these: there
+// they are read if they can be, and say themselves that it is their place.
 //
-// Why not only there: a module with holes between its segments is found by segment (_dl_find_object), so that what is found may begin
-// elsewhere. Then the header is where the module's addresses count from; that of a program at a fixed address the kernel tells.
+// Why not only there: a module with holes between its segments is found by segment (_dl_find_object), so that what is
+// found may begin elsewhere. Then the header is where the module's addresses count from; that of a program at a fixed
+// address the kernel tells.
 // Invariant: what is given can be read; a module that is built otherwise has none. Thread- and signal-safe.
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // FrameRule and Rule: how to step from one frame to its caller, in full and packed into 32 bits.
 //
-// Why two forms: FrameRule is what the CFI parser yields; Rule is what fits beside a 32-bit tag in one atomic word of the
-// rule cache. A FrameRule that does not fit (frames over 256 KiB) is packed as `wide`: the walker then parses again.
-// Only the program counter, the stack pointer and the frame pointer are tracked: every other register is irrelevant to
-// where a frame lies in code that gcc and clang emit.
+// Why two forms: FrameRule is what the CFI parser yields; Rule is what fits beside a 32-bit tag in one atomic word of
+// the rule cache. A FrameRule that does not fit (frames over 256 KiB) is packed as `wide`: the walker then parses
+// again. Only the program counter, the stack pointer and the frame pointer are tracked: every other register is
+// irrelevant to where a frame lies in code that gcc and clang emit.
 // Invariant: unpack(pack(r)) == r unless pack(r) is `wide`; no valid rule packs to 0, which means "empty cache entry".
 #pragma once
 

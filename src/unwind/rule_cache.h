@@ -29,8 +29,8 @@ class RuleCache {
   // A bijection of keys below 2^48.
   static uint64_t hash(uintptr_t key) { return key * kMultiplier; }
 
-  // What stands where a key with this hash belongs; read once. An empty entry may look as if it were for the key: its rule is
-  // empty, and no step.
+  // What stands where a key with this hash belongs; read once. An empty entry may look as if it were for the key: its
+  // rule is empty, and no step.
   struct Entry {
     uint64_t word;
     bool is_of(uint64_t hashed) const { return static_cast<uint32_t>(word) == static_cast<uint32_t>(hashed >> 16); }

@@ -78,9 +78,9 @@ bool is_behind_call(const dl_find_object& module, uintptr_t to) {
 // Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI.
 enum class Call : uint8_t { no, possible, plausible };
 
-// The danger is a frame pointer that is still that of a function further out: a frame would be left out silently. So what speaks for
-// itself is a direct call to code without CFI, and into a module only one to just before `from`; generated code (no module) may also be
-// called indirectly, and by generated code.
+// The danger is a frame pointer that is still that of a function further out: a frame would be left out silently. So
+// what speaks for itself is a direct call to code without CFI, and into a module only one to just before `from`;
+// generated code (no module) may also be called indirectly, and by generated code.
 Call judge(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   dl_find_object caller, callee;
   const bool generated = !find_module(from, callee);
@@ -93,7 +93,8 @@ Call judge(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   return generated || (target <= from && from - target < kLongestFunction) ? Call::plausible : Call::possible;
 }
 
-// The beginning of the function around `pc`, if it is one that builds a frame: the last such in front of it. 0: there is none near.
+// The beginning of the function around `pc`, if it is one that builds a frame: the last such in front of it. 0: there
+// is none near.
 uintptr_t frame_builder_before(const dl_find_object& module, uintptr_t pc) {
   constexpr uintptr_t kStep = 256, kFarthest = 1 << 14;
   for (uintptr_t end = pc; pc - end < kFarthest && is_code(module, end - kStep, end + kLongestFrameBuilder);
@@ -103,9 +104,9 @@ uintptr_t frame_builder_before(const dl_find_object& module, uintptr_t pc) {
   return 0;
 }
 
-// Is fp that of the function around the frame's pc, whoever called it? If that one had not built a frame, it would have left the address
-// where it returns between sp and the frame of another one. So it has, when nothing there can be that address: none behind an indirect
-// call, or a call of this function. Of generated code nothing is known.
+// Is fp that of the function around the frame's pc, whoever called it? If that one had not built a frame, it would have
+// left the address where it returns between sp and the frame of another one. So it has, when nothing there can be that
+// address: none behind an indirect call, or a call of this function. Of generated code nothing is known.
 bool built_its_frame(const Registers& frame) {
   constexpr uintptr_t kMostBytes = 4096;
   dl_find_object module, caller;

@@ -23,7 +23,8 @@ uintptr_t page_of(uintptr_t address) { return address & ~(kPage - 1); }
 
 }  // namespace
 
-// A signal handler may look between the two stores: with the new low and no high yet it finds no range, not a wrong one.
+// A signal handler may look between the two stores: with the new low and no high yet it finds no range, not a wrong
+// one.
 void StackMap::set_own(uintptr_t low, uintptr_t high) {
   own_.low = low;
   std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One step outwards: from the registers in a frame to those in its caller.
 //
-// The fast path is plain_steps.h. Everything else (bounds that must grow, loaded CFAs, signal frames, frames without CFI) is
-// slow_step(), out of line.
+// The fast path is plain_steps.h. Everything else (bounds that must grow, loaded CFAs, signal frames, frames without
+// CFI) is slow_step(), out of line.
 // Invariant: reads only words inside the StackRange; the stack pointer strictly grows within one stack, so walks end.
 #pragma once
 

@@ -17,7 +17,8 @@ struct TailSize {
   explicit TailSize(const Tail& tail) : known(tail.known), fresh(tail.fresh) {}
 };
 
-// Whether a walk from (pc, sp) would find the frames of `tail`. Reads only words between sp and the stack pointer of a known frame.
+// Whether a walk from (pc, sp) would find the frames of `tail`. Reads only words between sp and the stack pointer of a
+// known frame.
 [[gnu::always_inline]] inline bool holds(const Tail& tail, TailSize size, const ThreadMemory& memory, size_t known,
                                          uintptr_t pc, uintptr_t sp) {
   if (tail.sp != sp || tail.stamp != memory.stamp || size.fresh - 1 >= Tail::kMost || size.known - 1 >= known)

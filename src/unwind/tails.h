@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tails: the frames that followed on the same stack the last time are looked at before any walk.
 //
-// Why: what a thread allocates next, after a certain stack and from a certain place, is nearly always what it did the last time
-// (96 of 100 in python3, 72 in clang, 99 in sqlite3). So words are compared, side by side, where a walk would have to read one before
-// it knows where the next one lies. Why a tail may be trusted: struct Tail, in thread_memory.h.
+// Why: what a thread allocates next, after a certain stack and from a certain place, is nearly always what it did the
+// last time (96 of 100 in python3, 72 in clang, 99 in sqlite3). So words are compared, side by side, where a walk would
+// have to read one before it knows where the next one lies. Why a tail may be trusted: struct Tail, in thread_memory.h.
 // Invariant: what is remembered stays whole until a tail is known to hold.
 #pragma once
 
@@ -22,7 +22,8 @@ namespace detail {
 // Keeps the compiler from moving accesses across: the other side is a signal handler on the same thread.
 inline void fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-// Around all changes of what is remembered. A walk that starts in between has no memory. False: one has, since `sequence`.
+// Around all changes of what is remembered. A walk that starts in between has no memory. False: one has, since
+// `sequence`.
 [[gnu::always_inline]] inline bool begin_change(ThreadMemory& memory, const StackRange& range, uint32_t sequence) {
   memory.count = 0;
   fence();

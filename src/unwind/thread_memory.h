@@ -5,19 +5,21 @@
 // from Si to Si+1 depends on Si, on the rule of Si.pc and on the memory words that the rule reads, on nothing else.
 // So: if a new walk reaches a state equal to a remembered Si, no rule was forgotten since (generation), and every word
 // that the remembered steps from Si outwards read still holds its value, then the new walk would take the same steps.
-// The words are: the return address of each frame, which lies below the stack pointer that it returns with, and is the pc of the
-// next state: the frames themselves say where it is and what it was. And a few that are kept besides: the saved fp, where some outer
-// rule counts from the value that it restores (`kNeedsFp`: else a stale fp changes nothing, and equality of fp is not asked for
-// either); the word behind a CFA that is loaded; three words of a signal frame. Reading them cannot fault: all lie in one stack range
-// that is also the current one; a walk that crosses stacks is not remembered.
+// The words are: the return address of each frame, which lies below the stack pointer that it returns with, and is the
+// pc of the next state: the frames themselves say where it is and what it was. And a few that are kept besides: the
+// saved fp, where some outer rule counts from the value that it restores (`kNeedsFp`: else a stale fp changes nothing,
+// and equality of fp is not asked for either); the word behind a CFA that is loaded; three words of a signal frame.
+// Reading them cannot fault: all lie in one stack range that is also the current one; a walk that crosses stacks is not
+// remembered.
 //
 // Order: index 0 is the outermost frame, so that the known part is a prefix and new frames are appended.
 //
 //   words:   [ of frame 0 | of frame 1 | … ]   frames[i].word_end = end of the words of frames 0 … i
 //
-// Nodes: the tree says who is whose child, so finding the node of each new frame is one search after another. A path that was walked
-// before is found at once: `paths` gives the innermost node of the last path with the same hash, and the tree says whether that
-// node's parents are the frames of this one. Before that it is looked which frames followed on the same stack the last time: Tail.
+// Nodes: the tree says who is whose child, so finding the node of each new frame is one search after another. A path
+// that was walked before is found at once: `paths` gives the innermost node of the last path with the same hash, and
+// the tree says whether that node's parents are the frames of this one. Before that it is looked which frames followed
+// on the same stack the last time: Tail.
 //
 // Size: about 140 KiB of address space a thread, of which a stack of 25 frames touches four pages.
 // Invariant: frames[0 … count) and their words describe one walk completely, at every instruction (a nested walk in a
@@ -84,14 +86,15 @@ struct Word {
   uintptr_t value;
 };
 
-// New frames by plain rules, none of which needs fp, and the known one that they met: what a walk from a certain pc found after a
-// certain stack. If the same state is met by a walk that begins with the same state, and the words below the stack pointers in
-// between are the same, then so are the frames. Innermost first.
+// New frames by plain rules, none of which needs fp, and the known one that they met: what a walk from a certain pc
+// found after a certain stack. If the same state is met by a walk that begins with the same state, and the words below
+// the stack pointers in between are the same, then so are the frames. Innermost first.
 //
 //    0      8       12      14      16         20     22  24                      88          120
 //   ┌──────┬───────┬───────┬───────┬──────────┬──────┬───┬───────────────────────┬───────────┬───┐
-//   │  sp  │ stamp │ known │ fresh │ met_node │ span │   │ 8 x (pc | way << 48)  │ 8 x node  │   │     way: words from sp to
-//   └──────┴───────┴───────┴───────┴──────────┴──────┴───┴───────────────────────┴───────────┴───┘     that frame's stack pointer
+//   │  sp  │ stamp │ known │ fresh │ met_node │ span │   │ 8 x (pc | way << 48)  │ 8 x node  │   │
+//   └──────┴───────┴───────┴───────┴──────────┴──────┴───┴───────────────────────┴───────────┴───┘
+//   way: words from sp to that frame's stack pointer
 struct alignas(64) Tail {
   static constexpr size_t kMost = 8;
   static constexpr int kWayShift = 48;

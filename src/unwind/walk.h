@@ -3,11 +3,13 @@
 //
 //   start ──▶ frame, frame, frame ──▶ met a remembered state whose outer part still holds?
 //              │ (scratch)                    no: on to the outermost frame
-//              ├──── the node of each: of the same path before, if the tree agrees; else searched from the outermost inwards
+//              ├──── the node of each: of the same path before, if the tree agrees; else searched from the outermost
+// inwards
 //              └──── remembered for the next walk
 //
-// Laws: no allocation, no locks, no libc but _dl_find_object; any thread, any signal handler; never faults, whatever the
-// stack and the CFI hold; a stack that could not be followed to its end says why (End) instead of guessing silently.
+// Laws: no allocation, no locks, no libc but _dl_find_object; any thread, any signal handler; never faults, whatever
+// the stack and the CFI hold; a stack that could not be followed to its end says why (End) instead of guessing
+// silently.
 // Why the remembered part may be trusted: thread_memory.h. Invariant: the result equals that of a walk without memory,
 // except that a stack beyond the depth limit may show more frames (never fewer than max_depth).
 #pragma once
@@ -17,7 +19,8 @@
 
 namespace penna::unwind {
 
-// Code whose addresses stand in for the return addresses of other code: a tracer's return trampolines. No frames of their own.
+// Code whose addresses stand in for the return addresses of other code: a tracer's return trampolines. No frames of
+// their own.
 struct StandIns {
   uintptr_t begin = 0, bytes = 0;
   uintptr_t (*caller_of)(uintptr_t pc) = nullptr;  // what was there before; constant for each pc that is on a stack
@@ -118,7 +121,8 @@ class Walk {
   // 0 ends a stack by convention; no code lies at or above 2^48.
   static bool is_end(uintptr_t pc) { return (pc - 1) >> Arch::kPcBits != 0; }
 
-  // Everything but a cached plain rule whose CFA lies in the range; writes the frame and steps at_. False: `why` the walk ends.
+  // Everything but a cached plain rule whose CFA lies in the range; writes the frame and steps at_. False: `why` the
+  // walk ends.
   [[gnu::noinline]] bool other_step(Frame& frame, End& why) {
     Rule rule = walker_.cache.find(rule_key(at_));
     if (rule.empty()) rule = learn(walker_, rule_key(at_), hooks_);
@@ -143,8 +147,8 @@ class Walk {
   // Where the innermost remembered frame lies that may still be met.
   uintptr_t known_sp() const { return known_ == 0 ? UINTPTR_MAX : memory_.frames[known_ - 1].sp; }
 
-  // Whether at_ is a remembered state all of whose outer part still holds: that of frames[known_ - 1] then. Otherwise none that
-  // lies here or further in can be met any more.
+  // Whether at_ is a remembered state all of whose outer part still holds: that of frames[known_ - 1] then. Otherwise
+  // none that lies here or further in can be met any more.
   [[gnu::always_inline]] bool meets_known() {
     while (known_sp() < at_.sp) --known_;
     if (known_sp() != at_.sp) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * AArch64. The clock is the virtual counter of the generic timer: constant rate, the same on all cores, readable by user
- * code under Linux. Not ordered with the instructions around it (an isb would cost more than the reading).
+ * AArch64. The clock is the virtual counter of the generic timer: constant rate, the same on all cores, readable by
+ * user code under Linux. Not ordered with the instructions around it (an isb would cost more than the reading).
  * Reference: Arm ARM, D11 (the generic timer) and B2.2.1 (single-copy atomicity).
  */
 #ifndef PENNA_ARCH_AARCH64_H

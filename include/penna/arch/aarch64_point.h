@@ -6,8 +6,8 @@
  *     d503201f   nop               14xxxxxx   b cold      <- reaches 128 MiB
  *     d503201f   nop               d503201f   nop         <- the address in the SDT note
  *
- * A nop and a branch may be stored over each other while other cores run them (Arm ARM, B2.2.5), if the caches are told;
- * hints other than nop may not. The probe has a nop of its own: see x86_64_point.h.
+ * A nop and a branch may be stored over each other while other cores run them (Arm ARM, B2.2.5), if the caches are
+ * told; hints other than nop may not. The probe has a nop of its own: see x86_64_point.h.
  * Invariant: nothing here touches the stack, or a register that the compiler does not know of. x16 and x17 are what the
  * psABI gives to linkers between caller and callee, so the compiler keeps little there.
  */

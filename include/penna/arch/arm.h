@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ARMv7-A, A32 and T32. The clock is the virtual counter of the generic timer, which cores since Cortex-A7 and A15 have,
- * and which the operating system must open to user code; else define PENNA_CLOCK (clock.h).
+ * ARMv7-A, A32 and T32. The clock is the virtual counter of the generic timer, which cores since Cortex-A7 and A15
+ * have, and which the operating system must open to user code; else define PENNA_CLOCK (clock.h).
  * Reference: Arm ARM for ARMv7-A, B8 (the generic timer).
  */
 #ifndef PENNA_ARCH_ARM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * args_c.h: the arguments of a point in C: their types by _Generic, their values as words.
- * Invariant: each argument is evaluated once, into penna_0, penna_1, ...; everything else looks at that copy, and at the
- * type of the argument before arrays decay.
+ * Invariant: each argument is evaluated once, into penna_0, penna_1, ...; everything else looks at that copy, and at
+ * the type of the argument before arrays decay.
  */
 #ifndef PENNA_DETAIL_ARGS_C_H
 #define PENNA_DETAIL_ARGS_C_H

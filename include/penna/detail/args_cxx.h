@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * args_cxx.h: the arguments of a point in C++: any arithmetic type, enum, pointer, C string, array, class with data() and
- * size() of any of these, and structs that tell their fields (penna::Fields). Freestanding; always inlined, so that an
- * unoptimised build has no calls either.
+ * args_cxx.h: the arguments of a point in C++: any arithmetic type, enum, pointer, C string, array, class with data()
+ * and size() of any of these, and structs that tell their fields (penna::Fields). Freestanding; always inlined, so that
+ * an unoptimised build has no calls either.
  * Invariant: each argument is evaluated once; what is kept of it is a scalar, or where its bytes are.
  */
 #ifndef PENNA_DETAIL_ARGS_CXX_H
@@ -270,7 +270,7 @@ PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held) {
   return to;
 }
 
-// ---- What the SDT note points at: floats as their bits, strings, arrays and structs as their address -----------------
+// ---- What the SDT note points at: floats as their bits, strings, arrays and structs as their address ----------------
 
 template <class T>
 PENNA_INLINE auto sdt_value(const T& held) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_runtime.h: what penna/control.h and penna/trigger.h do in a program that has no agent: find the modules, find or
- * make the switchboard, change the sites.
+ * control_runtime.h: what penna/control.h and penna/trigger.h do in a program that has no agent: find the modules, find
+ * or make the switchboard, change the sites.
  *
- * Why in a header: a program that links nothing of ours can switch its triggers. Each module that includes it has these few
- * functions once (hidden); what they share in a process is the switchboard, to which every module that is known points.
- * In C++ the functions that are handed to others have names outside, too (PENNA_RUNTIME_CALLED): else gcc puts them into the COMDAT
- * group of who hands them over, but a constant of two of their addresses outside of it, and no second unit links (-fno-pie).
+ * Why in a header: a program that links nothing of ours can switch its triggers. Each module that includes it has these
+ * few functions once (hidden); what they share in a process is the switchboard, to which every module that is known
+ * points. In C++ the functions that are handed to others have names outside, too (PENNA_RUNTIME_CALLED): else gcc puts
+ * them into the COMDAT group of who hands them over, but a constant of two of their addresses outside of it, and no
+ * second unit links (-fno-pie).
  * Invariant: everything happens inside of one call of dl_iterate_phdr, whose lock keeps modules from being unmapped and
  * serialises the search for the switchboard; the switchboard's own lock comes second, never first.
  */
@@ -197,7 +198,7 @@ PENNA_RUNTIME __attribute__((used)) void penna_own_module_loaded(const struct pe
   penna_dl_iterate(penna_do_task, &task);
 }
 
-/* ---- Listing ------------------------------------------------------------------------------------------------------ */
+/* ---- Listing ----------------------------------------------------------------------------------------------------- */
 
 struct penna_listing {
   struct penna_walk walk;

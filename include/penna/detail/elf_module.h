@@ -84,8 +84,8 @@ static inline struct penna_elf_range penna_elf_code_at(const struct penna_elf_mo
   return none;
 }
 
-/* The next description of a note of ours, behind `*at` (null: the first one). Null when there is none left. A module has
- * one for its sites, and one when it includes penna/control.h. */
+/* The next description of a note of ours, behind `*at` (null: the first one). Null when there is none left. A module
+ * has one for its sites, and one when it includes penna/control.h. */
 static inline const struct penna_point_module* penna_next_note(const struct penna_elf_module* module,
                                                                const struct penna_point_module* after) {
   const struct penna_elf_range all = penna_elf_extent(module);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * glob.h: globs, as users write them for points: "db:*", "net:send?", "cache:[gs]et". Linear but for the stars: one pass
- * with a memory of the last one; where it fails, that star takes one character more.
+ * glob.h: globs, as users write them for points: "db:*", "net:send?", "cache:[gs]et". Linear but for the stars: one
+ * pass with a memory of the last one; where it fails, that star takes one character more.
  */
 #ifndef PENNA_DETAIL_GLOB_H
 #define PENNA_DETAIL_GLOB_H

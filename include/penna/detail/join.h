@@ -15,18 +15,20 @@ enum penna_join {
   PENNA_JOIN_REFUSED = 2 /* the recorder does not answer, or there is no memory for a channel */
 };
 
-/* Meets the recorder at this socket, as at the start of a program that penna record has started; but programs that this one
- * starts are not followed. Null: only asks whether that could be. One thread at a time; not from a signal handler. */
+/* Meets the recorder at this socket, as at the start of a program that penna record has started; but programs that this
+ * one starts are not followed. Null: only asks whether that could be. One thread at a time; not from a signal
+ * handler. */
 enum penna_join penna_agent_join(const char* socket_path);
 
-/* From here on look() is called when a dlopen has brought something, by the thread that asked for it, until it is another one; null: nobody is. */
+/* From here on look() is called when a dlopen has brought something, by the thread that asked for it, until it is
+ * another one; null: nobody is. */
 void penna_agent_when_opened(void (*look)(void));
 
 /* Ends what join began: nothing is recorded any more, points have their own bytes back. */
 void penna_agent_leave(void);
 
-/* Has this process do what is asked, as a recorder of another process does it (penna/channel.h); `control` then has the answer. By the
- * recorder's own thread, never by a signal handler. */
+/* Has this process do what is asked, as a recorder of another process does it (penna/channel.h); `control` then has the
+ * answer. By the recorder's own thread, never by a signal handler. */
 struct penna_control;
 void penna_agent_change(struct penna_control* control);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * language.h: the oldest C and C++ that Penna's headers compile in, said in one sentence instead of pages of errors.
- * Invariant: every public header but version.h includes this before anything that needs them; ring.h, which stands alone,
- * has a copy.
+ * Invariant: every public header but version.h includes this before anything that needs them; ring.h, which stands
+ * alone, has a copy.
  */
 #ifndef PENNA_DETAIL_LANGUAGE_H
 #define PENNA_DETAIL_LANGUAGE_H

@@ -2,10 +2,11 @@
  *
  * patch.h: writes slots into code that other threads may be running.
  *
- * How: through another view of the page, so that it is never writable where it is executable, and never was: /proc/self/mem, which
- * the kernel lets a process write to as a debugger would. The aligned word that holds a slot is written whole, by one system call, for
- * which the kernel makes one store (docs/decisions/0024). Where that file cannot be had, the page is replaced at once by one with the
- * same bytes but these, from a memfd. At the end membarrier(SYNC_CORE) makes every core forget what it had fetched.
+ * How: through another view of the page, so that it is never writable where it is executable, and never was:
+ * /proc/self/mem, which the kernel lets a process write to as a debugger would. The aligned word that holds a slot is
+ * written whole, by one system call, for which the kernel makes one store (docs/decisions/0024). Where that file cannot
+ * be had, the page is replaced at once by one with the same bytes but these, from a memfd. At the end
+ * membarrier(SYNC_CORE) makes every core forget what it had fetched.
  * Invariant: no page becomes writable that is executable; only slots change.
  */
 #ifndef PENNA_DETAIL_PATCH_H
@@ -42,7 +43,7 @@ static inline void penna_synchronise_cores(void) {
   penna_arch_syscall(PENNA_SYS_membarrier, PENNA_MEMBARRIER_SYNC_CORE, 0, 0, 0, 0, 0);
 }
 
-/* ---- Views -------------------------------------------------------------------------------------------------------- */
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
 
 static inline int penna_write_memory_file(struct penna_patcher* patcher, uintptr_t at, const unsigned char* bytes,
                                           unsigned count) {
@@ -57,7 +58,8 @@ static inline int penna_write_memory_file(struct penna_patcher* patcher, uintptr
          (long)count;
 }
 
-/* Within one page. Whoever executes there meets the old page or the new one: they are exchanged under the lock of the memory map. */
+/* Within one page. Whoever executes there meets the old page or the new one: they are exchanged under the lock of
+ * the memory map. */
 static inline int penna_replace_page(const struct penna_elf_range* code, uintptr_t at, const unsigned char* bytes,
                                      unsigned count) {
   enum { PENNA_MFD_CLOEXEC = 1, PENNA_MAP_PRIVATE_FIXED = 0x12 };
@@ -74,8 +76,9 @@ static inline int penna_replace_page(const struct penna_elf_range* code, uintptr
   return (int)done;
 }
 
-/* Writes to code that is not writable, or was all along. One that lies within an aligned word is seen by running threads whole. False
- * when the system does not allow it: then nothing has changed, or where it crosses a page, only what lies in the first. */
+/* Writes to code that is not writable, or was all along. One that lies within an aligned word is seen by running
+ * threads whole. False when the system does not allow it: then nothing has changed, or where it crosses a page, only
+ * what lies in the first. */
 static inline int penna_write_code(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t at,
                                    const unsigned char* bytes, unsigned count) {
   if (code->start == code->end) return 0;
@@ -89,8 +92,8 @@ static inline int penna_write_code(struct penna_patcher* patcher, const struct p
   return 1;
 }
 
-/* penna_switcher's `write`. 0, and nothing has changed, when something else is there (a debugger's breakpoint), the slot
- * straddles two words, or the system forbids it. */
+/* penna_switcher's `write`. 0, and nothing has changed, when something else is there (a debugger's breakpoint), the
+ * slot straddles two words, or the system forbids it. */
 static inline int penna_patch_slot(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t slot,
                                    const unsigned char* from, const unsigned char* to) {
   enum { PENNA_WORD_BYTES = PENNA_SLOT_BYTES > 4 ? 8 : 4 };
@@ -123,8 +126,8 @@ static inline void penna_close_window(struct penna_switchboard* board) {
 }
 
 /* ---- The lock -------------------------------------------------------------------------------------------------------
- * Holds the process id, so that a forked child sees that the holder stayed behind: then the work is half done, and a window
- * may be open. */
+ * Holds the process id, so that a forked child sees that the holder stayed behind: then the work is half done, and a
+ * window may be open. */
 static inline int penna_try_lock_board(struct penna_switchboard* board) {
   const uint32_t self = (uint32_t)penna_arch_syscall(PENNA_SYS_getpid, 0, 0, 0, 0, 0, 0);
   uint32_t holder = __atomic_load_n(&board->lock, __ATOMIC_RELAXED);
@@ -141,7 +144,7 @@ static inline void penna_unlock_board(struct penna_switchboard* board) {
   __atomic_store_n(&board->lock, 0, __ATOMIC_RELEASE); /* pairs with penna_try_lock_board() */
 }
 
-/* ---- Wishes, whose list takes the memory that it needs ---------------------------------------------------------------- */
+/* ---- Wishes, whose list takes the memory that it needs ----------------------------------------------------------- */
 
 static inline struct penna_wishes* penna_wishes_of(struct penna_switchboard* board) {
   return board->grown != 0 ? (struct penna_wishes*)(uintptr_t)board->grown : &board->wishes;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * regex.h: extended regular expressions, for names: . [a-z] [!a-z] ( ) | * + ? ^ $ and \x for x itself; all else is itself.
+ * regex.h: extended regular expressions, for names: . [a-z] [!a-z] ( ) | * + ? ^ $ and \x for x itself; all else is
+ * itself.
  *
- * Why our own: points are chosen inside the program, where nothing may be allocated, and one word shall mean the same on both sides.
- * How: the expression becomes a program of steps, and all ways through it are followed at once (Thompson, CACM 1968), so that no
- * expression takes longer than steps times characters.
+ * Why our own: points are chosen inside the program, where nothing may be allocated, and one word shall mean the same
+ * on both sides.
+ * How: the expression becomes a program of steps, and all ways through it are followed at once (Thompson, CACM 1968),
+ * so that no expression takes longer than steps times characters.
  * Invariant: no loop without a bound, whatever the expression holds; no memory but the stack's, some 5 kB.
  */
 #ifndef PENNA_DETAIL_REGEX_H
@@ -51,7 +53,7 @@ struct penna_regex {
   struct penna_regex_step steps[PENNA_REGEX_STEPS];
 };
 
-/* ---- The expression becomes steps --------------------------------------------------------------------------------------- */
+/* ---- The expression becomes steps -------------------------------------------------------------------------------- */
 
 static inline char penna_regex_peek(const struct penna_regex* regex) {
   return regex->at < regex->length ? regex->text[regex->at] : '\0';
@@ -167,7 +169,7 @@ static inline int penna_regex_compile(struct penna_regex* regex, const char* tex
   return !regex->is_wrong;
 }
 
-/* ---- The steps are followed --------------------------------------------------------------------------------------------- */
+/* ---- The steps are followed -------------------------------------------------------------------------------------- */
 
 struct penna_regex_places {
   uint8_t bits[PENNA_REGEX_STEPS / 8];
@@ -228,7 +230,7 @@ static inline int penna_regex_finds(const struct penna_regex* regex, const char*
   }
 }
 
-/* ---- Patterns: "/expression/", else a glob ------------------------------------------------------------------------------- */
+/* ---- Patterns: "/expression/", else a glob ----------------------------------------------------------------------- */
 
 /* The length of the expression between the slashes; 0: it is a glob. */
 static inline size_t penna_regex_in(const char* pattern) {

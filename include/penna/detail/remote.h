@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Code that a recorder lets a thread of a running process execute, and the way back from it (reach/remote_call.h).
  *
- * Why the thread finds home by itself: the recorder puts it back, unless it was killed meanwhile. So all that puts it back lies on its
- * stack before it goes: a frame as a signal handler has one, and behind some pauses at its end the code returns from it (rt_sigreturn(2)).
- * That makes the kernel forget how much of a sleep is left. So a thread that was in one puts its own state back, from a copy of the frame
- * below its own red zone, where signals may come, and asks for the rest (restart_syscall(2)).
+ * Why the thread finds home by itself: the recorder puts it back, unless it was killed meanwhile. So all that puts it
+ * back lies on its stack before it goes: a frame as a signal handler has one, and behind some pauses at its end the
+ * code returns from it (rt_sigreturn(2)). That makes the kernel forget how much of a sleep is left. So a thread that
+ * was in one puts its own state back, from a copy of the frame below its own red zone, where signals may come, and asks
+ * for the rest (restart_syscall(2)).
  * Invariant: the thread goes on with the registers and the signal mask it had, whoever dies. x86-64.
  *
  *   stack_top  -----------------------------------------------
@@ -18,7 +19,8 @@
 
 #include "penna/detail/each.h"
 
-/* Pauses at the end, of 10 to 50 ns each: the recorder comes within 2 ms, unless the machine is busy. No clock is asked: a program may have forbidden rdtsc. */
+/* Pauses at the end, of 10 to 50 ns each: the recorder comes within 2 ms, unless the machine is busy. No clock is
+ * asked: a program may have forbidden rdtsc. */
 #define PENNA_REMOTE_PAUSES 0x200000
 
 #define PENNA_REMOTE_HOME -8 /* from the ucontext */

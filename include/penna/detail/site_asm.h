@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * site_asm.h: the assembly of a site: its slot, its record in the table, its state, and what a module has once. The structs
- * are those of point_abi.h.
+ * site_asm.h: the assembly of a site: its slot, its record in the table, its state, and what a module has once. The
+ * structs are those of point_abi.h.
  *
  * Why by directives: the table needs no relocation and no linker script, and its records come and go with the code that
  * they describe (flags o and ?: COMDAT, --gc-sections).
- * Invariant: the state's label tells sites apart, also where link-time optimisation puts many translation units into one
- * assembler file; copies of one site share it.
+ * Invariant: the state's label tells sites apart, also where link-time optimisation puts many translation units into
+ * one assembler file; copies of one site share it.
  */
 #ifndef PENNA_DETAIL_SITE_ASM_H
 #define PENNA_DETAIL_SITE_ASM_H

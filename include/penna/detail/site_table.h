@@ -2,8 +2,8 @@
  *
  * site_table.h: the sites of a module, and how a request changes them.
  *
- * Why apart from who finds modules and who writes code: a program, the agent, a kernel and a firmware do these differently,
- * and all else alike. Freestanding; the caller holds the lock.
+ * Why apart from who finds modules and who writes code: a program, the agent, a kernel and a firmware do these
+ * differently, and all else alike. Freestanding; the caller holds the lock.
  * Invariant: a site is switched only where its count and its slot differ; whoever links strange things together gets no
  * point, but no crash either.
  */
@@ -164,7 +164,8 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
   }
 }
 
-/* For a module that was not there before: what all the wishes so far make of its sites. Returns how many make no sense. */
+/* For a module that was not there before: what all the wishes so far make of its sites. Returns how many make no
+ * sense. */
 static inline uint32_t penna_enter_table(struct penna_switcher* switcher, const struct penna_site_table* table,
                                          struct penna_wishes* wishes) {
   const struct penna_point_site* first = penna_first_site(table);

@@ -92,7 +92,8 @@ static inline struct penna_piece penna_next_text(struct penna_site_text* text) {
   return penna_take_piece(&text->at, text->end);
 }
 
-/* What an argument is called: what PENNA_ARG says, else its source. `written`: before macros were replaced in it, if that is known. */
+/* What an argument is called: what PENNA_ARG says, else its source. `written`: before macros were replaced in it, if
+ * that is known. */
 static inline struct penna_piece penna_argument_name(struct penna_piece source, struct penna_piece written) {
   const uint32_t mark_bytes = sizeof(PENNA_NAME_MARK) - 1;
   uint32_t i, same;
@@ -107,7 +108,8 @@ static inline struct penna_piece penna_argument_name(struct penna_piece source, 
   return written.bytes != 0 ? written : source;
 }
 
-/* The next value's name, after provider, name and file: `field` is empty but for those of a struct ("order" "price"). */
+/* The next value's name, after provider, name and file: `field` is empty but for those of a struct ("order"
+ * "price"). */
 static inline struct penna_piece penna_next_value(struct penna_site_text* text, struct penna_piece* field) {
   struct penna_piece none = {text->at, 0};
   *field = none;
@@ -124,8 +126,8 @@ static inline struct penna_piece penna_next_value(struct penna_site_text* text, 
   return text->argument;
 }
 
-/* The strings of a site as a SITE record takes them: at most `room` bytes at `to`, how many; names that do not fit are left
- * empty. `end`: of the memory in which the site lies. */
+/* The strings of a site as a SITE record takes them: at most `room` bytes at `to`, how many; names that do not fit are
+ * left empty. `end`: of the memory in which the site lies. */
 static inline uint32_t penna_copy_site_text(const struct penna_point_site* site, const char* end, char* to,
                                             uint32_t room) {
   const char* layout =

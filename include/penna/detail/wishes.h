@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * wishes.h: which sites are wanted, as a list of what was asked for: what a module that is loaded later gets, as if it had
- * been there all along.
+ * wishes.h: which sites are wanted, as a list of what was asked for: what a module that is loaded later gets, as if it
+ * had been there all along.
  *
- * Why it stays short: what cannot make a difference any more is dropped, and wishes of one pattern become one where nothing
- * between them can tell. Freestanding; the caller holds the lock, and gives it room (penna_remember_wish in patch.h).
+ * Why it stays short: what cannot make a difference any more is dropped, and wishes of one pattern become one where
+ * nothing between them can tell. Freestanding; the caller holds the lock, and gives it room (penna_remember_wish in
+ * patch.h).
  * Invariant: for every site, the wishes one after the other, from 0 on, give its count.
  */
 #ifndef PENNA_DETAIL_WISHES_H
@@ -56,7 +57,7 @@ static inline int penna_wish_only_takes(struct penna_wish wish) {
 /* The same whatever was before. */
 static inline int penna_wish_is_fixed(struct penna_wish wish) { return wish.least == wish.most; }
 
-/* ---- Patterns ----------------------------------------------------------------------------------------------------- */
+/* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
 enum { PENNA_MAX_PATTERN = 65000 }; /* bytes; a name is compared up to its 511th */
 
@@ -100,8 +101,8 @@ static inline enum penna_coverage penna_regex_covers(const char* pattern, const 
   if (penna_regex_in(other) != 0 || penna_has_any(other, "*?[\\")) return PENNA_COVERS_SOME;
   return penna_text_matches(pattern, other) ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;
 }
-/* What begins differently has nothing in common. With nothing but stars in a glob, another one without sets that it matches as if
- * that were a name is one of its own cases. */
+/* What begins differently has nothing in common. With nothing but stars in a glob, another one without sets that it
+ * matches as if that were a name is one of its own cases. */
 static inline enum penna_coverage penna_glob_covers(const char* glob, const char* other) {
   const char* const special = "*?[\\";
   uint32_t i = 0;
@@ -121,7 +122,7 @@ static inline enum penna_coverage penna_pattern_covers(const char* pattern, cons
   return number == other_number ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;
 }
 
-/* ---- The list ----------------------------------------------------------------------------------------------------- */
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 static inline uint32_t penna_wishes_room(const struct penna_wishes* wishes) {
   return wishes->room != 0 ? wishes->room : (uint32_t)sizeof wishes->records;
@@ -180,8 +181,8 @@ static inline uint32_t penna_least_count(struct penna_wishes* wishes, uint32_t b
   return least;
 }
 
-/* 1 when what is added behind the records in [at, end) can as well be added before them: they add themselves, or take from
- * what is surely there. */
+/* 1 when what is added behind the records in [at, end) can as well be added before them: they add themselves, or take
+ * from what is surely there. */
 static inline int penna_may_add_before(struct penna_wishes* wishes, uint32_t at, uint32_t end) {
   enum { PENNA_MOST_LOOKED_AT = 256 }; /* as each one looks at all before it */
   for (int looked_at = 0; at < end; at += penna_wish_at(wishes, at)->bytes) {
@@ -211,8 +212,8 @@ static inline void penna_forget_overruled(struct penna_wishes* wishes, const cha
   penna_tidy_wishes(wishes);
 }
 
-/* Makes the new wish one with the last of the same pattern, where nothing between them can tell. 1 when nothing is left to
- * add. */
+/* Makes the new wish one with the last of the same pattern, where nothing between them can tell. 1 when nothing is left
+ * to add. */
 static inline int penna_merge_wish(struct penna_wishes* wishes, const char* pattern, uint32_t kinds,
                                    struct penna_wish wish) {
   struct penna_wish_record* found = 0;                   /* of this pattern, */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What calls_x86_64.S leaves to C++: pairs of caller and function that are new, functions that were entered by a jump, frames of
-// another shape, full chunks; and what exceptions and the end of a thread tell.
+// What calls_x86_64.S leaves to C++: pairs of caller and function that are new, functions that were entered by a jump,
+// frames of another shape, full chunks; and what exceptions and the end of a thread tell.
 //
-// Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector state of the
-// function that is about to run is kept by whoever calls this (penna_point_preserving).
+// Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector
+// state of the function that is about to run is kept by whoever calls this (penna_point_preserving).
 #include "agent/calls/call_values.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/writer.h"
@@ -24,8 +24,8 @@ static_assert(PENNA_TAG_ENTRY == 1 && PENNA_TAG_EXIT == 2);
 
 namespace {
 
-// The first instruction of the function that `resume` lies in, as unwind information has it; else `resume` itself, by which
-// a symbol table names the function as well.
+// The first instruction of the function that `resume` lies in, as unwind information has it; else `resume` itself, by
+// which a symbol table names the function as well.
 uintptr_t find_function(uintptr_t resume) {
   dl_find_object module;
   unwind::Fde fde;
@@ -41,8 +41,8 @@ LinkedFunction function_of(uintptr_t resume) {
   return {function, has_captures(function) ? kAsks : 0};
 }
 
-// Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame pointer, but where
-// the stack was realigned: there, that is a copy, and the place of the real one is in the frame.
+// Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame
+// pointer, but where the stack was realigned: there, that is a copy, and the place of the real one is in the frame.
 struct ReturnSlot {
   uintptr_t* slot = nullptr;
   uintptr_t flags = 0;
@@ -57,12 +57,14 @@ ReturnSlot return_slot(uintptr_t frame, uintptr_t resume) {
   return {reinterpret_cast<uintptr_t*>(cfa) - 1, usual && rule.cfa_offset == 16 ? kJumps : kJumps | kAsks};
 }
 
-// Between the hook's return address and the function's there may lie r10: around the hook, gcc keeps the register by which a function
-// inside of another one finds that one's frame. Nothing tells but the code, nor does unwind information.
+// Between the hook's return address and the function's there may lie r10: around the hook, gcc keeps the register by
+// which a function inside of another one finds that one's frame. Nothing tells but the code, nor does unwind
+// information.
 enum class Chain { kNone, kKept, kUnclear };
 Chain chain_of(uintptr_t resume) {
   constexpr uint8_t kPush[2] = {0x41, 0x52}, kPop[2] = {0x41, 0x5a}, kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  // call rel32, or nops that were patched; call [rip + rel32]; movabs, call r10; the same relative to rip (-mcmodel=large).
+  // call rel32, or nops that were patched; call [rip + rel32]; movabs, call r10; the same relative to rip
+  // (-mcmodel=large).
   constexpr intptr_t kHookCalls[] = {5, 6, 13, 36};
   const auto* const code = reinterpret_cast<const uint8_t*>(resume);
   const auto holds = [](const uint8_t* at, const auto& bytes) {
@@ -81,8 +83,9 @@ Chain chain_of(uintptr_t resume) {
   return Chain::kUnclear;
 }
 
-// Is this the call of a function that dlsym gave, and not from another module? Its own calls of it are none of --libcalls; those that came
-// through an import are recorded already, by a stub that then jumped here; and ours are nobody's business.
+// Is this the call of a function that dlsym gave, and not from another module? Its own calls of it are none of
+// --libcalls; those that came through an import are recorded already, by a stub that then jumped here; and ours are
+// nobody's business.
 bool passes(uintptr_t caller, uintptr_t resume) {
   const uintptr_t function = function_of_pointer_stub(resume);
   if (function == 0) return false;
@@ -92,7 +95,8 @@ bool passes(uintptr_t caller, uintptr_t resume) {
   return true;
 }
 
-// From the first trampoline on, functions with the other kind of hook (hooks/calls.cc) look whether they were entered already.
+// From the first trampoline on, functions with the other kind of hook (hooks/calls.cc) look whether they were entered
+// already.
 void look_for_second_hooks() {
   if ((armed() & kCallsAtOnce) != 0) __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
 }
@@ -103,7 +107,8 @@ bool is_told_twice(uintptr_t caller, uintptr_t resume) {
          is_entered_already(find_function(resume), caller);
 }
 
-// A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's trampoline.
+// A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's
+// trampoline.
 uintptr_t end_jumpers(uintptr_t caller) {
   while (is_trampoline(caller)) {
     const ReturnLink& jumper = link_of_trampoline(caller);
@@ -117,8 +122,9 @@ uintptr_t end_jumpers(uintptr_t caller) {
 
 extern "C" {
 
-// A pair that calls_x86_64.S does not know, or must not go by. `frame`: the frame pointer, for a function that has built its frame;
-// else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes on as it is.
+// A pair that calls_x86_64.S does not know, or must not go by. `frame`: the frame pointer, for a function that has
+// built its frame; else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes
+// on as it is.
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS)) return 0;
   look_for_second_hooks();
@@ -168,12 +174,12 @@ __attribute__((visibility("hidden"), used)) void penna_call_far(uintptr_t functi
 void penna_call_unwind_on();
 __attribute__((visibility("hidden"))) void (*penna_call_resume)(void* exception);
 
-// The personality routine of the trampolines (Itanium C++ ABI, exception handling, 1.2 and 2.5.2): asked twice of each frame that an
-// exception goes through; the second time the frame is left.
+// The personality routine of the trampolines (Itanium C++ ABI, exception handling, 1.2 and 2.5.2): asked twice of each
+// frame that an exception goes through; the second time the frame is left.
 //
-// Unwinders know the frame of the handler by its stack pointer, and a trampoline has that of its caller. So they take the trampoline for
-// the handler if its caller is. Then we are it: land in penna_call_unwind_on, which makes a frame of its own and goes on from there.
-// Where the unwinder hides what that needs, frames are told apart (unwinder.h).
+// Unwinders know the frame of the handler by its stack pointer, and a trampoline has that of its caller. So they take
+// the trampoline for the handler if its caller is. Then we are it: land in penna_call_unwind_on, which makes a frame of
+// its own and goes on from there. Where the unwinder hides what that needs, frames are told apart (unwinder.h).
 __attribute__((visibility("hidden"), used)) int penna_return_personality(int, int actions, uint64_t, void* exception,
                                                                          void* context) {
   constexpr int kCleanupPhase = 2, kHandlerFrame = 4, kInstallContext = 7, kContinueUnwind = 8;

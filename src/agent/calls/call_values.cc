@@ -49,16 +49,17 @@ const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** foun
   return nullptr;
 }
 
-// ---- Memory -----------------------------------------------------------------------------------------------------------
+// ---- Memory ---------------------------------------------------------------------------------------------------------
 
-// Can a byte at `address` be read? The kernel looks at the set before it looks at what is to be done with it, which is nothing.
+// Can a byte at `address` be read? The kernel looks at the set before it looks at what is to be done with it, which is
+// nothing.
 bool is_readable(uint64_t address) {
   constexpr long kNoSuchWay = -1;
   return sys(SYS_rt_sigprocmask, kNoSuchWay, static_cast<long>(address & ~uint64_t{7}), 0, 8) != -EFAULT;
 }
 
-// Copies up to `bytes`, which span two pages at most; gives how many there are to read. Where the kernel does not copy (seccomp),
-// it is asked, and memory that another thread unmaps in this moment is that thread's fault.
+// Copies up to `bytes`, which span two pages at most; gives how many there are to read. Where the kernel does not copy
+// (seccomp), it is asked, and memory that another thread unmaps in this moment is that thread's fault.
 uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
   const uint64_t rest = kPageBytes - from % kPageBytes;
   const uint32_t first = rest < bytes ? static_cast<uint32_t>(rest) : bytes;
@@ -77,7 +78,7 @@ uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
   return there;
 }
 
-// ---- One value --------------------------------------------------------------------------------------------------------
+// ---- One value ------------------------------------------------------------------------------------------------------
 
 // Where values lie in a call that begins or has ended.
 struct Passed {
@@ -160,7 +161,7 @@ uint64_t number_of(const penna_value& value, const Loaded& loaded) {
   return is_signed ? static_cast<uint64_t>(static_cast<int64_t>(word << unused) >> unused) : word << unused >> unused;
 }
 
-// ---- A record ---------------------------------------------------------------------------------------------------------
+// ---- A record -------------------------------------------------------------------------------------------------------
 
 // The values of one record, in the making.
 class Values {

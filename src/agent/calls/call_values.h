@@ -44,10 +44,11 @@ void forget_told_captures();
 bool has_captures(uintptr_t function);
 // Whether the stack of any function is wanted.
 bool wants_callers();
-// Right behind its entry. `caller`: the frame from which it was called; where its sp is, the first argument in memory lies.
+// Right behind its entry. `caller`: the frame from which it was called; where its sp is, the first argument in memory
+// lies.
 void write_arguments(uintptr_t function, const CallRegisters& registers, const unwind::Registers& caller);
-// The same of a function that told of its entry itself, by a call that will return to `resume`: all that can be known of it is
-// its stack. `hook`: the frame where that call has led to.
+// The same of a function that told of its entry itself, by a call that will return to `resume`: all that can be known
+// of it is its stack. `hook`: the frame where that call has led to.
 void write_callers(uintptr_t function, uintptr_t resume, const unwind::HookFrame& hook);
 // Right before its exit.
 void write_result(uintptr_t function, const CallRegisters& registers);

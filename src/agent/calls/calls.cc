@@ -3,8 +3,8 @@
 //
 // libc defines both as empty functions, so such programs need no relinking: preloaded, ours come first.
 // Compiled without frame pointers and with tail calls: the hot path touches no stack.
-// Invariant: nothing but writer.h's hot path runs, unless code was mapped since the start, stacks of functions are wanted, or other
-// hooks are at work, too.
+// Invariant: nothing but writer.h's hot path runs, unless code was mapped since the start, stacks of functions are
+// wanted, or other hooks are at work, too.
 #include "agent/calls/call_values.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/writer.h"
@@ -15,8 +15,8 @@
 namespace penna::agent {
 namespace {
 
-// The agent has not started, is not wanted, or the invariant's "unless". `resume`: where in the function it goes on; `caller`: where it
-// returns to.
+// The agent has not started, is not wanted, or the invariant's "unless". `resume`: where in the function it goes on;
+// `caller`: where it returns to.
 __attribute__((noinline, cold)) void call_with_care(void* function, penna_tag tag, void* resume, void* caller) {
   if (!recording(PENNA_CALLS)) return;
   auto pc = reinterpret_cast<uintptr_t>(function);

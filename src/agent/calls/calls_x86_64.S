@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ways into a function and out of it, x86-64: the hook that instrumented code calls first, and the return trampolines by which
- * such a function comes back. See return_trampolines.h for what a trampoline is and why nothing is remembered elsewhere.
+ * The ways into a function and out of it, x86-64: the hook that instrumented code calls first, and the return
+ * trampolines by which such a function comes back. See return_trampolines.h for what a trampoline is and why nothing is
+ * remembered elsewhere.
  *
  * Why by hand: arguments are in registers, any of them, and results in others; a compiler's call would save them all.
- * Invariant: every register but the flags and rsp has its value when the function begins, and when it has returned; memory below
- * the stack pointer is written within 128 bytes only, which signal handlers leave alone (psABI 3.2.2).
+ * Invariant: every register but the flags and rsp has its value when the function begins, and when it has returned;
+ * memory below the stack pointer is written within 128 bytes only, which signal handlers leave alone (psABI 3.2.2).
  *
- *      penna_call_enter, called as the function's first instruction         penna_call_return, in the trampoline
+ *      penna_call_enter, a function's first instruction             penna_call_return, in the trampoline
  *
- *        rsp + 8  |  caller  |  will hold the trampoline                      rsp      |  the caller's      |
- *        rsp      |  resume  |  in the function                               rsp - 8  |  in the trampoline |  will hold caller
- *        rsp - 8  |  way out |  address of the trampoline                     rsp - 16 |  rax               |
- *        rsp - 16 |  rax     |                                                   ...   |  as on the left    |
+ *        rsp + 8  |  caller  |  will hold the trampoline              rsp      |  the caller's      |
+ *        rsp      |  resume  |  in the function                       rsp - 8  |  in the trampoline |  will hold caller
+ *        rsp - 8  |  way out |  address of the trampoline             rsp - 16 |  rax               |
+ *        rsp - 16 |  rax     |                                           ...   |  as on the left    |
  *        rsp - 24 |  rcx     |
  *        rsp - 32 |  rdx     |
  *        rsp - 40 |  rsi     |
@@ -208,7 +209,8 @@
 
         .text
 
-/* Called first of all in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage table. */
+/* Called first of all in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage
+ * table. */
 FUNCTION __fentry__
         .cfi_startproc
         endbr64
@@ -262,9 +264,9 @@ penna_call_enter:
         KEEP
         jmp     .Lenter_asks
 
-        /* A function inside of a function finds that one's frame by r10, which is pushed around the hook: the caller lies above.
-         * The link says that it was looked at (keeps_chain() in call_entry.cc). The pop is done here and left out there: so the
-         * trampoline calls this function as it calls others. */
+        /* A function inside of a function finds that one's frame by r10, which is pushed around the hook: the caller
+         * lies above. The link says that it was looked at (keeps_chain() in call_entry.cc). The pop is done here and
+         * left out there: so the trampoline calls this function as it calls others. */
 .Lenter_unknown:
         IF_POPS_R10 else=.Lenter_asks
         mov     16(%rsp), %rax
@@ -407,8 +409,8 @@ FUNCTION penna_call_return
         .cfi_endproc
 .size penna_call_return, . - penna_call_return
 
-/* An exception comes from a trampoline, rax, on its way to that one's caller, rdx. With that as its return address, this is a frame
- * like others. */
+/* An exception comes from a trampoline, rax, on its way to that one's caller, rdx. With that as its return address,
+ * this is a frame like others. */
         .hidden penna_call_unwind_on
 FUNCTION penna_call_unwind_on
         .cfi_startproc
@@ -425,8 +427,8 @@ FUNCTION penna_call_unwind_on
         .cfi_endproc
 .size penna_call_unwind_on, . - penna_call_unwind_on
 
-/* The trampolines. Calls of what lies at rsp - 16, and comes back to the next instruction: so each is the return address of
- * one link. The offset of its link lies in each, for unwinders.
+/* The trampolines. Calls of what lies at rsp - 16, and comes back to the next instruction: so each is the return
+ * address of one link. The offset of its link lies in each, for unwinders.
  *
  * Their unwind information says that they are the link's caller. rip -> link.caller:
  * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1)

@@ -21,8 +21,8 @@ __attribute__((visibility("hidden"))) uintptr_t penna_count_arc;
 namespace penna::agent {
 namespace {
 
-// In libc's hook (glibc's sysdeps/x86_64/_mcount.S) the caller's address is loaded, from where this hook finds it, and then the inner function
-// is called. 0: it looks otherwise.
+// In libc's hook (glibc's sysdeps/x86_64/_mcount.S) the caller's address is loaded, from where this hook finds it, and
+// then the inner function is called. 0: it looks otherwise.
 uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t load_bytes) {
   constexpr uintptr_t kMost = 96, kCallBytes = 5;
   const auto* const code = reinterpret_cast<const uint8_t*>(hook);

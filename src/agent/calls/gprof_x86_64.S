@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * In front of the hooks of calls_x86_64.S, in a program that counts its calls for gprof: libc's function that counts is called with
- * the addresses that libc's own hook would have found. See gprof.cc.
+ * In front of the hooks of calls_x86_64.S, in a program that counts its calls for gprof: libc's function that counts is
+ * called with the addresses that libc's own hook would have found. See gprof.cc.
  *
- * Invariant: as libc's hooks, this keeps all registers that hold arguments, and leaves vector registers alone because that
- * function does.
+ * Invariant: as libc's hooks, this keeps all registers that hold arguments, and leaves vector registers alone because
+ * that function does.
  */
         .set    PROCESS_ARMED, 0
         .set    CALLS_BIT, 1 << 0
@@ -41,7 +41,8 @@
         mov     %r11, 64(%rsp)
         mov     FRAME_BYTES(%rsp), %rsi
         mov     \caller, %rdi
-        /* Of a function that was entered by a jump the caller is a trampoline, of one that was entered so, perhaps another's. */
+        /* Of a function that was entered by a jump the caller is a trampoline, of one that was entered so, perhaps
+         * another's. */
         lea     penna_return_trampolines(%rip), %rax
         lea     penna_return_links(%rip), %rdx
 2:      mov     %rdi, %rcx

@@ -26,7 +26,7 @@ bool can_be_read(uintptr_t begin, size_t bytes) {
   return true;
 }
 
-// ---- The machine ------------------------------------------------------------------------------------------------------
+// ---- The machine ----------------------------------------------------------------------------------------------------
 
 constexpr uint32_t kEndless = SECCOMP_RET_KILL_PROCESS;  // what the kernel would have refused to install
 
@@ -88,10 +88,10 @@ uint32_t answer_of(const sock_filter* code, uint32_t length, const seccomp_data&
   return kEndless;
 }
 
-// ---- What it is asked -------------------------------------------------------------------------------------------------
+// ---- What it is asked -----------------------------------------------------------------------------------------------
 
-// A system call of the agent's with what a filter may look at, and what cannot be done without it. `must_work`: nor when it is answered
-// by an error.
+// A system call of the agent's with what a filter may look at, and what cannot be done without it. `must_work`: nor
+// when it is answered by an error.
 struct OwnCall {
   int number;
   uint32_t without;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Filters of system calls (seccomp) that this process gives itself: which of the agent's own calls would they be the end of?
+// Filters of system calls (seccomp) that this process gives itself: which of the agent's own calls would they be the
+// end of?
 //
-// Why beforehand: a filter that kills cannot be asked, and a program that is started under it has it from its first instruction. So the
-// filter is run, as the kernel would run it, over the calls that the agent makes; then it makes none of these any more.
-// Left out: filters of programs that are not recorded, and what is installed by an instruction of the program's own, past libc.
+// Why beforehand: a filter that kills cannot be asked, and a program that is started under it has it from its first
+// instruction. So the filter is run, as the kernel would run it, over the calls that the agent makes; then it makes
+// none of these any more.
+// Left out: filters of programs that are not recorded, and what is installed by an instruction of the program's own,
+// past libc.
 // Invariant: the target's memory is read only where it can be read.
 #pragma once
 

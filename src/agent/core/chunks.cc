@@ -2,8 +2,8 @@
 // The slow half of the writer: chunks are taken, opened, closed and handed to the collector.
 //
 // Why nothing here locks: a signal handler may run this code in the middle of itself. Every step is one atomic
-// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over. Meanwhile signals wait, for a
-// handler that does not return would leave the chunk, or its place in the ring, to nobody.
+// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over. Meanwhile signals
+// wait, for a handler that does not return would leave the chunk, or its place in the ring, to nobody.
 // Invariant: a chunk's number is in exactly one place: the free bitmap, a thread's cursor, or the ring.
 #include <linux/futex.h>
 #include <time.h>
@@ -63,8 +63,8 @@ void ring_doorbell() {
 
 namespace {
 
-// Somebody waited for a chunk in vain, and none has been given back since: by generation, with bit 32 set. Then nobody waits again, for
-// the program would stand still.
+// Somebody waited for a chunk in vain, and none has been given back since: by generation, with bit 32 set. Then nobody
+// waits again, for the program would stand still.
 uint64_t waited_in_vain;
 
 // A free chunk by the rules of --on-full; kNone when the event must be dropped. Signals come while it waits.

@@ -13,8 +13,9 @@ namespace penna::agent {
 // Takes our variables out of `environ`, once; false when there are none, or before libc knows its environment.
 bool take_from_environment();
 
-// The recorder has been met, or will not be: until then, what the kernel shows of our variables tells a recorder who looks at the end that
-// somebody is on the way to it. The path stays, for `penna ctl`: only the name of the variable changes.
+// The recorder has been met, or will not be: until then, what the kernel shows of our variables tells a recorder who
+// looks at the end that somebody is on the way to it. The path stays, for `penna ctl`: only the name of the variable
+// changes.
 void wipe_environment();
 
 // The path of the recorder's socket; null when this program is not being recorded.
@@ -26,11 +27,12 @@ bool set_recorder_socket(const char* path);
 // The path by which this agent was preloaded; empty when it was not.
 const char* agent_path();
 
-// Appends what LD_PRELOAD shall be for a program that needs `runtime` first, or nothing (empty), where it was `preloaded`.
+// Appends what LD_PRELOAD shall be for a program that needs `runtime` first, or nothing (empty), where it was
+// `preloaded`.
 char* append_preload(char* to, const char* preloaded, const char* runtime);
 
-// An environment for a new program: `from` with our variables, built in place of the caller's stack or any other storage.
-// sizes() says how much is needed: `pointers` entries and `bytes` characters. `runtime`: as above.
+// An environment for a new program: `from` with our variables, built in place of the caller's stack or any other
+// storage. sizes() says how much is needed: `pointers` entries and `bytes` characters. `runtime`: as above.
 struct ExecEnvironment {
   size_t pointers = 0;
   size_t bytes = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// GrowingTable: entries by number that stay where they are. Memory for more is mapped when those that are there are used up.
+// GrowingTable: entries by number that stay where they are. Memory for more is mapped when those that are there are
+// used up.
 //
 // Why not one array: readers take no lock, and hold addresses of entries; and most processes need few.
-// Invariant: entries below count() can be used, and are zero until somebody fills them; count() grows only. One thread at a time adds.
+// Invariant: entries below count() can be used, and are zero until somebody fills them; count() grows only. One thread
+// at a time adds.
 #pragma once
 
 #include <stdint.h>

@@ -69,8 +69,8 @@ void forget_parent() {
   forget_passed_opens();
 }
 
-// What the parent has mapped. The doorbell is unmapped after the meeting: until then, it tells a recorder who looks at the end that
-// somebody is on the way to it.
+// What the parent has mapped. The doorbell is unmapped after the meeting: until then, it tells a recorder who looks at
+// the end that somebody is on the way to it.
 struct OfParent {
   penna_channel* channel;
   uint64_t channel_bytes;
@@ -96,8 +96,8 @@ bool protect_from_fork() {
   return !sys_failed(sys(SYS_madvise, reinterpret_cast<long>(&process), sizeof process, MADV_WIPEONFORK));
 }
 
-// What a record of a lock costs here and now: stamped and stored as one, but it tells nothing. The least of some rounds: memory
-// is touched for the first time in the first.
+// What a record of a lock costs here and now: stamped and stored as one, but it tells nothing. The least of some
+// rounds: memory is touched for the first time in the first.
 uint64_t measure_record_cost() {
   uint64_t least = UINT64_MAX;
   for (int round = 0; round < 4; ++round) {
@@ -263,7 +263,7 @@ bool enter_thread() {
 
 }  // namespace penna::agent
 
-// ---- A recorder in this process ---------------------------------------------------------------------------------------
+// ---- A recorder in this process -------------------------------------------------------------------------------------
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The agent's life in a process: meets the recorder, survives fork, knows when to be silent.
 //
-// Invariant: everything here is async-signal-safe, takes no lock and leaves errno alone. Without a recorder that answers,
-// the agent is inert: its hooks cost one test.
+// Invariant: everything here is async-signal-safe, takes no lock and leaves errno alone. Without a recorder that
+// answers, the agent is inert: its hooks cost one test.
 #pragma once
 
 #include "agent/core/state.h"

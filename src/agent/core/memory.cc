@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // memcpy, memmove, memset and memcmp of the agent's own, for the calls that compilers make of assignments.
 //
-// Why not libc's: their calls may be what the user wants to see; then they would be ours that are seen. And libc's may use vector
-// registers, which hold the program's values where the agent is entered.
+// Why not libc's: their calls may be what the user wants to see; then they would be ours that are seen. And libc's may
+// use vector registers, which hold the program's values where the agent is entered.
 // Invariant: hidden in this library, so the program's are never these.
 #include <stddef.h>
 #include <stdint.h>

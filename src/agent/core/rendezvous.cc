@@ -49,8 +49,8 @@ long uninterrupted(Call&& call) {
   return got;
 }
 
-// By its path, or, where that cannot be reached (for another user, behind another root), by the same name without a place in the file
-// system.
+// By its path, or, where that cannot be reached (for another user, behind another root), by the same name without a
+// place in the file system.
 long connect_by(long fd, const char* path, bool by_path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -60,8 +60,8 @@ long connect_by(long fd, const char* path, bool by_path) {
       [&] { return sys(SYS_connect, fd, reinterpret_cast<long>(&address), static_cast<long>(bytes)); });
 }
 
-// Who answers may tell us what code to change: it must be of our own user, or of root. Once the recorder has ended, anybody may take its
-// name.
+// Who answers may tell us what code to change: it must be of our own user, or of root. Once the recorder has ended,
+// anybody may take its name.
 bool may_be_trusted(long fd) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
@@ -170,8 +170,8 @@ penna_channel plan_channel(const penna_config& config) {
   return plan;
 }
 
-// Where the channel does not take the space from libraries that are loaded later and from the stubs in their reach: it may have
-// gigabytes. A hint: 0, or where something is by now, the kernel chooses.
+// Where the channel does not take the space from libraries that are loaded later and from the stubs in their reach: it
+// may have gigabytes. A hint: 0, or where something is by now, the kernel chooses.
 uint64_t apart_from_libraries(uint64_t bytes) {
   constexpr uint64_t kApart = uint64_t{8} << 30;
   const uint64_t here = reinterpret_cast<uintptr_t>(&apart_from_libraries);
@@ -224,8 +224,8 @@ uint32_t half_but(uint32_t least, uint32_t value) {
   return value / 2 > least ? value / 2 : least < value ? least : value;
 }
 
-// With little memory allowed, fewer chunks and stacks rather than no recording. One chunk for each thread whose usual stack would have room,
-// and the stacks of a middling program, are given up only when they are too much.
+// With little memory allowed, fewer chunks and stacks rather than no recording. One chunk for each thread whose usual
+// stack would have room, and the stacks of a middling program, are given up only when they are too much.
 penna_channel plan_within(const Room& room, penna_config& config) {
   constexpr uint64_t kUsualStack = 8 << 20;
   constexpr uint32_t kMiddling = 1 << 15, kLeastChunks = 64, kLeastNodes = 1024;

@@ -24,8 +24,8 @@ struct ForkedFrom {
   uint64_t ticks = 0;   // when it did; 0: not known
 };
 
-// Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls only;
-// waits at most PENNA_ANSWER_SECONDS for an answer.
+// Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls
+// only; waits at most PENNA_ANSWER_SECONDS for an answer.
 struct MeetingSteps {
   void (*make_room)();  // once the recorder has answered, before memory is mapped
   void (*complete)(
@@ -37,8 +37,8 @@ bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const
 // False: this process, and a program that it starts, is allowed too little memory for a channel.
 bool room_for_channel();
 
-// Asks the recorder at `socket_path` with the memory `questions` (penna/patch_plan.h). Gives the answer's descriptor, or -1.
-// Waits longer, up to PENNA_PLAN_SECONDS: files of any size are read for it.
+// Asks the recorder at `socket_path` with the memory `questions` (penna/patch_plan.h). Gives the answer's descriptor,
+// or -1. Waits longer, up to PENNA_PLAN_SECONDS: files of any size are read for it.
 long ask_recorder(const char* socket_path, long questions);
 
 }  // namespace penna::agent

@@ -14,8 +14,8 @@ uint32_t home_of(uintptr_t caller, uintptr_t resume) {
   return static_cast<uint32_t>((caller >> 1) + (resume >> 4)) & (kTrampolines - 1);
 }
 
-// Neighbouring functions that neighbours call fill the room around their homes. Then there are others, anywhere in the table: calls of
-// such a pair are found here each time, more slowly.
+// Neighbouring functions that neighbours call fill the room around their homes. Then there are others, anywhere in the
+// table: calls of such a pair are found here each time, more slowly.
 constexpr uint32_t kHomes = 16;
 uint32_t nth_home(uintptr_t caller, uintptr_t resume, uint32_t nth) {
   if (nth == 0) return home_of(caller, resume);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See sampling.h. The set is a table of buckets, a line of the processor's cache each; a block lies in one of kTries buckets.
+// See sampling.h. The set is a table of buckets, a line of the processor's cache each; a block lies in one of kTries
+// buckets.
 //
-// Why relaxed throughout: whoever frees a block has got it from whoever allocated it, in a way that orders the two already; blocks that
-// others add and take meanwhile are other addresses.
+// Why relaxed throughout: whoever frees a block has got it from whoever allocated it, in a way that orders the two
+// already; blocks that others add and take meanwhile are other addresses.
 #include "agent/core/sampling.h"
 
 #include "agent/core/writer.h"
@@ -47,7 +48,8 @@ uint64_t next_random() {
   return x * 0x2545f4914f6cdd1d;
 }
 
-// The natural logarithm of x > 0, normal, to 1e-6: of the mantissa m in [0.7, 1.42) by the series of 2 artanh((m - 1) / (m + 1)).
+// The natural logarithm of x > 0, normal, to 1e-6: of the mantissa m in [0.7, 1.42) by the series of 2 artanh((m - 1) /
+// (m + 1)).
 double logarithm(double x) {
   uint64_t bits;
   __builtin_memcpy(&bits, &x, sizeof bits);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // record --sample-bytes=N: which blocks are recorded, and which of those are still there.
 //
-// Each thread counts the bytes that it allocates down to a point that is drawn anew each time, exponentially distributed with mean N: so
-// a block of s bytes is recorded with the probability 1 - exp(-s / N), whatever came before it, and stands for 1 / that many of its kind.
-// One of 0 bytes counts as one of 1, or none would ever be recorded.
-// Frees must cost little, as nearly all are of blocks that are not recorded: one byte of a filter says so. As long as few blocks are in
-// the set that byte is one of few, which stay in the nearest cache beside what the program has there; else a larger filter is asked, too.
+// Each thread counts the bytes that it allocates down to a point that is drawn anew each time, exponentially
+// distributed with mean N: so a block of s bytes is recorded with the probability 1 - exp(-s / N), whatever came before
+// it, and stands for 1 / that many of its kind. One of 0 bytes counts as one of 1, or none would ever be recorded.
+// Frees must cost little, as nearly all are of blocks that are not recorded: one byte of a filter says so. As long as
+// few blocks are in the set that byte is one of few, which stay in the nearest cache beside what the program has there;
+// else a larger filter is asked, too.
 // Invariant: a block whose allocation is recorded is in the set until its free is; async-signal-safe; no locks.
 #pragma once
 

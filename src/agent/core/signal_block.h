@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SignalBlock: signals wait for as long as it lives.
 //
-// Why: a handler need not return. It may leave by siglongjmp, and an asynchronous cancellation leaves for good. What was in the middle of being
-// handed from one owner to the next then belongs to nobody, and whoever waits for it waits for ever.
-// Invariant: the mask is again what it was. Signals by which a thread is told of its own faults stay open: blocked, they would kill at once.
+// Why: a handler need not return. It may leave by siglongjmp, and an asynchronous cancellation leaves for good. What
+// was in the middle of being handed from one owner to the next then belongs to nobody, and whoever waits for it waits
+// for ever.
+// Invariant: the mask is again what it was. Signals by which a thread is told of its own faults stay open: blocked,
+// they would kill at once.
 #pragma once
 
 #include <signal.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How much of the stack tree can be used: it is reserved as large as the recorder asks for, and becomes accessible by doubling.
+// How much of the stack tree can be used: it is reserved as large as the recorder asks for, and becomes accessible by
+// doubling.
 //
-// Why not all at once: a program that locks its memory (mlockall) would be given every page of it, and most programs need a part in a
-// thousand. The file stays as it is: only this process's view of it grows.
-// Invariant: nodes below nodes_ready() and places of the table below slots_ready() can be read and written; both only grow.
+// Why not all at once: a program that locks its memory (mlockall) would be given every page of it, and most programs
+// need a part in a thousand. The file stays as it is: only this process's view of it grows.
+// Invariant: nodes below nodes_ready() and places of the table below slots_ready() can be read and written; both only
+// grow.
 #pragma once
 
 #include "agent/core/state.h"

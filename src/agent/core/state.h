@@ -94,8 +94,8 @@ extern uint32_t module_generation;  // grows with each unmapping of code; a fork
 extern __thread Thread thread __attribute__((tls_model("initial-exec")));
 #pragma GCC visibility pop
 
-// This process may have forbidden itself system calls (seccomp), and be killed for one: the agent makes none then that it can do without.
-// Forked children have it of their parent; what an exec brings begins anew.
+// This process may have forbidden itself system calls (seccomp), and be killed for one: the agent makes none then that
+// it can do without. Forked children have it of their parent; what an exec brings begins anew.
 inline bool system_calls_filtered = false;
 
 inline uint32_t armed() { return __atomic_load_n(&process.armed, __ATOMIC_RELAXED); }

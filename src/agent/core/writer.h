@@ -53,8 +53,9 @@ __attribute__((always_inline)) inline uint64_t* place(uint64_t at) {
   return reinterpret_cast<uint64_t*>(process.chunks + (at >> 16) + static_cast<uint32_t>(at));
 }
 
-// The collector has zeroed the memory that comes next, so it lies in the cache of another processor: asked for so far ahead, it is here
-// when it is needed; else the next locked instruction of the program would wait for it (points_x86_64.S does the same).
+// The collector has zeroed the memory that comes next, so it lies in the cache of another processor: asked for so far
+// ahead, it is here when it is needed; else the next locked instruction of the program would wait for it
+// (points_x86_64.S does the same).
 inline constexpr uint32_t kPrefetchBytes = 512;
 __attribute__((always_inline)) inline void prefetch_ahead_of(const uint64_t* record) {
   __builtin_prefetch(reinterpret_cast<const uint8_t*>(record) + kPrefetchBytes, 1);

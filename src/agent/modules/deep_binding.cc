@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See deep_binding.h. A module's pointers are those that its relocations name: of its linkage table, which the dynamic linker may fill at
-// the first call only; and of data.
+// See deep_binding.h. A module's pointers are those that its relocations name: of its linkage table, which the dynamic
+// linker may fill at the first call only; and of data.
 #include "agent/modules/deep_binding.h"
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See dynamic_symbols.h. GNU's table: one word each of bucket count, first symbol in the table, bloom words, shift; the bloom words;
-// the buckets; a chain of hashes, the last of each with bit 0 set.
+// See dynamic_symbols.h. GNU's table: one word each of bucket count, first symbol in the table, bloom words, shift; the
+// bloom words; the buckets; a chain of hashes, the last of each with bit 0 set.
 #include "agent/modules/dynamic_symbols.h"
 
 #include <elf.h>

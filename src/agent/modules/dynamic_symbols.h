@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a loaded module defines for others, by name: its hash table, GNU's or System V's, read where the dynamic linker reads it.
+// What a loaded module defines for others, by name: its hash table, GNU's or System V's, read where the dynamic linker
+// reads it.
 //
-// Why not dlsym: it takes the linker's lock, may allocate from the target's heap, which may be at work just now, and forgets what the
-// program's dlerror() would have said.
+// Why not dlsym: it takes the linker's lock, may allocate from the target's heap, which may be at work just now, and
+// forgets what the program's dlerror() would have said.
 // Invariant: async-signal-safe; reads only what the module's dynamic section points to.
 #pragma once
 
@@ -21,7 +22,8 @@ class DynamicSymbols {
   };
   // Of several versions the default one, or another one where there is none.
   Found find(const char* name) const;
-  // What the dynamic linker takes for a call of `name` in this version; null: in none. What has no version serves for each.
+  // What the dynamic linker takes for a call of `name` in this version; null: in none. What has no version serves for
+  // each.
   Found find_for_call(const char* name, const char* version) const;
   // What dlsym takes, and dlvsym, which wants just this version.
   Found find_for_dlsym(const char* name, const char* version) const;
@@ -50,10 +52,11 @@ class DynamicSymbols {
 
 // The function itself: an ifunc's resolver chooses it.
 uintptr_t resolved(DynamicSymbols::Found found);
-// The first module that defines the function, in the order of the dynamic linker, but for us; `behind`: of those behind this one.
-// Not in signal handlers.
+// The first module that defines the function, in the order of the dynamic linker, but for us; `behind`: of those behind
+// this one. Not in signal handlers.
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind = nullptr);
-// What a call would reach if we were not there, but for what is in front of us; null: nothing. As dlsym's RTLD_NEXT, without dlsym.
+// What a call would reach if we were not there, but for what is in front of us; null: nothing. As dlsym's RTLD_NEXT,
+// without dlsym.
 void* next_definition(const char* name, const char* version = nullptr);
 
 }  // namespace penna::agent

@@ -14,8 +14,9 @@ namespace {
 
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
 
-// A program that is not position independent has an address of its own for a function that it imports: an entry of its linkage
-// table, which would lead back to the stub. Then what that entry leads to, which may be ours; 0 where that is for its resolver to say.
+// A program that is not position independent has an address of its own for a function that it imports: an entry of its
+// linkage table, which would lead back to the stub. Then what that entry leads to, which may be ours; 0 where that is
+// for its resolver to say.
 uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* version) {
   const link_map* map = map_of(target);
   if (map == nullptr || map->l_name[0] != '\0' || DynamicSymbols(*map).find(name).address != 0) return target;
@@ -23,7 +24,8 @@ uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* v
   return found.is_resolver ? 0 : found.address;
 }
 
-// The function that users know: an ifunc by its own name, not by that of the form chosen; and not ours that stands in front.
+// The function that users know: an ifunc by its own name, not by that of the form chosen; and not ours that stands in
+// front.
 uintptr_t function_behind(uintptr_t target, const char* name) {
   const link_map* map = map_of(target);
   if (map == nullptr) return target;

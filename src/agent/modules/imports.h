@@ -11,7 +11,8 @@
 
 namespace penna::agent {
 
-// Fills the penna_stub of an import, in near memory that is still writable. `version`: null when the module asks for none.
+// Fills the penna_stub of an import, in near memory that is still writable. `version`: null when the module asks for
+// none.
 // `scope`: the module's.
 void prepare_import(const penna_patch& patch, const penna_patch_question& question, const char* name,
                     const char* version, const BindingScope& scope);

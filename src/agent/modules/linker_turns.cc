@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See linker_turns.h. Each side announces itself before it looks for the other, both sequentially consistent: they never miss each other.
+// See linker_turns.h. Each side announces itself before it looks for the other, both sequentially consistent: they
+// never miss each other.
 #include "agent/modules/linker_turns.h"
 
 #include "agent/core/patience.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Who is inside dlopen or dlclose, and when the agent may call the dynamic linker by itself.
 //
-// Why: constructors and destructors run under the linker's lock, and may wait there for whatever another thread does next. If that
-// thread waited for the lock on our behalf, the program would hang as it does not without us.
+// Why: constructors and destructors run under the linker's lock, and may wait there for whatever another thread does
+// next. If that thread waited for the lock on our behalf, the program would hang as it does not without us.
 // Invariant: no thread calls the linker for the agent while another one is in such a call of the program's.
 #pragma once
 
@@ -26,7 +26,8 @@ void end_linker_stay();
 bool anyone_in_linker();
 bool others_in_linker();
 
-// Permission to call the linker, for as long as this object lives: whoever wants to enter dlopen waits meanwhile. Not in signal handlers.
+// Permission to call the linker, for as long as this object lives: whoever wants to enter dlopen waits meanwhile. Not
+// in signal handlers.
 class LinkerTurn {
  public:
   LinkerTurn();

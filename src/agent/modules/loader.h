@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The dynamic linker's modules, while other threads open and close them.
 //
-// Why: its list is read here, and code in its modules is written, by threads that have nothing to do with whoever unloads one.
+// Why: its list is read here, and code in its modules is written, by threads that have nothing to do with whoever
+// unloads one.
 // Invariant: what is looked at stays mapped as long as it is looked at.
 #pragma once
 
@@ -15,8 +16,8 @@ namespace penna::agent {
 // The linker's own dl_iterate_phdr, which holds its list. Null at start-up: that is being looked up just now (real.cc).
 extern int (*iterate_modules)(int (*visit)(dl_phdr_info* module, size_t bytes, void* argument), void* argument);
 
-// Calls work(); meanwhile no module is mapped or unmapped, and the list beginning at _r_debug.r_map does not change. `work` asks the
-// linker for nothing (dlsym and dlopen wait for whoever waits for us). Not in signal handlers.
+// Calls work(); meanwhile no module is mapped or unmapped, and the list beginning at _r_debug.r_map does not change.
+// `work` asks the linker for nothing (dlsym and dlopen wait for whoever waits for us). Not in signal handlers.
 template <typename Work>
 void hold_modules(Work&& work) {
   if (iterate_modules == nullptr) return work();
@@ -28,8 +29,8 @@ void hold_modules(Work&& work) {
       &work);
 }
 
-// Calls visit(const link_map&) for each module in the linker's order, or those behind `behind`, until it returns false. While
-// modules are held, or nobody else is there to change the list.
+// Calls visit(const link_map&) for each module in the linker's order, or those behind `behind`, until it returns false.
+// While modules are held, or nobody else is there to change the list.
 template <typename Visit>
 void walk_modules(Visit&& visit, const link_map* behind = nullptr) {
   const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map;
@@ -41,14 +42,14 @@ void for_each_module(Visit&& visit, const link_map* behind = nullptr) {
   hold_modules([&] { walk_modules(visit, behind); });
 }
 
-// Where an entry of the module's dynamic section points to: relocated by the dynamic linker, but in the kernel's module, which it does not
-// write to.
+// Where an entry of the module's dynamic section points to: relocated by the dynamic linker, but in the kernel's
+// module, which it does not write to.
 uintptr_t address_of(const link_map& map, const ElfW(Dyn) & entry);
 
 // The module that holds an address; null: none does.
 const link_map* map_of(uintptr_t address);
-// The program headers of the module that holds the address, or that was found; none when there is no module, or they are not where loaders
-// put them.
+// The program headers of the module that holds the address, or that was found; none when there is no module, or they
+// are not where loaders put them.
 penna_elf_module elf_of_module(uintptr_t address);
 penna_elf_module elf_of(const dl_find_object& found);
 // Not a library: the kernel's, which no name is looked up in.

@@ -34,8 +34,8 @@ constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 
 }  // namespace
 
-// Called from first to last. Near memory is unmapped behind all who know addresses in it: another thread may be lowering the semaphores of
-// probes (stop_probes()).
+// Called from first to last. Near memory is unmapped behind all who know addresses in it: another thread may be
+// lowering the semaphores of probes (stop_probes()).
 const ModuleSubscriber module_subscribers[kModuleSubscribers] = {kCallValues, kEnteredFunctions, kAllocators,  kLocks,
                                                                  kProbes,     kNearMemory,       kReturnLinks, kStacks};
 

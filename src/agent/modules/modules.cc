@@ -44,9 +44,9 @@ uint32_t found_in[1 << 14];  // by page: where a look-up in it ended
 bool dlopen_was_called;
 uint32_t table_lock;
 
-// Held by whoever changes the table, or takes what belongs to a module away: else a module that is mapped where another was would lose
-// what was just made for it. No handler comes in between, as it could wait for its own thread. Forked children take it anew
-// (announce_modules()); a thread that gets no share of the processor stops nobody for good.
+// Held by whoever changes the table, or takes what belongs to a module away: else a module that is mapped where another
+// was would lose what was just made for it. No handler comes in between, as it could wait for its own thread. Forked
+// children take it anew (announce_modules()); a thread that gets no share of the processor stops nobody for good.
 class TableLock {
  public:
   TableLock() {
@@ -130,8 +130,8 @@ void read_notes(Module& module, const dl_find_object& found) {
 
 const char* without_dot(const char* name) { return name[0] == '.' && name[1] == '/' ? name + 2 : name; }
 
-// The dynamic linker has names as they were given: relative ones to the directory that is, or was, the current one. (If it has
-// changed since, the build-id tells.)
+// The dynamic linker has names as they were given: relative ones to the directory that is, or was, the current one. (If
+// it has changed since, the build-id tells.)
 void set_path(Module& module, const char* name) {
   const auto fill = [&module](size_t from) { return reinterpret_cast<long>(module.path + from); };
   if (name == nullptr || name[0] == '\0') {
@@ -219,8 +219,8 @@ bool is_named(const Module& module, const char* name) {
   return length <= module.path_bytes && text_begins(module.path + module.path_bytes - length, name, length);
 }
 
-// Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there? Other threads, and
-// destructors, open libraries before a dlclose has returned.
+// Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there?
+// Other threads, and destructors, open libraries before a dlclose has returned.
 bool was_mapped_anew(const Module& module, const dl_find_object& found) {
   if (!is_named(module, found.dlfo_link_map->l_name)) return true;  // copies of a library have its build-id
   if (__atomic_load_n(&module.marked, __ATOMIC_ACQUIRE) /* pairs with mark_written() */ && !has_mark(module.start))
@@ -232,7 +232,8 @@ bool was_mapped_anew(const Module& module, const dl_find_object& found) {
          __builtin_memcmp(now.build_id, module.build_id, now.build_id_bytes) != 0;
 }
 
-// After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one. While modules are held.
+// After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one. While
+// modules are held.
 bool forget_gone() {
   bool any = false;
   TableLock lock;

@@ -37,7 +37,8 @@ struct ModuleFacts {
   bool holds(uintptr_t address) const { return address - start < end - start; }
 };
 
-// Who looks at each module once. A visit begins when the module cannot be unmapped any more (NewModules pins it), and has an end.
+// Who looks at each module once. A visit begins when the module cannot be unmapped any more (NewModules pins it), and
+// has an end.
 enum class ModuleVisitor : uint8_t { kCallPatches, kEntering, kDeepBinding, kCount };
 // The first from *slot on, which tells its place in the table, that nobody has begun to visit; false: there is none.
 bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts);
@@ -48,14 +49,16 @@ void end_visit(ModuleVisitor visitor, uint32_t slot);
 bool is_visited_now(ModuleVisitor visitor, bool (*counts)(const ModuleFacts& module, const void* argument),
                     const void* argument);
 
-// Something was written into the code or the pointers of the module that begins there: it gets a mark by which one can see later whether
-// the same is still there, or it has been mapped anew. The caller keeps it from being unmapped, one thread at a time.
+// Something was written into the code or the pointers of the module that begins there: it gets a mark by which one can
+// see later whether the same is still there, or it has been mapped anew. The caller keeps it from being unmapped, one
+// thread at a time.
 void mark_written(uintptr_t module_start);
 
 // The module that holds `pc`; false: none does. Valid as long as nobody unloads it.
 bool module_at(uintptr_t pc, ModuleFacts* facts);
 
-// Takes what the dynamic linker has mapped since into the table, and what is not there any more out of it. Not in signal handlers, nor under a lock of the linker's.
+// Takes what the dynamic linker has mapped since into the table, and what is not there any more out of it. Not in
+// signal handlers, nor under a lock of the linker's.
 void find_new_modules();
 
 // dlclose as the program does it: what is unloaded is forgotten. The linker's result; true in *unloaded: something was.

@@ -107,7 +107,8 @@ NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes, int protec
   const uint64_t first = page_down(start), size = end - first;
   if (size + bytes > kFarthest / 2) return {};
   const uint64_t reach = kFarthest - size;
-  // Where the last one was, in all likelihood: there most of what lies between is in use, and most rooms are given back at once.
+  // Where the last one was, in all likelihood: there most of what lies between is in use, and most rooms are given back
+  // at once.
   static uintptr_t last;
   const uintptr_t seen = __atomic_load_n(&last, __ATOMIC_RELAXED);
   if (seen != 0 && seen + bytes + kPageBytes <= first && first - seen < reach && map_at(seen, bytes, protection))
@@ -154,7 +155,8 @@ bool open_near(NearRoom room, uint64_t bytes) {
                                        PROT_READ | PROT_WRITE));
 }
 
-// A process may have forbidden itself that what was writable becomes executable (PR_SET_MDWE, SELinux): then the same bytes, of a file.
+// A process may have forbidden itself that what was writable becomes executable (PR_SET_MDWE, SELinux): then the same
+// bytes, of a file.
 bool close_near(NearRoom room, uint64_t bytes) {
   const auto start = static_cast<long>(room.start), length = static_cast<long>(page_up(bytes));
   if (length == 0 || !sys_failed(sys(SYS_mprotect, start, length, kIsCode))) return true;

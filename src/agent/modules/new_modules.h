@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modules that a visitor (modules.h) has not seen yet: taken by one thread, and kept from being unloaded until it is done with them.
+// Modules that a visitor (modules.h) has not seen yet: taken by one thread, and kept from being unloaded until it is
+// done with them.
 //
 // Why: a visit asks the recorder and writes code, which takes long and must not happen under the dynamic linker's lock.
 // Invariant: a visitor sees each module once, and a module stays mapped as long as it is visited.
@@ -23,10 +24,12 @@ class ModulePin {
   void* handle_ = nullptr;  // null: it needs none
 };
 
-// The modules that a visitor has not seen yet, or some of them: they are seen by this thread alone, and stay as long as this object. No
-// lock is held meanwhile: the dynamic linker's is taken for each, and its holder may wait for any of ours.
-// `opened`: a dlopen by this thread has just returned this handle, or null. What it holds needs no lock of the linker's. All else is left
-// to another thread if one is in a dlopen or dlclose, whose constructors may wait for what this thread does next.
+// The modules that a visitor has not seen yet, or some of them: they are seen by this thread alone, and stay as long as
+// this object. No lock is held meanwhile: the dynamic linker's is taken for each, and its holder may wait for any of
+// ours.
+// `opened`: a dlopen by this thread has just returned this handle, or null. What it holds needs no lock of the
+// linker's. All else is left to another thread if one is in a dlopen or dlclose, whose constructors may wait for what
+// this thread does next.
 class NewModules {
  public:
   static constexpr uint32_t kMost = 64;
@@ -58,8 +61,8 @@ void visit_new_modules(ModuleVisitor visitor, void* opened, Visit&& visit) {
 }
 // Has any been left to another thread since this was asked last?
 bool modules_were_left();
-// Waits until no other thread visits what this one has opened, and is about to call (null: it is not known what that is). False: a second
-// is over; the other one may wait for the dynamic linker's lock, which this one may hold.
+// Waits until no other thread visits what this one has opened, and is about to call (null: it is not known what that
+// is). False: a second is over; the other one may wait for the dynamic linker's lock, which this one may hold.
 bool wait_for_visits(ModuleVisitor visitor, void* opened);
 
 }  // namespace penna::agent

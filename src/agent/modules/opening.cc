@@ -55,8 +55,9 @@ void enter_functions(const penna_config& config, bool forked) {
     enter_new(nullptr, __libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 
-// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned. Then a thread may be at work
-// in it if it was started since that began: counted from where the first began of those that go on, in this thread, too.
+// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned. Then a
+// thread may be at work in it if it was started since that began: counted from where the first began of those that go
+// on, in this thread, too.
 Opening Opening::begin() {
   Opening now;
   if (!enters_now()) return now;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What of a stack is the agent's own: hooks, and what stands between a function that is entered and its caller. No frame of the program's.
+// What of a stack is the agent's own: hooks, and what stands between a function that is entered and its caller. No
+// frame of the program's.
 //
 // Invariant: async-signal-safe; true of all code of this library, and of nothing else.
 #pragma once

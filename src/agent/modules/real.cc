@@ -22,7 +22,8 @@ namespace {
 enum Progress : uint32_t { kNotYet, kAtWork, kDone };
 uint32_t progress;
 
-// The condition variables of glibc's oldest version have another layout. Of clockwait, which came later, there is one only.
+// The condition variables of glibc's oldest version have another layout. Of clockwait, which came later, there is one
+// only.
 void* find(const char* name) {
   if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
     if (void* versioned = next_definition(name, "GLIBC_2.3.2")) return versioned;

@@ -30,8 +30,8 @@ namespace penna::agent {
 
 using OnFrame = int (*)(void* context, void* argument);  // _Unwind_Trace_Fn
 
-// The type of a declared function's address, but for noexcept and the attributes: a hook may be called with arguments that these rule out, and
-// goes on as the function does.
+// The type of a declared function's address, but for noexcept and the attributes: a hook may be called with arguments
+// that these rule out, and goes on as the function does.
 template <typename Result, typename... Arguments>
 Result (*plain_pointer(Result (*)(Arguments...)))(Arguments...);
 template <typename Result, typename... Arguments>
@@ -56,8 +56,9 @@ __attribute__((always_inline)) inline bool only_others_recorded(penna_event_clas
   return (bits & class_bit(event_class)) == 0 && bits != 0 && real_is_known;
 }
 
-// Looks all of them up, once, where the dynamic linker looks, and without it: dlsym may allocate, and the program's own malloc may be at
-// work just now. False while another caller (or an outer frame of this one) is at it: what is asked for meanwhile comes from early_alloc().
+// Looks all of them up, once, where the dynamic linker looks, and without it: dlsym may allocate, and the program's own
+// malloc may be at work just now. False while another caller (or an outer frame of this one) is at it: what is asked
+// for meanwhile comes from early_alloc().
 bool resolve_real_functions();
 
 // What the program itself defines, in front of ours: what libc's own calls of it reach. Null: nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See scopes.h. The linker's list has the linked modules in their order at its beginning; which of the others are global, or bound in
-// themselves first, it does not show: that is remembered here, when they are opened. Tables change while modules are held.
+// See scopes.h. The linker's list has the linked modules in their order at its beginning; which of the others are
+// global, or bound in themselves first, it does not show: that is remembered here, when they are opened. Tables change
+// while modules are held.
 #include "agent/modules/scopes.h"
 
 #include <dlfcn.h>

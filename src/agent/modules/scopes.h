@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where the dynamic linker looks for what a module calls: the global scope, which is the program and what was linked to it or preloaded,
-// breadth first, and what was opened with RTLD_GLOBAL since; and what came by the same dlopen.
+// Where the dynamic linker looks for what a module calls: the global scope, which is the program and what was linked to
+// it or preloaded, breadth first, and what was opened with RTLD_GLOBAL since; and what came by the same dlopen.
 //
-// Why not dlsym: see dynamic_symbols.h; and it has other rules for versions, and looks from where we are, not from where the call is.
+// Why not dlsym: see dynamic_symbols.h; and it has other rules for versions, and looks from where we are, not from
+// where the call is.
 // Invariant: a definition found is the one that the dynamic linker would bind; where that is not known, none is found.
 #pragma once
 
@@ -14,8 +15,8 @@ namespace penna::agent {
 // Before the first dlopen: what there is now is the global scope.
 void note_linked_modules();
 
-// From before a dlopen until after it: what it brings may become part of the global scope, or be bound in itself first. Not in signal
-// handlers.
+// From before a dlopen until after it: what it brings may become part of the global scope, or be bound in itself first.
+// Not in signal handlers.
 class ScopeChange {
  public:
   static ScopeChange begin(int mode);

@@ -34,7 +34,7 @@ bool count_patch(bool done) {
   return done;
 }
 
-// ---- Questions --------------------------------------------------------------------------------------------------------
+// ---- Questions ------------------------------------------------------------------------------------------------------
 
 void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked)[NewModules::kMost]) {
   for (uint32_t i = 0; i < modules.count(); ++i) {
@@ -46,7 +46,7 @@ void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked
   }
 }
 
-// ---- Answers ----------------------------------------------------------------------------------------------------------
+// ---- Answers --------------------------------------------------------------------------------------------------------
 
 void patch_module(const penna_patch_question& question, const Plan& plan, const penna_near& near, bool alone,
                   const BindingScope& scope) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // CodeWriter: writes what the recorder has planned (penna/patch_plan.h) over the code of a module.
 //
-// Why in two parts: other threads may run that code. What lies behind the head of a patch is nobody's way as long as the head is as it
-// was, so it is written first; the head then changes by one store that no processor sees half of. Through another view of the
-// page, as detail/patch.h says: it is never writable where it is executable.
+// Why in two parts: other threads may run that code. What lies behind the head of a patch is nobody's way as long as
+// the head is as it was, so it is written first; the head then changes by one store that no processor sees half of.
+// Through another view of the page, as detail/patch.h says: it is never writable where it is executable.
 // Invariant: nothing is written where the bytes are not those that were planned upon, nor outside the module's code.
 #pragma once
 
@@ -66,8 +66,8 @@ class CodeWriter {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
     return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));
   }
-  // By one store, under running threads (techniques: measured at every offset). Eight bytes that hold the head and do not leave its
-  // line.
+  // By one store, under running threads (techniques: measured at every offset). Eight bytes that hold the head and do
+  // not leave its line.
   bool write_whole(const penna_patch& patch) {
     if (!fits_line(patch)) return false;
     const uintptr_t line = patch.address & ~uintptr_t{kCacheLine - 1};

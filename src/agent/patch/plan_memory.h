@@ -2,7 +2,8 @@
 // The recorder's answer to questions about patches (penna/patch_plan.h), as it lies in memory.
 //
 // Why apart from call_patches.cc: it says what may be relied on; that one says what is done with it.
-// Invariant: a Plan with a head has all of its parts inside its memory; what a part says is not checked but where it says so.
+// Invariant: a Plan with a head has all of its parts inside its memory; what a part says is not checked but where it
+// says so.
 #pragma once
 
 #include <stdint.h>

@@ -23,8 +23,9 @@
 
 namespace penna::agent {
 
-// One thread at a time asks and has what it is told carried out, or gives up after a second. Not the board's lock: for names the
-// dynamic linker's is taken meanwhile, whose holder may wait for the board. As that one it holds the process id, for forked children.
+// One thread at a time asks and has what it is told carried out, or gives up after a second. Not the board's lock: for
+// names the dynamic linker's is taken meanwhile, whose holder may wait for the board. As that one it holds the process
+// id, for forked children.
 class PatchLock {
  public:
   PatchLock() : self_(static_cast<uint32_t>(sys(SYS_getpid))), held_(within_a_second([this] { return take(); })) {}
@@ -58,7 +59,8 @@ bool fill_near(const penna_patch_question& question, const Plan& plan, const pen
 // From here on near memory is code, and what is left of it is given back.
 bool use_near(const penna_patch_question& question, const penna_near& near);
 
-// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds a PatchLock.
+// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds a
+// PatchLock.
 template <typename Fill, typename CarryOut>
 void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   const uint64_t bytes = most * sizeof(penna_patch_question);

@@ -38,7 +38,7 @@ bool recording_pools;   // and takes allocations: what penna/alloc.h tells
 // Globs of the points that are recorded with their stacks, each ended by a zero; an empty one ends the list.
 char stack_patterns[sizeof(penna_config::point_patterns) + 1];
 
-// ---- Telling ---------------------------------------------------------------------------------------------------------
+// ---- Telling --------------------------------------------------------------------------------------------------------
 
 void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
   char text[kSiteTextRoom];
@@ -124,7 +124,8 @@ void take_patterns(const penna_config& config) {
   });
 }
 
-// Before the first point gets its id. A program that records itself has modules that entered by the usual way until now.
+// Before the first point gets its id. A program that records itself has modules that entered by the usual way until
+// now.
 void take_stack_patterns(const penna_config& config) {
   char* to = stack_patterns;
   for_each_pattern(config, [&](char sign, const char* pattern) {
@@ -248,7 +249,7 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
 
 }  // namespace penna::agent
 
-// ---- Called by the constructors and destructors of modules with points ------------------------------------------------
+// ---- Called by the constructors and destructors of modules with points ----------------------------------------------
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 

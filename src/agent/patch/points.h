@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The points of this process: finds the sites of every module, arms those that are wanted, tells the recorder about them.
+// The points of this process: finds the sites of every module, arms those that are wanted, tells the recorder about
+// them.
 //
 // Why no copy of the tables: they lie in the modules, read-only and as long as these are mapped; we keep one entry for
 // each module. Invariant: a site's id is given once and told (SITE record) before the site is armed, and to each new
@@ -21,8 +22,8 @@ void start_points(const penna_config& config, bool forked);
 // stays armed, and records nothing. Async-signal-safe.
 void stop_points();
 
-// Switches the points and triggers whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later; adds to `counts`.
-// Each pattern holds until a later one says otherwise. Async-signal-safe.
+// Switches the points and triggers whose PROVIDER:NAME the glob `pattern` matches, here and in what is loaded later;
+// adds to `counts`. Each pattern holds until a later one says otherwise. Async-signal-safe.
 penna_control_status change_points(const char* pattern, bool on, penna_change_counts* counts);
 
 // ---- The recorder's side of penna_point_entries ---------------------------------------------------------------------
@@ -36,10 +37,12 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
 // The whole of it for a point with a stack; `registers`: the address of those that the walk begins with.
 uint64_t* reserve_point_with_stack(uint32_t id, uint32_t words, uint64_t registers);
 
-// ---- Stacks ----------------------------------------------------------------------------------------------------------
-// Where any are wanted, all modules enter by another way, which looks at each point: the usual way is no longer for them.
+// ---- Stacks ---------------------------------------------------------------------------------------------------------
+// Where any are wanted, all modules enter by another way, which looks at each point: the usual way is no longer for
+// them.
 
-// The lower bits of penna_point_state.bytes; none of them of a point without a stack, whose bytes the usual way takes as they are.
+// The lower bits of penna_point_state.bytes; none of them of a point without a stack, whose bytes the usual way takes
+// as they are.
 inline constexpr uint8_t kWithStack = 1, kOfProbe = 2;
 
 // kWithStack or nothing. `text`: as in a penna_site_info.

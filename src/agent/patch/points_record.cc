@@ -19,8 +19,8 @@ namespace {
 
 constexpr uint32_t kHeadWords = 2;  // header, penna_point
 
-// writer.h's begin_record(), with every way that calls something left to the slow half. Points without strings do the same
-// by hand, in points_x86_64.S.
+// writer.h's begin_record(), with every way that calls something left to the slow half. Points without strings do the
+// same by hand, in points_x86_64.S.
 __attribute__((always_inline)) inline uint64_t* reserve_point(uint32_t id, uint32_t words) {
   if (__builtin_expect((armed() & class_bit(PENNA_POINTS)) == 0, 0)) {
     if (armed() != 0) return nullptr;
@@ -38,7 +38,7 @@ __attribute__((always_inline)) inline uint64_t* reserve_point(uint32_t id, uint3
   return here;
 }
 
-// ---- Text ------------------------------------------------------------------------------------------------------------
+// ---- Text -----------------------------------------------------------------------------------------------------------
 // Read by aligned words where its end is not known: never a page that holds none of it.
 
 typedef uint64_t __attribute__((may_alias)) Word;
@@ -94,7 +94,7 @@ __attribute__((always_inline)) inline uint64_t* copy_text(uint64_t* to, const ch
   return reinterpret_cast<uint64_t*>(out + at);
 }
 
-// ---- Values ----------------------------------------------------------------------------------------------------------
+// ---- Values ---------------------------------------------------------------------------------------------------------
 
 constexpr bool is_pair(uint32_t type) { return type == PENNA_ARG_STRING || type == PENNA_ARG_ARRAY; }
 
@@ -120,7 +120,8 @@ __attribute__((always_inline)) inline uint64_t measure_text(uint64_t* value, uin
   return bytes <= most ? bytes : most | uint64_t{PENNA_STRING_CUT} << 32;
 }
 
-// `types`: of a state; no value's type is 0. Replaces the limit of each pair by the word that the record has in its place.
+// `types`: of a state; no value's type is 0. Replaces the limit of each pair by the word that the record has in its
+// place.
 // Returns the words of the record.
 __attribute__((always_inline)) inline uint32_t measure(uint64_t types, uint64_t* value, uint32_t words) {
   for (; types != 0; types >>= 4, ++value) {
@@ -151,8 +152,8 @@ void commit(uint64_t* record) {
   __atomic_store_n(reinterpret_cast<uint8_t*>(record), uint8_t{PENNA_POINT_COMMIT}, __ATOMIC_RELEASE);
 }
 
-// `pc`, `sp`, `fp`: of the code that has jumped here. That of a probe is no code of the module, and has a frame of its own: its walk
-// begins at the probe's nop.
+// `pc`, `sp`, `fp`: of the code that has jumped here. That of a probe is no code of the module, and has a frame of its
+// own: its walk begins at the probe's nop.
 uint64_t* reserve_with_stack(const penna_point_state* state, uint32_t words, uintptr_t pc, uintptr_t sp, uintptr_t fp) {
   unwind::Registers registers{pc, sp, fp, false};
   if ((state->bytes & kOfProbe) != 0) {

@@ -75,8 +75,8 @@
         notrack jmp *%r11
 .endm
 
-/* Around a call of C++, which keeps rbx, rbp and r12 to r15 itself. The stack is not aligned to 16 bytes: without vector
- * registers nobody needs that. */
+/* Around a call of C++, which keeps rbx, rbp and r12 to r15 itself. The stack is not aligned to 16 bytes: without
+ * vector registers nobody needs that. */
 .macro KEEP_REST
         mov     %r11, 16(%rsp)
         .cfi_rel_offset rip, 16
@@ -181,8 +181,8 @@ ENTRY penna_point_values_entry
         .cfi_endproc
 .size penna_point_values_entry, . - penna_point_values_entry
 
-/* As penna_point_reserve_entry and penna_point_values_entry, where points may be recorded with their stacks. These begin with the
- * function that has jumped here: no unwinder follows a return address in a register. */
+/* As penna_point_reserve_entry and penna_point_values_entry, where points may be recorded with their stacks. These
+ * begin with the function that has jumped here: no unwinder follows a return address in a register. */
         .set    ALL_KEPT, 184
 ENTRY penna_point_stack_entry
         ENTERED

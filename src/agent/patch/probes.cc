@@ -18,7 +18,8 @@
 namespace penna::agent {
 namespace {
 
-// Those that are armed, for a forked child and for the end. Entries are taken under a PatchLock, and freed by whoever unloads a module.
+// Those that are armed, for a forked child and for the end. Entries are taken under a PatchLock, and freed by whoever
+// unloads a module.
 struct ArmedProbe {
   const penna_probe* probe;  // in near memory; null: the entry is free. Release: stored last
   uintptr_t module;
@@ -78,7 +79,8 @@ penna_probe* probe_of(const penna_patch& patch, const penna_patch_question& ques
   return sound ? probe : nullptr;
 }
 
-// Its code is in place before the first jump leads there, and its semaphore is raised last. Of what is written, all counts as sites.
+// Its code is in place before the first jump leads there, and its semaphore is raised last. Of what is written, all
+// counts as sites.
 bool arm(const penna_patch& patch, const penna_probe* probe, uintptr_t module, CodeWriter& writer) {
   ArmedProbe* entry = probe != nullptr && writer.is_as_planned(patch) ? free_entry() : nullptr;
   if (entry == nullptr) return false;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Probes that other headers have made (sys/sdt.h), of the modules of this process: recorded as points, through code that the recorder
-// has generated beside their nops (plan/probe_stub.h).
+// Probes that other headers have made (sys/sdt.h), of the modules of this process: recorded as points, through code
+// that the recorder has generated beside their nops (plan/probe_stub.h).
 //
-// Invariant: the nops stay as they are, so that debuggers and the kernel find them; a semaphore is raised as long as its probe is armed.
+// Invariant: the nops stay as they are, so that debuggers and the kernel find them; a semaphore is raised as long as
+// its probe is armed.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +17,8 @@ class NewModules;
 // Whether probes are wanted. In a forked child, whose probes are armed: tells them to the new channel.
 bool start_probes(const penna_config& config, bool forked);
 
-// Asks the recorder about the probes of these modules, and arms them. `unless`: none is to be armed, the recording shall name them.
+// Asks the recorder about the probes of these modules, and arms them. `unless`: none is to be armed, the recording
+// shall name them.
 void enter_probes(const NewModules& modules, penna_unless unless);
 
 // Nobody records any more: semaphores are lowered. Async-signal-safe.

@@ -12,7 +12,8 @@
 namespace penna::agent {
 namespace {
 
-// A call with four bytes of distance, as compilers and stubs make it, and what becomes of its first byte (Intel SDM, volume 2):
+// A call with four bytes of distance, as compilers and stubs make it, and what becomes of its first byte (Intel SDM,
+// volume 2):
 //   e8 rel32      call rel32           ->  a9 imm32      test eax, imm32
 //   ff 15 rel32   call [rip + rel32]   ->  3b 15 rel32   cmp edx, [rip + rel32]
 // The flags mean nothing where a function begins, nor where it calls.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The modules of this process that have sites, and the switchboard on which they are switched.
 //
-// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do; the site tables lie in
-// the modules, read-only and as long as these are mapped, so one entry for each is enough. Why not that of modules.h: decision 34.
+// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do; the site tables
+// lie in the modules, read-only and as long as these are mapped, so one entry for each is enough. Why not that of
+// modules.h: decision 34.
 // Invariant: everything here but board() and try_lock() is called with the switchboard's lock held.
 #pragma once
 
@@ -22,8 +23,9 @@ struct SiteModule {
 // The process's switchboard: the one that a module already points to, else our own, to which our own note then points.
 penna_switchboard* board();
 
-// The lock for as long as this lives. Waits, or not: a signal handler, or a thread that was stopped anywhere, must not; and where this
-// thread may hold the dynamic linker's lock (in a constructor), for which whoever has the board's may wait, the wait has an end.
+// The lock for as long as this lives. Waits, or not: a signal handler, or a thread that was stopped anywhere, must not;
+// and where this thread may hold the dynamic linker's lock (in a constructor), for which whoever has the board's may
+// wait, the wait has an end.
 class BoardLock {
  public:
   enum Patience { kWait, kASecond, kTry };

@@ -35,8 +35,8 @@ bool following() {
   return recorder_socket() != nullptr && agent_path()[0] != '\0';
 }
 
-// What is going to be started, told to the recorder before an exec, which does not come back when it works. What did not start is
-// taken back.
+// What is going to be started, told to the recorder before an exec, which does not come back when it works. What did
+// not start is taken back.
 class ExecTold {
  public:
   explicit ExecTold(const ProgramToStart& program) : told_(program.is_there) {
@@ -136,7 +136,8 @@ char* append_quoted(char* to, const char* text) {
 
 constexpr char kShell[] = "/bin/sh";
 
-// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays "sh".
+// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays
+// "sh".
 template <typename Start>
 auto with_our_command(const char* command, Start start) {
   if (command == nullptr || !following()) return start(command);
@@ -245,7 +246,8 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
 }
 
 #ifdef __x86_64__
-// Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too (symbol_versions_x86_64.map).
+// Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too
+// (symbol_versions_x86_64.map).
 static decltype(real.posix_spawn) old_spawn(const char* name) {
   void* found = next_definition(name, "GLIBC_2.2.5");
   return found != nullptr ? reinterpret_cast<decltype(real.posix_spawn)>(found) : real.posix_spawn;

@@ -69,7 +69,7 @@ const char* variable(char* const* environment, const char* name_and_sign) {
   return found;
 }
 
-// ---- How it is linked -------------------------------------------------------------------------------------------------
+// ---- How it is linked -----------------------------------------------------------------------------------------------
 
 // What is needed of the dynamic section, and where its addresses lie in the file.
 class Dynamic {
@@ -110,7 +110,8 @@ class Dynamic {
   uint64_t at_ = 0, bytes_ = 0;
 };
 
-// A library that it needs before all others, by the name by which it does: the dynamic linker finds it by that, whoever asks.
+// A library that it needs before all others, by the name by which it does: the dynamic linker finds it by that, whoever
+// asks.
 void find_runtime(long fd, const Head& head, ProgramToStart* program) {
   const Dynamic dynamic(fd, head);
   uint64_t names = 0;
@@ -130,7 +131,8 @@ void find_runtime(long fd, const Head& head, ProgramToStart* program) {
   });
 }
 
-// glibc's dynamic linkers are ld-linux-x86-64.so.2, wherever they lie; one that is started itself is a program like those that it loads.
+// glibc's dynamic linkers are ld-linux-x86-64.so.2, wherever they lie; one that is started itself is a program like
+// those that it loads.
 penna_start_why why_not_linked(long fd, const Head& head, const char* path, char* const* environment) {
   const char* loader = nullptr;
   head.each_part([&](const Elf64_Phdr& part) {
@@ -146,7 +148,7 @@ penna_start_why why_not_linked(long fd, const Head& head, const char* path, char
   return *loader == '\0' || contains(loader, "/ld-linux") ? PENNA_START_EXPECTED : PENNA_START_LOADER;
 }
 
-// ---- With which rights it begins --------------------------------------------------------------------------------------
+// ---- With which rights it begins ------------------------------------------------------------------------------------
 
 // As the kernel says it to the dynamic linker by AT_SECURE.
 bool begins_privileged(long fd) {
@@ -167,7 +169,7 @@ bool begins_privileged(long fd) {
          (set_gid ? file.st_gid : id(SYS_getegid)) != id(SYS_getgid);
 }
 
-// ---- Where it lies ----------------------------------------------------------------------------------------------------
+// ---- Where it lies --------------------------------------------------------------------------------------------------
 
 long open_file(const char* path) {
   return sys(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -260,8 +262,8 @@ void look_at_program_by_name(const char* name, char* const* environment, Program
   program->is_there = false;
 }
 
-// Asked as the new program's dynamic linker will ask: now, and without the capabilities that a process may keep which has left root, but its
-// program not, as access(2) asks.
+// Asked as the new program's dynamic linker will ask: now, and without the capabilities that a process may keep which
+// has left root, but its program not, as access(2) asks.
 void look_for_agent(const char* agent, ProgramToStart* program) {
   if (!program->takes_variables()) return;
   const long error = sys(SYS_access, reinterpret_cast<long>(agent), R_OK);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A program that is about to be started: can the agent be preloaded into it, and what must come before? Where it cannot, the dynamic
-// linker would complain, among what the program prints, or not start it at all, or leave the agent out; why is told to the recorder.
+// A program that is about to be started: can the agent be preloaded into it, and what must come before? Where it
+// cannot, the dynamic linker would complain, among what the program prints, or not start it at all, or leave the agent
+// out; why is told to the recorder.
 //
 // Left out: what is behind more than one "#!" line.
-// Invariant: async-signal-safe, in the space of the caller's stack. What cannot be read, is taken for a program like this one.
+// Invariant: async-signal-safe, in the space of the caller's stack. What cannot be read, is taken for a program like
+// this one.
 #pragma once
 
 #include <stddef.h>
@@ -26,12 +28,14 @@ struct ProgramToStart {
   }
 };
 
-// `path`: as execve() takes it; `name`: as execvp() does, which may look for it in $PATH. `environment`: what it is started with.
+// `path`: as execve() takes it; `name`: as execvp() does, which may look for it in $PATH. `environment`: what it is
+// started with.
 void look_at_program(const char* path, char* const* environment, ProgramToStart* program);
 void look_at_program_by_name(const char* name, char* const* environment, ProgramToStart* program);
 void look_at_program_by_descriptor(int fd, char* const* environment, ProgramToStart* program);
 
-// Where `program` is started by libc itself, or is the one whose file has been looked at: can the agent's file be read there?
+// Where `program` is started by libc itself, or is the one whose file has been looked at: can the agent's file be read
+// there?
 void look_for_agent(const char* agent, ProgramToStart* program);
 
 }  // namespace penna::agent

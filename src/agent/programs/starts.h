@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tells the recorder what this process starts (penna_starts in penna/channel.h): who is not recorded, and why, is known here alone.
+// Tells the recorder what this process starts (penna_starts in penna/channel.h): who is not recorded, and why, is known
+// here alone.
 //
-// Invariant: async-signal-safe, also in the child of a vfork; no system call where the process has forbidden itself some.
+// Invariant: async-signal-safe, also in the child of a vfork; no system call where the process has forbidden itself
+// some.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +12,8 @@
 
 namespace penna::agent {
 
-// `pid`: 0 where it is not known. `ticks`: from before it was started. What is left alone for a filter of system calls is counted, too.
+// `pid`: 0 where it is not known. `ticks`: from before it was started. What is left alone for a filter of system calls
+// is counted, too.
 void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks);
 
 // Programs that are started and not recorded, as they would end of it (call_filters.h).

@@ -104,11 +104,12 @@ bool is_node_of(uint32_t id, const Key& key) {
   return node.pc_generation == key.pc_generation && node.parent == key.parent && node.depth_flags >> 16 == key.flags;
 }
 
-// Where the nth look goes: as near to the parent's own two places as there is room. The frames of a new stack get neighbouring
-// numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children lie in their parent's page
-// of the table, those of a parent with hundreds in a few pages around, those of one with thousands in more of them, and so on: a page
-// touched for the first time costs more than a hundred looks, but where a parent has filled all of its pages, neighbours do not help.
-// A look goes where it went before, whatever has become ready meanwhile.
+// Where the nth look goes: as near to the parent's own two places as there is room. The frames of a new stack get
+// neighbouring numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children
+// lie in their parent's page of the table, those of a parent with hundreds in a few pages around, those of one with
+// thousands in more of them, and so on: a page touched for the first time costs more than a hundred looks, but where a
+// parent has filled all of its pages, neighbours do not help. A look goes where it went before, whatever has become
+// ready meanwhile.
 struct Around {
   uint32_t until, bits;  // looks below `until` go to the 2^bits places around the parent
 };

@@ -13,7 +13,8 @@ namespace penna::agent {
 // The id of the stack that begins with the frame `caller`; 0 when it could not be stored (counted). Async-signal-safe.
 uint32_t current_stack(const unwind::Registers& caller);
 
-// Frames of this code are not shown, as those of the agent's own: what called it has called what it calls. One range, before events come.
+// Frames of this code are not shown, as those of the agent's own: what called it has called what it calls. One range,
+// before events come.
 void leave_out_of_stacks(uintptr_t begin, uintptr_t end);
 
 // In a forked child: what this thread remembers of its last stack names nodes of its parent's channel.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options that say which allocations count, of which family of blocks, and which leaks are no news: the same for report, diff,
-// check and export.
+// The options that say which allocations count, of which family of blocks, and which leaks are no news: the same for
+// report, diff, check and export.
 //
 // Invariant: what check_alloc_filter() accepts can be made limits of.
 #pragma once

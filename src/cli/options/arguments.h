@@ -85,7 +85,8 @@ class OptionParser {
   void word(const char* name, std::string& value, const std::string& help, Need need = Need::kOptional);
   // `shown`: how they are typed, "FUNC [REC]"; which is which is for the verb to tell.
   void words(const char* shown, std::vector<std::string>& values, const std::string& help);
-  // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in front.
+  // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in
+  // front.
   void command(std::vector<std::string>& command);
 
   // Sets the variables. The value is the help text when --help was given, else empty.

@@ -146,7 +146,8 @@ std::vector<std::string> recorded_targets(const Session& session) {
   return targets;
 }
 
-// When the first function of -T FUNC@finish was entered, as whoever reads has asked or the recorder has seen; the recording ends there.
+// When the first function of -T FUNC@finish was entered, as whoever reads has asked or the recorder has seen; the
+// recording ends there.
 uint64_t end_by_function(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
   const uint64_t seen = recording.collector().finish_ticks;
   uint64_t end = seen != 0 ? seen : UINT64_MAX;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options that say which calls are kept, and of what time: the same for recording and for reading (docs/filters.md).
+// The options that say which calls are kept, and of what time: the same for recording and for reading
+// (docs/filters.md).
 //
 // Why one place: one syntax, one meaning, one set of rules (filter/call_sieve.h).
 // Invariant: a recording says which limits of length and time it was made with; they hold exactly for whoever reads it.
@@ -51,9 +52,11 @@ std::string filter_text(const FilterOptions& options);
 // What a recording says of the rules it was made with, one option each.
 std::vector<std::string> filter_words(const FilterOptions& options);
 
-// The rules for reading `recording`, together with the limits that it was made with. Options that check_filter() accepts.
+// The rules for reading `recording`, together with the limits that it was made with. Options that check_filter()
+// accepts.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
-// The functions where something is to be done while it is recorded (FunctionTraits::snapshot, finish), as rules.ask says: of these actions.
+// The functions where something is to be done while it is recorded (FunctionTraits::snapshot, finish), as rules.ask
+// says: of these actions.
 CallRules watched_functions(const FilterOptions& options, TriggerAction action);
 // Whether they hold times, so that the rate of the clock matters.
 bool needs_clock(const FilterOptions& options);

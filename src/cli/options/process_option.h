@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // --pid: which of the recorded processes are meant.
 //
-// Why not a number alone: a process that runs an exec stays the same for the kernel and is another program; both are recorded, each
-// as a process of its own. PID means all that had it, PID:N the Nth of them, in the order in which they began.
+// Why not a number alone: a process that runs an exec stays the same for the kernel and is another program; both are
+// recorded, each as a process of its own. PID means all that had it, PID:N the Nth of them, in the order in which they
+// began.
 // Invariant: that several are meant is told (several_text).
 #pragma once
 

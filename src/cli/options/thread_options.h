@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // --tid and --thread: of which threads the events are shown.
 //
-// Why not by leaving out events alone: who freed a block, or held a lock, may be a thread that was not asked for (Selection::threads).
+// Why not by leaving out events alone: who freed a block, or held a lock, may be a thread that was not asked for
+// (Selection::threads).
 // Invariant: an option that means no thread is told; where all mean none, nothing is shown.
 #pragma once
 
@@ -18,7 +19,8 @@ namespace penna {
 // `tid`: how the first is called, "--tid" or with a letter.
 void add_thread_options(OptionParser& parser, ThreadChoice& options, const char* tid = "--tid");
 Result<> check_threads(const ThreadChoice& options);
-// Selection::threads: those that are meant, of those that the recording was made with; empty where all are. The error says that none is met.
+// Selection::threads: those that are meant, of those that the recording was made with; empty where all are. The error
+// says that none is met.
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options);
 // While recording: which options no thread of the recording has met, as sentences.
 std::vector<std::string> unmet_threads(const std::string& path, const ThreadChoice& options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h, or of a trace of functracer.
+// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h, or of a trace of
+// functracer.
 #pragma once
 
 #include <string>

@@ -51,7 +51,8 @@ Result<std::string> find_agent() {
   return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
 }
 
-// CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not be overwritten.
+// CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not
+// be overwritten.
 Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
   const std::string name = std::filesystem::path(options.command[0]).filename().string();
@@ -89,7 +90,8 @@ struct Outcome {
 };
 
 // Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
-// The status of a program that has outlived what was to end it is as if it had ended by that. `finished_fd`: Collector::finished_fd().
+// The status of a program that has outlived what was to end it is as if it had ended by that. `finished_fd`:
+// Collector::finished_fd().
 Outcome follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell, int finished_fd,
                SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
   int status = 0;

@@ -41,7 +41,8 @@ struct RecordOptions : RecordSettings {
 // 126 the command cannot be run, 127 it is not there. A fatal signal of the command is re-raised and does not return.
 int cmd_record(const RecordOptions& options);
 
-// The summary of a recording that was just made, on stderr: standard output belongs to the command. Errors are sentences.
+// The summary of a recording that was just made, on stderr: standard output belongs to the command. Errors are
+// sentences.
 void print_short_report(const std::string& path);
 
 }  // namespace penna

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ChunkAssembler: records that were not written into chunks by a thread of a target become chunks of a recording.
 //
-// Why chunks: a recording knows nothing else. The records of each thread are put one behind the other, as if the thread had
-// filled its chunks itself.
+// Why chunks: a recording knows nothing else. The records of each thread are put one behind the other, as if the thread
+// had filled its chunks itself.
 // Invariant: every record that is added is in the recording once, after finish(). Memory: a chunk for each thread.
 #pragma once
 

@@ -23,7 +23,8 @@ constexpr uint64_t kPcMask = (uint64_t{1} << 48) - 1;
 // A program that was not made to be moved lies below, whatever the processor; what is moved lies above.
 constexpr uint64_t kLowestMoved = 0x10000000;
 
-// Takes the text apart from its beginning; each function says whether it found what it wants, and stands behind it then.
+// Takes the text apart from its beginning; each function says whether it found what it wants, and stands behind it
+// then.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {}
@@ -137,7 +138,8 @@ struct RtraceEnd {
   int32_t code = 0;
 };
 
-// "Process/Thread 1597 (./prog) has exited with code 0", of functracer; "# process 1597 exited with 0", as penna export writes it.
+// "Process/Thread 1597 (./prog) has exited with code 0", of functracer; "# process 1597 exited with 0", as penna export
+// writes it.
 std::optional<RtraceEnd> parse_end(std::string_view line) {
   Words words(line);
   RtraceEnd end;

@@ -5,14 +5,14 @@
 //   version=2.0, arch=x86_64, timestamp=16.6.2011 15:49:48, process=./prog, pid=1597, backtrace depth=10, origin=...,
 //   <1> : memory (memory allocation in bytes)       a kind of resource; only memory is taken over
 //   : /lib/libc.so => 0x7f0000-0x7f8000             a file in memory
-//   0. [14:54:26.319] malloc(123) = 0x11008         an allocation; time may be missing, <kind> may stand behind the name
+//   0. [14:54:26.319] malloc(123) = 0x11008         an allocation; the time may be missing, <kind> may follow the name
 //   1. [14:54:26.320] free(0x11008)                 a free
 //   <tab>0x85b3 in do_backtrace+0x18                a frame of the event before, innermost first
 //   <tab>$tid = 1598                                an argument; tid is its thread, as penna export rtrace writes it
 // Times are of a day: milliseconds. Events keep their order; of those that have one time, each gets a nanosecond more.
 // Names in frames are not taken over: a recording has addresses, and the files' names.
-// Invariant: the text is untrusted. Whatever it holds, time and memory are linear in its size, every event of memory is in the
-// recording once, and what was passed over is counted.
+// Invariant: the text is untrusted. Whatever it holds, time and memory are linear in its size, every event of memory is
+// in the recording once, and what was passed over is counted.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// AllocationChoice: which allocations count, of one family, by process, by size, by the functions in their stack and by how long their
-// block lived.
+// AllocationChoice: which allocations count, of one family, by process, by size, by the functions in their stack and by
+// how long their block lived.
 //
-// Why one class: every report, export and check asks it, so that --family, --size, --stack and --lifetime mean the same everywhere.
-// How long a block lives is not known when it is allocated: with limits on that, the recording is walked before (Lifetimes).
+// Why one class: every report, export and check asks it, so that --family, --size, --stack and --lifetime mean the same
+// everywhere. How long a block lives is not known when it is allocated: with limits on that, the recording is walked
+// before (Lifetimes).
 // Invariant: the answer for an allocation is always the same.
 #pragma once
 
@@ -51,7 +52,8 @@ class AllocationChoice {
   // From a walk ahead: this block's life is within the limits.
   void let_live(uint32_t thread, uint64_t sequence);
 
-  // How often it was said of an allocation that no such function is in its stack, of which the outer frames are not known.
+  // How often it was said of an allocation that no such function is in its stack, of which the outer frames are not
+  // known.
   uint64_t doubtful() const { return doubtful_; }
   // Patterns that met no function so far.
   std::vector<std::string> unmet() const;

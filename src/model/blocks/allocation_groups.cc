@@ -84,8 +84,8 @@ class ContextGroups {
   NumberMap<uint32_t> by_context_;
 };
 
-// The total of a call holds those of the calls that it made; parents stand before their children. What was allocated in no
-// recorded call (node 0) has no total but its own.
+// The total of a call holds those of the calls that it made; parents stand before their children. What was allocated in
+// no recorded call (node 0) has no total but its own.
 std::vector<AllocationGroup> with_callees(std::vector<AllocationGroup> groups, const CallTree& tree) {
   const std::vector<CallNode>& nodes = tree.nodes();
   std::vector<AllocationSums> totals(nodes.size());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The allocations of all stacks, added up by function, source file, module, process, thread, call or kind: what each allocated itself, and
-// with all it called.
+// The allocations of all stacks, added up by function, source file, module, process, thread, call or kind: what each
+// allocated itself, and with all it called.
 //
-// Why: a program has more stacks than anybody reads; most questions are about one function, wherever it was called from.
-// Invariant: the sum of all `self` is the sum of all stacks; a function that stands in a stack several times (recursion)
-// counts once in its `total`.
+// Why: a program has more stacks than anybody reads; most questions are about one function, wherever it was called
+// from.
+// Invariant: the sum of all `self` is the sum of all stacks; a function that stands in a stack several times
+// (recursion) counts once in its `total`.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,8 @@ struct AllocationGroup {
   AllocationSums self, total;
 };
 
-// The last four: the context that each allocation was given is the process, the thread, the node of the tree, or the kind.
+// The last four: the context that each allocation was given is the process, the thread, the node of the tree, or the
+// kind.
 enum class GroupBy : uint8_t { kFunction, kFile, kModule, kProcess, kThread, kCall, kKind };
 
 // How to group, and what.

@@ -280,8 +280,8 @@ void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
     options_.unmatched->freed(event.process, free.address, free.stack);
 }
 
-// The thread's last free, of a block that counts, ended a temporary one when it was the thread's own and soon enough; or it did not,
-// as is known now.
+// The thread's last free, of a block that counts, ended a temporary one when it was the thread's own and soon enough;
+// or it did not, as is known now.
 void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary) {
   if (!knows_temporary()) return;
   if (is_temporary &&
@@ -369,8 +369,8 @@ void Allocations::finish() {
   for (uint32_t thread = 0; thread < threads_.size(); ++thread) settle(thread);
 }
 
-// The FREE of this thread just before, by realloc, did not happen. Nearly always that was known (Event::undone), or it is missing (lost):
-// then nothing was counted.
+// The FREE of this thread just before, by realloc, did not happen. Nearly always that was known (Event::undone), or it
+// is missing (lost): then nothing was counted.
 void Allocations::take_back(const Event& event, uint64_t address) {
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Allocations: what was allocated where, what is still there (leaks), and what there was at the peak: of the heap, or of another
-// family of blocks (block_family.h), as mappings are.
+// Allocations: what was allocated where, what is still there (leaks), and what there was at the peak: of the heap, or
+// of another family of blocks (block_family.h), as mappings are.
 //
 // Usage:  Allocations heap(recording); for_each_event(recording, {.classes = kAllocEvents}, heap); heap.finish();
 // Events must come merged in time order: a block is often freed by another thread. Results are there at any moment; an
 // observer has been told all only after finish().
-// Invariant: in each process, allocations + splits - frees - replaced = live blocks, exactly, for the blocks that were seen.
-// A mapping of which a part is unmapped is the same block, smaller, or two of them; it is freed when nothing is left.
-// Memory: O(live blocks + stacks, each as often as there are contexts of it), and for processes that fork, the addresses
-// they freed since.
-// Of a recording that sampled (record --sample-bytes), each block counts as what it stands for (model/events/sampling.h): numbers and sums of bytes are
-// estimates, sizes of single blocks are not. Unless AllocationOptions::as_recorded.
+// Invariant: in each process, allocations + splits - frees - replaced = live blocks, exactly, for the blocks that were
+// seen. A mapping of which a part is unmapped is the same block, smaller, or two of them; it is freed when nothing is
+// left.
+// Memory: O(live blocks + stacks, each as often as there are contexts of it), and for processes that fork, the
+// addresses they freed since.
+// Of a recording that sampled (record --sample-bytes), each block counts as what it stands for
+// (model/events/sampling.h): numbers and sums of bytes are estimates, sizes of single blocks are not. Unless
+// AllocationOptions::as_recorded.
 #pragma once
 
 #include <array>
@@ -82,8 +84,8 @@ class AllocationObserver {
   virtual void on_live(uint32_t, uint64_t /* time */, uint64_t /* bytes */, uint64_t /* blocks */) {}
 };
 
-// What the peak_* of stacks are those of. Of the recording: on its one clock, the moment when all processes together held
-// the most; what a process held ends with it.
+// What the peak_* of stacks are those of. Of the recording: on its one clock, the moment when all processes together
+// held the most; what a process held ends with it.
 enum class PeakOf : uint8_t { kRecording, kEachProcess };
 
 // What is counted, and how finely. All that it points to must outlive the Allocations.
@@ -98,7 +100,8 @@ struct AllocationOptions {
   // Stacks that read the same count as one, the first of them; null: each for itself.
   SameStacks* same = nullptr;
   BlockFamily family;  // without a choice, which says it itself
-  // Which allocations count; null: all. (Of the others of the family only the blocks are followed, so that their frees are known.)
+  // Which allocations count; null: all. (Of the others of the family only the blocks are followed, so that their frees
+  // are known.)
   AllocationChoice* choice = nullptr;
   AllocationObserver* observer = nullptr;
   UnmatchedFrees* unmatched = nullptr;  // whoever wants to know more of them than how many they are
@@ -149,8 +152,8 @@ class Allocations {
   uint32_t within() const { return options_.within; }
   const BlockFamily& family() const { return family_; }
   const OtherFamilies& others() const { return others_; }
-  // What is live, most bytes first; a row for each slot. `process`: kNoIndex = of all. Blocks inherited by a fork are their
-  // parent's.
+  // What is live, most bytes first; a row for each slot. `process`: kNoIndex = of all. Blocks inherited by a fork are
+  // their parent's.
   std::vector<Leak> leaks(uint32_t process = kNoIndex) const;
   // Each block that is live and counts: visit(process index, address, const HeapBlock&). In no order.
   template <typename Visit>

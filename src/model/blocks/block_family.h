@@ -52,10 +52,12 @@ class BlockFamily {
 // The names of all pools that the recording has, sorted.
 std::vector<std::string> pool_names(const Recording& recording);
 
-// In place of penna_map_flag in BlockRecord::flags: what is mapped there is not known, as what mremap moved had not been seen.
+// In place of penna_map_flag in BlockRecord::flags: what is mapped there is not known, as what mremap moved had not
+// been seen.
 inline constexpr uint16_t kMapOfUnknown = 8;
 
-// By what a block was made: malloc, calloc, ... of the heap; of mappings what they are of. A number for one of these words.
+// By what a block was made: malloc, calloc, ... of the heap; of mappings what they are of. A number for one of these
+// words.
 uint32_t block_kind(const BlockRecord& block);
 const char* block_kind_text(uint32_t kind);
 

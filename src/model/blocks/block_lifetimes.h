@@ -3,7 +3,8 @@
 //
 // Usage: as AllocationOptions::observer; complete after Allocations::finish().
 // Invariant: lives hold each free that is certain once; what is never freed is not in them.
-// Memory: a distribution for each slot with a freed block, and for each triple of slot, freeing thread and stack of the free.
+// Memory: a distribution for each slot with a freed block, and for each triple of slot, freeing thread and stack of the
+// free.
 #pragma once
 
 #include <vector>
@@ -38,8 +39,8 @@ class BlockLifetimes : public AllocationObserver {
     uint64_t blocks = 0, bytes = 0;
   };
 
-  // `by_freer`: freed_by() is wanted. `joins_processes`: there, the same thread of several processes (by its name, and by how
-  // many its process had before) is one.
+  // `by_freer`: freed_by() is wanted. `joins_processes`: there, the same thread of several processes (by its name, and
+  // by how many its process had before) is one.
   BlockLifetimes(const Recording& recording, bool by_freer, bool joins_processes = false);
 
   void on_freed(const BlockEnd& end) override;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// BlockSizes: how large the allocated blocks are, by powers of two and by exact size, and what glibc's malloc adds to them.
+// BlockSizes: how large the allocated blocks are, by powers of two and by exact size, and what glibc's malloc adds to
+// them.
 //
-// Why computed: what the allocator really gave is not recorded. glibc (malloc/malloc.c, "chunk2mem") puts 8 bytes in front and
-// rounds up to a multiple of 16, at least 32; blocks of their own mapping, rounded up to pages, are not told apart.
+// Why computed: what the allocator really gave is not recorded. glibc (malloc/malloc.c, "chunk2mem") puts 8 bytes in
+// front and rounds up to a multiple of 16, at least 32; blocks of their own mapping, rounded up to pages, are not told
+// apart.
 // Usage: as AllocationOptions::observer; ask after Allocations::finish().
-// Invariant: the sums of both tables are those of the allocations, but for sizes beyond kMostSizes: only the powers have them.
+// Invariant: the sums of both tables are those of the allocations, but for sizes beyond kMostSizes: only the powers
+// have them.
 #pragma once
 
 #include <array>

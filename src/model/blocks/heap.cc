@@ -79,7 +79,8 @@ void HeapForest::restore_inherited(uint32_t process, uint64_t address) {
   heaps_[process]->inherited_freed.erase(address);
 }
 
-// Whether a block was there in `heap` at a time, its own or inherited in its turn. Parents are earlier processes: it ends.
+// Whether a block was there in `heap` at a time, its own or inherited in its turn. Parents are earlier processes: it
+// ends.
 bool HeapForest::was_live(const Heap& heap, uint64_t address, uint64_t time) const {
   const Heap* at = &heap;
   for (; at != nullptr; time = at->began, at = at->parent) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // HeapForest: the live blocks of every process, and which blocks a forked process found in its heap.
 //
-// Why a forest: after fork the child frees blocks that its parent allocated. To copy the parent's blocks at each fork would
-// cost memory for children that never free any; instead the parent is asked when a child frees something of unknown origin.
-// A process with forked children therefore remembers what it freed since the first of them began.
+// Why a forest: after fork the child frees blocks that its parent allocated. To copy the parent's blocks at each fork
+// would cost memory for children that never free any; instead the parent is asked when a child frees something of
+// unknown origin. A process with forked children therefore remembers what it freed since the first of them began.
 // Invariant: a block that was live in the parent when the child began is found, once. (An address that the parent used
 // both before and after that moment is taken for inherited, too.)
 #pragma once

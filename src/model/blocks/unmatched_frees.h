@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// UnmatchedFrees: frees of blocks that were not there, by their stacks, and which of these blocks had been freed already.
+// UnmatchedFrees: frees of blocks that were not there, by their stacks, and which of these blocks had been freed
+// already.
 //
 // Usage: as AllocationOptions::unmatched; complete after Allocations::finish().
 // Invariant: a free is counted once, or not at all when it turned out not to have happened (a realloc that failed).

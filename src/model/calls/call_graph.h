@@ -3,8 +3,8 @@
 //
 // Usage:  CallGraph graph(recording, map, chosen); for_each_thread_event(recording, filter, graph); graph.finish();
 // All durations are ticks. The chosen functions count as one: an overload set, the instances of a template.
-// Invariant: a `total` is the time during which at least one call of its kind was open, so recursion counts once; the calls
-// and self times of the callers add up to those of the chosen functions.
+// Invariant: a `total` is the time during which at least one call of its kind was open, so recursion counts once; the
+// calls and self times of the callers add up to those of the chosen functions.
 // Memory: the open calls, and one entry for each function.
 #pragma once
 

@@ -2,7 +2,8 @@
 // CallGroups: calls by the thread that made them, or by the module of the function that was called.
 //
 // Usage: as Calls. All durations are ticks.
-// Invariant: a group's `total` counts calls inside calls of the same group once; the sum of all `self` is that of Calls.
+// Invariant: a group's `total` counts calls inside calls of the same group once; the sum of all `self` is that of
+// Calls.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,12 @@
 //
 // Why one place: totals, trees, replay and exports must agree on what a call is when entries or exits are missing
 // (longjmp, killed threads, lost events, a recording that began in the middle).
-// A thread may have several stacks (contexts), one of them running; a jump leaves calls behind without exits, and is told.
-// Invariant: every entry ends exactly once: by its exit, by a jump, because an outer call ended (unwound), or at the end (open).
-// Memory: one OpenCall for each open call, at most kMaxDepth a stack, and a few bytes for each function and jump buffer seen.
+// A thread may have several stacks (contexts), one of them running; a jump leaves calls behind without exits, and is
+// told.
+// Invariant: every entry ends exactly once: by its exit, by a jump, because an outer call ended (unwound), or at the
+// end (open).
+// Memory: one OpenCall for each open call, at most kMaxDepth a stack, and a few bytes for each function and jump buffer
+// seen.
 #pragma once
 
 #include <algorithm>

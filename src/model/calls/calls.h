@@ -4,8 +4,8 @@
 // Usage:  Calls calls(recording, map); for_each_thread_event(recording, filter, calls); calls.finish();
 // Streaming; threads may come merged or one after the other, each in its own order.
 // All durations are ticks: nanoseconds = ticks * recording.time().ns_per_tick().
-// Invariant: a function's `total` counts recursion once (its outermost calls only); the sum of all `self` is the time that
-// threads spent in recorded functions.
+// Invariant: a function's `total` counts recursion once (its outermost calls only); the sum of all `self` is the time
+// that threads spent in recorded functions.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,8 @@
 namespace penna {
 namespace {
 
-// A cost that is known to a third says little of what is left beside it, where that is little: then how much slower it is at least, too.
+// A cost that is known to a third says little of what is left beside it, where that is little: then how much slower it
+// is at least, too.
 std::string factor_text(const Slowdown& slowdown) {
   constexpr double kMostSure = 3, kUnsure = 0.9;
   const double factor = slowdown.factor();

@@ -2,8 +2,8 @@
 // How much slower recording made a program, in words; and NetTimes: times without what recording took.
 //
 // Why: who reads that a function takes 30 ns, of which 27 are ours, takes a wrong decision.
-// Invariant: what NetTimes gives never goes back within a thread; what the measurement has too much at one place is given up there, and
-// is not taken off what comes later.
+// Invariant: what NetTimes gives never goes back within a thread; what the measurement has too much at one place is
+// given up there, and is not taken off what comes later.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@
 
 namespace penna {
 
-// "recording made the program about 5 times slower, 3 at least: 80 % of its processor time, 27 ns a call; short functions seem longer than they are; ...".
+// "recording made the program about 5 times slower, 3 at least: 80 % of its processor time, 27 ns a call; short
+// functions seem longer than they are; ...".
 std::string slowdown_text(const ProcessEnd& end, const std::string& whom);
 
 // Of the process whose time recording took most of; nothing: no cost is known.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ThreadCalls: the call events of one thread, on their way into its matcher. What Calls, CallTree and CallGraph keep of every
-// thread; each derives a state of its own from it.
-// Invariant: functions are told apart by their place where an address meant two of them at different times, else by address.
+// ThreadCalls: the call events of one thread, on their way into its matcher. What Calls, CallTree and CallGraph keep of
+// every thread; each derives a state of its own from it.
+// Invariant: functions are told apart by their place where an address meant two of them at different times, else by
+// address.
 #pragma once
 
 #include "model/calls/call_matcher.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a record says of a block: one reading of the kinds in which blocks of the heap, mappings and blocks of pools come and go
-// (include/penna/event.h).
+// What a record says of a block: one reading of the kinds in which blocks of the heap, mappings and blocks of pools
+// come and go (include/penna/event.h).
 //
 // Why: a block that is freed with a stack is as free as one without, and a mapping can leak as a block can.
 // Invariant: two records that say the same of a block read the same.
@@ -20,7 +20,8 @@ enum class BlockDeed : uint8_t {
   kKept  // by a realloc that failed: it takes back the thread's kFreed just before
 };
 
-// Where blocks lie. Those of different spaces say nothing of each other: a pool's lie in the heap, the heap in mappings.
+// Where blocks lie. Those of different spaces say nothing of each other: a pool's lie in the heap, the heap in
+// mappings.
 enum class BlockSpace : uint8_t { kHeap, kMaps, kPool };
 
 struct BlockRecord {

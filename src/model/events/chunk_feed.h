@@ -2,8 +2,8 @@
 // ChunkFeed: gives chunks in order, and has further ones unpacked by other processors meanwhile.
 //
 // Why: unpacking a chunk takes about as long as analysing it.
-// Invariant: at most kAhead chunks are held. Who asks for a chunk never waits while there is one that nobody unpacks; without
-// threads (one processor, none to be had) it unpacks them all itself.
+// Invariant: at most kAhead chunks are held. Who asks for a chunk never waits while there is one that nobody unpacks;
+// without threads (one processor, none to be had) it unpacks them all itself.
 #pragma once
 
 #include <pthread.h>

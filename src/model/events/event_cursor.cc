@@ -60,8 +60,8 @@ bool ThreadCursor::is_selected() {
   return selection_->keeps(event_.thread, event_.record);
 }
 
-// A realloc tells at once that the block is gone, and that it is not, if it fails. Where the chunk ends in between, the next one tells;
-// of sifted chunks nobody knows which that is.
+// A realloc tells at once that the block is gone, and that it is not, if it fails. Where the chunk ends in between, the
+// next one tells; of sifted chunks nobody knows which that is.
 bool ThreadCursor::is_taken_back() const {
   std::optional<BlockRecord> next = next_block(records_);
   for (size_t i = at_; !next && sifted_ == nullptr && i < refs_.size(); ++i) {

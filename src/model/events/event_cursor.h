@@ -33,7 +33,8 @@ struct Event {
   bool after_loss = false;  // of what the thread did right before, some was lost
   bool undone = false;      // a free by realloc that the thread's next record of a block takes back: it did not happen
   bool inherited =
-      false;  // an entry in the process that this one was forked from, whose call is open here: it is no call of this one
+      // an entry in the process that this one was forked from, whose call is open here: it is no call of this one
+      false;
   Record record;
 };
 
@@ -57,7 +58,8 @@ inline constexpr uint32_t kOtherRecords = 1u
 inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
 inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
 
-// The bit of a kind of record. Values go with their calls, and jumps go with the calls that they end; there is none in a chunk without calls that matters to them.
+// The bit of a kind of record. Values go with their calls, and jumps go with the calls that they end; there is none in
+// a chunk without calls that matters to them.
 inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
   std::array<uint8_t, 64> bits{};
   for (size_t kind = 0; kind < bits.size(); ++kind) bits[kind] = static_cast<uint8_t>(1u << kClassOfKind[kind]);
@@ -67,8 +69,8 @@ inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
 inline uint32_t class_bit(uint32_t kind) { return kind < kBitOfKind.size() ? kBitOfKind[kind] : kOtherRecords; }
 static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
 
-// Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events (calls,
-// allocations, locks) with halves: they count them as unmatched.
+// Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events
+// (calls, allocations, locks) with halves: they count them as unmatched.
 struct EventFilter {
   uint32_t classes = kEventClasses;
   uint32_t process = kNoIndex;  // only this one
@@ -82,7 +84,8 @@ struct EventFilter {
 
 class ThreadCursor {
  public:
-  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads few threads at a time.
+  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads few threads at a
+  // time.
   ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead = false);
 
   // The next event that passes the filter in event(), or false at the end. No event() before the first next().
@@ -100,8 +103,8 @@ class ThreadCursor {
   }
   const Event& event() const { return event_; }
 
-  // The calls right behind event() that lie before `limit`, or some of them; empty: next() tells what comes. Behind them,
-  // event() is of the past.
+  // The calls right behind event() that lie before `limit`, or some of them; empty: next() tells what comes. Behind
+  // them, event() is of the past.
   std::span<const CallEvent> next_calls(uint64_t limit) {
     if (!in_range_ || (filter_.classes & kCallEvents) == 0) return {};
     const size_t count = records_.next_calls(calls_, event_.time, limit);
@@ -109,7 +112,8 @@ class ThreadCursor {
     return std::span<const CallEvent>(calls_).first(count);
   }
 
-  // Before the first next(): a time before which it will give nothing, and whether it may give anything. Opens no chunk.
+  // Before the first next(): a time before which it will give nothing, and whether it may give anything. Opens no
+  // chunk.
   uint64_t earliest() const;
   bool has_more() const;
 

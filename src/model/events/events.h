@@ -2,11 +2,11 @@
 // The events of a recording, in time order over all threads or thread by thread.
 //
 // Usage:  for_each_event(recording, filter, [&](const Event& event) { switch (event.record.kind) {...} });
-// A visitor that returns bool ends the walk with false. One that can also be called with a CallRun gets most calls many at a time:
-// that is what makes analyses of calls fast; what it sees is the same. One pass, one decoded chunk (64 KiB) for each thread that is being
-// merged: a thread is opened when its first event is due, and closed after its last.
-// Invariant: within a thread, events keep the order in which they were written, and their times never decrease (a nested
-// signal handler may have stamped slightly back: such times are raised to that of the event in front).
+// A visitor that returns bool ends the walk with false. One that can also be called with a CallRun gets most calls many
+// at a time: that is what makes analyses of calls fast; what it sees is the same. One pass, one decoded chunk (64 KiB)
+// for each thread that is being merged: a thread is opened when its first event is due, and closed after its last.
+// Invariant: within a thread, events keep the order in which they were written, and their times never decrease (a
+// nested signal handler may have stamped slightly back: such times are raised to that of the event in front).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct WalkReport {
 };
 
 namespace detail {
-// Gives the visitor the event that the cursor stands on and, when it takes runs, the calls behind it that lie before `limit`.
+// Gives the visitor the event that the cursor stands on and, when it takes runs, the calls behind it that lie before
+// `limit`.
 // False: the visitor has seen enough.
 template <typename Visit>
 inline bool visit_next(Visit& visit, ThreadCursor& cursor, uint64_t limit, WalkReport& report) {
@@ -145,7 +146,8 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
   return report;
 }
 
-// For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning, in ticks).
+// For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning,
+// in ticks).
 template <typename Visit>
 void visit_past(const Recording& recording, uint32_t classes, Visit& visit) {
   const CallRules* rules = call_rules(recording);

@@ -2,9 +2,11 @@
 // FrequentTexts: which texts came most often, in bounded memory however many different ones there are.
 //
 // Up to kMost different texts are counted exactly. When more come, the rarer half is forgotten, and how often the most
-// frequent of them can have come is remembered: no forgotten text came more often. (Space-Saving, Metwally and others, ICDT
-// 2005, with many evictions at once.) So a text that came often enough is found, wherever in the recording it came.
-// Invariant: of every text here, count <= how often it came <= count + missed; of every other, it came <= forgotten() times.
+// frequent of them can have come is remembered: no forgotten text came more often. (Space-Saving, Metwally and others,
+// ICDT 2005, with many evictions at once.) So a text that came often enough is found, wherever in the recording it
+// came.
+// Invariant: of every text here, count <= how often it came <= count + missed; of every other, it came <= forgotten()
+// times.
 #pragma once
 
 #include <cstdint>

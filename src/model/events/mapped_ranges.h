@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // MappedRanges: which ranges of a process's memory are mapped, by what was mapped and unmapped of it.
 //
-// Why: ranges are unmapped in other pieces than they were mapped, and mapped over one another; who counts blocks needs to know
-// which of them an unmapping meets, and what it leaves of them.
+// Why: ranges are unmapped in other pieces than they were mapped, and mapped over one another; who counts blocks needs
+// to know which of them an unmapping meets, and what it leaves of them.
 // Invariant: ranges never overlap and are never empty. Memory: O(ranges).
 #pragma once
 
@@ -29,7 +29,8 @@ class MappedRanges {
 
   // Nothing of it may be live: take() it first. An empty range is none.
   void add(uint64_t begin, uint64_t end, uint16_t flags) { insert(begin, {end, flags, false}); }
-  // Takes [begin, end) out of what is live: on_part(const MappedPart&) for each range that lost something, in order of addresses.
+  // Takes [begin, end) out of what is live: on_part(const MappedPart&) for each range that lost something, in order of
+  // addresses.
   template <typename OnPart>
   void take(uint64_t begin, uint64_t end, OnPart&& on_part);
 

@@ -2,10 +2,10 @@
 // Points: how often each static point was passed, and with which values.
 //
 // Usage:  Points points(recording); for_each_thread_event(recording, {.classes = kPointEvents}, points);
-// Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that read
-// the same in source (name, file, line, arguments) are one, however many copies inlining, fork or dlopen made.
-// Memory: the stacks that points were passed with; for each argument of text at most FrequentTexts::kMost texts; for each
-// thread at most kMaxOpenSpans.
+// Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that
+// read the same in source (name, file, line, arguments) are one, however many copies inlining, fork or dlopen made.
+// Memory: the stacks that points were passed with; for each argument of text at most FrequentTexts::kMost texts; for
+// each thread at most kMaxOpenSpans.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // record --sample-bytes: what a block stands for, of which only a sample was recorded.
 //
-// Each block of s bytes (of 0: as of 1) was recorded with the probability p = 1 - exp(-s / mean), whatever came before it (agent/core/sampling.h). So each
-// that was, stands for 1 / p blocks and s / p bytes (Horvitz and Thompson, 1952): sums of these are unbiased, whatever is summed: a stack,
-// a function, what is live.
+// Each block of s bytes (of 0: as of 1) was recorded with the probability p = 1 - exp(-s / mean), whatever came before
+// it (agent/core/sampling.h). So each that was, stands for 1 / p blocks and s / p bytes (Horvitz and Thompson, 1952):
+// sums of these are unbiased, whatever is summed: a stack, a function, what is live.
 // Invariant: the weight of a size is always the same, so what a block added is what its free takes away.
 #pragma once
 
@@ -35,8 +35,8 @@ class SampleScale {
 // 1: all were.
 uint64_t lock_sample(const Recording& recording);
 
-// The relative standard error of a sum of bytes that `samples` recorded blocks stand for: 0.05 = 5 %. For blocks that are small beside
-// the mean; larger ones are told more exactly than that. 0 samples: 1.
+// The relative standard error of a sum of bytes that `samples` recorded blocks stand for: 0.05 = 5 %. For blocks that
+// are small beside the mean; larger ones are told more exactly than that. 0 samples: 1.
 double sampling_error(uint64_t samples);
 // So many standard errors on each side hold in 19 cases of 20.
 inline constexpr double kTwoSided95 = 1.96;

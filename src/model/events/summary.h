@@ -83,11 +83,12 @@ std::string process_name(const Process& process);
 // So many parents of a process are asked about locks: processes that fork from each other without end share little.
 inline constexpr int kMostAncestors = 16;
 
-// Whether a thread goes on in the middle of functions that its process's parent has entered: the first one after a fork.
+// Whether a thread goes on in the middle of functions that its process's parent has entered: the first one after a
+// fork.
 bool goes_on_after_fork(const Recording& recording, uint32_t thread);
 
-// How long before a forked child's first sign of life its parent may have gone on after the fork, in ticks: a child says
-// when it began once it runs, which on a busy machine is late.
+// How long before a forked child's first sign of life its parent may have gone on after the fork, in ticks: a child
+// says when it began once it runs, which on a busy machine is late.
 uint64_t fork_slack(const Recording& recording);
 
 }  // namespace penna

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ConditionWaits: who signalled a condition variable, who heard it, and what that led to.
 //
-// Whom of several waiters a signal wakes is not recorded; it is enough to know how many have been woken and are not back yet.
+// Whom of several waiters a signal wakes is not recorded; it is enough to know how many have been woken and are not
+// back yet.
 // Invariant: of the threads that wait for a condition, `woken` are on their way back.
 // Memory: O(conditions, threads).
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // CriticalPath: what a thread's time was spent on, followed through those who ended its waits.
 //
-// Why: that a thread waited is half the answer; the other half is what the thread did that it waited for. At the end of a
-// wait the path goes over to who ended it (gave the lock back, signalled, ended), and backwards from there (Hollingsworth,
-// "An online computation of critical path profiling", SPDT 1996).
+// Why: that a thread waited is half the answer; the other half is what the thread did that it waited for. At the end of
+// a wait the path goes over to who ended it (gave the lock back, signalled, ended), and backwards from there
+// (Hollingsworth, "An online computation of critical path profiling", SPDT 1996).
 // Usage:  const LockStep step = held.take(event); history(event, step); ... history.finish(last_time);
 //         CriticalPath path = critical_path(history, thread, begin, end);
 // Invariant: the parts of a path add up to its end - begin.

@@ -19,7 +19,8 @@ std::vector<uint32_t> blockers(const HolderTracker& held, const OpenWait& wait) 
   return threads;
 }
 
-// The owner's tid is one of an ancestor's threads, which is given: the fork copied the lock, but not its holder. Else kNoIndex.
+// The owner's tid is one of an ancestor's threads, which is given: the fork copied the lock, but not its holder. Else
+// kNoIndex.
 uint32_t ancestors_owner(const HolderTracker& held, const std::vector<uint32_t>& parents, uint32_t process,
                          const OpenWait& wait) {
   if (wait.owner == 0 || held.thread_of(process, wait.owner, wait.begin) != kNoIndex) return kNoIndex;
@@ -29,8 +30,8 @@ uint32_t ancestors_owner(const HolderTracker& held, const std::vector<uint32_t>&
   return kNoIndex;
 }
 
-// Or did they take locks in memory that they share, right after the fork? That owner waits for a thread of this process, which no copy
-// of its own memory could name.
+// Or did they take locks in memory that they share, right after the fork? That owner waits for a thread of this
+// process, which no copy of its own memory could name.
 bool waits_for(const HolderTracker& held, uint32_t owner, uint32_t process) {
   const OpenWait& wait = held.wait_of(owner);
   return wait.is_open() && knows_holder(wait.sync) && wait.sync != PENNA_SYNC_JOIN && wait.owner != 0 &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Deadlocks: threads that wait for each other when the recording ends, and those that wait for somebody who will not come.
+// Deadlocks: threads that wait for each other when the recording ends, and those that wait for somebody who will not
+// come.
 //
-// Why it is certain: a thread that waits writes nothing, so a wait without end lasted until the recording's end; it has one
-// of a few kinds of object, whose holder is known.
+// Why it is certain: a thread that waits writes nothing, so a wait without end lasted until the recording's end; it has
+// one of a few kinds of object, whose holder is known.
 // Usage:  HolderTracker held(recording); ... all events ...; Deadlocks found = find_deadlocks(held);
 // Invariant: each thread that waits stands once in `waiting`; the threads of a cycle wait for one another.
 #pragma once

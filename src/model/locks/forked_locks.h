@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ForkedLocks: which locks a forked process found held in its memory, and may so give back without having taken them.
 //
-// Why: pthread_atfork() handlers take locks before a fork and give them back in both processes. A child says when it began
-// once it runs; what its parent gave back a moment before that may have been held at the fork, too.
+// Why: pthread_atfork() handlers take locks before a fork and give them back in both processes. A child says when it
+// began once it runs; what its parent gave back a moment before that may have been held at the fork, too.
 // Invariant: each lock is given back at most as often as it was taken. Told in time order.
 // Memory: O(locks held by processes that have such children), kMostInherited for each child.
 #pragma once

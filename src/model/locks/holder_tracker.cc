@@ -164,7 +164,8 @@ void HolderTracker::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
-  // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it back.)
+  // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it
+  // back.)
   uint32_t thread = thread_of(event.process, read.holder, event.time);
   if (thread != kNoIndex && was_held_[step.object] && !is_sampled_) return;
   if (thread == kNoIndex) thread = sharing_thread(event, step);
@@ -180,8 +181,8 @@ void HolderTracker::request(const Event& event, LockStep& step) {
     hold.stack_there = hold_of(thread, *same).stack;
 }
 
-// The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held, too, and an
-// ancestor's thread that has held it since before then will not give that copy back.
+// The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held,
+// too, and an ancestor's thread that has held it since before then will not give that copy back.
 uint32_t HolderTracker::sharing_thread(const Event& event, const LockStep& step) const {
   const uint32_t thread = find_tid(all_tids_, step.read.holder, event.time);
   if (thread == kNoIndex) return kNoIndex;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // HolderTracker: which thread holds which locks at each moment, and what it waits for.
 //
-// Why apart: statistics, the order of locks, chains of waits, deadlocks, critical paths and rows all ask the same: it takes the
-// steps, and they observe.
+// Why apart: statistics, the order of locks, chains of waits, deadlocks, critical paths and rows all ask the same: it
+// takes the steps, and they observe.
 // Usage:  HolderTracker held(recording);
 //         for_each_event(recording, {.classes = kLockEvents}, [&](const Event& event) {
 //           const LockStep step = held.take(event); ... });
-// Who must see the holders as they were before an event calls begin() and apply() in place of take(), and looks between.
-// Events must come merged in time order; given allocations, too, a lock in a new block of memory is another one. Durations and
-// times are ticks.
+// Who must see the holders as they were before an event calls begin() and apply() in place of take(), and looks
+// between. Events must come merged in time order; given allocations, too, a lock in a new block of memory is another
+// one. Durations and times are ticks.
 // Invariant: a lock has one holder or some readers, never both; a record that contradicts that replaces what was known.
 // Memory: O(objects + threads); of a thread at most kMostHeld locks are listed.
 #pragma once
@@ -22,8 +22,8 @@
 
 namespace penna {
 
-// What threads wait for: a lock, a condition variable, the end of a thread. One of each kind at an address; made anew there,
-// it is another one.
+// What threads wait for: a lock, a condition variable, the end of a thread. One of each kind at an address; made anew
+// there, it is another one.
 struct SyncObject {
   uint32_t process = 0;                // index
   penna_sync sync = PENNA_SYNC_MUTEX;  // of an rwlock always PENNA_SYNC_READ
@@ -72,7 +72,9 @@ struct LockStep {
   OpenWait asked;    // the request that this event is the end of
   OpenWait dropped;  // a request of the thread whose end is missing: it went on
   bool resumed =
-      false;  // the end of a wait that was dropped, for the thread had only been in a signal handler, say; read.begin: since then
+      // the end of a wait that was dropped, for the thread had only been in a signal handler, say; read.begin: since
+      // then
+      false;
 };
 
 class HolderTracker {
@@ -87,8 +89,8 @@ class HolderTracker {
     apply(event, step);
     return step;
   }
-  // What an event is about: read, object, mutex and remade. Who holds and waits is as before it, without what cannot be held any
-  // more: of locks in memory that is new (gone()), and of threads some of whose events were lost.
+  // What an event is about: read, object, mutex and remade. Who holds and waits is as before it, without what cannot be
+  // held any more: of locks in memory that is new (gone()), and of threads some of whose events were lost.
   LockStep begin(const Event& event);
   void apply(const Event& event, LockStep& step);
   // All before was the past: what is held and waited for counts from here on.
@@ -109,7 +111,8 @@ class HolderTracker {
   const OpenWait& wait_of(uint32_t thread) const { return threads_[thread].wait; }
   bool is_over(uint32_t thread) const { return threads_[thread].ended; }       // somebody saw its end
   uint64_t last_time(uint32_t thread) const { return threads_[thread].last; }  // of its last event here; 0: none
-  // Who holds an object: of readers the first. Of a thread that is joined: itself. thread = kNoIndex: nobody, or not known.
+  // Who holds an object: of readers the first. Of a thread that is joined: itself. thread = kNoIndex: nobody, or not
+  // known.
   LockHold holder(uint32_t object) const;
   LockHold hold_of(uint32_t thread, uint32_t object) const;
   bool holds_alone(uint32_t thread, uint32_t object) const { return holds_[object].thread == thread; }

@@ -190,7 +190,8 @@ bool InversionFinder::is_gated(const Cycle& cycle) const {
   return false;
 }
 
-// Whether everybody in the cycle can have to wait: at each lock one of the two, who holds it and who asks for it, is no reader.
+// Whether everybody in the cycle can have to wait: at each lock one of the two, who holds it and who asks for it, is no
+// reader.
 bool InversionFinder::waits(const Cycle& cycle) const {
   // Bit 0, 1: the edges so far can be such that the last one asks for its lock alone, shared.
   for (uint32_t first = 0; first < 4; ++first) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // InversionFinder: the cycles in the order of locks that can become a deadlock.
 //
-// Why not all cycles: of n locks that are taken in every order there are more than n! of them. Cycles of two come first; a
-// longer one is looked for, up to kLongest, only among orders that are in none of those, and the shortest one of each group
-// of locks where there is no such short one.
-// A cycle is none of ours when two of its orders are always inside the same lock (a gate: their threads cannot be there at
-// the same time), or when at one of its locks nobody would wait because all are readers.
+// Why not all cycles: of n locks that are taken in every order there are more than n! of them. Cycles of two come
+// first; a longer one is looked for, up to kLongest, only among orders that are in none of those, and the shortest one
+// of each group of locks where there is no such short one.
+// A cycle is none of ours when two of its orders are always inside the same lock (a gate: their threads cannot be there
+// at the same time), or when at one of its locks nobody would wait because all are readers.
 // Invariant: work is bounded by kMostSteps; is_cut() tells when that was not enough.
 #pragma once
 

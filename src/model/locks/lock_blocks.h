@@ -2,10 +2,10 @@
 // LockBlocks: which allocated blocks hold the locks that have no name, and so who made them.
 //
 // Why a pass of its own: a lock is known by its address only when it is used, long after its block was allocated.
-// Usage:  LockBlocks blocks(recording, locks, map); if (blocks.asks()) for_each_event(recording, {kAllocEvents}, blocks);
-// Events must come merged in time order. Invariant: the block of a lock was live, as far as the recording knows, when the
-// lock was used first; in a forked process also one of its ancestors' that was live when it began. Locks that were at one
-// address one after the other have their blocks each. Memory: O(locks outside of all modules).
+// Usage:  LockBlocks blocks(recording, locks, map); if (blocks.asks()) for_each_event(recording, {kAllocEvents},
+// blocks); Events must come merged in time order. Invariant: the block of a lock was live, as far as the recording
+// knows, when the lock was used first; in a forked process also one of its ancestors' that was live when it began.
+// Locks that were at one address one after the other have their blocks each. Memory: O(locks outside of all modules).
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// LockIndex: which lock lies at an address now. One that was destroyed, made anew, whose block of memory was allocated again, or whose
-// library was unmapped and another one mapped there, gives way to another one at the same place.
+// LockIndex: which lock lies at an address now. One that was destroyed, made anew, whose block of memory was allocated
+// again, or whose library was unmapped and another one mapped there, gives way to another one at the same place.
 //
-// Why by allocations and not by frees: that a block is allocated says all that is needed, without the sizes of all that live.
+// Why by allocations and not by frees: that a block is allocated says all that is needed, without the sizes of all that
+// live.
 // Invariant: an index is given once; an address has at most one lock of a kind at a time.
-// Memory: O(locks), of which at most kMostRemade are those that came after others: what comes then is counted with them.
+// Memory: O(locks), of which at most kMostRemade are those that came after others: what comes then is counted with
+// them.
 #pragma once
 
 #include <cstdint>

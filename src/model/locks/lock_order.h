@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // LockOrder: in which order threads take locks, and where the orders contradict each other.
 //
-// Why: two threads that take two locks in both orders need not meet today; the day they do, both wait for ever. What shows it
-// is the order alone (lock graphs with gate locks: Havelund, SPIN 2000).
+// Why: two threads that take two locks in both orders need not meet today; the day they do, both wait for ever. What
+// shows it is the order alone (lock graphs with gate locks: Havelund, SPIN 2000).
 // Usage:  const LockStep step = held.take(event); order(event, step); ... order.finish();
-// Mutexes, rwlocks and spinlocks count. A trylock never waits: B that was tried makes no order, A that was tried and got does.
+// Mutexes, rwlocks and spinlocks count. A trylock never waits: B that was tried makes no order, A that was tried and
+// got does.
 // Invariant: an order A, B is counted once for each time that B was asked for or taken while its thread held A.
 // Memory: O(locks + kMostOrders). finish(): bounded work, is_cut() when that did not suffice.
 #pragma once

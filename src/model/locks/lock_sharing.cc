@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // See locks.h. Here: locks in memory that processes share. Each of them has one of its own, as far as its records tell.
 //
-// How they find each other: who waits knows the tid of the owner, a thread of another process. What that thread held at the time, at
-// the same place of a page, is the same lock; or what lies at the same address in a process of the same family.
-// Invariant: who waited is charged with what was held in other processes only for times that nobody of its own was charged with.
+// How they find each other: who waits knows the tid of the owner, a thread of another process. What that thread held at
+// the time, at the same place of a page, is the same lock; or what lies at the same address in a process of the same
+// family.
+// Invariant: who waited is charged with what was held in other processes only for times that nobody of its own was
+// charged with.
 #include <algorithm>
 #include <utility>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What is known of locks, waits and holds when a recording has been read: the results of Locks (locks.h).
 //
-// All durations are ticks. "Lock" stands for everything that threads wait for; has_holder() tells those that one can hold.
-// Invariant: the times of all pairs of a lock add up to the sum of its `wait`, but for waits that were left out as short.
+// All durations are ticks. "Lock" stands for everything that threads wait for; has_holder() tells those that one can
+// hold.
+// Invariant: the times of all pairs of a lock add up to the sum of its `wait`, but for waits that were left out as
+// short.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +56,9 @@ constexpr bool has_holder(LockKind kind) {
          kind == LockKind::kOnce;
 }
 
-// Of a thread that was woken at `woken` and had the mutex of its condition at `taken`: did it wait for the mutex? `given_back`: when
-// another thread did so last. Then others held it for most of that time; else waking up took so long.
+// Of a thread that was woken at `woken` and had the mutex of its condition at `taken`: did it wait for the mutex?
+// `given_back`: when another thread did so last. Then others held it for most of that time; else waking up took so
+// long.
 constexpr bool mutex_was_held(uint64_t woken, uint64_t given_back, uint64_t taken) {
   return given_back > woken && given_back <= taken && given_back - woken > (taken - woken) / 2;
 }

@@ -12,7 +12,8 @@ void note_waiting(std::vector<uint32_t>& threads, uint32_t thread) {
   if (at == threads.end() || *at != thread) threads.insert(at, thread);
 }
 
-// What may lie in memory that processes share, and what nobody waits for in vain and goes on. (Of a futex the kernel may be who wakes.)
+// What may lie in memory that processes share, and what nobody waits for in vain and goes on. (Of a futex the kernel
+// may be who wakes.)
 bool can_be_of_many(LockKind kind) {
   return kind == LockKind::kSemaphore || kind == LockKind::kBarrier || kind == LockKind::kCondition;
 }
@@ -84,8 +85,8 @@ void Locks::condition_waited(const Event& event, const LockStep& step) {
   acquired(mutex, event, read);
 }
 
-// From when on a wait for a condition was one for its mutex: since it was signalled, by the last signal (or one before: then it waited for
-// the mutex at least so long); or its end.
+// From when on a wait for a condition was one for its mutex: since it was signalled, by the last signal (or one before:
+// then it waited for the mutex at least so long); or its end.
 uint64_t Locks::retaking_since(const Event& event, const LockRecord& read, uint32_t mutex,
                                const State& condition) const {
   const LastHold& last = states_[mutex].last;
@@ -157,7 +158,8 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   return {OtherSide::kWoke, state.waker_stack, state.waker};
 }
 
-// Nobody of this process let the waiter go on, and yet it went: so it lies in memory that processes share since they were forked.
+// Nobody of this process let the waiter go on, and yet it went: so it lies in memory that processes share since they
+// were forked.
 WaitLedger::Other Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
   const auto found = posts_.find(lock.address);
   if (found == posts_.end() || found->second.time < begin) return {};

@@ -214,7 +214,8 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
     counts.recursive += weight;
     return forked_.holds(event.process, lock.address, mine.depth + 1, event.time);
   }
-  // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded, and its hold is not timed.
+  // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded, and its hold
+  // is not timed.
   uint32_t writers = 0, readers = 0;
   bool again = false;
   for_each_hold(index, [&](const LockHold& hold) {
@@ -268,7 +269,8 @@ void Locks::given_back(const Event& event, const LockStep& step) {
         event.time);
 }
 
-// A holder that ended gave nothing back. Who waited for the lock got it at once; else who joined the thread knows. 0: nobody does.
+// A holder that ended gave nothing back. Who waited for the lock got it at once; else who joined the thread knows. 0:
+// nobody does.
 uint64_t Locks::death_of(const Hold& hold, const Event& event, const LockRecord& read) const {
   if (read.begin < event.time) return event.time;
   const uint64_t joined = joined_[hold.thread];  // by tid, which may have been another thread's before

@@ -3,11 +3,13 @@
 //
 // Usage:  Locks locks(recording); for_each_event(recording, {.classes = kLockEvents}, locks); locks.finish();
 // Before that, where only a range is read: visit_past(recording, kLockEvents, locks).
-// Who holds what is the HolderTracker's business, one of its own or, beside others that observe it, one that it is given: then it sees
-// each event between the tracker's begin() and apply(). Events must come as that wants them: merged in time order.
-// Invariant: a lock has one holder, or readers; holds are counted from the outermost lock to the outermost unlock of one
-// thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may give back, once, what its
-// parent held at the fork: that is no contradiction. The threads that a process joins are one object, without address.
+// Who holds what is the HolderTracker's business, one of its own or, beside others that observe it, one that it is
+// given: then it sees each event between the tracker's begin() and apply(). Events must come as that wants them: merged
+// in time order.
+// Invariant: a lock has one holder, or readers; holds are counted from the outermost lock to the outermost unlock of
+// one thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may give back, once,
+// what its parent held at the fork: that is no contradiction. The threads that a process joins are one object, without
+// address.
 #pragma once
 
 #include <cstdint>

@@ -220,7 +220,8 @@ void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, 
   thread_changed(thread, time);
 }
 
-// Each that had the mutex since then counts for its part, and nobody for what lies between. Who had it first may have been forgotten.
+// Each that had the mutex since then counts for its part, and nobody for what lies between. Who had it first may have
+// been forgotten.
 void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   Releases& releases = releases_[mutex];
   releases.begin(waker_of(mutex));
@@ -253,8 +254,8 @@ void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t 
   remember(thread, woken, time, longest);
 }
 
-// Since it was woken it may have waited for the mutex of its condition: counts that for those who had it. Gives when the wait for the
-// condition was over.
+// Since it was woken it may have waited for the mutex of its condition: counts that for those who had it. Gives when
+// the wait for the condition was over.
 uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   const Waker release = mutex == kNoIndex ? Waker{} : waker_of(mutex);
   if (release.thread == kNoIndex || release.thread == thread || !mutex_was_held(woken, release.time, time)) return time;

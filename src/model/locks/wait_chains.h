@@ -4,9 +4,10 @@
 // Why: who shortens the hold that others wait for wins nothing, when the holder itself waits for a third one.
 // Usage:  const LockStep step = held.take(event); chains(event, step); ... chains.finish(last_time);
 // A link is an object and the stack where it was taken, or where its waiters were woken; a chain goes on with what that
-// thread waited for at the time. Where the holder is known in advance (locks, once, join) time is counted as it passes, by
-// object and not by waiter; for all else when the wait ends, by who woke it.
-// Invariant: the blocked time of all chains is that of all waits, up to the end of the recording; a chain has at most kMostLinks.
+// thread waited for at the time. Where the holder is known in advance (locks, once, join) time is counted as it passes,
+// by object and not by waiter; for all else when the wait ends, by who woke it.
+// Invariant: the blocked time of all chains is that of all waits, up to the end of the recording; a chain has at most
+// kMostLinks.
 // Memory: O(objects + threads + kMostChains), not of events.
 #pragma once
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // WaitLedger: the waits that are under way, and whom their time is charged to.
 //
-// While a thread waits, the lock may change hands: every holder is charged with the time for which it held it during the
-// wait. Of several readers it is the one that has held it for the longest. What is left is nobody's, or of a holder who is
-// not known. Charges are booked when the wait ends, since only then it is known whether it was long enough to count.
-// Invariant: what a wait books is its length. Memory: O(threads) and O(pairs of stacks); none is allocated for an event.
+// While a thread waits, the lock may change hands: every holder is charged with the time for which it held it during
+// the wait. Of several readers it is the one that has held it for the longest. What is left is nobody's, or of a holder
+// who is not known. Charges are booked when the wait ends, since only then it is known whether it was long enough to
+// count.
+// Invariant: what a wait books is its length. Memory: O(threads) and O(pairs of stacks); none is allocated for an
+// event.
 #pragma once
 
 #include <array>
@@ -19,8 +21,8 @@ namespace penna {
 
 class WaitLedger {
  public:
-  // Bounds for hostile recordings: threads that wait for one lock and are charged exactly, holders of one wait that are told
-  // apart. What is beyond them has an unknown holder.
+  // Bounds for hostile recordings: threads that wait for one lock and are charged exactly, holders of one wait that are
+  // told apart. What is beyond them has an unknown holder.
   static constexpr size_t kMostCharged = 1024, kMostParts = 64;
 
   struct Open {

@@ -69,7 +69,8 @@ void WaitRows::begin_wait(const Event& event, const LockStep& step) {
   });
 }
 
-// Of a thread that waits for several futexes, the one that wakes it may be another than the one that it asked for: hence `object`.
+// Of a thread that waits for several futexes, the one that wakes it may be another than the one that it asked for:
+// hence `object`.
 void WaitRows::leave_queue(uint32_t thread, uint64_t begin, uint64_t time) {
   Waiting& mine = waiting_[thread];
   if (mine.object == kNoIndex) return;
@@ -266,7 +267,8 @@ class RowWalk {
     rows_(event, tracker_.take(event));
     return !stopped_;
   }
-  // Behind the range, only the ends of what began in it are read. (What is counted may have been given up without a row.)
+  // Behind the range, only the ends of what began in it are read. (What is counted may have been given up without a
+  // row.)
   bool is_done() {
     is_behind_ = true;
     if (open_ == 0) open_ = rows_.open_before(options_.end);

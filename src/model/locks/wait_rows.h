@@ -3,9 +3,9 @@
 //
 // Why: reports that sum up (Locks, WaitChains) forget the single wait; timelines, SQL and exports need just that.
 // Usage:  for_each_wait(recording, {}, [&](const WaitRow& row) { ...; return true; });
-// The visitor returns false to stop. Rows of threads that were filtered out are left out; holders are known all the same. Times
-// are ticks, threads and processes indices. Waits shorter than record's --min-wait are no waits and have no row; of a hold whose
-// end was not recorded nothing is known, so it has none either.
+// The visitor returns false to stop. Rows of threads that were filtered out are left out; holders are known all the
+// same. Times are ticks, threads and processes indices. Waits shorter than record's --min-wait are no waits and have no
+// row; of a hold whose end was not recorded nothing is known, so it has none either.
 // Invariant: every row overlaps the range; the waits of a thread do not overlap each other.
 // Memory: O(locks + threads), whatever the number of rows.
 #pragma once

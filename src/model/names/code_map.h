@@ -2,8 +2,8 @@
 // CodeMap: where in which file an address of a process lies, whatever process, time or load address it was seen at.
 //
 // Why: the same function of a forked child, of another run of the program in the recording, or of a library that was
-// loaded twice is one function to the user. Invariant: two places are equal when file (path and build-id) and address in
-// the file are; an address in no known module is equal only to itself in the same process.
+// loaded twice is one function to the user. Invariant: two places are equal when file (path and build-id) and address
+// in the file are; an address in no known module is equal only to itself in the same process.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// FunctionChooser: what the options -F, -N, --hide, --caller, --paths-to, --module, --source and --trigger say of the function at an
-// address.
+// FunctionChooser: what the options -F, -N, --hide, --caller, --paths-to, --module, --source and --trigger say of the
+// function at an address.
 //
-// Why one class: while recording, modules become known one by one and nobody has a Recording yet; afterwards a recording has
-// them all. The answers must be the same. Invariant: each place in a file is named once.
+// Why one class: while recording, modules become known one by one and nobody has a Recording yet; afterwards a
+// recording has them all. The answers must be the same. Invariant: each place in a file is named once.
 #pragma once
 
 #include <tsl/robin_map.h>

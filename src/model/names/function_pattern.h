@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FunctionPattern: which functions a user means: "pay" or "shop::pay" for all of that name, whatever their parameters,
-// "shop::pay(int)" for one, "shop::*" for a glob over whole names, "/^shop::(pay|book)/" for a regular expression that is found in the name
-// with its parameters or without.
+// "shop::pay(int)" for one, "shop::*" for a glob over whole names, "/^shop::(pay|book)/" for a regular expression that
+// is found in the name with its parameters or without.
 // Invariant: what a report prints as a function's name, given back as it is, matches that function.
 #pragma once
 

@@ -17,7 +17,8 @@ bool is_part_of(std::string_view function, std::string_view way) {
   return rest.empty() || rest[0] == '(' || rest[0] == '<' || rest[0] == ':';
 }
 
-// The same of absl, whose names lie in one more namespace, which tells the version: "absl::lts_20220623::MutexLock::MutexLock(...)".
+// The same of absl, whose names lie in one more namespace, which tells the version:
+// "absl::lts_20220623::MutexLock::MutexLock(...)".
 bool is_way_of_absl(std::string_view function) {
   constexpr std::string_view kAbsl = "absl::";
   constexpr std::string_view kWays[] = {"Mutex",          "MutexLock",           "ReaderMutexLock", "WriterMutexLock",

@@ -29,7 +29,8 @@ struct NameFrame {
   ModuleId module = kNoModule;
   // In a function without a name: of the address, as the name is that of where the function begins.
   uint64_t offset = 0;
-  // Of the outermost: a function of Penna itself, as that which calls the function of a pthread_once(). No stack shows it.
+  // Of the outermost: a function of Penna itself, as that which calls the function of a pthread_once(). No stack shows
+  // it.
   bool is_agents = false;
 };
 using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
@@ -89,21 +90,24 @@ class Names {
   // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
   bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
   // The frame that is said to have allocated or waited: the innermost one that is not a way of the language itself
-  // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack without frames.
+  // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack
+  // without frames.
   // `is_way_too`: what is a way besides, where anything else is behind it.
   const NameFrame* origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function) = nullptr);
 
-  // Of a frame of the stack in a library that has no name: whoever called what is nameless there. Else, and where libc or the dynamic
-  // linker did, the same frame.
+  // Of a frame of the stack in a library that has no name: whoever called what is nameless there. Else, and where libc
+  // or the dynamic linker did, the same frame.
   const NameFrame* named_caller(uint32_t process, uint32_t stack, const NameFrame* frame,
                                 bool (*is_way_too)(std::string_view function));
 
-  // A variable: "counter_lock", "queue.mutex" in the program itself, "libfoo.so`table+8" in a library; nothing without a symbol.
+  // A variable: "counter_lock", "queue.mutex" in the program itself, "libfoo.so`table+8" in a library; nothing without
+  // a symbol.
   std::optional<std::string> variable(uint32_t process, uint64_t address, uint64_t ticks);
   // The same, or where it is: "libfoo.so+0x40a0", "0x7f..." outside of all files.
   std::string data(uint32_t process, uint64_t address, uint64_t ticks);
 
-  // The site of a point with all that symbols know of it: the names of enums, the source of a probe. Null: not described.
+  // The site of a point with all that symbols know of it: the names of enums, the source of a probe. Null: not
+  // described.
   const Site* point_site(uint32_t process, uint32_t id, uint64_t ticks);
 
   // Of every file that was asked for something, those with most unnamed addresses first.

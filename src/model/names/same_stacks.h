@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SameStacks: which stacks read the same, though their addresses differ.
 //
-// Why: a compiler that unrolls a loop makes several calls of one line, and a program that runs in a hundred processes has
-// a hundred stacks of each of its places. For the reader they are one place, and one row.
+// Why: a compiler that unrolls a loop makes several calls of one line, and a program that runs in a hundred processes
+// has a hundred stacks of each of its places. For the reader they are one place, and one row.
 // Stacks share their outer frames; each node of the tree of stacks is named once, however many stacks lead through it.
-// Invariant: first_like() gives the same stack for two stacks if and only if every line of them is the same, file by file
-// (CodeMap), and they are of one process where those are kept apart.
+// Invariant: first_like() gives the same stack for two stacks if and only if every line of them is the same, file by
+// file (CodeMap), and they are of one process where those are kept apart.
 #pragma once
 
 #include <cstdint>

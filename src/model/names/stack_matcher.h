@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // StackMatcher: which stacks have a frame that somebody is interested in.
 //
-// Why: stacks share their outer frames; each node of the tree of stacks is asked for once, however many stacks lead through it.
+// Why: stacks share their outer frames; each node of the tree of stacks is asked for once, however many stacks lead
+// through it.
 // Invariant: bits() of a stack are those of all its frames, inlined ones included, put together.
 #pragma once
 

@@ -11,13 +11,13 @@ namespace {
 
 // Without debug symbols the inner functions of a library have no names: then an exported one around them is met.
 constexpr std::string_view kKept[] = {
-    // The dynamic linker and dlopen: objects, search paths, thread-local blocks; what libraries that run before main() keep,
-    // as libstdc++ its memory for exceptions when there is none left.
+    // The dynamic linker and dlopen: objects, search paths, thread-local blocks; what libraries that run before main()
+    // keep, as libstdc++ its memory for exceptions when there is none left.
     "^_dl_*", "^dl_open_worker*", "^dlopen*", "^__libc_early_init$", "^call_init$",
     // Buffers of stdin, stdout and stderr.
     "^_IO_file_doallocate$",
-    // Locales, time zones, name services, character sets and message catalogues, once loaded; variables of the environment;
-    // conversions that printf was taught.
+    // Locales, time zones, name services, character sets and message catalogues, once loaded; variables of the
+    // environment; conversions that printf was taught.
     "^setlocale$", "^_nl_*", "^std::locale::*", "^tzset*", "^__tz_convert$", "^localtime*", "^mktime$", "^__nss_*",
     "^__resolv_*", "^__res_vinit$", "^gethostby*", "^getservby*", "^getpw*", "^getgr*", "^__gconv_find_*",
     "^__gconv_lookup_*", "^__wcsmbs_load_conv", "^set_binding_values*", "^bindtextdomain$", "^bind_textdomain_codeset$",

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Suppressions: stacks whose leaks are no news. In the syntax of LeakSanitizer: lines "leak:PATTERN", "#" begins a comment.
-// https://clang.llvm.org/docs/AddressSanitizer.html#issue-suppression,
+// Suppressions: stacks whose leaks are no news. In the syntax of LeakSanitizer: lines "leak:PATTERN", "#" begins a
+// comment. https://clang.llvm.org/docs/AddressSanitizer.html#issue-suppression,
 // https://github.com/google/sanitizers/wiki/AddressSanitizerLeakSanitizer#suppressions
 //
-// A pattern is met by any function, source file or module of a stack that contains it; "*" stands for anything, "^" in front
-// and "$" behind tie it to the beginning and the end.
-// What the C and C++ libraries, the dynamic linker and allocators in libc's place allocate once and never free is known without a list. There, only their
-// own frames count, from the allocation to the first of other code: a constructor that leaks in a library that they load is news.
+// A pattern is met by any function, source file or module of a stack that contains it; "*" stands for anything, "^" in
+// front and "$" behind tie it to the beginning and the end.
+// What the C and C++ libraries, the dynamic linker and allocators in libc's place allocate once and never free is known
+// without a list. There, only their own frames count, from the allocation to the first of other code: a constructor
+// that leaks in a library that they load is news.
 // Invariant: a list that was read is complete: a line that is not understood is an error, not left out.
 #pragma once
 

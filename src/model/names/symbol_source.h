@@ -47,7 +47,8 @@ class SymbolSource {
   virtual std::optional<uint64_t> unnamed_start(const NamedFile&, uint64_t) { return std::nullopt; }
   // The variable that holds the address.
   virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
-  // Of each value of the point whose slot is there how an enum is shown (SiteArgument::format), or nothing; empty: nobody knows.
+  // Of each value of the point whose slot is there how an enum is shown (SiteArgument::format), or nothing; empty:
+  // nobody knows.
   virtual std::vector<std::string> enums_of_point(const NamedFile&, uint64_t, std::span<const SiteArgument>) {
     return {};
   }

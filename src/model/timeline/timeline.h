@@ -4,8 +4,8 @@
 // Usage:  for_each_timeline_line(recording, thread, {}, [&](const TimelineLine& line) { ...; return true; });
 // The visitor returns bool: false ends the walk at once, so that `replay | head` reads no more than it shows.
 // Spans nest as calls do: what was not ended (longjmp) ends with what lies around it.
-// Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later; every
-// kSpanBegin one kSpanEnd.
+// Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later;
+// every kSpanBegin one kSpanEnd.
 // Memory: the open calls and the locks held.
 #pragma once
 
@@ -185,8 +185,8 @@ template <typename OnLine>
 WalkReport for_each_timeline_line(const Recording& recording, uint32_t thread, const TimelineOptions& options,
                                   OnLine&& on_line);
 
-// The lines of all threads, merged in time order. Leaves are not folded: a line that was held back would come late. What is
-// open at the end comes last, thread by thread.
+// The lines of all threads, merged in time order. Leaves are not folded: a line that was held back would come late.
+// What is open at the end comes last, thread by thread.
 template <typename OnLine>
 WalkReport for_each_merged_line(const Recording& recording, const TimelineOptions& options, OnLine&& on_line);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Checks: whether a recording keeps within limits, and which stacks are to blame where it does not.
 //
-// A kind of limit is a function that gives a Verdict; what a Verdict is about (bytes, counts, times) is its unit, so that
-// limits on locks or calls need nothing else.
+// A kind of limit is a function that gives a Verdict; what a Verdict is about (bytes, counts, times) is its unit, so
+// that limits on locks or calls need nothing else.
 // Invariant: a verdict's `blames` add up to what was found, or to less where a limit is not one of sums.
 #pragma once
 
@@ -58,7 +58,8 @@ void sort_blames(Verdict& verdict);
 // Those of stacks that read the same become one.
 void join_blames(Verdict& verdict, SameStacks& same);
 
-// What happened inside functions that are under limits: they stand in the stack, or their call is recorded and was open.
+// What happened inside functions that are under limits: they stand in the stack, or their call is recorded and was
+// open.
 class LimitedFunctions {
  public:
   // `tree`: null when no calls are recorded. `limits`: at most kMostCallLimits.
@@ -85,8 +86,8 @@ class LimitedFunctions {
   std::vector<uint64_t> doubtful_;        // by limit: what happened elsewhere, as far as the stack is known
 };
 
-// What is not there may have broken any limit, or none: it is never broken itself, but unknown. Of the events of a class (`what`: "allocation")
-// those that found no room, in the target or in the file.
+// What is not there may have broken any limit, or none: it is never broken itself, but unknown. Of the events of a
+// class (`what`: "allocation") those that found no room, in the target or in the file.
 Verdict check_lost(const HealthReport& health, penna_event_class of, const char* what);
 // Gaps in the recording, in which nobody knows how many events there were; nothing when it is whole.
 std::optional<Verdict> check_gaps(const HealthReport& health);
@@ -96,8 +97,8 @@ Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict:
 // Of the process with the largest peak.
 Verdict check_peak(const Allocations& heap, uint64_t allowed);
 
-// Allocations inside functions of these names: they stand in the stack, or their call is recorded and open. The contexts
-// of `heap` are the nodes of `tree`, unless that is null: then no calls are recorded.
+// Allocations inside functions of these names: they stand in the stack, or their call is recorded and open. The
+// contexts of `heap` are the nodes of `tree`, unless that is null: then no calls are recorded.
 // Bytes allocated in a second, on the average of a process's life: of the process with the most.
 Verdict check_alloc_rate(const Recording& recording, const Summary& summary, const Allocations& heap, uint64_t allowed);
 std::vector<Verdict> check_allocations(const Recording& recording, const Allocations& heap, Names& names,

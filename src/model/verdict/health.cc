@@ -102,7 +102,8 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
 }
 
 // Stacks that ended in code without a rule: those whose outermost frame is where the process began are complete. The
-// target counted walks, the tree of stacks tells places: with both kinds of place in a process the count is an upper bound.
+// target counted walks, the tree of stacks tells places: with both kinds of place in a process the count is an upper
+// bound.
 void gather_stack_ends(HealthReport& report, const Recording& recording, Names& names) {
   std::set<std::string> files;
   report.truncated_stacks[PENNA_STACK_NO_RULE] = 0;

@@ -2,8 +2,8 @@
 // HealthReport: everything that was lost, torn, cut, unmatched or guessed, in one struct and in sentences.
 //
 // Why: a number that is silently wrong costs its reader a day. Views show sentences() behind every table.
-// Invariant: a count of something lost that is not zero has a sentence; without sentences nothing that Penna knows of is
-// missing.
+// Invariant: a count of something lost that is not zero has a sentence; without sentences nothing that Penna knows of
+// is missing.
 #pragma once
 
 #include <array>

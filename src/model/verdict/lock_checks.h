@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Limits on locks: how long threads may wait for them and hold them, and functions in which none may be taken.
 //
-// Invariant: as of checks.h; of limits on times, a stack is blamed with its longest wait or hold beyond what is allowed.
+// Invariant: as of checks.h; of limits on times, a stack is blamed with its longest wait or hold beyond what is
+// allowed.
 #pragma once
 
 #include <vector>

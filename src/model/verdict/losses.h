@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Why events were lost in the target, each cause by its name.
 //
-// Why in one place: record says it at its end, info and health say it of the recording. Invariant: the causes add up to what
-// was lost.
+// Why in one place: record says it at its end, info and health say it of the recording. Invariant: the causes add up to
+// what was lost.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ struct Losses {
   EventCounts without_chunk() const;
 };
 
-// "4 calls, as more pairs of caller and function were met than can be followed: choose fewer functions (-F)". One for each cause.
+// "4 calls, as more pairs of caller and function were met than can be followed: choose fewer functions (-F)". One for
+// each cause.
 std::vector<std::string> loss_texts(const Losses& losses);
 
 }  // namespace penna

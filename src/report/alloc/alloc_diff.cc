@@ -35,8 +35,8 @@ bool is_quiet(const Sides& sides, const QuietLimit& limit) {
          still(sides.count_change(), sides.a->count, sides.b->count);
 }
 
-// Two samples of the same differ by so much, in 19 cases of 20: each sampled block stands for the mean, and the variance of their number
-// is that number.
+// Two samples of the same differ by so much, in 19 cases of 20: each sampled block stands for the mean, and the
+// variance of their number is that number.
 bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByName& b) {
   const auto variance = [](const NamedStackSums* sums, uint64_t mean) {
     return sums == nullptr ? 0 : static_cast<double>(sums->bytes) * static_cast<double>(mean);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna report alloc, leaks, temp and peak: what was allocated where, what of it was never freed, freed at once, or there when
-// the most was.
+// penna report alloc, leaks, temp and peak: what was allocated where, what of it was never freed, freed at once, or
+// there when the most was.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,8 +16,8 @@ namespace {
 std::string counted(uint64_t value, const char* noun) { return plural_text(static_cast<int64_t>(value), noun); }
 std::string bytes(uint64_t value) { return bytes_text(static_cast<int64_t>(value)); }
 
-// A column of sums. With rows that hold others (functions) the first one is called SELF, and there is a second one of the
-// totals, by these names.
+// A column of sums. With rows that hold others (functions) the first one is called SELF, and there is a second one of
+// the totals, by these names.
 struct SumColumn {
   std::string_view key, title;
   CellKind kind;
@@ -65,8 +65,8 @@ std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<Su
   return cells;
 }
 
-// The rows with something in the first column, most first. `second`: where OWN PEAK is known, a column that is looked at where there is
-// nothing in the first; 0: none.
+// The rows with something in the first column, most first. `second`: where OWN PEAK is known, a column that is looked
+// at where there is nothing in the first; 0: none.
 Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t second = 0) {
   Table table;
   const bool totals = rows.have_totals();

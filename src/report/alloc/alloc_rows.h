@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, processes, threads, calls,
-// kinds.
+// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, processes,
+// threads, calls, kinds.
 //
-// Why apart: every such table (alloc, leaks, temp, peak, lifetimes) can be asked --by each, with its own numbers in front.
+// Why apart: every such table (alloc, leaks, temp, peak, lifetimes) can be asked --by each, with its own numbers in
+// front.
 // Invariant: each slot of Allocations that is kept belongs to one row's `self`.
 #pragma once
 
@@ -63,7 +64,8 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
 // How many processes allocated: with more than one, rows name theirs.
 size_t busy_processes(const Allocations& heap);
 
-// Whose a row of a stack is: of how many processes, and where it is one, of which. In text only as far as it tells rows apart.
+// Whose a row of a stack is: of how many processes, and where it is one, of which. In text only as far as it tells rows
+// apart.
 void add_process_columns(Table& table);
 void add_process_cells(const Recording& recording, uint32_t processes, uint32_t process, std::vector<Cell>& cells);
 void settle_process_columns(Table& table, const Allocations& heap);  // once all rows are there

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna report alloc --unmatched: frees of blocks that were not there, by the stack that freed, and which of these blocks had been
-// freed before.
+// penna report alloc --unmatched: frees of blocks that were not there, by the stack that freed, and which of these
+// blocks had been freed before.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace penna {
 namespace {
 
-// So many blocks may come from before the recording began. More of them, or blocks that were given again without a free, and the allocator
-// has ways that are not recorded.
+// So many blocks may come from before the recording began. More of them, or blocks that were given again without a
+// free, and the allocator has ways that are not recorded.
 constexpr uint64_t kMostUnknown = 16;
 
 // Whether nothing is missing that could have been the allocation between two frees.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// HeapChart: live bytes over time, drawn with characters: a column for each piece of time, as high as the most that was live in it.
+// HeapChart: live bytes over time, drawn with characters: a column for each piece of time, as high as the most that was
+// live in it.
 //
 //   202 MB |            *
 //          |         ####

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // CallListing: the calls of one thread as a tree of names, each below its caller, in their order.
 //
-// Folded, calls that follow each other at the same place, of the same function and with the same calls inside, are shown once,
-// and below it how often: "f (total: 5 times)". Else every call has its line.
+// Folded, calls that follow each other at the same place, of the same function and with the same calls inside, are
+// shown once, and below it how often: "f (total: 5 times)". Else every call has its line.
 // Usage: enter() and leave() as the calls were, at last finish().
-// Invariant: folding loses no call: the lines and their totals say what every call did. A call has its line at once, unless it
-// may turn out to be the same as the one before it.
+// Invariant: folding loses no call: the lines and their totals say what every call did. A call has its line at once,
+// unless it may turn out to be the same as the one before it.
 // Memory: O(depth) and what is held back, at most kMaxHeld lines; what would need more is not folded.
 #pragma once
 

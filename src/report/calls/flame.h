@@ -8,7 +8,8 @@
 //
 // What has nothing below it did the rest itself. Frames too narrow for a word are one: "...(7)".
 // Usage: add() what penna export folded writes, in pieces of any size; print() once.
-// Invariant: a frame lies within its caller's columns; the widest stand left. Names are cut by columns, never within a character.
+// Invariant: a frame lies within its caller's columns; the widest stand left. Names are cut by columns, never within a
+// character.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 //  0.000012345             4711  main() {
 //  0.000013000   1.20 us   4711    lock counter_lock waited 1.20 us, held by worker (tid 4712)
 //
-// Invariant: one line of text for each line of the timeline (and with `stacks` the frames below it), in constant memory; but
-// a wait has one, when it ends.
+// Invariant: one line of text for each line of the timeline (and with `stacks` the frames below it), in constant
+// memory; but a wait has one, when it ends.
 #pragma once
 
 #include <functional>

@@ -171,8 +171,9 @@ AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockS
   return sum;
 }
 
-// Locks that programs make of futexes or semaphores are no locks to us, but what their time went to. `lost`: for locks; where that is some,
-// only futexes that cost twice as much are worth a word, for who waits for the others has mostly nothing to do.
+// Locks that programs make of futexes or semaphores are no locks to us, but what their time went to. `lost`: for locks;
+// where that is some, only futexes that cost twice as much are worth a word, for who waits for the others has mostly
+// nothing to do.
 std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of,
                         const LockFilter& wanted, uint64_t lost) {
   for (const LockStats* lock : locks.by_wait()) {

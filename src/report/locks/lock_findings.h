@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a recording's locks come to, in sentences: the one that matters most, and those that tell of trouble of a known kind.
+// What a recording's locks come to, in sentences: the one that matters most, and those that tell of trouble of a known
+// kind.
 //
 // Invariant: each finding holds the numbers that it is drawn from, and is there only when these say so.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // LockNames: what locks, and all else that threads wait for, are called.
 //
-// A variable by its name; others by the block of memory that they lie in and who allocated it, or by where they were made or
-// first used. Invariant: every lock has a name, if only its address.
+// A variable by its name; others by the block of memory that they lie in and who allocated it, or by where they were
+// made or first used. Invariant: every lock has a name, if only its address.
 #pragma once
 
 #include <string>

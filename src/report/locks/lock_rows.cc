@@ -23,8 +23,9 @@ bool has_library(const Recording& recording, std::string_view begin) {
   });
 }
 
-// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is seen. Qt's QMutex is
-// taken by code in whoever uses it, when it is free; the library's functions are called when it is not.
+// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is
+// seen. Qt's QMutex is taken by code in whoever uses it, when it is free; the library's functions are called when it is
+// not.
 void add_unseen(const Recording& recording, std::vector<std::string>& head) {
   if (has_library(recording, "libgomp.so"))
     head.push_back(

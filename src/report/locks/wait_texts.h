@@ -17,8 +17,8 @@ const char* sync_text(penna_sync sync);
 
 class WaitTexts {
  public:
-  // `locks`, by which those without a name are told apart, and `blocks` may be null. `frames`: of each stack, 0: all. `start`:
-  // ticks, from which times count.
+  // `locks`, by which those without a name are told apart, and `blocks` may be null. `frames`: of each stack, 0: all.
+  // `start`: ticks, from which times count.
   WaitTexts(const HolderTracker& held, Names& names, const Locks* locks, const LockBlocks* blocks, size_t frames,
             uint64_t start)
       : held_(held),
@@ -28,8 +28,8 @@ class WaitTexts {
         frames_(frames == 0 ? SIZE_MAX : frames),
         start_(start) {}
 
-  // "mutex `counter_lock`", "mutex at +40 in the block of 112 B that make_queue (queue.cc:31) allocated", "mutex made in
-  // main (app.cc:5)", "mutex at 0x7f..."; of a join "the end of worker (tid 12)".
+  // "mutex `counter_lock`", "mutex at +40 in the block of 112 B that make_queue (queue.cc:31) allocated", "mutex made
+  // in main (app.cc:5)", "mutex at 0x7f..."; of a join "the end of worker (tid 12)".
   std::string object(uint32_t object) const;
   std::string thread(uint32_t thread) const;  // "worker (tid 12)"
   // A line, and below it the frames of the stack; without one (0) the line says so.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna report waits and holds: where threads waited, where those stood who held the lock meanwhile, and who holds for long.
+// penna report waits and holds: where threads waited, where those stood who held the lock meanwhile, and who holds for
+// long.
 #include <fmt/format.h>
 
 #include <algorithm>

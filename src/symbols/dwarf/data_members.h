@@ -2,9 +2,10 @@
 // DataMembers: what lies at an offset inside of a variable: ".queue.mutex", "[3].lock", by DWARF.
 //
 // Why: a lock is known by its address; `io_threads_mutex+40` is for a debugger, `io_threads_mutex[1]` for a person.
-// It goes down through arrays and members until it is inside of what the language's libraries made: names that are reserved to
-// them (_M_mutex, __data) say nothing to a user.
-// Invariant: of a hostile file, at most kMostEntries entries are looked at, once, and a path has at most kMostSteps steps.
+// It goes down through arrays and members until it is inside of what the language's libraries made: names that are
+// reserved to them (_M_mutex, __data) say nothing to a user.
+// Invariant: of a hostile file, at most kMostEntries entries are looked at, once, and a path has at most kMostSteps
+// steps.
 #pragma once
 
 #include <cstdint>

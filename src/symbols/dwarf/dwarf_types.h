@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// DwarfType: a type of C or C++ without its names and qualifiers, its size, and the members of a class (DWARF 5, chapter 5).
+// DwarfType: a type of C or C++ without its names and qualifiers, its size, and the members of a class (DWARF 5,
+// chapter 5).
 //
 // Why: compilers describe the same type in many ways (typedef of const of typedef, sizes as counts, bit-fields in two
 // notations); who decides how a value is passed wants one.
-// Invariant: a TypeReader reads at most kBudget entries, however the types of a hostile file refer to each other; what it
-// does not understand has kind kUnknown and is never guessed.
+// Invariant: a TypeReader reads at most kBudget entries, however the types of a hostile file refer to each other; what
+// it does not understand has kind kUnknown and is never guessed.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -76,7 +77,8 @@ class TypeReader {
   std::optional<uint64_t> elements(const DwarfType& type);
 
   // True when an object of this class is passed by the address of a copy (Itanium C++ ABI 3.1.1, "non-trivial for the
-  // purposes of calls"). DW_AT_calling_convention says so; where it is missing, the declared members do. nullopt: unknown.
+  // purposes of calls"). DW_AT_calling_convention says so; where it is missing, the declared members do. nullopt:
+  // unknown.
   std::optional<bool> by_reference(const DwarfType& type) { return by_reference(type, 0); }
 
   // Whether one more entry may be read.

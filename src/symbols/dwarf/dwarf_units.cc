@@ -10,8 +10,8 @@
 namespace penna {
 namespace {
 
-// Several units may claim one inline function of C++: the linker kept one copy and pointed the others to it. It kept the
-// first; an IntervalMap prefers large values.
+// Several units may claim one inline function of C++: the linker kept one copy and pointed the others to it. It kept
+// the first; an IntervalMap prefers large values.
 uint32_t rank_of(uint32_t index) { return IntervalMap::kNone - 1 - index; }
 uint32_t index_of(uint32_t rank) { return IntervalMap::kNone - 1 - rank; }
 

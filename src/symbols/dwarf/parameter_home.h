@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ParameterHome: what DWARF says of a parameter at the first instruction of its function (DW_AT_location, DWARF 5, 2.6).
+// ParameterHome: what DWARF says of a parameter at the first instruction of its function (DW_AT_location, DWARF 5,
+// 2.6).
 //
 // Why: only this tells whether a compiler changed a function that nobody else calls.
 // Invariant: kUnknown for everything that is no plain register, run of registers, or memory.

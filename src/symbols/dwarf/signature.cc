@@ -77,8 +77,9 @@ bool is_vtt(Dwarf_Die* die) {
   return flag_of(die, DW_AT_artificial) && (name == "__vtt_parm" || name == "vtt");
 }
 
-// Declared parameters in their order, each with the entry that says where it is kept. An out-of-line instance lists its own,
-// in clones in another order; its abstract origin has all of them, and for constructors some that are never passed.
+// Declared parameters in their order, each with the entry that says where it is kept. An out-of-line instance lists its
+// own, in clones in another order; its abstract origin has all of them, and for constructors some that are never
+// passed.
 bool pair_parameters(TypeReader* reader, Function* function, uint64_t entry) {
   std::vector<Dwarf_Die> own, declared;
   Dwarf_Die origin;
@@ -121,8 +122,8 @@ void place_parameters(TypeReader* reader, Function* function, bool promoted, con
   }
 }
 
-// clang 14 without optimisation leaves parameters out that are passed by reference and not used; then the places of those
-// behind are wrong. The mangled name still counts them.
+// clang 14 without optimisation leaves parameters out that are passed by reference and not used; then the places of
+// those behind are wrong. The mangled name still counts them.
 bool lacks_parameters(Function* function) {
   const std::string_view raw = text_of(&function->die, DW_AT_linkage_name);
   if (raw.substr(0, 2) != "_Z") return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Classes of the standard library that people read as one value: strings and smart pointers (TypeReader, dwarf_types.h).
+// Classes of the standard library that people read as one value: strings and smart pointers (TypeReader,
+// dwarf_types.h).
 //
 // Why: one level of members shows nothing of a std::string but its length.
 // Invariant: a class is taken for one of these only when its members say so, or when it is declared in namespace

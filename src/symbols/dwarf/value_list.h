@@ -2,8 +2,8 @@
 // ValueList: the values of a record, made of typed things and the places where they lie.
 //
 // Why: a reader wants the number, the text or the name behind a type; the target can copy only what a penna_value says.
-// Invariant: every penna_value in it is one that the target can execute (value_plan.h); what is not goes unnamed, and the
-// value in front of it is marked.
+// Invariant: every penna_value in it is one that the target can execute (value_plan.h); what is not goes unnamed, and
+// the value in front of it is marked.
 #pragma once
 
 #include <string>

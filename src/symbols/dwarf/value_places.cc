@@ -128,8 +128,8 @@ bool Classifier::add_elements(const DwarfType& type, uint64_t offset, int depth)
 bool Classifier::add_members(const DwarfType& type, uint64_t offset, int depth) {
   auto members = reader_.members(type);
   if (!members) return false;
-  // An empty class has one byte, in C none. One of more bytes has members, listed or not (gcc leaves those of transparent
-  // unions out, as in glibc's accept).
+  // An empty class has one byte, in C none. One of more bytes has members, listed or not (gcc leaves those of
+  // transparent unions out, as in glibc's accept).
   if (members->empty() && type.bytes > 1) return false;
   Dwarf_Die die = type.die;
   align_ = std::max(align_, std::min<uint64_t>(number_of(&die, DW_AT_alignment).value_or(1), 4096));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where values are passed: classification by eightbytes, and the registers and stack words that a function's values take.
+// Where values are passed: classification by eightbytes, and the registers and stack words that a function's values
+// take.
 //
-// Why: DWARF says where a parameter lives once the function runs; at its first instruction, and for results, only the ABI
-// does. Sources: System V psABI for x86-64 1.0, 3.2.3 "Parameter Passing"; Itanium C++ ABI 3.1.1 and 3.1.2.
+// Why: DWARF says where a parameter lives once the function runs; at its first instruction, and for results, only the
+// ABI does. Sources: System V psABI for x86-64 1.0, 3.2.3 "Parameter Passing"; Itanium C++ ABI 3.1.1 and 3.1.2.
 // https://gitlab.com/x86-psABIs/x86-64-ABI   https://itanium-cxx-abi.github.io/cxx-abi/abi.html
 // Invariant: a value whose type is not fully known has no place, and neither have those behind it.
 #pragma once
@@ -37,10 +38,11 @@ struct Passing {
 
 // Where clang does not do as the psABI says.
 struct AbiVariant {
-  // Until clang 18 half of an __int128 may be in a register and half on the stack, where it is aligned to 8 (its release
-  // notes, "ABI changes": -fclang-abi-compat=17).
+  // Until clang 18 half of an __int128 may be in a register and half on the stack, where it is aligned to 8 (its
+  // release notes, "ABI changes": -fclang-abi-compat=17).
   bool split_int128 = false;
-  // Since then it is as a whole in memory, but what comes behind does not get the register that was left (measured, 18 and 19).
+  // Since then it is as a whole in memory, but what comes behind does not get the register that was left (measured, 18
+  // and 19).
   bool int128_takes_last = false;
   // A class that ends with an array without bound is in memory, however small it is (measured, clang 14).
   bool flexible_in_memory = false;

@@ -3,10 +3,12 @@
 //
 // Why: programs without debug information, and functions that a compiler changed, still have registers.
 // Grammar, as of uftrace's -A and -R:  FUNC [@ VALUE {, VALUE}],  VALUE = PLACE [/ FORMAT [BITS]]
-//   PLACE   argN: the Nth integer register (rdi, rsi, rdx, rcx, r8, r9), from 7 on the words of the stack; fpargN: xmm0 to
-//           xmm7; retval: rax, with /f xmm0
-//   FORMAT  d, i signed (the default), u unsigned, x hex, each with 8, 16, 32 or 64 BITS, default 64; c character, b bool,
-//           s text of a char*, S of a std::string, p address of code; f float of 32 or 64 BITS, default 64: fpargN and retval
+//   PLACE   argN: the Nth integer register (rdi, rsi, rdx, rcx, r8, r9), from 7 on the words of the stack;
+//           fpargN: xmm0 to xmm7; retval: rax, with /f xmm0
+//   FORMAT  d, i signed (the default), u unsigned, x hex, each with 8, 16, 32 or 64 BITS, default 64; c character, b
+// bool,
+//           s text of a char*, S of a std::string, p address of code; f float of 32 or 64 BITS, default 64: fpargN and
+// retval
 // Invariant: every value of a parsed spec is one that a target can execute.
 #pragma once
 

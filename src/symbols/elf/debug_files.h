@@ -45,7 +45,8 @@ std::optional<ElfFile> debuginfod_fetch(const std::string& path, const BuildId& 
 // as a file that several readers ask for is one file.
 std::string debuginfod_failures();
 
-// The CRC-32 that .gnu_debuglink uses (the one of zlib and Ethernet); `before` is that of what is in front of the bytes.
+// The CRC-32 that .gnu_debuglink uses (the one of zlib and Ethernet); `before` is that of what is in front of the
+// bytes.
 uint32_t debuglink_crc(std::span<const uint8_t> bytes, uint32_t before = 0);
 
 }  // namespace penna

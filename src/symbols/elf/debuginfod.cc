@@ -52,7 +52,8 @@ using Time = std::chrono::steady_clock;
 std::mutex g_mutex;           // one download at a time: the servers are the bottleneck, and the limit is for all
 Time::duration g_spent{};     // of all downloads so far
 Time::time_point g_deadline;  // of the one that runs
-// Names of files by why they were asked for in vain. A recording may name any number of modules: what is told is bounded.
+// Names of files by why they were asked for in vain. A recording may name any number of modules: what is told is
+// bounded.
 std::map<std::string, std::set<std::string>> g_failures;
 
 // libdebuginfod calls this several times a second; a value other than 0 gives up.

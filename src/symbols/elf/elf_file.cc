@@ -89,8 +89,8 @@ Result<> ElfFile::read_headers(Kind kind) {
   return ok();
 }
 
-// A table that is larger than memory because most of it is a hole of the file: no linker writes that, and to read it would take
-// for ever.
+// A table that is larger than memory because most of it is a hole of the file: no linker writes that, and to read it
+// would take for ever.
 bool ElfFile::is_hollow(uint64_t offset, uint64_t size) const {
   constexpr uint64_t kNeverAsked = 64 << 20;
   if (!fd_ || size <= kNeverAsked) return false;

@@ -3,7 +3,8 @@
 //
 // Why: libelf hands out raw tables of a file that nobody vouches for; here every size is checked once.
 // Invariant: section names and contents point into private memory that lives as long as the ElfFile; the file itself is
-// never mapped (docs/decisions/0025). What it gives is all of one version of the file: once the file has changed, nothing.
+// never mapped (docs/decisions/0025). What it gives is all of one version of the file: once the file has changed,
+// nothing.
 #pragma once
 
 #include <gelf.h>
@@ -70,12 +71,12 @@ class ElfFile {
   const ElfSection* section_of_type(uint32_t type) const;
   // True when the named section has bytes in this file (a stripped or debug-only file keeps some as SHT_NOBITS).
   bool has_contents(std::string_view name) const;
-  // Contents in this machine's byte order (for tables), with the strings that they refer to, or as in the file (raw); null or
-  // empty when they are not there, or the file has changed.
+  // Contents in this machine's byte order (for tables), with the strings that they refer to, or as in the file (raw);
+  // null or empty when they are not there, or the file has changed.
   Elf_Data* data(const ElfSection& section) const;
   std::span<const uint8_t> raw(const ElfSection& section) const;
-  // At most `most` of the file's bytes for an address, none behind its segment's end; empty where the file has none. Needs no
-  // sections.
+  // At most `most` of the file's bytes for an address, none behind its segment's end; empty where the file has none.
+  // Needs no sections.
   std::span<const uint8_t> bytes_at(uint64_t address, uint64_t most) const;
   // The whole file's, as .gnu_debuglink has it; empty when it cannot be read.
   std::optional<uint32_t> crc() const;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where exceptions land in the code of a file: by its tables of call sites (.gcc_except_table), which .eh_frame leads to.
+// Where exceptions land in the code of a file: by its tables of call sites (.gcc_except_table), which .eh_frame leads
+// to.
 //
-// Why: no branch leads there, and yet execution goes on there. Layout: LSB 5.0, 10.6 (.eh_frame); Itanium C++ ABI, exception handling.
+// Why: no branch leads there, and yet execution goes on there. Layout: LSB 5.0, 10.6 (.eh_frame); Itanium C++ ABI,
+// exception handling.
 // Invariant: all of them, or nothing: what uses an encoding that no compiler writes is not guessed.
 #pragma once
 

@@ -38,7 +38,8 @@ void append_names(std::span<const RawSymbol> same, std::vector<RawSymbol>* to) {
   if (to->size() - before < 2) to->resize(before);
 }
 
-// One symbol a start address: the best name, with the largest size among the aliases. `names`: gets all of those with several; or null.
+// One symbol a start address: the best name, with the largest size among the aliases. `names`: gets all of those with
+// several; or null.
 void merge_aliases(std::vector<RawSymbol>* symbols, std::vector<RawSymbol>* names) {
   std::sort(symbols->begin(), symbols->end(), [](const RawSymbol& a, const RawSymbol& b) {
     return a.start != b.start ? a.start < b.start : better_name(a, b);

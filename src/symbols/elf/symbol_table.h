@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SymbolTable: the functions and objects of a module by address, from its ELF symbol tables.
 //
-// Why: one sorted table merges .symtab, .dynsym, minidebuginfo and PLT entries, and settles once which of its names a function is shown by.
-// Invariant: names point into ELF files that outlive the table; after finish() one symbol stands for each start address.
+// Why: one sorted table merges .symtab, .dynsym, minidebuginfo and PLT entries, and settles once which of its names a
+// function is shown by.
+// Invariant: names point into ELF files that outlive the table; after finish() one symbol stands for each start
+// address.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@
 namespace penna {
 namespace {
 
-// Version, encodings of the pointer to .eh_frame, of the count and of the table; then that pointer and the count, 4 bytes each.
+// Version, encodings of the pointer to .eh_frame, of the count and of the table; then that pointer and the count, 4
+// bytes each.
 constexpr size_t kTableHeaderBytes = 12;
 constexpr size_t kTableEntryBytes = 8;
 constexpr uint8_t kUnsigned4 = 0x03;          // DW_EH_PE_udata4
@@ -55,7 +56,8 @@ std::optional<AddressRange> UnwindTable::function_at(uint64_t address) const {
   }
   if (low == 0) return std::nullopt;
   const uint64_t begin = begin_of(low - 1);
-  // Length, offset of the common part, where the function begins (relative to this word, as all linkers write it), its length.
+  // Length, offset of the common part, where the function begins (relative to this word, as all linkers write it), its
+  // length.
   const uint64_t description = header_ + load_signed(table_, (low - 1) * kTableEntryBytes + 4);
   const auto bytes = file_.bytes_at(description, 16);
   if (bytes.size() < 16 || description + 8 + load_signed(bytes, 8) != begin) return std::nullopt;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// UnwindTable: where functions begin and end that no symbol names, by the sorted table of their unwind information (.eh_frame_hdr).
+// UnwindTable: where functions begin and end that no symbol names, by the sorted table of their unwind information
+// (.eh_frame_hdr).
 //
 // Why: a stripped program keeps it, so its functions can still be told apart, if only by where they begin.
-// Invariant: an answer holds the address it was asked for, and comes from an entry that agrees with the table. What another encoding
-// than the linkers' usual ones describes has no answer.
+// Invariant: an answer holds the address it was asked for, and comes from an entry that agrees with the table. What
+// another encoding than the linkers' usual ones describes has no answer.
 // https://refspecs.linuxfoundation.org/LSB_5.0.0/LSB-Core-generic/LSB-Core-generic/ehframechpt.html
 #pragma once
 

@@ -37,7 +37,8 @@ bool find_function(const Dwarf_Die& unit, uint64_t address, Dwarf_Die* found) {
   return false;
 }
 
-// The block in this one that holds the address. (libdw's dwarf_getscopes goes from an inlined function to where that was written.)
+// The block in this one that holds the address. (libdw's dwarf_getscopes goes from an inlined function to where that
+// was written.)
 bool find_block(Dwarf_Die* outer, uint64_t address, TypeReader& reader, Dwarf_Die* found) {
   for (int more = ::dwarf_child(outer, found); more == 0 && reader.spend(); more = ::dwarf_siblingof(found, found))
     if (is_block(::dwarf_tag(found)) && ::dwarf_haspc(found, address) > 0) return true;
@@ -79,7 +80,8 @@ std::string format_of(const DwarfType& type, const PointValueName& value, TypeRe
   return value.is_number && type.kind == TypeKind::kEnum ? enumerators_of(reader, type) : std::string();
 }
 
-// The fields of a struct stand for it: "order.number", "order.price". Gives their formats; how many values they are; 0: it is none.
+// The fields of a struct stand for it: "order.number", "order.price". Gives their formats; how many values they are; 0:
+// it is none.
 size_t add_fields(const DwarfType& type, std::span<const PointValueName> values, TypeReader& reader,
                   std::vector<std::string>* formats) {
   const size_t dot = values[0].name.rfind('.');

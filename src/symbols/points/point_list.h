@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PointList: the points of a binary: what our own site records say, joined with the SDT notes.
 //
-// Why both: a note has sizes and operands of arguments, a site record their names and types; gdb, perf and bpftrace stop
-// at the nop of the note, Penna patches the slot of the record. Probes of other headers have notes only;
+// Why both: a note has sizes and operands of arguments, a site record their names and types; gdb, perf and bpftrace
+// stop at the nop of the note, Penna patches the slot of the record. Probes of other headers have notes only;
 // record -e arms them beside that nop.
 // Invariant: every site and every note is in one place of one point.
 #pragma once

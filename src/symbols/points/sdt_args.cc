@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See sdt_args.h. What counts as a trap was tried with gdb 13, bpftrace 0.17 and perf 6.1, and read off libbpf's parser.
+// See sdt_args.h. What counts as a trap was tried with gdb 13, bpftrace 0.17 and perf 6.1, and read off libbpf's
+// parser.
 #include "symbols/points/sdt_args.h"
 
 #include <elf.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The argument text of an SDT note, taken apart: "-4@%edi 8@-8(%rbp)" is an int32 in edi and a uint64 on the stack.
 //
-// Grammar: [-]SIZE[f]@OPERAND, separated by spaces; the operand is what the assembler of the machine prints, and on ARM and
-// AArch64 may hold spaces inside its brackets. https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation
+// Grammar: [-]SIZE[f]@OPERAND, separated by spaces; the operand is what the assembler of the machine prints, and on ARM
+// and AArch64 may hold spaces inside its brackets. https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation
 // Invariant: an argument that makes no sense is kept as its text; of a hostile note at most 64 arguments are.
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The traps in a binary's SDT notes: what makes gdb, perf, bpftrace or libbpf miss a probe, misread it or harm its program.
+// The traps in a binary's SDT notes: what makes gdb, perf, bpftrace or libbpf miss a probe, misread it or harm its
+// program.
 //
-// Why: a note is written by inline assembly in somebody's header, and no compiler or linker checks it. Each claim about a
-// client is tried by tests/clients/traps.py with the client itself, but for those about libbpf.
+// Why: a note is written by inline assembly in somebody's header, and no compiler or linker checks it. Each claim about
+// a client is tried by tests/clients/traps.py with the client itself, but for those about libbpf.
 // Invariant: only the file is read; a note without a finding is one that all these clients read.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See sdt_notes.h. A note: owner "stapsdt", type 3; descriptor: pc, base, semaphore (address-size words in the file's byte
-// order), then three strings with their zeros.
+// See sdt_notes.h. A note: owner "stapsdt", type 3; descriptor: pc, base, semaphore (address-size words in the file's
+// byte order), then three strings with their zeros.
 #include "symbols/points/sdt_notes.h"
 
 #include <algorithm>

@@ -14,7 +14,6 @@
 #else
 #include "penna/folly.h"
 #endif
-#include "penna/usdt.h"
 #include "penna/patch_plan.h"
 #include "penna/point.h"
 #include "penna/point_abi.h"
@@ -23,6 +22,7 @@
 #include "penna/sdt.h"
 #include "penna/stream.h"
 #include "penna/trigger.h"
+#include "penna/usdt.h"
 #include "penna/value_plan.h"
 #include "penna/version.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The allocation functions of C, where the program calls them through the dynamic linker.
 //
-// C++'s operators are not replaced: libstdc++'s, and nearly all that programs bring, reach malloc and free, so each of their blocks
-// is one event here, and its stack says that it was an operator. To stand in front of them as well would tell the two families apart,
-// but change which operator a library gets that was loaded with its own (RTLD_LOCAL). Operators of allocators that do not go
-// through malloc are entered where they lie (entered_allocators.cc). So are free_sized and free_aligned_sized (C23) where a library
-// has them: libc has not (2.36), and a program that asks whether they are there must get the same answer with us as without.
+// C++'s operators are not replaced: libstdc++'s, and nearly all that programs bring, reach malloc and free, so each of
+// their blocks is one event here, and its stack says that it was an operator. To stand in front of them as well would
+// tell the two families apart, but change which operator a library gets that was loaded with its own (RTLD_LOCAL).
+// Operators of allocators that do not go through malloc are entered where they lie (entered_allocators.cc). So are
+// free_sized and free_aligned_sized (C23) where a library has them: libc has not (2.36), and a program that asks
+// whether they are there must get the same answer with us as without.
 // Invariant: what the caller gets, and errno, are those of the real function.
 #include <errno.h>
 #include <stdint.h>

@@ -2,10 +2,11 @@
 // What all hooks of allocation functions write, whichever way they are reached.
 //
 // Why the order of stamps: a block is told alive after the real allocation and dead before the real free, so that on
-// one clock no other thread's use of the same address can come in between (design: "stacks"). rdtsc alone may be executed ahead of the loads
-// by which this thread has the address: of a block that another thread has allocated or freed.
-// Invariant: the usual way (every block is recorded, frees without stacks, no allocator is entered) costs one test of a byte that lies
-// beside Process::armed; all else is out of line.
+// one clock no other thread's use of the same address can come in between (design: "stacks"). rdtsc alone may be
+// executed ahead of the loads by which this thread has the address: of a block that another thread has allocated or
+// freed.
+// Invariant: the usual way (every block is recorded, frees without stacks, no allocator is entered) costs one test of a
+// byte that lies beside Process::armed; all else is out of line.
 #pragma once
 
 #include <sys/single_threaded.h>
@@ -33,7 +34,8 @@ bool write_chosen_free(void* block, penna_alloc_family family, const unwind::Hoo
 inline bool only_samples() { return process.alloc_options == kSampled; }
 inline bool has_alloc_options() { return __builtin_expect(process.alloc_options != 0, 0); }
 
-// What is stamped from here on is later than what another thread has stamped before it let go of an address that this one has now.
+// What is stamped from here on is later than what another thread has stamped before it let go of an address that this
+// one has now.
 __attribute__((always_inline)) inline void await_address() {
   if (__builtin_expect(__libc_single_threaded == 0, 1)) penna_arch_await_loads();
 }
@@ -65,8 +67,9 @@ __attribute__((always_inline)) inline bool tell_free(void* block, penna_alloc_fa
 // The FREE of family realloc just before did not happen.
 void take_back_free(void* block);
 
-// Calls call(), the real function, which may be, or reach, one of an allocator that is entered (hooks/entered_allocators.cc): what this
-// thread allocates and frees meanwhile is part of what is told here. (An exception leaves it by penna_inside_personality().)
+// Calls call(), the real function, which may be, or reach, one of an allocator that is entered
+// (hooks/entered_allocators.cc): what this thread allocates and frees meanwhile is part of what is told here. (An
+// exception leaves it by penna_inside_personality().)
 template <typename Call>
 __attribute__((always_inline)) inline auto inside(Call&& call) {
   struct Scope {
@@ -79,8 +82,8 @@ __attribute__((always_inline)) inline auto inside(Call&& call) {
   return call();
 }
 
-// Tells what call(), a realloc, does. The block is told dead before, because another thread may get its address while the real function
-// still runs. One that gives nothing for a size of 0 has freed the block.
+// Tells what call(), a realloc, does. The block is told dead before, because another thread may get its address while
+// the real function still runs. One that gives nothing for a size of 0 has freed the block.
 template <typename Call>
 __attribute__((always_inline)) inline void* told_realloc(void* block, size_t size, Call&& call) {
   const bool freed = block != nullptr && tell_free(block, PENNA_FAMILY_REALLOC);

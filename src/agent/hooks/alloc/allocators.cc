@@ -42,7 +42,8 @@ bool has_zeroed_pages(const ModuleFacts& module) {
   return headers.count == 0;
 }
 
-// May a library that does not show one have an allocator? It asks nobody else for blocks, and has memory from somewhere.
+// May a library that does not show one have an allocator? It asks nobody else for blocks, and has memory from
+// somewhere.
 bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module) {
   if (symbols.imports("malloc") || symbols.imports("free")) return false;
   constexpr const char* kSources[] = {"mmap", "mmap64", "sbrk", "brk", "syscall"};
@@ -70,9 +71,10 @@ bool stands_before_us(const link_map& map) {
 constexpr char kInstallHooks[] = "__sanitizer_install_malloc_and_free_hooks";
 bool sanitizer_tells;
 
-// Of the program everything, whether it shows it or not: the recorder knows its symbols. The same of a library that stands before ours, and
-// of which the program gets its malloc. Of a library that was linked, and stands behind ours, what is not replaced: its malloc is what ours calls; but where one place is both, operator delete and free, all is entered. Of
-// one that was opened, all, for nothing of ours calls its malloc.
+// Of the program everything, whether it shows it or not: the recorder knows its symbols. The same of a library that
+// stands before ours, and of which the program gets its malloc. Of a library that was linked, and stands behind ours,
+// what is not replaced: its malloc is what ours calls; but where one place is both, operator delete and free, all is
+// entered. Of one that was opened, all, for nothing of ours calls its malloc.
 Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   if (sanitizer_tells && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
   if (&map == _r_debug.r_map) return Part::kAll;
@@ -97,15 +99,16 @@ uint32_t claim_hooks(const ModuleFacts& module) {
   return kMostAllocators;
 }
 
-// Of those that programs link: what they call of their own functions through the dynamic linker is not part of a call of ours.
+// Of those that programs link: what they call of their own functions through the dynamic linker is not part of a call
+// of ours.
 bool is_known_allocator(const link_map& map) {
   const char* const name = file_name(map.l_name);
   return text_begins(name, "libjemalloc", 11) || text_begins(name, "libtcmalloc", 11) ||
          text_begins(name, "libmimalloc", 11);
 }
 
-// Do ours call another library than libc, as one that was preloaded to count or to check? Its functions may call one another
-// through the dynamic linker, and so ours again.
+// Do ours call another library than libc, as one that was preloaded to count or to check? Its functions may call one
+// another through the dynamic linker, and so ours again.
 bool behind_a_layer() {
   const link_map* libc = map_of(reinterpret_cast<uintptr_t>(&__errno_location));
   const uintptr_t functions[] = {
@@ -140,8 +143,9 @@ void tell_refused(const ModuleFacts& module, Part part, penna_unless unless) {
   enter_instead(module, functions.first(), functions.count, functions.originals, unless);
 }
 
-// One of these every allocator has that gives blocks to others. Asked about first where nothing shows whether there is one: nearly no program
-// brings its own, and a question for each function that there may be takes longer than all else at the start.
+// One of these every allocator has that gives blocks to others. Asked about first where nothing shows whether there is
+// one: nearly no program brings its own, and a question for each function that there may be takes longer than all else
+// at the start.
 bool may_have_allocator(const ModuleFacts& module) {
   constexpr const char* kNames[] = {"malloc",     "dallocx",       "sdallocx",        "mi_free",
                                     "mi_cfree",   "mi_free_size",  "mi_free_aligned", "mi_free_size_aligned",
@@ -164,8 +168,8 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
-// A sanitizer's allocator calls us itself, when it has looked who called it: nothing of ours is in its reports, and what is its own
-// library's shall not be in ours. A forked child has it of its parent.
+// A sanitizer's allocator calls us itself, when it has looked who called it: nothing of ours is in its reports, and
+// what is its own library's shall not be in ours. A forked child has it of its parent.
 void listen_to_sanitizer(bool allocations) {
   const DynamicSymbols::Found install = first_definition(kInstallHooks);
   dl_find_object runtime;

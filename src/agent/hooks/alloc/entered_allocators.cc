@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See entered_allocators.h. A hook takes the place of each function, and calls what it was (call_patches.h: enter_instead()).
+// See entered_allocators.h. A hook takes the place of each function, and calls what it was (call_patches.h:
+// enter_instead()).
 //
-// What an allocator calls of its own functions, or of libc's, while it does one of these, is part of that one: Thread::in_allocator.
+// What an allocator calls of its own functions, or of libc's, while it does one of these, is part of that one:
+// Thread::in_allocator.
 // Invariant: results, errno and exceptions are those of the function.
 #include "agent/hooks/alloc/entered_allocators.h"
 
@@ -160,8 +162,8 @@ void sanitizer_frees(const volatile void* block) {
   if (block != nullptr && recording(PENNA_ALLOC)) tell_free(const_cast<void*>(block), PENNA_FAMILY_MALLOC);
 }
 
-// An exception leaves an operator new (penna_call_inside). It lies in a block that was allocated inside, and will be freed outside. Itanium
-// C++ ABI, exception handling, 2.5.2.
+// An exception leaves an operator new (penna_call_inside). It lies in a block that was allocated inside, and will be
+// freed outside. Itanium C++ ABI, exception handling, 2.5.2.
 extern "C" __attribute__((visibility("hidden"), used)) int penna_inside_personality(int, int actions, uint64_t,
                                                                                     void* exception, void*) {
   constexpr int kCleanupPhase = 2, kContinueUnwind = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the hooks of allocators that are entered have in common (entered_allocators.h): which functions there are, what each was, and how
-// it is called while what it calls itself is part of it.
+// What the hooks of allocators that are entered have in common (entered_allocators.h): which functions there are, what
+// each was, and how it is called while what it calls itself is part of it.
 //
 // Invariant: what is inlined into a hook leaves it a frame of its own, by which its caller is found.
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * penna_call_inside(function, a, b, c): calls function(a, b, c). When an exception comes through, its personality routine says so
- * (entered_allocators.cc): a destructor would take libgcc.
+ * penna_call_inside(function, a, b, c): calls function(a, b, c). When an exception comes through, its personality
+ * routine says so (entered_allocators.cc): a destructor would take libgcc.
  * Invariant: a frame like others, for unwinders of every kind.
  */
         .text

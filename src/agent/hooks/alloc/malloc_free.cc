@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// malloc, realloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here; all of them where allocations
-// are not recorded.
+// malloc, realloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here; all of
+// them where allocations are not recorded.
 //
 // Why a file of its own: compiled without frame pointers and with sibling calls, each is a few instructions and a jump.
 // Invariant: leaves the stack as its caller had it. Sampling implies that there are real functions.
@@ -11,7 +11,8 @@
 
 using namespace penna::agent;
 
-// A block that is not there is counted as well: what lies between two samples need not be exact, only independent of what is allocated.
+// A block that is not there is counted as well: what lies between two samples need not be exact, only independent of
+// what is allocated.
 extern "C" __attribute__((visibility("default"))) void* malloc(size_t size) {
   if (only_samples() && passes_unsampled(size)) return real.malloc(size);
   if (only_others_recorded(PENNA_ALLOC)) return real.malloc(size);

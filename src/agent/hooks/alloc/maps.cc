@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Mappings that the program makes by libc's functions, and the end of its data segment.
 //
-// Not seen: what libc makes of them inside. malloc's own mmap and brk are part of blocks that are recorded already; the dynamic
-// linker's mappings are modules, which are told as such; stacks of threads are libc's.
+// Not seen: what libc makes of them inside. malloc's own mmap and brk are part of blocks that are recorded already; the
+// dynamic linker's mappings are modules, which are told as such; stacks of threads are libc's.
 // Stamps: mapped after the real call, unmapped before; written when it has worked. In between the range is nobody's.
 // Invariant: results and errno are those of the real functions.
 #include <errno.h>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The hooks of what allocators offer besides the functions of C: one template for each shape, entered.inc says which function has it.
+// The hooks of what allocators offer besides the functions of C: one template for each shape, entered.inc says which
+// function has it.
 //
-// Why all six registers are handed on: a program may have a function of its own by such a name, with other arguments; it gets them all.
-// Invariant: results, errno and exceptions are those of the function. What another shape would tell twice is told by the outermost.
+// Why all six registers are handed on: a program may have a function of its own by such a name, with other arguments;
+// it gets them all.
+// Invariant: results, errno and exceptions are those of the function. What another shape would tell twice is told by
+// the outermost.
 #pragma once
 
 #include "agent/core/text.h"
@@ -114,7 +117,8 @@ struct NativeHooks {
     return block;
   }
 
-  // xallocx(block, size, extra, flags): the block stays where it is; its new size, less than what was asked for if it stays as it is.
+  // xallocx(block, size, extra, flags): the block stays where it is; its new size, less than what was asked for if it
+  // stays as it is.
   template <Entered kWhich>
   static Word resizes(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
@@ -148,7 +152,8 @@ struct NativeHooks {
       take_back_free(reinterpret_cast<void*>(block));
     return error;
   }
-  // A text, up to its zero. kGiven: the argument that, where it is not null, is what it gives, as realpath's second; kOne: none.
+  // A text, up to its zero. kGiven: the argument that, where it is not null, is what it gives, as realpath's second;
+  // kOne: none.
   template <Entered kWhich, int kGiven, typename Char>
   static Word gives_text(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Pools of the program's own: what the armed sites of penna/alloc.h call.
 //
-// A pool's name becomes a number the first time that it is used, told to the channel by a SITE record; a forked child goes on with its
-// parent's numbers, and tells them again when it uses them.
+// A pool's name becomes a number the first time that it is used, told to the channel by a SITE record; a forked child
+// goes on with its parent's numbers, and tells them again when it uses them.
 // Sampling is for malloc and its kin: what happens in pools is recorded whole.
-// Invariant: a number is told to a channel before the first record of this thread that has it; async-signal-safe; no locks.
+// Invariant: a number is told to a channel before the first record of this thread that has it; async-signal-safe; no
+// locks.
 #include "agent/core/text.h"
 #include "agent/hooks/alloc/alloc_record.h"
 #include "agent/patch/site_records.h"

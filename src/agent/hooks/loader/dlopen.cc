@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// dlopen and dlclose: what they bring is told, bound, patched and entered when they return; what they take away is forgotten.
+// dlopen and dlclose: what they bring is told, bound, patched and entered when they return; what they take away is
+// forgotten.
 //
-// Why dlopen is passed on, not called, where its caller matters: the dynamic linker searches by the RUNPATH of whoever calls it.
+// Why dlopen is passed on, not called, where its caller matters: the dynamic linker searches by the RUNPATH of whoever
+// calls it.
 // Invariant: what the caller gets is what the dynamic linker gives.
 #include "agent/hooks/loader/dlopen.h"
 
@@ -32,8 +34,8 @@ bool has_entry(const link_map& map, long tag) {
   return false;
 }
 
-// Would the dynamic linker find this name as well when it is asked by us? A name with a slash is a path; another one is searched
-// for by the RUNPATH of who asks, and by the RPATHs of whoever loaded whom; $ORIGIN is the folder of who asks.
+// Would the dynamic linker find this name as well when it is asked by us? A name with a slash is a path; another one is
+// searched for by the RUNPATH of who asks, and by the RPATHs of whoever loaded whom; $ORIGIN is the folder of who asks.
 bool found_by_anyone(const char* name, uintptr_t caller) {
   bool is_path = false;
   if (name == nullptr) return false;

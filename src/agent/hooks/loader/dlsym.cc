@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dlsym and dlvsym. Under record --libcalls a pointer that they give must stay what it is, for programs compare them; so the function itself
-// is entered, through a detour, before the pointer is given out.
+// dlsym and dlvsym. Under record --libcalls a pointer that they give must stay what it is, for programs compare them;
+// so the function itself is entered, through a detour, before the pointer is given out.
 //
 // Why at the look-up: which functions a program calls by pointers that it was given, nothing else tells.
 // Invariant: what the caller gets is what the dynamic linker gives.

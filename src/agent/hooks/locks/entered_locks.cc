@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See lock_calls.h. What calls of entered lock functions come to: penna_enter_lock (entered_locks_x86_64.S) asks before and tells after.
+// See lock_calls.h. What calls of entered lock functions come to: penna_enter_lock (entered_locks_x86_64.S) asks before
+// and tells after.
 //
-// How a wait is told: where a function is known that tries the lock, that is called first, as by all hooks of locks (lock_record.h). Where
-// none is, only time tells: long in the function, process.timed_wait, is a wait, known when it is over.
+// How a wait is told: where a function is known that tries the lock, that is called first, as by all hooks of locks
+// (lock_record.h). Where none is, only time tells: long in the function, process.timed_wait, is a wait, known when it
+// is over.
 // Invariant: results and errno are those of the function; a lock is held exactly when it would be without us.
 #include <errno.h>
 
@@ -16,7 +18,8 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 
 struct EnteredLock {
-  // Where it begins; 0: nobody's. What else is known of one that was unmapped stays: who has just been in it tells its end.
+  // Where it begins; 0: nobody's. What else is known of one that was unmapped stays: who has just been in it tells its
+  // end.
   uintptr_t module;
   uintptr_t code;  // does what the function did
   uint32_t tried_by;
@@ -85,7 +88,8 @@ struct Next {
 };
 
 Next begin_call(LockCall* call, CallState state, uintptr_t code) {
-  // One of another stack is waited in there, and goes on some time; one of deeper down this stack was left without a word.
+  // One of another stack is waited in there, and goes on some time; one of deeper down this stack was left without a
+  // word.
   LockCall* outer = thread.lock_call;
   const uintptr_t deeper = reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(outer);
   call->outer = deeper < kMostInside ? nullptr : outer;
@@ -160,7 +164,7 @@ void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* 
   tell_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
 }
 
-// ---- Afterwards -------------------------------------------------------------------------------------------------------
+// ---- Afterwards -----------------------------------------------------------------------------------------------------
 
 void tell_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
   LockWait{call->lock, call->begin, call->stack, 0}.end_for_lock(end, now);

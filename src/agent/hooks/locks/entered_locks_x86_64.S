@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * penna_enter_lock: where calls of lock functions go, whose number lies on the stack above the return address (penna/patch_plan.h:
- * PENNA_PATCH_LOCK). penna_before_lock() says how it goes on: the function is called, and penna_after_lock() told; or it is jumped to; or
- * all is done. What a function is called with, and gives back, nobody here knows: any register, and some words of the stack.
+ * penna_enter_lock: where calls of lock functions go, whose number lies on the stack above the return address
+ * (penna/patch_plan.h: PENNA_PATCH_LOCK). penna_before_lock() says how it goes on: the function is called, and
+ * penna_after_lock() told; or it is jumped to; or all is done. What a function is called with, and gives back, nobody
+ * here knows: any register, and some words of the stack.
  *
- * Invariant: but the function's results, all registers are as it would have left them, also those that a caller may not count on: a
- * compiler that has seen both does (-fipa-ra). Flags are not.
+ * Invariant: but the function's results, all registers are as it would have left them, also those that a caller may not
+ * count on: a compiler that has seen both does (-fipa-ra). Flags are not.
  *
  *   rbp + 8    return address
  *   rbp + 0    the caller's rbp               HookFrame (unwind/arch_x86_64.h)

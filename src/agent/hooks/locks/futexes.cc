@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Words that a program waits for by itself, through libc's syscall(): std::atomic::wait, std::counting_semaphore,
-// std::latch, and whoever makes locks of its own. Every syscall() asks first (jumps_x86_64.S), then is jumped to: some of
-// them return twice, or on another stack.
+// std::latch, and whoever makes locks of its own. Every syscall() asks first (jumps_x86_64.S), then is jumped to: some
+// of them return twice, or on another stack.
 //
-// What the words mean, only the program knows: told are the waits and who wakes, with their stacks; nobody holds a futex. Who waits for
-// several words at once waits for the first one, until one of them, that which is told at the end, wakes him.
+// What the words mean, only the program knows: told are the waits and who wakes, with their stacks; nobody holds a
+// futex. Who waits for several words at once waits for the first one, until one of them, that which is told at the end,
+// wakes him.
 // Invariant: results and errno are those of the kernel.
 #include <errno.h>
 #include <linux/futex.h>
@@ -31,8 +32,8 @@ long do_futex(const FutexArguments& call) {
 
 uint64_t lock_of(const FutexArguments& call) { return lock_word(call.word, PENNA_SYNC_FUTEX); }
 
-// The kernel does not wait when the word says something else already; then there is no wait to tell. What cannot be read
-// the kernel will refuse.
+// The kernel does not wait when the word says something else already; then there is no wait to tell. What cannot be
+// read the kernel will refuse.
 bool would_wait(const FutexArguments& call) {
   const auto address = reinterpret_cast<uintptr_t>(call.word);
   return address % sizeof(uint32_t) == 0 && unwind::raw_probe(address & ~uintptr_t{7}) &&
@@ -44,7 +45,8 @@ penna_wait_end end_of(long answer) {
   return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
 }
 
-// Of those that inherit priorities, the word is the tid of who has it, and flags. The kernel finds out whether it must wait.
+// Of those that inherit priorities, the word is the tid of who has it, and flags. The kernel finds out whether it must
+// wait.
 uint32_t owner_of(const FutexArguments& call) {
   const auto address = reinterpret_cast<uintptr_t>(call.word);
   if (address % sizeof(uint32_t) != 0 || !unwind::raw_probe(address & ~uintptr_t{7})) return 0;
@@ -153,7 +155,8 @@ static long go_on(long number, long a, long b, long c, long d, long e, long f) {
   return have_real() ? real.syscall(number, a, b, c, d, e, f) : raw_syscall(number, a, b, c, d, e, f);
 }
 
-// Of syscall(SYS_seccomp, ...). A filter is for all threads or for none: the answer then is the number of one that cannot have it.
+// Of syscall(SYS_seccomp, ...). A filter is for all threads or for none: the answer then is the number of one that
+// cannot have it.
 extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_seccomp(long number, long operation, long flags,
                                                                                 long program, long d, long e, long f) {
   const auto ask = [=] { return go_on(number, operation, flags, program, d, e, f); };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Locks that programs and libraries bring, whose functions are entered where they lie: what is known of these, and of the calls of them
-// that go on in this thread.
+// Locks that programs and libraries bring, whose functions are entered where they lie: what is known of these, and of
+// the calls of them that go on in this thread.
 //
-// What such a function does inside, waits for futexes, mutexes of libc that it is made of, is part of it and not told besides: hooks
-// ask inside_lock_function().
-// Invariant: a call that was left in any way (an exception, a cancellation, a jump) silences nobody: what is asked is where the stack is.
+// What such a function does inside, waits for futexes, mutexes of libc that it is made of, is part of it and not told
+// besides: hooks ask inside_lock_function().
+// Invariant: a call that was left in any way (an exception, a cancellation, a jump) silences nobody: what is asked is
+// where the stack is.
 #pragma once
 
 #include <stdint.h>
@@ -50,8 +51,8 @@ inline bool inside_lock_function() {
 // A jump leaves all calls that go on in this thread.
 void leave_lock_calls();
 
-// Called from enter_functions(); functions are entered behind it, but in a forked child, where they are already. Gives whether they shall
-// be.
+// Called from enter_functions(); functions are entered behind it, but in a forked child, where they are already. Gives
+// whether they shall be.
 bool start_lock_functions(const penna_config& config);
 
 // Those of these modules, which this thread visits.

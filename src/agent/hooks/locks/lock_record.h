@@ -2,8 +2,8 @@
 // What all hooks of locks do, whatever the lock: try, tell; or tell, wait, tell.
 //
 // Why try first: a lock that nobody holds costs one compact record and no stack; only a wait pays for its story.
-// Stamps: taken after, given back before, so that on one clock holds of one lock never overlap. Stacks are walked before a
-// lock is taken and after it was given back: never while it is held.
+// Stamps: taken after, given back before, so that on one clock holds of one lock never overlap. Stacks are walked
+// before a lock is taken and after it was given back: never while it is held.
 // Invariant: results and errno are those of the real functions; a lock is held exactly when it would be without us.
 #pragma once
 
@@ -38,7 +38,8 @@ inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
 }
 
 // In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
-// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is, and allocates (jemalloc locks).
+// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is, and allocates (jemalloc
+// locks).
 __attribute__((always_inline)) inline bool have_real() {
   return __builtin_expect(real_is_known, 1) || resolve_real_functions();
 }
@@ -129,7 +130,8 @@ struct LockWait {
   static void cancelled(void* wait) { static_cast<LockWait*>(wait)->end(PENNA_WAIT_ERROR, penna_now()); }
 };
 
-// A wait for a condition that has begun. Its lock is given back meanwhile, and held again at the end, however that comes.
+// A wait for a condition that has begun. Its lock is given back meanwhile, and held again at the end, however that
+// comes.
 struct ConditionWait {
   uint64_t lock, condition, begin;
   uint32_t stack;
@@ -224,8 +226,8 @@ __attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it
   return answer;
 }
 
-// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame. All but the usual way is
-// out of line, so that this one saves few registers.
+// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame. All but the usual
+// way is out of line, so that this one saves few registers.
 template <typename Answers, typename Try, typename Wait, typename Owner>
 __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
   const bool with_stack = tells_stack(lock);

@@ -2,11 +2,12 @@
 // Which acquisitions of a lock tell where they happened.
 //
 // Why not all: a lock that nobody waits for should cost two small records. Its first acquisitions are told with their
-// stacks (who made it, who uses it), then those that were waited for, and for a while all that follow; and the first time
-// that it is taken while another one is held, for whoever looks for two locks taken in both orders.
-// How: a byte for each lock, by the hash of its address; locks that share one are told more often than they need be, or a
-// little less. What a thread holds stands in Thread::held.
-// Invariant: nothing here is needed to count: it only chooses between records with a stack and without. Async-signal-safe.
+// stacks (who made it, who uses it), then those that were waited for, and for a while all that follow; and the first
+// time that it is taken while another one is held, for whoever looks for two locks taken in both orders.
+// How: a byte for each lock, by the hash of its address; locks that share one are told more often than they need be, or
+// a little less. What a thread holds stands in Thread::held.
+// Invariant: nothing here is needed to count: it only chooses between records with a stack and without.
+// Async-signal-safe.
 #pragma once
 
 #include <stdint.h>
@@ -56,12 +57,13 @@ __attribute__((always_inline)) inline bool tells_stack(uint64_t lock) {
   return __builtin_expect(thread.held_count != 0, 0) && is_new_order(lock);
 }
 
-// A wait for it begins, and is over. While anybody waits, a lock does not become quiet: others may take it a thousand times
-// before who sleeps has woken up.
+// A wait for it begins, and is over. While anybody waits, a lock does not become quiet: others may take it a thousand
+// times before who sleeps has woken up.
 void watch_contended(uint64_t lock);
 void watch_wait_over(uint64_t lock);
 
-// The thread wakes others: who waited for a condition asks next for the mutex, which the thread may hold. That is known in libc only.
+// The thread wakes others: who waited for a condition asks next for the mutex, which the thread may hold. That is known
+// in libc only.
 inline void watch_woken() {
   if (thread.held_count == 0) return;
   uint8_t* state = state_of_lock(thread.held[(thread.held_count - 1) % kMostHeld]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // pthread_mutex_lock and pthread_mutex_unlock of a mutex that nobody waits for.
 //
-// Why a file of its own: compiled without frame pointers and with sibling calls, each saves one register or three, and all
-// that is not usual is reached by a jump. Invariant: lock_record.h's, and such a jump leaves the stack as its caller had it.
+// Why a file of its own: compiled without frame pointers and with sibling calls, each saves one register or three, and
+// all that is not usual is reached by a jump. Invariant: lock_record.h's, and such a jump leaves the stack as its
+// caller had it.
 #include "agent/hooks/locks/mutexes.h"
 
 using namespace penna::agent;

@@ -18,8 +18,9 @@ uint32_t owner_of(const pthread_mutex_t* lock) {
 // glibc's mtx_t is a mutex of POSIX, with another name.
 uint32_t owner_of(const mtx_t* lock) { return owner_of(reinterpret_cast<const pthread_mutex_t*>(lock)); }
 
-// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have it, and who
-// waits for ever the next time. A time-out that is over tries as well. Those that inherit priorities are the kernel's to free.
+// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have
+// it, and who waits for ever the next time. A time-out that is over tries as well. Those that inherit priorities are
+// the kernel's to free.
 int try_robust(pthread_mutex_t* lock) {
   constexpr int kInherits = 32;  // of glibc's kinds
   if ((lock->__data.__kind & kInherits) != 0) return real.pthread_mutex_trylock(lock);
@@ -41,8 +42,8 @@ uint32_t owner_or_refused(const pthread_mutex_t* lock) {
   return (lock->__data.__kind & kTypes) == PTHREAD_MUTEX_ERRORCHECK && is_mine(owner) ? kRefused : owner;
 }
 
-// glibc's functions for ceilings fail in a thread that cannot be raised, and leave it as if it had been: who then calls another one gets
-// the lock. So what trying says, but that it is taken, is the answer.
+// glibc's functions for ceilings fail in a thread that cannot be raised, and leave it as if it had been: who then calls
+// another one gets the lock. So what trying says, but that it is taken, is the answer.
 template <typename Wait>
 __attribute__((noinline, cold)) int take_unusual(pthread_mutex_t* lock, Wait wait, const unwind::HookFrame* hook) {
   const bool has_ceiling = (lock->__data.__kind & kCeiling) != 0;

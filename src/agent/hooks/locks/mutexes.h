@@ -29,7 +29,8 @@ __attribute__((always_inline)) inline int try_mutex(pthread_mutex_t* lock) {
 }
 
 // The unusual ways: reached by a jump, as if their caller had called them.
-// With a stack, or options, or of an unusual kind, or not recorded at all. `with_stack`: what tells_stack() said, if it was asked.
+// With a stack, or options, or of an unusual kind, or not recorded at all. `with_stack`: what tells_stack() said, if it
+// was asked.
 int take_watched_mutex(pthread_mutex_t* lock, bool with_stack);
 // It was tried, which gave `answer`, not 0.
 int take_busy_mutex(pthread_mutex_t* lock, int answer);

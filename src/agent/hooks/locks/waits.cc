@@ -44,8 +44,8 @@ __attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
   return answer;
 }
 
-// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow. Nor does a try end a thread that was
-// cancelled, as glibc's sem_wait() and sem_timedwait() do before they look at the semaphore.
+// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow. Nor does a try end a thread that
+// was cancelled, as glibc's sem_wait() and sem_timedwait() do before they look at the semaphore.
 template <typename Wait>
 __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) {
   if (is_part_of_lock_function()) return wait();
@@ -92,8 +92,9 @@ void tell_once(const int* once, void (*function)(), Call call_it, const unwind::
   if (!call.began) wait.end(PENNA_WAIT_GOT, penna_now());  // another thread made it, perhaps one that came in between
 }
 
-// glibc notes the tid in the thread's control block before pthread_create() returns, until the thread ends; where, is not promised: so it
-// is believed when it is right for the caller. Else what the thread told of itself; 0 before its first event.
+// glibc notes the tid in the thread's control block before pthread_create() returns, until the thread ends; where, is
+// not promised: so it is believed when it is right for the caller. Else what the thread told of itself; 0 before its
+// first event.
 uint32_t tid_of(pthread_t other) {
   constexpr uintptr_t kTidPlace = 720;  // glibc 2.x on x86-64
   const auto noted = [](uintptr_t block) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines and hooks.
+// What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines and
+// hooks.
 //
 // Invariant: the frames are those of the untraced program, in their order; ours are left out.
 #include <stdint.h>

@@ -10,8 +10,8 @@
 
 namespace penna::agent {
 
-// `install` gives a negative number when it fails; with `positive_fails`, any other than 0. What this thread has recorded is handed over while it may be; what other threads have,
-// the collector finds at the end.
+// `install` gives a negative number when it fails; with `positive_fails`, any other than 0. What this thread has
+// recorded is handed over while it may be; what other threads have, the collector finds at the end.
 template <typename Install>
 auto install_filter(const void* program, Install install, bool positive_fails = false) {
   system_calls_filtered = true;

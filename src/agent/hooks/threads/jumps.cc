@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Jumps from one place of a program's stack to another, or to another stack: calls are left without exits there, and go on without
-// entries. Told to the channel while calls are recorded; nothing else of them changes.
+// Jumps from one place of a program's stack to another, or to another stack: calls are left without exits there, and go
+// on without entries. Told to the channel while calls are recorded; nothing else of them changes.
 //
-// Invariant: what saves a place (setjmp, getcontext) is left by a jump to the real function, with the caller's own registers,
-// stack and return address: that is what they save (jumps_x86_64.S).
+// Invariant: what saves a place (setjmp, getcontext) is left by a jump to the real function, with the caller's own
+// registers, stack and return address: that is what they save (jumps_x86_64.S).
 #include "agent/core/writer.h"
 #include "agent/hooks/locks/lock_calls.h"
 #include "agent/modules/real.h"
@@ -19,7 +19,8 @@ void tell_jump(penna_jump_what what, const void* buffer, const void* other) {
   write_record(PENNA_KIND_JUMP, jump, kNoClass, penna_now());
 }
 
-// Lock functions and allocators that are entered, and that this thread is in, are left, or waited in on a stack that is left.
+// Lock functions and allocators that are entered, and that this thread is in, are left, or waited in on a stack that is
+// left.
 void leave_entered() {
   thread.in_allocator = 0;
   leave_lock_calls();

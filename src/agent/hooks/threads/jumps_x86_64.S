@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that save where they were called from, or whose arguments nobody knows: told, then jumped to as if nothing were in between.
+ * Functions that save where they were called from, or whose arguments nobody knows: told, then jumped to as if nothing
+ * were in between.
  * Invariant: all registers that hold arguments, and the stack, are as the caller left them.
  */
         .text
@@ -24,7 +25,8 @@
         .cfi_adjust_cfa_offset 8
         push    %r9
         .cfi_adjust_cfa_offset 8
-        push    %rax                            /* of a variadic call: how many vector registers; and keeps the stack aligned */
+        /* of a variadic call: how many vector registers; and keeps the stack aligned */
+        push    %rax
         .cfi_adjust_cfa_offset 8
         call    penna_agent_before_\name
         mov     %rax, %r11

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// RLIMIT_AS, by libc's functions: a program that limits its address space while it runs is given as much more as the agent has of it, and
-// is told what it asked for.
+// RLIMIT_AS, by libc's functions: a program that limits its address space while it runs is given as much more as the
+// agent has of it, and is told what it asked for.
 //
-// Left out: limits that are set by a system call of the program's own, or by another process. What the program starts has the hard limit
-// as it was raised; what system(), popen() and posix_spawn() start, the other one, too.
+// Left out: limits that are set by a system call of the program's own, or by another process. What the program starts
+// has the hard limit as it was raised; what system(), popen() and posix_spawn() start, the other one, too.
 // Invariant: results and errno are those of the real function.
 #include "agent/hooks/threads/limits.h"
 

@@ -4,8 +4,8 @@
 
 namespace penna::agent {
 
-// For the time of an exec the limit is what the program asked for: what is started has none of our memory. When it fails, it is raised
-// again.
+// For the time of an exec the limit is what the program asked for: what is started has none of our memory. When it
+// fails, it is raised again.
 class LimitsAsAsked {
  public:
   LimitsAsAsked();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names that threads give themselves and each other. A thread is told with the name that it has at its first event, mostly its
-// creator's: many are named only then.
+// Names that threads give themselves and each other. A thread is told with the name that it has at its first event,
+// mostly its creator's: many are named only then.
 //
 // Left out: what is written to /proc/PID/task/TID/comm; it is seen if it comes before the first event.
 // Invariant: results and errno are those of the real function.
@@ -30,8 +30,8 @@ void copy_name(const char* name, char (&to)[16]) {
   for (size_t i = 0; i + 1 < sizeof to && name[i] != 0; ++i) to[i] = name[i];
 }
 
-// As it was given, also of a thread that has no chunk yet, where the kernel may not be asked; else a thread without one tells it with its
-// first event. `given`: if the kernel says another name, it was another thread's.
+// As it was given, also of a thread that has no chunk yet, where the kernel may not be asked; else a thread without one
+// tells it with its first event. `given`: if the kernel says another name, it was another thread's.
 void tell_own_name(const char* given) {
   penna_thread own{};
   if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
@@ -45,7 +45,8 @@ void tell_own_name(const char* given) {
   write_record(PENNA_KIND_THREAD, own, kNoClass, penna_now());
 }
 
-// Soon the instruction that reads the clock ends the process: nothing is recorded any more. Also where the kernel will not have it.
+// Soon the instruction that reads the clock ends the process: nothing is recorded any more. Also where the kernel will
+// not have it.
 void leave_clock() {
   if (process.channel == nullptr || armed() == kStarted) return;
   stop_recording();
@@ -54,7 +55,8 @@ void leave_clock() {
   process.channel->counters.clock_forbidden = 1;
 }
 
-// It was there to be named; by now it may have ended, as far as its namer lets it. One without an event tells its name with the first.
+// It was there to be named; by now it may have ended, as far as its namer lets it. One without an event tells its name
+// with the first.
 void tell_name_of_other(pthread_t which, const char* name) {
   constexpr uint32_t kAnyClass = (1u << PENNA_CLASS_COUNT) - 1;
   if (process.channel == nullptr || (armed() & kAnyClass) == 0) return;
