@@ -44,6 +44,17 @@ union ControlWithSender {
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
 };
 
+// The header of a message of `part`, with `control` for what comes or goes beside it; points to both.
+template <typename AnyControl>
+msghdr message_of(iovec* part, AnyControl* control) {
+  msghdr message{};
+  message.msg_iov = part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof *control;
+  return message;
+}
+
 // 0: there is none, or it cannot be told.
 uint32_t parent_of(uint32_t pid) {
   const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
@@ -82,11 +93,7 @@ std::string executable_of(uint32_t pid) {
 Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
   iovec part{hello, sizeof *hello};
   ControlWithSender control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
+  msghdr message = message_of(&part, &control);
   ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   std::vector<Fd> came;
   for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
@@ -111,11 +118,7 @@ Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
 bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std::initializer_list<int> descriptors) {
   iovec part{const_cast<void*>(bytes), size};
   Control control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
+  msghdr message = message_of(&part, &control);
   control.header.cmsg_level = SOL_SOCKET;
   control.header.cmsg_type = SCM_RIGHTS;
   control.header.cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));

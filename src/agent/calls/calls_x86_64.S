@@ -67,44 +67,35 @@
         mov     -48(%rsp), %rdi
 .endm
 
-/* Calls function(rdi, rsi, rdx) of C++ with everything kept that KEEP has not; rax comes back. */
-.macro ASK function
+/* Pushes the integer registers that KEEP does not save, below what KEEP fills of the red zone; DROP pops them. */
+.macro HOLD
         lea     -56(%rsp), %rsp
         .cfi_adjust_cfa_offset 56
-        push    %r8
+        .irp    register, r8, r9, r10, r11
+        push    %\register
         .cfi_adjust_cfa_offset 8
-        push    %r9
-        .cfi_adjust_cfa_offset 8
-        push    %r10
-        .cfi_adjust_cfa_offset 8
-        push    %r11
-        .cfi_adjust_cfa_offset 8
-        lea     \function(%rip), %rcx
-        call    penna_point_preserving
-        pop     %r11
+        .endr
+.endm
+.macro DROP
+        .irp    register, r11, r10, r9, r8
+        pop     %\register
         .cfi_adjust_cfa_offset -8
-        pop     %r10
-        .cfi_adjust_cfa_offset -8
-        pop     %r9
-        .cfi_adjust_cfa_offset -8
-        pop     %r8
-        .cfi_adjust_cfa_offset -8
+        .endr
         lea     56(%rsp), %rsp
         .cfi_adjust_cfa_offset -56
 .endm
 
+/* Calls function(rdi, rsi, rdx) of C++ with everything kept that KEEP has not; rax comes back. */
+.macro ASK function
+        HOLD
+        lea     \function(%rip), %rcx
+        call    penna_point_preserving
+        DROP
+.endm
+
 /* Calls function(CallRegisters of call_values.h, rsi) of C++; the rest as ASK. */
 .macro ASK_WITH_REGISTERS function
-        lea     -56(%rsp), %rsp
-        .cfi_adjust_cfa_offset 56
-        push    %r8
-        .cfi_adjust_cfa_offset 8
-        push    %r9
-        .cfi_adjust_cfa_offset 8
-        push    %r10
-        .cfi_adjust_cfa_offset 8
-        push    %r11
-        .cfi_adjust_cfa_offset 8
+        HOLD
         lea     -64(%rsp), %rsp
         .cfi_adjust_cfa_offset 64
         .irp    number, 0, 1, 2, 3, 4, 5, 6, 7
@@ -115,16 +106,7 @@
         call    penna_point_preserving
         lea     64(%rsp), %rsp
         .cfi_adjust_cfa_offset -64
-        pop     %r11
-        .cfi_adjust_cfa_offset -8
-        pop     %r10
-        .cfi_adjust_cfa_offset -8
-        pop     %r9
-        .cfi_adjust_cfa_offset -8
-        pop     %r8
-        .cfi_adjust_cfa_offset -8
-        lea     56(%rsp), %rsp
-        .cfi_adjust_cfa_offset -56
+        DROP
 .endm
 
 /* rax caller, rcx resume -> rsi its link; else to `unknown`. As find() in return_trampolines.cc. */

@@ -35,9 +35,25 @@ struct Descriptor {
 
 // With room for as many descriptors as one message has.
 constexpr int kMostDescriptors = 2;
-union Control {
-  cmsghdr header;
-  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+
+// One buffer with room for descriptors beside it, as sendmsg and recvmsg take it.
+struct Message {
+  Message(void* bytes, size_t size) : part{bytes, size} {
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = room;
+    header.msg_controllen = sizeof room;
+  }
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  long address() const { return reinterpret_cast<long>(&header); }
+
+  // Where the kernel puts descriptors, or takes them from.
+  cmsghdr& control() { return *reinterpret_cast<cmsghdr*>(room); }
+
+  iovec part;
+  msghdr header{};
+  alignas(cmsghdr) char room[CMSG_SPACE(kMostDescriptors * sizeof(int))] = {};
 };
 
 // A signal may interrupt the wait, and be handled: it then begins anew, but not without an end.
@@ -85,18 +101,12 @@ long connect_to(const char* path) {
 
 // Receives `bytes` bytes and so many descriptors. False: something else came, and none is open.
 bool receive_with_descriptors(long socket, void* to, long bytes, int* fds, int count) {
-  iovec part{to, static_cast<size_t>(bytes)};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
-  long got = uninterrupted(
-      [&] { return sys(SYS_recvmsg, socket, reinterpret_cast<long>(&message), MSG_CMSG_CLOEXEC | MSG_WAITALL); });
-  if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return false;
-  const int came = static_cast<int>((control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int));
-  const int* descriptors = reinterpret_cast<const int*>(CMSG_DATA(&control.header));
+  Message message(to, static_cast<size_t>(bytes));
+  const cmsghdr& control = message.control();
+  long got = uninterrupted([&] { return sys(SYS_recvmsg, socket, message.address(), MSG_CMSG_CLOEXEC | MSG_WAITALL); });
+  if (message.header.msg_controllen < CMSG_LEN(sizeof(int)) || control.cmsg_type != SCM_RIGHTS) return false;
+  const int came = static_cast<int>((control.cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  const int* descriptors = reinterpret_cast<const int*>(CMSG_DATA(&control));
   const bool good = got == bytes && came == count;
   for (int i = 0; i < came; ++i) {
     if (good)
@@ -125,19 +135,14 @@ bool receive_config(long socket, penna_config* config, SharedPages* pages) {
 }
 
 bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
-  iovec part{const_cast<penna_hello*>(&hello), sizeof hello};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = &control;
-  message.msg_controllen = sizeof control;
-  control.header.cmsg_level = SOL_SOCKET;
-  control.header.cmsg_type = SCM_RIGHTS;
-  control.header.cmsg_len = CMSG_LEN(sizeof(int));
+  Message message(const_cast<penna_hello*>(&hello), sizeof hello);
+  cmsghdr& control = message.control();
+  control.cmsg_level = SOL_SOCKET;
+  control.cmsg_type = SCM_RIGHTS;
+  control.cmsg_len = CMSG_LEN(sizeof(int));
   int fd = static_cast<int>(channel_fd);
-  __builtin_memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-  return sys(SYS_sendmsg, socket, reinterpret_cast<long>(&message), MSG_NOSIGNAL) == sizeof hello;
+  __builtin_memcpy(CMSG_DATA(&control), &fd, sizeof fd);
+  return sys(SYS_sendmsg, socket, message.address(), MSG_NOSIGNAL) == sizeof hello;
 }
 
 // The recorder looks at who we are, while we still are it, and then says so.
