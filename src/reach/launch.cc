@@ -46,8 +46,8 @@ void become(const std::vector<std::string>& command, std::string preload, const 
 
 }  // namespace
 
-Result<Launch> Launch::prepare(const std::vector<std::string>& command, const std::string& preload,
-                               const std::string& socket_path, const sigset_t& signals) {
+Result<std::unique_ptr<Carrier>> Launch::prepare(const std::vector<std::string>& command, const std::string& preload,
+                                                 const std::string& socket_path, const sigset_t& signals) {
   int go[2], result[2];
   if (::pipe2(go, O_CLOEXEC) != 0) return Error{fmt::format("cannot make a pipe: {}", errno_text(errno))};
   Fd go_reading(go[0]), go_writing(go[1]);
@@ -66,13 +66,13 @@ Result<Launch> Launch::prepare(const std::vector<std::string>& command, const st
     (void)!::write(result_writing.get(), &cause, sizeof cause);
     ::_exit(127);
   }
-  Launch launch;
-  launch.name_ = command[0];
-  launch.pid_ = pid;
-  launch.pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  launch.go_ = std::move(go_writing);
-  launch.result_ = std::move(result_reading);
-  return launch;
+  std::unique_ptr<Launch> launch(new Launch);
+  launch->command_ = command;
+  launch->pid_ = pid;
+  launch->pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  launch->go_ = std::move(go_writing);
+  launch->result_ = std::move(result_reading);
+  return std::unique_ptr<Carrier>(std::move(launch));
 }
 
 Launch::~Launch() {
@@ -81,14 +81,21 @@ Launch::~Launch() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-bool Launch::start(LaunchError* error) {
+bool Launch::start(CarrierError* error) {
   (void)!::write(go_.get(), "", 1);
   go_.reset();
   int cause = 0;
   if (read_retrying(result_.get(), &cause, sizeof cause) != static_cast<ssize_t>(sizeof cause)) return true;
   ::waitpid(pid_, nullptr, 0);
-  *error = {cause == ENOENT ? 127 : 126, fmt::format("cannot run {}: {}", name_, errno_text(cause))};
+  *error = {cause == ENOENT ? 127 : 126, fmt::format("cannot run {}: {}", command_[0], errno_text(cause))};
   return false;
+}
+
+int Launch::wait() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 }  // namespace penna

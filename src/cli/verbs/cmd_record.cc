@@ -3,9 +3,7 @@
 #include "cli/verbs/cmd_record.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,11 +17,11 @@
 #include "base/say.h"
 #include "cli/call_plans.h"
 #include "cli/end_like.h"
+#include "cli/follow.h"
 #include "cli/options/arguments.h"
 #include "cli/record_notes.h"
 #include "cli/shown_names.h"
 #include "cli/signal_relay.h"
-#include "collect/arrivals.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/control_server.h"
@@ -53,9 +51,10 @@ Result<std::string> find_agent() {
 
 // CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not
 // be overwritten.
-Result<RecordingWriter> create_recording(const RecordOptions& options, pid_t pid) {
+Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
+                                         pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
-  const std::string name = std::filesystem::path(options.command[0]).filename().string();
+  const std::string name = std::filesystem::path(command[0]).filename().string();
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
   const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
@@ -71,87 +70,6 @@ void use_more_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// How often it is looked whether a process may still meet us, when nobody else is left.
-constexpr int kLookMs = 50;
-
-int reap(const Launch& program, SignalRelay& signals) {
-  int status = 0;
-  while (::waitpid(program.pid(), &status, 0) < 0 && errno == EINTR) {
-  }
-  signals.hang_up();
-  return status;
-}
-
-// How the recording came to its end.
-struct Outcome {
-  int status = 0;        // the program's wait status
-  bool hurried = false;  // a signal has told us to stop
-  bool goes_on = false;  // the program has not ended: the recording has, by -T FUNC@finish
-};
-
-// Waits until the program and all recorded processes that it has started have ended, or until we are told to stop.
-// The status of a program that has outlived what was to end it is as if it had ended by that. `finished_fd`:
-// Collector::finished_fd().
-Outcome follow(Server& server, ControlServer& control, Silencer* silencer, const Doorbell& doorbell, int finished_fd,
-               SignalRelay& signals, const Launch& program, const std::string& socket_path, bool quiet) {
-  int status = 0;
-  bool running = true, told = false;
-  for (;;) {
-    const bool alone = !running && server.living() == 0;
-    std::vector<Fd> arrivals;
-    if (alone && doorbell.expected() != 0)
-      arrivals = find_arrivals(socket_path, doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
-    if (alone && arrivals.empty()) return {status};
-    pollfd fds[] = {{server.fd(), POLLIN, 0},
-                    {signals.fd(), POLLIN, 0},
-                    {running ? program.pidfd() : -1, POLLIN, 0},
-                    {control.fd(), POLLIN, 0},
-                    {silencer != nullptr ? silencer->fd() : -1, POLLIN, 0},
-                    {alone ? arrivals.front().get() : -1, POLLIN, 0},
-                    {finished_fd, POLLIN, 0}};
-    int ready = ::poll(fds, std::size(fds),
-                       alone || (running && signals.insists()) ? kLookMs
-                       : running || told                       ? -1
-                                                               : 1000);
-    if (ready == 0 && !running && !told && !alone) {
-      told = true;
-      if (!quiet)
-        say(fmt::format(
-            "the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
-            server.living()));
-    }
-    server.work();
-    if ((fds[3].revents & POLLIN) != 0) control.work();
-    if (silencer != nullptr && (fds[4].revents & POLLIN) != 0) silencer->work();
-    if (running)
-      signals.hand_on(program.pid());
-    else if (signals.told_to_end())
-      return {status, true};
-    if (running && (fds[2].revents & POLLIN) != 0) {
-      server.work();  // looks at how it ended, before the wait below takes that away
-      status = reap(program, signals);
-      running = false;
-    }
-    if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
-    if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
-      if (!quiet)
-        say("the command has outlived the signals that were to end it: it goes on, and is not recorded any more");
-      return {outlived, true};
-    }
-  }
-}
-
-// The recording has ended, and the program has not: it gets its signals until it does. Its status, as of Outcome.
-int follow_unrecorded(const Launch& program, SignalRelay& signals) {
-  for (;;) {
-    pollfd fds[] = {{signals.fd(), POLLIN, 0}, {program.pidfd(), POLLIN, 0}};
-    (void)::poll(fds, std::size(fds), signals.insists() ? kLookMs : -1);
-    signals.hand_on(program.pid());
-    if ((fds[1].revents & POLLIN) != 0) return reap(program, signals);
-    if (const int outlived = signals.outlived(); outlived != 0) return outlived;
-  }
-}
-
 // Ticks a nanosecond, measured for a moment where it matters.
 double clock_rate(const FilterOptions& filter) {
   if (!needs_clock(filter)) return 1;
@@ -161,6 +79,12 @@ double clock_rate(const FilterOptions& filter) {
   const ClockTriplet end = read_clocks();
   const auto ns = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
   return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
+}
+
+// The way in that the options ask for.
+Result<std::unique_ptr<Carrier>> choose_carrier(const RecordOptions& options, const std::string& agent,
+                                                const std::string& socket_path, const sigset_t& signals) {
+  return Launch::prepare(options.command, preload_for(options.command[0], agent), socket_path, signals);
 }
 
 SnapshotRules snapshots_of(const RecordOptions& options) {
@@ -183,14 +107,14 @@ int cmd_record(const RecordOptions& options) {
   std::optional<SocketDirectory> directory(std::in_place);
   auto socket_path = directory->create();
   if (!socket_path) return fail(socket_path.error().text);
-  auto program =
-      Launch::prepare(options.command, preload_for(options.command[0], *agent), *socket_path, signals->before());
-  if (!program) return fail(program.error().text);
+  const auto carried = choose_carrier(options, *agent, *socket_path, signals->before());
+  if (!carried) return fail(carried.error().text);
+  Carrier& carrier = **carried;
   use_more_descriptors();
-  auto writer = create_recording(options, program->pid());
+  auto writer = create_recording(options, carrier.command(), carrier.pid());
   if (!writer) return fail(writer.error().text);
   std::string path = writer->path();
-  (void)writer->write_session(describe_session(options, options.command));
+  (void)writer->write_session(describe_session(options, carrier.command()));
 
   ClockTriplet start = read_clocks();
   const double ticks_per_ns = clock_rate(options.filter);
@@ -211,11 +135,11 @@ int cmd_record(const RecordOptions& options) {
   auto control = ControlServer::listen(*socket_path, **server, collector, ask_process);
   if (!control) return fail(control.error().text);
   SymbolOptions names;
-  names.rank = rank_of_names(describe_session(options, options.command), {});
+  names.rank = rank_of_names(describe_session(options, carrier.command()), {});
   const std::unique_ptr<SymbolSource> symbols = make_symbol_source(names);
   std::optional<LiveView> live;
   if (options.live) {
-    live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, options.command), start,
+    live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, carrier.command()), start,
                  *symbols, 1,
                  LiveFilter::make(live_rules(options.filter, ticks_per_ns), *Where::parse_all(options.conditions),
                                   options.threads));
@@ -227,17 +151,18 @@ int cmd_record(const RecordOptions& options) {
   if (!silencer) return fail(silencer.error().text);
   if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
-  LaunchError trouble;
-  if (!program->start(&trouble)) {
+  CarrierError trouble;
+  if (!carrier.start(&trouble)) {
     (void)collector.stop();
     remove_own_file(path);
     say(trouble.text);
     return trouble.exit_code;
   }
-  Outcome outcome = follow(**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *signals, *program,
-                           *socket_path, options.quiet);
+  Outcome outcome =
+      follow(carrier, {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path}, *signals,
+             options.quiet);
   std::string unrecorded;
-  if (!(*server)->has_met(static_cast<uint32_t>(program->pid()))) unrecorded = why_unrecorded(options.command[0]);
+  if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
   const std::string refused = note_refused(planner, collector);
   const std::string without_locks = note_locks(planner, collector);
@@ -273,7 +198,7 @@ int cmd_record(const RecordOptions& options) {
     server->reset();
     directory.reset();
     { const Doorbell no_bell = std::move(*doorbell); }
-    outcome.status = follow_unrecorded(*program, *signals);
+    outcome.status = follow_unrecorded(carrier, *signals);
   }
   signals->end();
   return end_like(outcome.status);

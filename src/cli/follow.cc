@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// See follow.h.
+#include "cli/follow.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <iterator>
+#include <vector>
+
+#include "base/say.h"
+#include "collect/arrivals.h"
+
+namespace penna {
+namespace {
+
+// How often it is looked whether a process may still meet us, when nobody else is left.
+constexpr int kLookMs = 50;
+
+int reap(Carrier& carrier, SignalRelay& signals) {
+  const int status = carrier.wait();
+  signals.hang_up();
+  return status;
+}
+
+}  // namespace
+
+Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, bool quiet) {
+  Server& server = served.server;
+  int status = 0;
+  bool running = true, told = false;
+  for (;;) {
+    const bool alone = !running && server.living() == 0;
+    std::vector<Fd> arrivals;
+    if (alone && served.doorbell.expected() != 0)
+      arrivals =
+          find_arrivals(served.socket_path, served.doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
+    if (alone && arrivals.empty()) return {status};
+    pollfd fds[] = {{server.fd(), POLLIN, 0},
+                    {signals.fd(), POLLIN, 0},
+                    {running ? carrier.pidfd() : -1, POLLIN, 0},
+                    {served.control.fd(), POLLIN, 0},
+                    {served.silencer != nullptr ? served.silencer->fd() : -1, POLLIN, 0},
+                    {alone ? arrivals.front().get() : -1, POLLIN, 0},
+                    {served.finished_fd, POLLIN, 0}};
+    int ready = ::poll(fds, std::size(fds),
+                       alone || (running && signals.insists()) ? kLookMs
+                       : running || told                       ? -1
+                                                               : 1000);
+    if (ready == 0 && !running && !told && !alone) {
+      told = true;
+      if (!quiet)
+        say(fmt::format(
+            "the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
+            server.living()));
+    }
+    server.work();
+    if ((fds[3].revents & POLLIN) != 0) served.control.work();
+    if (served.silencer != nullptr && (fds[4].revents & POLLIN) != 0) served.silencer->work();
+    if (running)
+      signals.hand_on(carrier.pid());
+    else if (signals.told_to_end())
+      return {status, true};
+    if (running && (fds[2].revents & POLLIN) != 0) {
+      server.work();  // looks at how it ended, before the wait below takes that away
+      status = reap(carrier, signals);
+      running = false;
+    }
+    if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
+    if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
+      if (!quiet)
+        say("the command has outlived the signals that were to end it: it goes on, and is not recorded any more");
+      return {outlived, true};
+    }
+  }
+}
+
+int follow_unrecorded(Carrier& carrier, SignalRelay& signals) {
+  for (;;) {
+    pollfd fds[] = {{signals.fd(), POLLIN, 0}, {carrier.pidfd(), POLLIN, 0}};
+    (void)::poll(fds, std::size(fds), signals.insists() ? kLookMs : -1);
+    signals.hand_on(carrier.pid());
+    if ((fds[1].revents & POLLIN) != 0) return reap(carrier, signals);
+    if (const int outlived = signals.outlived(); outlived != 0) return outlived;
+  }
+}
+
+}  // namespace penna
