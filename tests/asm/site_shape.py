@@ -2,23 +2,19 @@
 # SPDX-License-Identifier: MIT
 """A disabled point is two nops. Each function of points.h is compared with its reference, in which the point is a nop that
 names the same operands (all that an SDT note asks for): apart from nops the same instructions must remain. A lazy point is a
-nop and a test of its semaphore; a trigger is a nop. What aligns a slot are prefixes of its own instruction. In C by clang before 17, without PENNA_ASM_GOTO, each slot is also
-the flag that stands in for asm goto: clc, and a jump that is not taken. The end of a span in C tests a variable that is 0 while the
+nop and a test of its semaphore; a trigger is a nop. What aligns a slot are prefixes of its own instruction. The end of a span in C tests a variable that is 0 while the
 point is off. Optimisers see that; gcc 14 -Os does not, and clears it (xor, jmp) and tests it (test, je)."""
-import re
 from collections import Counter
 
-from matrix import COMPILERS, Workspace, disassemble, expect, finish, run
+from matrix import COMPILERS, Workspace, disassemble, expect, finish
 
 SLOT, PAD = bytes.fromhex('0f1f440050'), b'\x2e'
 FUNCTIONS = ('none', 'two', 'three_live', 'vectors', 'loop', 'red_zone', 'constant', 'span', 'lazy', 'trigger')
-WITHOUT_SPAN = [function for function in FUNCTIONS if function != 'span']  # what PENNA_ASM_GOTO is for
-BY_FLAG = int(re.search(r'version (\d+)', run('clang', '--version'))[1]) < 17  # in C
 
 
 def reachable(code, function):
-    """The instructions that a disabled point leaves reachable: nothing jumps to a cold block but the armed slot, or what looks at its flag,
-    or at the variable of a span, the only one that shape_span tests."""
+    """The instructions that a disabled point leaves reachable: nothing jumps to a cold block but the armed slot, or what looks at
+    the variable of a span, the only one that shape_span tests."""
     at = {line[0]: index for index, line in enumerate(code)}
     seen, work = set(), [0]
     while work:
@@ -27,11 +23,10 @@ def reachable(code, function):
             continue
         seen.add(index)
         mnemonic, operands = code[index][2], code[index][3]
-        by_flag = mnemonic == 'jb' and is_slot(code[index - 1][1])
         by_semaphore = mnemonic == 'jne' and code[index - 1][2] == 'cmpw'
         of_span = function == 'span' and code[index - 1][2] == 'test'
         by_span = of_span and mnemonic == 'jne'
-        if mnemonic.startswith('j') and not by_flag and not by_semaphore and not by_span:
+        if mnemonic.startswith('j') and not by_semaphore and not by_span:
             target = operands.split()[0]
             if not target.startswith('*') and int(target, 16) in at:
                 work.append(at[int(target, 16)])
@@ -52,14 +47,6 @@ def working(code, function):
     return [line[2] for line in reachable(code, function) if not is_nop(line[2], line[3])]
 
 
-def without_flag(label, code, function):
-    """The same, with `clc` and `jb` around each slot taken out, which must be there."""
-    index = next(i for i, line in enumerate(code) if is_slot(line[1]))
-    around = next((line[2] for line in reversed(code[:index]) if not is_nop(line[2], line[3])), ''), code[index + 1][2]
-    expect(around == ('clc', 'jb'), f'{label}: around the slot {around}')
-    return [mnemonic for mnemonic in working(code, function) if mnemonic not in ('clc', 'jb')]
-
-
 def slack(family, optimisation, function):
     """How many instructions the compiler may choose differently. gcc -Os leaves the cold block in line, and jumps over it;
     clang makes `lea` an `add` and a `mov` when the operand has a use in the cold block, too."""
@@ -77,8 +64,7 @@ def check_slot(label, code):
 
 
 def check_hot_path(label, function, with_point, reference, allowed):
-    by_flag = BY_FLAG and label.startswith('clang c ') and 'PENNA_ASM_GOTO' not in label
-    mine = without_flag(label, with_point, function) if by_flag else working(with_point, function)
+    mine = working(with_point, function)
     theirs = working(reference, function)
     if function == 'lazy':  # its price: the semaphore is looked at
         expect('cmpw jne' in ' '.join(mine), f'{label}: no test of the semaphore: {mine}')
@@ -96,14 +82,13 @@ def check_hot_path(label, function, with_point, reference, allowed):
 
 def main():
     with Workspace() as space:
-        for family, language, *more in (*COMPILERS, ('clang', 'c', '-DPENNA_ASM_GOTO')):
+        for family, language in COMPILERS:
             for optimisation in ('-O2', '-Os', '-O3'):
-                options = [optimisation, '-c', '-fno-unroll-loops', '-DLIBRARY', *more]
+                options = [optimisation, '-c', '-fno-unroll-loops', '-DLIBRARY']
                 with_points = space.build(family, language, options, 'with.o')
                 reference = space.build(family, language, options + ['-DREFERENCE'], 'reference.o')
-                by_goto = family == 'clang' and language == 'c' and (more or not BY_FLAG)
-                for function in WITHOUT_SPAN if by_goto else FUNCTIONS:
-                    label = ' '.join((family, language, optimisation, *more, f'shape_{function}'))
+                for function in FUNCTIONS:
+                    label = ' '.join((family, language, optimisation, f'shape_{function}'))
                     code = disassemble(with_points, f'shape_{function}')
                     check_slot(label, code)
                     check_hot_path(label, function, code, disassemble(reference, f'shape_{function}'),

@@ -33,7 +33,6 @@
   "adrp x16, " semaphore "\n ldrh " register ", [x16, :lo12:" semaphore "]\n"
 #define PENNA_ASM_IF_HEARD(semaphore, label)                                   \
   PENNA_ASM_LOAD_SEMAPHORE("w16", semaphore) "cbnz w16, " label "\n"
-#define PENNA_HEARD_SCRATCH "x16"
 #define PENNA_HEARD_CLOBBERS "x16"
 
 #define PENNA_ASM_STATE(symbol) PENNA_ASM_LOAD_ADDRESS("x16", symbol)
@@ -91,14 +90,6 @@
   " ldp x8, x9, [sp, #64]\n ldp x6, x7, [sp, #48]\n ldp x4, x5, [sp, #32]\n"   \
   " ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #144\n mov x15, x16\n br x17\n" \
   ".size " symbol ", . - " symbol "\n"
-
-/* A register is the flag: clang 14 knows no flag outputs here. */
-#define PENNA_FLAG_OUTPUT "=r"
-#define PENNA_ASM_LOWER_FLAG "mov %w0, #0\n"
-#define PENNA_ASM_RAISE_FLAG "mov %w0, #1\n"
-#define PENNA_ASM_JUMP "b "
-#define PENNA_HEARD_OUTPUT "=r"
-#define PENNA_ASM_TEST_HEARD(semaphore) PENNA_ASM_LOAD_SEMAPHORE("%w0", semaphore)
 /* clang-format on */
 
 /* Position-independent code takes symbols only by S. */

@@ -25,11 +25,9 @@
 #ifdef __PIC__
 #define PENNA_ASM_IF_HEARD(semaphore, label)                                   \
   PENNA_ASM_HERE("%%ecx") "cmpw $0, " semaphore " - 2b(%%ecx)\njne " label "\n"
-#define PENNA_HEARD_SCRATCH "ecx"
 #define PENNA_HEARD_CLOBBERS "ecx", "cc"
 #else
 #define PENNA_ASM_IF_HEARD(semaphore, label) "cmpw $0, " semaphore "\njne " label "\n"
-#define PENNA_HEARD_SCRATCH
 #define PENNA_HEARD_CLOBBERS "cc"
 #endif
 
@@ -76,13 +74,6 @@
   " sub $8, %esp\n push %edx\n push %eax\n call " function "\n"               \
   " mov %eax, %edx\n mov %ebp, %esp\n pop %ebp\n pop %ecx\n jmp *%ecx\n"      \
   ".size " symbol ", . - " symbol "\n"
-
-#ifdef __PIC__
-#define PENNA_ASM_TEST_HEARD(semaphore)                                        \
-  PENNA_ASM_HERE("%%ecx") "cmpw $0, " semaphore " - 2b(%%ecx)\n"
-#else
-#define PENNA_ASM_TEST_HEARD(semaphore) "cmpw $0, " semaphore "\n"
-#endif
 /* clang-format on */
 
 /* gcc takes a symbol in position-independent code only as "anything", and prints it only so. */

@@ -18,8 +18,6 @@
  *                                         from a cold block into the recorder: penna_point_entries in point_abi.h
  *   PENNA_ASM_ADDRESS(symbol, operand)    the address of a symbol of this module
  *   PENNA_SDT_OPERAND, PENNA_SDT_NAME, PENNA_SDT_AT   how an argument is passed and named in the note
- *   PENNA_FLAG_OUTPUT, PENNA_ASM_LOWER_FLAG, PENNA_ASM_RAISE_FLAG, PENNA_ASM_JUMP, PENNA_HEARD_OUTPUT,
- *   PENNA_ASM_TEST_HEARD                  the same without asm goto: see PENNA_SLOT_BY_FLAG in detail/site_asm.h
  */
 #ifndef PENNA_ARCH_POINT_H
 #define PENNA_ARCH_POINT_H

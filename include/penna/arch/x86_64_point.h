@@ -14,8 +14,7 @@
 /* clang-format off */
 #define PENNA_ASM_POINTER ".quad "
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_X86_64_NONE, " symbol "\n"
-#define PENNA_ASM_IF_HEARD(semaphore, label) PENNA_ASM_TEST_HEARD(semaphore) "jne " label "\n"
-#define PENNA_HEARD_SCRATCH
+#define PENNA_ASM_IF_HEARD(semaphore, label) "cmpw $0, " semaphore "(%%rip)\njne " label "\n"
 #define PENNA_HEARD_CLOBBERS "cc"
 
 /* Asks for room in `record`; see penna_point_entries. `state`: assembly that puts the state's address into rax, with what
@@ -65,8 +64,6 @@
 /* The address of a function of the agent's; 0: it is not there. */
 #define PENNA_ASM_AGENT_FUNCTION(symbol, address)                              \
   __asm__(".weak " symbol "\n mov " symbol "@GOTPCREL(%%rip), %0" : "=r"(address))
-
-#define PENNA_ASM_TEST_HEARD(semaphore) "cmpw $0, " semaphore "(%%rip)\n"
 /* clang-format on */
 
 #define PENNA_SYMBOL_CONSTRAINT "i"

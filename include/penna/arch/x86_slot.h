@@ -38,13 +38,6 @@ PENNA_C_CODE_BEGIN
 #define PENNA_ASM_PROBE_NOP    "nop\n"
 /* For optimised uprobes of kernels to come: a nop that they can turn into a call without touching the red zone. */
 #define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"
-
-/* Where the compiler has no use for asm goto: the slot jumps to a stub behind the function, which raises a flag. */
-#define PENNA_FLAG_OUTPUT "=@ccc"
-#define PENNA_ASM_LOWER_FLAG "clc\n"
-#define PENNA_ASM_RAISE_FLAG "stc\n"
-#define PENNA_ASM_JUMP "jmp "
-#define PENNA_HEARD_OUTPUT "=@ccne"
 /* clang-format on */
 
 /* Stores are seen by the core that made them as soon as it jumps. */

@@ -128,11 +128,10 @@
  * PENNA_IF_ARMED(...) statement: runs it when the slot jumps. PENNA_IF_HEARD: when it jumps, or a tool counts up the
  * semaphore; PENNA_BY_SLOT(id) tells the two apart. Operands must be constants.
  *   C       asm goto, with the label in front of the cold block.
- *   C++     clang before 17 takes every asm goto of a function to jump to every label of it, across the constructors of
- *           locals: so the slot is inside a function of its own, which is inlined.
- *   C with clang before 17 (the same, across variables with a cleanup or of variable length; a PENNA_SPAN is one): a stub
- *           behind the function raises a flag. This costs two instructions in front of the cold block's jump. With
- *           PENNA_ASM_GOTO defined: asm goto, for files whose functions have no such variables beside several points. */
+ *   clang before 17 takes every asm goto of a function to jump to every label of it, across constructors, variables with a
+ *           cleanup (a PENNA_SPAN is one) and variable length arrays, and refuses that. So the slot lies where it does not
+ *           look: in C++ inside a function of its own, which is inlined; in C inside the length of an array type that
+ *           something is cast to, which is evaluated like any other expression. */
 #ifdef __cplusplus
 #define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
   struct penna_site_##id {                                                                                           \
@@ -160,30 +159,28 @@
   if (const int penna_heard_##id = penna_site_##id::heard(); __builtin_expect(penna_heard_##id, 0))
 #define PENNA_BY_SLOT(id) (penna_heard_##id == 1)
 
-#elif defined(__clang__) && __clang_major__ < 17 && !defined(PENNA_ASM_GOTO)
-#define PENNA_SLOT_BY_FLAG 1
-#define PENNA_SLOT_FLAG(id, state, more, ...)                                                                              \
-  int penna_armed_##id;                                                                                              \
-  __asm__ inline volatile(PENNA_ASM_LOWER_FLAG                                                                       \
-                          PENNA_ASM_SITE(state, more, ".Lpenna_cold_%=")                                                   \
-                          ".Lpenna_back_%=:\n"                                                                       \
-                          ".subsection 1\n"                                                                          \
-                          ".Lpenna_cold_%=: " PENNA_ASM_RAISE_FLAG PENNA_ASM_JUMP ".Lpenna_back_%=\n"                \
-                          ".previous\n"                                                                              \
-                          : PENNA_FLAG_OUTPUT(penna_armed_##id) : __VA_ARGS__);
+#elif defined(__clang__) && __clang_major__ < 17
+#define PENNA_UNSEEN(statements)                                                                                     \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wvla\"")                                     \
+  (void)(char(*)[__extension__({ statements 1; })])0;                                                                \
+  _Pragma("clang diagnostic pop")
 #define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
-  PENNA_SLOT_FLAG(id, state, more, __VA_ARGS__)                                                                            \
-  if (__builtin_expect(penna_armed_##id, 0))
+  int penna_armed_by_##id = 0;                                                                                       \
+  PENNA_UNSEEN(                                                                                                      \
+      __asm__ inline volatile goto(PENNA_ASM_SITE(state, more, "%l[penna_armed_" #id "]")                                  \
+                                   : : __VA_ARGS__ : : penna_armed_##id);                                                  \
+      if (0) penna_armed_##id: penna_armed_by_##id = 1;)                                                             \
+  if (__builtin_expect(penna_armed_by_##id, 0))
 #define PENNA_IF_HEARD(id, state, semaphore, ...)                                                                    \
-  PENNA_SLOT_FLAG(id, state, "", __VA_ARGS__)                                                                        \
-  if (__builtin_expect(penna_armed_##id, 0) || __builtin_expect(PENNA_IS_HEARD(semaphore), 0))
-#define PENNA_IS_HEARD(semaphore)                                                                                    \
-  __extension__({                                                                                                    \
-    int penna_heard;                                                                                                 \
-    __asm__ volatile(PENNA_ASM_TEST_HEARD(semaphore) : PENNA_HEARD_OUTPUT(penna_heard) : : PENNA_HEARD_SCRATCH);     \
-    penna_heard;                                                                                                     \
-  })
-#define PENNA_BY_SLOT(id) penna_armed_##id
+  int penna_heard_by_##id = 0;                                                                                       \
+  PENNA_UNSEEN(                                                                                                      \
+      __asm__ inline volatile goto(PENNA_ASM_SITE(state, "", "%l[penna_armed_" #id "]")                                    \
+                                   PENNA_ASM_IF_HEARD(semaphore, "%l[penna_heard_" #id "]")                          \
+                                   : : __VA_ARGS__ : PENNA_HEARD_CLOBBERS : penna_armed_##id, penna_heard_##id);           \
+      if (0) penna_armed_##id: penna_heard_by_##id = 1;                                                              \
+      if (0) penna_heard_##id: penna_heard_by_##id = 2;)                                                             \
+  if (__builtin_expect(penna_heard_by_##id, 0))
+#define PENNA_BY_SLOT(id) (penna_heard_by_##id == 1)
 
 #else
 #ifdef __clang__
