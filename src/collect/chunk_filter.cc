@@ -130,6 +130,17 @@ void ChunkFilter::weigh() {
 std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
                                             const std::function<void()>& look_elsewhere) {
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
+  const penna_chunk header = header_of(chunk);
+  if (const auto ahead = ahead_.find(header.thread_serial);
+      ahead != ahead_.end() && ahead->second.sequence <= header.sequence) {
+    if (ahead->second.thread) (void)share_.weigh(ahead->second.thread->weight, 0);
+    ahead_.erase(ahead);
+  }
+  return sift(chunk, look_elsewhere);
+}
+
+std::span<const uint8_t> ChunkFilter::sift(std::span<const uint8_t> chunk,
+                                           const std::function<void()>& look_elsewhere) {
   look_elsewhere_ = &look_elsewhere;
   ChunkCut cut;
   if (has_rules()) cut = sift_calls(chunk);
@@ -139,29 +150,42 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
     });
   look_elsewhere_ = nullptr;
   weigh();
-  const penna_chunk header = header_of(chunk);
-  if (!cut.changes() && header.time_end != 0) return chunk;
+  if (!cut.changes() && header_of(chunk).time_end != 0) return chunk;
   cut.apply(chunk, left_);
   return left_;
 }
 
-std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> chunk) {
-  if (chunk.size() < sizeof(penna_chunk)) return chunk;
-  const penna_chunk header = header_of(chunk);
-  const auto open_spans = points_ ? points_->open_spans(header.thread_serial) : PointSelection::OpenSpans{};
+std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> piece) {
+  if (piece.size() < sizeof(penna_chunk)) return piece;
+  const penna_chunk header = header_of(piece);
+  const auto state = share_.state_of(threads_, header.thread_serial);
+  Ahead& ahead = ahead_[state->first];
+  PointSelection::OpenSpans spans;
+  if (points_) spans = points_->open_spans(header.thread_serial);
+  if (ahead.serial != header.thread_serial || ahead.sequence != header.sequence) {
+    if (ahead.thread) (void)share_.weigh(ahead.thread->weight, 0);
+    ahead = {header.thread_serial, header.sequence, nullptr, spans};
+    if (state->second) ahead.thread = std::make_unique<Thread>(*state->second);
+    if (ahead.thread) ahead.thread->weight = 0;
+  } else if (ahead.thread) {
+    ahead.thread->next = header.sequence;
+  }
+  if (points_) points_->set_open_spans(header.thread_serial, std::move(ahead.spans));
   const auto counts = std::tuple(points_left_out_, others_left_out_, late_threads_);
-  std::unique_ptr<Thread>& thread = share_.state_of(threads_, header.thread_serial)->second;
-  std::unique_ptr<Thread> before = thread ? std::make_unique<Thread>(*thread) : nullptr;
-  const std::span<const uint8_t> left = apply(chunk, [] {});
-  if (points_) points_->set_open_spans(header.thread_serial, open_spans);
+  std::swap(state->second, ahead.thread);
+  const std::span<const uint8_t> left = sift(piece, [] {});
+  std::swap(state->second, ahead.thread);
   std::tie(points_left_out_, others_left_out_, late_threads_) = counts;
-  // The state weighs what it weighed, unless others need that by now.
-  if (thread) (void)share_.weigh(thread->weight, 0);
-  thread = std::move(before);
-  if (!thread) return left;
-  const size_t bytes = std::exchange(thread->weight, 0);
-  if (!share_.weigh(thread->weight, bytes)) thread->sieve.forget();
+  if (!points_) return left;
+  ahead.spans = points_->open_spans(header.thread_serial);
+  points_->set_open_spans(header.thread_serial, std::move(spans));
   return left;
+}
+
+bool ChunkFilter::is_next(const penna_chunk& header) const {
+  if (!has_rules()) return true;
+  const auto thread = threads_.find(header.thread_serial);
+  return header.sequence <= (thread == threads_.end() || !thread->second ? 0 : thread->second->next);
 }
 
 uint64_t ChunkFilter::calls_left_out() const {

@@ -42,8 +42,12 @@ class ChunkFilter {
   // `look_elsewhere` shall learn() what else there is: called when a site or a module is unknown, because the thread
   // that has described it still holds that chunk.
   std::span<const uint8_t> apply(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
-  // The same of a chunk that will come again, more complete: counts nothing, and forgets it.
-  std::span<const uint8_t> preview(std::span<const uint8_t> chunk);
+  // The same of a piece of a chunk that is still being filled: what came since the piece before. It will come again
+  // with the whole chunk, which is judged as if no piece had been seen; so nothing is counted.
+  std::span<const uint8_t> preview(std::span<const uint8_t> piece);
+
+  // Whether all chunks of its thread in front of this one have come, if that matters.
+  bool is_next(const penna_chunk& header) const;
 
   // Nothing is kept from here on, in ticks: it is known by now when the recording ends.
   void end_at(uint64_t ticks);
@@ -71,6 +75,14 @@ class ChunkFilter {
     size_t weight = 0;  // in the budget
     bool was_left_out = false, is_late = false;
   };
+  // Where a thread is behind the pieces of its open chunk.
+  struct Ahead {
+    uint32_t serial = 0;
+    uint64_t sequence = 0;  // of the chunk
+    std::unique_ptr<Thread> thread;
+    PointSelection::OpenSpans spans;
+  };
+  std::span<const uint8_t> sift(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
   FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
   bool is_new(uint64_t id_or_pc);
   void look_once();
@@ -94,6 +106,7 @@ class ChunkFilter {
   Budget::Share share_;
   size_t weight_ = 0;                                              // of points_ and nowhere_
   std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;  // by serial
+  std::unordered_map<uint32_t, Ahead> ahead_;                      // likewise; no more than threads_
   uint32_t generation_ = 0;                                        // of modules, the highest that was looked for
   const std::function<void()>* look_elsewhere_ = nullptr;          // not yet called for this chunk
   std::vector<uint8_t> left_;

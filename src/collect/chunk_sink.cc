@@ -124,15 +124,9 @@ void ChunkSink::count(std::span<const uint8_t> chunk, const ChunkSummary& summar
   of_thread.damaged += summary.damaged ? 1 : 0;
 }
 
-void ChunkSink::store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+void ChunkSink::describe_open(RecordingWriter& writer, const penna_chunk& header) {
   write_descriptions(writer);
-  if (partly_) catch_up(writer, header_of(chunk));
-  (void)writer.write_open_chunk(process_, chunk, summary);
-}
-
-void ChunkSink::describe_open(RecordingWriter& writer, std::span<uint8_t> piece) {
-  (void)round_and_scan(piece);
-  write_descriptions(writer);
+  if (partly_) catch_up(writer, header);
 }
 
 // Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls

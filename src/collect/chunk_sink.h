@@ -57,11 +57,9 @@ class ChunkSink {
   void write(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
   void throw_away(std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
-  // Of a chunk that will come again, more complete: counts nothing.
-  void store_open(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
-
-  // A piece of such a chunk: what it describes is written, its times are rounded. It is the caller's to store.
-  void describe_open(RecordingWriter& writer, std::span<uint8_t> piece);
+  // In front of a piece of a chunk that is still being filled, which was scanned: writes what it describes. The piece
+  // is the caller's to store; nothing is counted, as the whole chunk will come.
+  void describe_open(RecordingWriter& writer, const penna_chunk& header);
 
   // Of a thread by serial; 0 = of none, and of those beyond the budget. What store() does not count is the caller's to
   // fill in.

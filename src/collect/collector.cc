@@ -25,8 +25,7 @@ constexpr size_t kTurn = 64;
 constexpr int kMostTurns = 64;  // for what a parent has given away until its child is met
 constexpr size_t kMostNotes = 1000;
 constexpr int kOpenMs = 500;  // between looks at open chunks: what is older than a second is in the file
-constexpr uint64_t kOpenBytes = 1 << 20;
-constexpr int kLookMs = 20;  // between looks at open chunks, when somebody looks on
+constexpr int kLookMs = 20;   // between looks at open chunks, when somebody looks on
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -358,19 +357,15 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());
 }
 
-// For those that come whole each time, the file grows by a quarter, at most, and by kOpenBytes.
 void Collector::write_open_chunks_sometimes() {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   if (last_open_ns_ == 0) last_open_ns_ = now;
   if (now - last_open_ns_ < uint64_t{kOpenMs} * 1'000'000) return;
   last_open_ns_ = now;
-  const bool may_grow = open_bytes_ <= kOpenBytes + (writer_.file_bytes() - open_bytes_) / 4;
   for (auto& drain : drains_) {
     drain->look_at_threads();
     drain->tell_processor_ns(processor_ns(static_cast<pid_t>(drain->pid())));
-    const uint64_t before = writer_.file_bytes();
-    if (may_grow || !drain->writes_them_whole()) drain->write_open_chunks(writer_);
-    if (drain->writes_them_whole()) open_bytes_ += writer_.file_bytes() - before;
+    drain->write_open_chunks(writer_);
   }
 }
 

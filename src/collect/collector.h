@@ -164,7 +164,6 @@ class Collector {
   CollectorTotals totals_;
   ClockTriplet start_;
   uint64_t last_clock_ns_ = 0, last_open_ns_ = 0, last_look_ns_ = 0;
-  uint64_t open_bytes_ = 0;  // of the file: chunks that came again
   Result<> outcome_ = ok();
   std::thread thread_;
 };

@@ -45,6 +45,7 @@ ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, st
       buffer_(PENNA_CHUNK_BYTES),
       written_bytes_(channel_.geometry().chunk_count),
       stuck_at_(channel_.geometry().chunk_count),
+      was_early_(channel_.geometry().chunk_count),
       shown_bytes_(channel_.geometry().chunk_count),
       is_unfinished_(channel_.geometry().chunk_count),
       budget_(std::move(budget)),
@@ -193,7 +194,8 @@ void ProcessDrain::learn_from_all_chunks() {
 // for long.
 size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
   size_t end = channel_.copy_committed(chunk, buffer_.data());
-  if (end < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return 0;  // not begun; on its way here
+  const bool is_coming = header_of(buffer_).content_bits != 0 && !is_unfinished_[chunk];
+  if (end < sizeof(penna_chunk) || is_coming) return 0;
   const bool waits = end <= begin;
   const bool has_waited = stuck_at_[chunk] == begin;
   stuck_at_[chunk] = waits ? static_cast<uint32_t>(begin) : 0;
@@ -203,12 +205,11 @@ size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
 }
 
 void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
-  if (writes_them_whole()) return write_whole_open_chunks(writer);
   constexpr size_t kMostBytes = 256 << 10;  // of a block
-  std::vector<uint8_t> pieces;
+  std::vector<uint8_t> pieces, piece;
+  bool any = false;
   const auto flush = [&] {
-    if (pieces.empty()) return;
-    (void)writer.write_open_pieces(number_, pieces);
+    if (!pieces.empty()) (void)writer.write_open_pieces(number_, pieces);
     pieces.clear();
   };
   for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
@@ -216,43 +217,39 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (channel_.is_free(chunk) || (written_bytes_[chunk] != 0 && !channel_.has_more(chunk, begin))) continue;
     const size_t end = open_end(chunk, begin);
     if (end == 0) continue;
-    written_bytes_[chunk] = static_cast<uint32_t>(end);
-    if (pieces.size() + sizeof(penna_chunk) + end - begin > kMostBytes) flush();
     penna_chunk header = header_of(buffer_);
-    const size_t bytes = sizeof header + end - begin, at = pieces.size();
-    header.content_bits = uint64_t{bytes} * 8;
-    pieces.resize(at + bytes);
-    std::memcpy(pieces.data() + at, &header, sizeof header);
-    std::memcpy(pieces.data() + at + sizeof header, buffer_.data() + begin, end - begin);
-    sink_->describe_open(writer, std::span(pieces).subspan(at));
+    if (flight_ != nullptr && !flight_->wants(header)) continue;
+    // The chunk in front of it is on its way: once, it is waited for.
+    const bool is_early = written_bytes_[chunk] == 0 && filter_ && !filter_->is_next(header);
+    was_early_[chunk] = is_early && !was_early_[chunk];
+    if (was_early_[chunk]) continue;
+    written_bytes_[chunk] = static_cast<uint32_t>(end);
+    any = true;
+    piece.resize(sizeof header + end - begin);
+    header.content_bits = uint64_t{piece.size()} * 8;
+    std::memcpy(piece.data(), &header, sizeof header);
+    std::memcpy(piece.data() + sizeof header, buffer_.data() + begin, end - begin);
+    const std::span<const uint8_t> left = left_of_open(writer, piece);
+    if (pieces.size() + left.size() > kMostBytes) flush();
+    pieces.insert(pieces.end(), left.begin(), left.end());
   }
-  if (pieces.empty()) return;
+  if (!any) return;
   flush();
   write_new_stacks(writer);
 }
 
-void ProcessDrain::write_whole_open_chunks(RecordingWriter& writer) {
-  bool any = false;
-  each_taken([&](uint32_t chunk) {
-    uint32_t& written = written_bytes_[chunk];
-    if (written != 0 && !channel_.has_more(chunk, written)) return;
-    const size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
-    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return;  // not begun; on its way here
-    if (flight_ != nullptr && !flight_->wants(header_of(buffer_))) return;
-    const std::span<uint8_t> copy(buffer_.data(), bytes);
-    ChunkSummary summary = sink_->round_and_scan(copy);
-    written = static_cast<uint32_t>(summary.content_bytes);
-    std::span<const uint8_t> left = copy;
-    if (filter_) {
-      if (sink_->has_descriptions()) filter_->learn(copy);
-      left = filter_->preview(copy);
-      sink_->forget();
-      summary = sink_->scan(left);
-    }
-    sink_->store_open(writer, left, summary);
-    any = true;
-  });
-  if (any) write_new_stacks(writer);
+// What the filter leaves of a piece, whose descriptions are written.
+std::span<const uint8_t> ProcessDrain::left_of_open(RecordingWriter& writer, std::span<uint8_t> piece) {
+  (void)sink_->round_and_scan(piece);
+  std::span<const uint8_t> left = piece;
+  if (filter_) {
+    if (sink_->has_descriptions()) filter_->learn(piece);
+    left = filter_->preview(piece);
+    sink_->forget();
+    (void)sink_->scan(left);
+  }
+  sink_->describe_open(writer, header_of(piece));
+  return left;
 }
 
 void ProcessDrain::show_open_chunks(RecordingWriter& writer) {

@@ -55,9 +55,8 @@ class ProcessDrain {
   size_t drain(RecordingWriter& writer, size_t limit);
 
   // Writes what has come into the chunks that threads still fill since the last time: should the recorder die, that
-  // much is there. Where a filter or a flight recorder looks at them, they are written whole each time.
+  // much is there.
   void write_open_chunks(RecordingWriter& writer);
-  bool writes_them_whole() const { return filter_ != nullptr || flight_ != nullptr; }
 
   // Which threads the process has, recorded or not. Nothing where they are numbered in another way than we do, or are
   // ours.
@@ -114,7 +113,7 @@ class ProcessDrain {
   uint32_t each_taken(Look&& look);
   void learn_from_all_chunks();
   void hear_of_starts(bool gone);
-  void write_whole_open_chunks(RecordingWriter& writer);
+  std::span<const uint8_t> left_of_open(RecordingWriter& writer, std::span<uint8_t> piece);
   size_t open_end(uint32_t chunk, size_t begin);
   void write_missing_stacks(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
@@ -128,6 +127,7 @@ class ProcessDrain {
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
   std::vector<uint32_t>
       stuck_at_;  // by chunk: up to where the last write_open_chunks() came, and no further; 0: it did not wait
+  std::vector<bool> was_early_;        // the same: the last one passed it over, as the chunk in front had not come yet
   std::vector<uint32_t> shown_bytes_;  // the same for show_open_chunks()
   std::vector<bool> is_unfinished_;    // the same: it is in unfinished_
   // A full chunk in which a record is still being written, or that lies behind such a one.

@@ -339,12 +339,6 @@ Result<> RecordingWriter::write_chunk(uint32_t process, std::span<const uint8_t>
   return state_->outcome(error);
 }
 
-Result<> RecordingWriter::write_open_chunk(uint32_t process, std::span<const uint8_t> chunk,
-                                           const ChunkSummary& summary) {
-  ChunkHead head{};
-  return state_->outcome(state_->append_chunk(process, chunk, summary, head));
-}
-
 Result<> RecordingWriter::write_open_pieces(uint32_t process, std::span<const uint8_t> pieces) {
   PENNA_CHECK(!state_->finished);
   int error = state_->append_pending();

@@ -58,9 +58,6 @@ class RecordingWriter {
   // Pieces of chunks that are still being filled, as layout.h says. Of no account when the chunks come, and so not kept
   // when it fails.
   Result<> write_open_pieces(uint32_t process, std::span<const uint8_t> pieces);
-  // The same of a chunk that is not full yet: write_chunk() will bring it again, more complete. What fails here is not
-  // lost.
-  Result<> write_open_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
   Result<> write_health(uint32_t process, std::span<const Health> health);
   Result<> write_collector(const CollectorHealth& health);
 

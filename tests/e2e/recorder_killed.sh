@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A recorder that is killed leaves behind all that is older than a second, however many threads were at work and however slowly: 64 of them
-# have chunks of their own, of which none is full.
+# A recorder that is killed leaves behind all that is older than a second, however many threads were at work and however slowly: 256 of them
+# have chunks of their own, filled once or not at all. So it is with filters, and with a flight recorder once something has triggered it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >many.c <<'C'
@@ -9,22 +9,31 @@ cat >many.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-enum { kThreads = 64 };
+#define OWN __attribute__((no_instrument_function))
+enum { kThreads = 256 };
 static int rounds;
 static pthread_barrier_t all;
-__attribute__((noipa)) void tick(void) {}
-static __attribute__((no_instrument_function)) void* work(void* argument) {
-  for (int i = 0; i < rounds; ++i) tick(), usleep(5000);
+__attribute__((noipa)) void inner(void) {}
+__attribute__((noipa)) void tick(void) { inner(); }
+__attribute__((noipa)) void trouble(void) {}
+static OWN void turns(int count) {
+  for (int i = 0; i < count; ++i) tick(), usleep(10000);
   pthread_barrier_wait(&all);
+}
+static OWN void* work(void* argument) {
+  turns(rounds / 4 * 3);
+  turns(rounds / 4);
   for (;;) pause();
   return argument;
 }
-__attribute__((no_instrument_function)) int main(int argc, char** argv) {
+OWN int main(int argc, char** argv) {
   (void)argc;
   rounds = atoi(argv[1]);
   pthread_barrier_init(&all, NULL, kThreads + 1);
   pthread_t thread;
   for (int i = 0; i < kThreads; ++i) pthread_create(&thread, NULL, work, NULL);
+  pthread_barrier_wait(&all);
+  trouble();
   pthread_barrier_wait(&all);
   printf("%d\n", getpid());
   fflush(stdout);
@@ -32,26 +41,38 @@ __attribute__((no_instrument_function)) int main(int argc, char** argv) {
 }
 C
 build_c many -finstrument-functions
-ticks() { penna report calls many.penna --format csv 2>/dev/null | awk -F, '$12 == "tick" { print $1 }'; }
+calls_of() { penna report calls many.penna -n 0 --format csv 2>/dev/null | awk -F, -v name="$1" '$12 == name { print $1 }'; }
 until_all() { # what the file holds has WANT calls, as soon as the recorder has had its turn
   for ((tries = 0; tries < 120; ++tries)); do
-    [ "$(ticks)" != "$1" ] || return 0
+    [ "$(calls_of tick)" != "$1" ] || return 0
     sleep 0.5
   done
-  fail "of $1 calls, the file holds $(ticks)"
+  fail "of $1 calls, the file holds $(calls_of tick)"
 }
 
-rounds=2000
-"$PENNA" record -q -f -k calls -o many.penna -- ./many "$rounds" >pid.txt 2>err.txt &
-recorder=$!
-trap 'kill -KILL $recorder $(<pid.txt) 2>/dev/null || true; cd /; rm -rf "$work"' EXIT
-until [ -s pid.txt ]; do sleep 0.2; done
-until_all $((64 * rounds))
-kill -KILL "$recorder"
-wait "$recorder" 2>/dev/null || true
-expect_eq $((64 * rounds)) "$(ticks)" "calls in the file of a killed recorder"
-run penna info many.penna
-expect_match "$out" '^state +unfinished'
-run penna report health many.penna
-expect_missing "$out$err" 'missing from the file'
-expect_missing "$out$err" 'does not know'
+# killed INNER OPTIONS...: all calls of tick() and INNER of each inner() are in the file.
+rounds=1200
+killed() {
+  local inner=$(($1 * 256 * rounds))
+  shift
+  rm -f pid.txt many.penna
+  "$PENNA" record -q -f -k calls -o many.penna "$@" -- ./many "$rounds" >pid.txt 2>err.txt &
+  recorder=$!
+  trap 'kill -KILL $recorder $(<pid.txt) 2>/dev/null || true; cd /; rm -rf "$work"' EXIT
+  until [ -s pid.txt ]; do sleep 0.2; done
+  until_all $((256 * rounds))
+  kill -KILL "$recorder"
+  wait "$recorder" 2>/dev/null || true
+  expect_eq $((256 * rounds)) "$(calls_of tick)" "calls in the file of a killed recorder ($*)"
+  expect_eq "$inner" "$(($(calls_of inner)))" "calls inside of them ($*)"
+  run penna info many.penna
+  expect_match "$out" '^state +unfinished'
+  run penna report health many.penna
+  expect_missing "$out$err" 'missing from the file'
+  expect_missing "$out$err" 'does not know'
+  kill -KILL "$(<pid.txt)"
+}
+killed 1
+killed 0 --depth 1
+killed 1 --thread many
+killed 1 -T trouble@snapshot

@@ -162,19 +162,27 @@ TEST(ChunkFilter, CodeThatTookThePlaceOfOtherCodeIsJudgedAnew) {
   EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1, 1), look)), 0u);
 }
 
-TEST(ChunkFilter, AChunkThatWillComeAgainIsNotCounted) {
+TEST(ChunkFilter, PiecesOfAnOpenChunkGoOnWhereTheLastOneEndedAndAreNotCounted) {
   CallRules rules;
   rules.rough = true;
   rules.depth = 1;
   ChunkFilter filter(0, nullptr, &rules);
-  ChunkBuilder chunk;
-  chunk.entry(kFunction, kNow).entry(kOther, kNow + 1);
-  EXPECT_EQ(calls_in(filter.preview(chunk.leave())), 1u);
-  chunk.exit(kOther, kNow + 2).exit(kFunction, kNow + 3);
-  EXPECT_EQ(calls_in(filter.preview(chunk.leave())), 2u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 0).entry(kFunction, kNow).close(), [] {})), 1u);
+  const auto piece = [](uint64_t time) { return ChunkBuilder(kNow + time, 1, 1); };
+  EXPECT_EQ(calls_in(filter.preview(piece(1).entry(kOther, kNow + 1).leave())), 0u);
+  EXPECT_EQ(calls_in(filter.preview(piece(2).exit(kOther, kNow + 2).exit(kFunction, kNow + 3).leave())), 1u);
+  EXPECT_EQ(calls_in(filter.preview(piece(4).entry(kOther, kNow + 4).leave())), 1u);
+  EXPECT_EQ(calls_in(filter.preview(piece(5).entry(kOther, kNow + 5).leave())), 0u);
   EXPECT_EQ(filter.calls_left_out(), 0u);
-  EXPECT_EQ(calls_in(filter.apply(chunk.close(), [] {})), 2u);
-  EXPECT_EQ(filter.calls_left_out(), 1u);
+  auto whole = ChunkBuilder(kNow, 1, 1);
+  whole.entry(kOther, kNow + 1)
+      .exit(kOther, kNow + 2)
+      .exit(kFunction, kNow + 3)
+      .entry(kOther, kNow + 4)
+      .entry(kOther, kNow + 5);
+  EXPECT_EQ(calls_in(filter.apply(whole.close(), [] {})), 2u);
+  EXPECT_EQ(filter.calls_left_out(), 2u);
+  EXPECT_EQ(calls_in(filter.preview(ChunkBuilder(kNow, 1, 2).exit(kOther, kNow + 6).leave())), 0u);
 }
 
 // A look at an open chunk may find the budget spent; what the thread weighed before is in the sum all the same.

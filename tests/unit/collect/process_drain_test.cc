@@ -198,6 +198,21 @@ TEST_F(ProcessDrainTest, OpenChunksAreInTheFileShouldTheRecorderDie) {
   EXPECT_EQ(recording.chunks()[1].events[PENNA_CALLS], 1u);
 }
 
+// What is behind a record that is still being written (or never will be) is older than a second soon, too.
+TEST_F(ProcessDrainTest, AFullChunkThatWaitsIsInTheFileShouldTheRecorderDie) {
+  ProcessDrain drain = make_drain();
+  fake_.write_chunk(0, 7, 0, {kCall, kBusy, 42, kCall});
+  fake_.hand_over(0, 4);
+  drain.drain(*writer_, 10);
+  EXPECT_EQ(drain.unfinished(), 1u);
+  for (int turn = 0; turn < 3; ++turn) drain.write_open_chunks(*writer_);
+  const auto cut_off = Recording::open(path());
+  ASSERT_TRUE(cut_off) << cut_off.error().text;
+  uint32_t calls = 0;
+  for (const ChunkRef& chunk : cut_off->chunks()) calls += chunk.events[PENNA_CALLS];
+  EXPECT_EQ(calls, 2u);
+}
+
 TEST_F(ProcessDrainTest, ChunkOfAVanishedThreadIsReclaimedWhenFewAreLeft) {
   ProcessDrain drain = make_drain();
   constexpr uint32_t kNobody = 0x7ffffff0;  // no such thread of ours
