@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/code_reading.h"
+#include "plan/instruction.h"
 #include "symbols/elf/symbol_table.h"
 
 namespace penna {
@@ -59,7 +59,7 @@ uint64_t linked_target(const ElfFile& file, uint64_t slot) {
     GElf_Rela relocation;
     for (int i = 0; symbols != nullptr && gelf_getrela(data, i, &relocation) != nullptr; ++i) {
       const auto type = GELF_R_TYPE(relocation.r_info);
-      if (relocation.r_offset != slot || (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)) continue;
+      if (relocation.r_offset != slot || (type != kJumpSlot && type != kGlobDat)) continue;
       GElf_Sym symbol;
       if (gelf_getsym(symbols, static_cast<int>(GELF_R_SYM(relocation.r_info)), &symbol) == nullptr) return 0;
       return symbol.st_shndx == SHN_UNDEF ? 0 : symbol.st_value;
@@ -71,23 +71,22 @@ uint64_t linked_target(const ElfFile& file, uint64_t slot) {
 // Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to
 // one of `starts`.
 uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint64_t>& starts) {
-  static const Decoder decoder;
   constexpr int kMostInstructions = 16;
-  ZydisDecodedInstruction one;
+  Instruction one;
   uint64_t at = start;
   for (int i = 0; i < kMostInstructions; ++i) {
-    if (!decoder.decode(file.bytes_at(at, kLongestInstruction), &one)) return 0;
-    if (is_call(one) || one.meta.category == ZYDIS_CATEGORY_RET || one.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
-        one.meta.category == ZYDIS_CATEGORY_COND_BR)
+    if (!decode(file.bytes_at(at, kLongestInstruction), at, &one)) return 0;
+    if (one.kind == Instruction::kCall || one.kind == Instruction::kReturn || one.kind == Instruction::kInterrupt ||
+        one.kind == Instruction::kBreakpoint || one.kind == Instruction::kConditional)
       return 0;
-    if (one.meta.category != ZYDIS_CATEGORY_UNCOND_BR) {
+    if (one.kind != Instruction::kJump) {
       at += one.length;
       continue;
     }
-    if (is_relative_branch(one))
-      at = branch_target(one, at);
+    if (one.target)
+      at = *one.target;
     else
-      at = refers_to_rip(one) ? linked_target(file, *referred(one, at)) : 0;
+      at = one.refers_nearby ? linked_target(file, *one.refers) : 0;
     if (starts.count(at) != 0) return at;
   }
   return 0;

@@ -33,7 +33,7 @@ bool ends_blocks(const std::string& symbol) {
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
   if (!near->has_entrance()) return {};
   const auto moved = move_beginning(site, bias, near);
-  const auto jump = relative_branch(kJump, site.place + bias, near->entrance());
+  const auto jump = jump_from(site.place + bias, near->entrance());
   if (!moved || !jump) return {};
   penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
   patch.kind = PENNA_PATCH_INSTEAD;

@@ -11,32 +11,13 @@
 namespace penna {
 namespace {
 
-constexpr size_t kCallBytes = 5, kSledBytes = 11, kMaxNops = 64;
-constexpr std::array<uint8_t, 5> kNop5{0x0f, 0x1f, 0x44, 0x00, 0x00};
-constexpr std::array<uint8_t, 2> kSledHead{0xeb, 0x09};
-
-template <size_t N>
-bool begins(std::span<const uint8_t> bytes, const std::array<uint8_t, N>& with) {
-  return bytes.size() >= N && std::equal(with.begin(), with.end(), bytes.begin());
-}
+constexpr size_t kMaxNops = 64;
 
 template <typename T>
 T read(std::span<const uint8_t> bytes, size_t at) {
   T value;
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
-}
-
-// The length of the nop at the beginning: 90, or 66* [2e] 0f 1f /0 with its operand; 0: it is none.
-size_t nop_length(std::span<const uint8_t> code) {
-  size_t at = 0;
-  while (at < code.size() && at < 8 && (code[at] == 0x66 || code[at] == 0x2e)) ++at;
-  if (at < code.size() && code[at] == 0x90) return at + 1;
-  if (at + 3 > code.size() || code[at] != 0x0f || code[at + 1] != 0x1f) return 0;
-  const uint8_t form = code[at + 2];
-  const size_t operand = form >> 6 == 1 ? 1 : form >> 6 == 2 ? 4 : 0;
-  const size_t length = at + 3 + ((form & 7) == 4 ? 1 : 0) + operand;
-  return form >> 6 == 3 || (form & 0x38) != 0 || length > code.size() ? 0 : length;
 }
 
 // The bytes of nops from the beginning of `code`, as many as are whole and lie within `limit`.
@@ -56,7 +37,6 @@ std::vector<uint64_t> addresses_in(const ElfFile& file, const ElfSection& table)
   std::vector<uint64_t> words;
   const std::span<const uint8_t> bytes = file.raw(table);
   for (size_t at = 0; at + 8 <= bytes.size(); at += 8) words.push_back(read<uint64_t>(bytes, at));
-  constexpr uint32_t kRelative = 8;  // R_X86_64_RELATIVE
   for (const ElfSection& section : file.sections()) {
     if (section.type != SHT_RELA || !section.allocated()) continue;
     Elf_Data* data = file.data(section);
@@ -98,22 +78,22 @@ class Finder {
     if (next != functions_.end() && *next - nops_at <= kMaxNops &&
         nops(file_.bytes_at(nops_at, *next - nops_at), *next - nops_at) == *next - nops_at)
       return *next;
-    const bool marked = nops_at >= kEndbr64.size() && is_code(nops_at - kEndbr64.size()) &&
-                        begins(file_.bytes_at(nops_at - kEndbr64.size(), kEndbr64.size()), kEndbr64);
-    return marked ? nops_at - kEndbr64.size() : nops_at;
+    const bool marked = nops_at >= kEntryMark.size() && is_code(nops_at - kEntryMark.size()) &&
+                        begins(file_.bytes_at(nops_at - kEntryMark.size(), kEntryMark.size()), kEntryMark);
+    return marked ? nops_at - kEntryMark.size() : nops_at;
   }
 
   void add_nops(uint64_t listed) {
     if (!is_code(listed)) return;
     const uint64_t function = function_of(listed);
     uint64_t place = function;
-    if (begins(file_.bytes_at(place, kEndbr64.size()), kEndbr64)) place += kEndbr64.size();
+    if (begins(file_.bytes_at(place, kEntryMark.size()), kEntryMark)) place += kEntryMark.size();
     const size_t room = nops(file_.bytes_at(place, kMaxNops), kMaxNops);
-    if (room < kCallBytes) {
+    if (room < kBranchBytes) {
       ++found_.too_short;
       return;
     }
-    add(function, place, CallSiteKind::kNops, kCallBytes);
+    add(function, place, CallSiteKind::kNops, kBranchBytes);
   }
 
   void add(uint64_t function, uint64_t place, CallSiteKind kind, size_t bytes) {
@@ -135,19 +115,19 @@ class Finder {
       const uint64_t sled = here + read<uint64_t>(bytes, at), function = here + 8 + read<uint64_t>(bytes, at + 8);
       const std::span<const uint8_t> code =
           is_code(sled) ? file_.bytes_at(sled, kSledBytes) : std::span<const uint8_t>();
-      if (sled % 2 == 0 && code.size() >= kSledBytes && begins(code, kSledHead))
+      if (sled % kSledAlignment == 0 && code.size() >= kSledBytes && begins(code, kSledHead))
         add(function, sled, CallSiteKind::kSled, kSledBytes);
     }
   }
 
-  // -mnop-mcount without -mrecord-mcount lists nothing: but no other function begins with just this nop.
+  // -mnop-mcount without -mrecord-mcount lists nothing: but no other function begins with just that nop.
   void add_unlisted() {
     for (const uint64_t function : functions_) {
       if (!is_code(function)) continue;
-      const std::span<const uint8_t> code = file_.bytes_at(function, kEndbr64.size() + kCallBytes);
-      const size_t skip = begins(code, kEndbr64) ? kEndbr64.size() : 0;
-      if (begins(code.subspan(std::min(skip, code.size())), kNop5))
-        add(function, function + skip, CallSiteKind::kNops, kCallBytes);
+      const std::span<const uint8_t> code = file_.bytes_at(function, kEntryMark.size() + kBranchBytes);
+      const size_t skip = begins(code, kEntryMark) ? kEntryMark.size() : 0;
+      if (begins(code.subspan(std::min(skip, code.size())), kHookNop))
+        add(function, function + skip, CallSiteKind::kNops, kBranchBytes);
     }
   }
 
@@ -159,7 +139,7 @@ class Finder {
 }  // namespace
 
 CallSites find_call_sites(const ElfFile& file, const std::vector<uint64_t>& functions) {
-  if (file.header().e_machine != EM_X86_64) return {};
+  if (file.header().e_machine != kMachine) return {};
   return Finder(file, functions).find();
 }
 

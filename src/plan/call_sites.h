@@ -10,11 +10,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/arch.h"
 #include "symbols/elf/elf_file.h"
 
 namespace penna {
-
-inline constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
 
 enum class CallSiteKind : uint8_t { kNops, kSled };
 
@@ -22,7 +21,7 @@ struct CallSite {
   uint64_t function = 0;  // its first instruction; ELF virtual addresses
   uint64_t place = 0;
   CallSiteKind kind = CallSiteKind::kNops;
-  std::array<uint8_t, 11> before{};  // what is there: 5 bytes of nops, or the whole sled
+  std::array<uint8_t, kSledBytes> before{};  // what is there: kBranchBytes of nops, or the whole sled
 };
 
 struct CallSites {

@@ -8,8 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "plan/call_sites.h"
-#include "plan/code_reading.h"
+#include "plan/instruction.h"
 
 namespace penna {
 namespace {
@@ -38,7 +37,6 @@ bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
 // other begins: it is what nothing describes, as functions of a stripped file that was built without unwind
 // information, and padding.
 FunctionRange DetourFinder::gap_over(uint64_t address) const {
-  static const Decoder decoder;
   constexpr uint64_t kLargestGap = 1 << 16;
   if (address >= last_gap_.start && address < last_gap_.end) return last_gap_is_code_ ? last_gap_ : FunctionRange{};
   const auto next = first_behind(address);
@@ -47,9 +45,9 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   for (auto before = next; before != functions_.begin() && (--before)->start == std::prev(next)->start;)
     gap.start = std::max(gap.start, before->end);
   if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
-  ZydisDecodedInstruction one;
   uint64_t at = gap.start;
-  while (at < gap.end && decoder.decode(file_.bytes_at(at, kLongestInstruction), &one)) at += one.length;
+  for (size_t length = 1; at < gap.end && length != 0; at += length)
+    length = instruction_length(file_.bytes_at(at, kLongestInstruction));
   last_gap_ = gap;
   last_gap_is_code_ = at == gap.end;
   return last_gap_is_code_ ? gap : FunctionRange{};
@@ -67,25 +65,21 @@ FunctionRange DetourFinder::function_over(uint64_t address) const {
 // Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions
 // is decoded, the rest counts by how its bytes look. Of parts that share code by falling into one another, as memcpy's.
 bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const {
-  static const Decoder decoder;
-  constexpr uint64_t kReach = 130;
   const Window window{begin, end};
-  uint64_t at = begin < kReach ? 0 : begin - kReach;
+  uint64_t at = begin < kShortReach ? 0 : begin - kShortReach;
   FunctionRange over = function_over(at);
   if (over.end != 0) at = over.start;
-  for (ZydisDecodedInstruction one; at < end + kReach;) {
+  for (Instruction one; at < end + kShortReach;) {
     if (at >= over.end) over = function_over(at);
     const std::span<const uint8_t> code = file_.bytes_at(at, kLongestInstruction);
     if (over.end != 0 && over.start == function.start) {
       at = std::max(function.end, at + 1);
-    } else if (over.end != 0 && decoder.decode(code, &one)) {
-      if (is_relative_branch(one) && window.has_inside(branch_target(one, at))) return true;
+    } else if (over.end != 0 && decode(code, at, &one)) {
+      if (one.target && window.has_inside(*one.target)) return true;
       at += one.length;
     } else {
-      const bool looks_so =
-          code.size() >= 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0);
-      if (looks_so && window.has_inside(at + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(code[1])})))
-        return true;
+      const auto target = seeming_short_branch(code, at);
+      if (target && window.has_inside(*target)) return true;
       ++at;
     }
   }
@@ -94,17 +88,16 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
 
 // What goes on to another function by a jump, instead of a call, leaves it its own return address.
 void DetourFinder::follow_jumps_of_called() {
-  static const Decoder decoder;
   std::vector<uint64_t> open = walked_.called();
   std::set<uint64_t> seen;
   while (!open.empty()) {
     const FunctionRange over = function_over(open.back());
     open.pop_back();
     if (over.end == 0 || over.end - over.start > kLargestFunction || !seen.insert(over.start).second) continue;
-    ZydisDecodedInstruction one;
-    for (uint64_t at = over.start; at < over.end && decoder.decode(file_.bytes_at(at, kLongestInstruction), &one);
+    Instruction one;
+    for (uint64_t at = over.start; at < over.end && decode(file_.bytes_at(at, kLongestInstruction), at, &one);
          at += one.length) {
-      const uint64_t target = is_relative_branch(one) ? branch_target(one, at) : over.start;
+      const uint64_t target = one.target.value_or(over.start);
       if (target < over.start || target >= over.end) open.push_back(target);
     }
   }
@@ -112,7 +105,6 @@ void DetourFinder::follow_jumps_of_called() {
 }
 
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
-  static const Decoder decoder;
   if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
   if (const char* reason = walked_.refusal(function.start)) return {{}, reason};
   std::span<const uint8_t> code =
@@ -120,31 +112,29 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
   if (size > kLargestFunction) return {{}, "is larger than what is looked through"};
   code = code.first(size);
-  const bool marked = size >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), code.begin());
-  const size_t skip = marked ? kEndbr64.size() : 0;
+  const size_t skip = begins(code, kEntryMark) ? kEntryMark.size() : 0;
 
   Window window{function.start + skip, function.start + skip};
   std::vector<uint64_t> targets;
-  ZydisDecodedInstruction one;
+  Instruction one;
   for (size_t at = skip; at < size; at += one.length) {
     const uint64_t address = function.start + at;
-    const bool in_window = window.end - window.begin < DetourSite::kJumpBytes;
-    if (!decoder.decode(code.subspan(at), &one)) {
+    const bool in_window = window.end - window.begin < kBranchBytes;
+    if (!decode(code.subspan(at), address, &one)) {
       if (in_window) return {{}, "has bytes that are no instructions at its beginning"};
       break;  // data behind the code: what follows is not decoded
     }
     if (in_window) {
-      if (const char* reason = why_not_moved(one)) return {{}, reason};
+      if (one.immovable != nullptr) return {{}, one.immovable};
       window.end = address + one.length;
       // What lies behind a return may be another function, of which nothing is known.
-      if (one.meta.category == ZYDIS_CATEGORY_RET && window.end - window.begin < DetourSite::kJumpBytes)
+      if (one.kind == Instruction::kReturn && window.end - window.begin < kBranchBytes)
         return {{}, "returns in its first instructions"};
     }
-    if (is_relative_branch(one)) targets.push_back(branch_target(one, address));
-    if (const auto table = referred(one, address))
-      for_each_target(file_, *table, function, [&](uint64_t target) { targets.push_back(target); });
+    if (one.target) targets.push_back(*one.target);
+    if (one.refers) for_each_target(file_, *one.refers, function, [&](uint64_t target) { targets.push_back(target); });
   }
-  if (window.end - window.begin < DetourSite::kJumpBytes) return {{}, "is shorter than a jump"};
+  if (window.end - window.begin < kBranchBytes) return {{}, "is shorter than a jump"};
   if (starts_inside(function.start, window.end)) return {{}, "has another symbol within its first instructions"};
   if (std::any_of(targets.begin(), targets.end(), [&](uint64_t target) { return window.has_inside(target); }))
     return {{}, "branches into its own first instructions"};
@@ -161,16 +151,9 @@ template <typename Visit>
 void DetourFinder::for_each_seeming_branch(Visit&& visit) const {
   for (const ElfSection& section : file_.sections()) {
     if (!section.executable() || section.range().end == 0) continue;
-    const std::span<const uint8_t> code = file_.raw(section);
-    for (size_t at = 1; at + 4 <= code.size(); ++at) {
-      const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
-      const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
-      if (!jump && !condition) continue;
-      int32_t distance;
-      std::memcpy(&distance, code.data() + at, 4);
-      const uint64_t target = section.address + at + 4 + static_cast<uint64_t>(int64_t{distance});
-      if (range_of(file_.code_ranges(), target) != nullptr) visit(section.address + at - (jump ? 1 : 2), target);
-    }
+    penna::for_each_seeming_branch(file_.raw(section), section.address, [&](uint64_t from, uint64_t target) {
+      if (range_of(file_.code_ranges(), target) != nullptr) visit(from, target);
+    });
   }
 }
 
@@ -185,13 +168,11 @@ void DetourFinder::collect_branches() const {
 // Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from
 // its first byte to its last without a doubt.
 bool DetourFinder::is_inside_instruction(uint64_t address) const {
-  static const Decoder decoder;
   const FunctionRange over = function_over(address);
   if (over.end == 0 || over.end - over.start > kLargestFunction) return false;
-  ZydisDecodedInstruction one;
   uint64_t at = over.start;
-  for (; at < over.end; at += one.length)
-    if (at == address || !decoder.decode(file_.bytes_at(at, kLongestInstruction), &one)) return false;
+  for (size_t length; at < over.end; at += length)
+    if (at == address || (length = instruction_length(file_.bytes_at(at, kLongestInstruction))) == 0) return false;
   return at == over.end;
 }
 
@@ -251,62 +232,13 @@ DetourOffer DetourFinder::find_at(uint64_t start) const {
 
 namespace {
 
-// A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind
-// the detour, where unwinders know what they see.
-bool move_call(const ZydisDecodedInstruction& one, uint64_t from, NearMemory* near) {
-  const uint64_t next = from + one.length;
-  const auto low = static_cast<uint32_t>(next), high = static_cast<uint32_t>(next >> 32);
-  std::array<uint8_t, 13> push{0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04};  // push low; mov high into its upper half
-  std::memcpy(push.data() + 1, &low, sizeof low);
-  std::memcpy(push.data() + 9, &high, sizeof high);
-  near->append(push);
-  if (one.raw.imm[0].is_relative != 0)
-    return near->append_branch(std::array<uint8_t, 1>{0xe9}, next + static_cast<uint64_t>(one.raw.imm[0].value.s));
-  near->append_jump_through(next + static_cast<uint64_t>(one.raw.disp.value));
-  return true;
-}
-
-// One instruction, written for another place: what it refers to stays where it is. False: out of reach.
-bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_t> bytes, uint64_t from,
-                      NearMemory* near) {
-  std::vector<uint8_t> moved(bytes.begin(), bytes.begin() + one.length);
-  if (is_call(one)) return move_call(one, from, near);
-  if (is_relative_branch(one)) {
-    const bool jump = one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
-    const uint64_t target = branch_target(one, from);
-    if (jump) return near->append_branch(std::array<uint8_t, 1>{0xe9}, target);
-    // The condition's number is in the low half of the last byte of either form's opcode.
-    const uint8_t opcode = bytes[one.raw.imm[0].offset - 1];
-    return near->append_branch(std::array<uint8_t, 2>{0x0f, static_cast<uint8_t>(0x80 | (opcode & 0x0f))}, target);
-  }
-  if (refers_to_rip(one)) {
-    const uint64_t target = from + one.length + static_cast<uint64_t>(one.raw.disp.value);
-    const auto distance = static_cast<int64_t>(target - (near->end() + one.length));
-    if (distance != static_cast<int32_t>(distance)) return false;
-    const auto low = static_cast<int32_t>(distance);
-    std::memcpy(moved.data() + one.raw.disp.offset, &low, sizeof low);
-  }
-  near->append(moved);
-  return true;
-}
-
 // The site's code at the end of near memory, where there is room.
 bool append_moved(const DetourSite& site, uint64_t bias, NearMemory* near) {
   return append_moved_code(site.code, site.place + bias, near) &&
-         near->append_branch(std::array<uint8_t, 1>{0xe9}, site.place + bias + site.code.size());
+         near->append_jump(site.place + bias + site.code.size());
 }
 
 }  // namespace
-
-bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near) {
-  static const Decoder decoder;
-  ZydisDecodedInstruction one;
-  for (size_t at = 0; at < code.size(); at += one.length) {
-    if (!decoder.decode(code.subspan(at), &one)) return false;
-    if (!move_instruction(one, code.subspan(at), from + at, near)) return false;
-  }
-  return true;
-}
 
 std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
   const uint64_t moved = near->end();
@@ -314,11 +246,10 @@ std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, Ne
   return moved;
 }
 
-std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
-                                                                        NearMemory* near) {
+std::optional<std::array<uint8_t, kBranchBytes>> write_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
   const auto stub = near->begin_stub(site.function + bias, (site.code.size() + 1) * kLargestMoved);
   if (!stub || !append_moved(site, bias, near)) return {};
-  return relative_branch(0xe9, site.place + bias, stub->code);
+  return jump_from(site.place + bias, stub->code);
 }
 
 }  // namespace penna

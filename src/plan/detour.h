@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/arch.h"
 #include "plan/near_memory.h"
 #include "plan/walked_code.h"
 #include "symbols/elf/elf_file.h"
@@ -26,9 +27,8 @@ struct FunctionRange {
 
 struct DetourSite {
   uint64_t function = 0;
-  uint64_t place = 0;         // where the jump goes: behind an endbr64
-  std::vector<uint8_t> code;  // whole instructions from there, at least kJumpBytes
-  static constexpr size_t kJumpBytes = 5;
+  uint64_t place = 0;         // where the jump goes: behind a kEntryMark
+  std::vector<uint8_t> code;  // whole instructions from there, at least kBranchBytes
 };
 
 struct DetourOffer {
@@ -89,7 +89,6 @@ class DetourFinder {
 
 // Appends `code`, which stands at the run-time address `from`, to near memory, where it does the same. False: what it
 // refers to is out of reach from there. There is room: kLargestMoved bytes for each of `code`.
-inline constexpr size_t kLargestMoved = 16;  // of an instruction, and of a jump
 bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near);
 
 // Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its
@@ -98,7 +97,6 @@ std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, Ne
 
 // Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the
 // file. Nothing: no room, or what the code refers to is out of reach from there.
-std::optional<std::array<uint8_t, DetourSite::kJumpBytes>> write_detour(const DetourSite& site, uint64_t bias,
-                                                                        NearMemory* near);
+std::optional<std::array<uint8_t, kBranchBytes>> write_detour(const DetourSite& site, uint64_t bias, NearMemory* near);
 
 }  // namespace penna

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// See import_sites.h. References: System V ABI for x86-64, table 4.9 (relocations); LSB core 5.0, 10.7 (symbol
+// See import_sites.h. Reference: LSB core 5.0, 10.7 (symbol
 // versions).
 #include "plan/import_sites.h"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
+
+#include "plan/arch.h"
 
 namespace penna {
 namespace {
@@ -49,12 +50,6 @@ constexpr std::array<std::string_view, 36> kNotWrapped{"_ITM_deregisterTMCloneTa
                                                        "swapcontext",
                                                        "vfork"};
 
-uint64_t add_signed(uint64_t base, const uint8_t* four_bytes) {
-  int32_t distance;
-  std::memcpy(&distance, four_bytes, sizeof distance);
-  return base + static_cast<uint64_t>(int64_t{distance});
-}
-
 // How the code uses the slots that are not the linkage table's.
 struct SlotUse {
   bool called = false;
@@ -62,25 +57,19 @@ struct SlotUse {
   uint64_t entry = 0;  // the linkage table's jump through it
 };
 
-// Looks at every four bytes of code that would lead to a slot, as the end of an instruction: `ff 15` and `ff 25` in
-// front of them are call and jmp; the length of others does not matter. What only looks like an instruction makes us
-// more careful, not less.
+// What only looks like an instruction makes us more careful, not less.
 void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
   if (slots->empty()) return;
   const uint64_t low = slots->begin()->first, high = slots->rbegin()->first;
   for (const ElfSection& section : file.sections()) {
     if (!section.executable() || section.range().end == 0) continue;
-    const std::span<const uint8_t> code = file.raw(section);
-    for (size_t at = 2; at + 4 <= code.size(); ++at) {
-      const uint64_t to = add_signed(section.address + at + 4, code.data() + at);
-      if (to < low || to > high) continue;
+    for_each_seeming_use(file.raw(section), section.address, [&](uint64_t to, SeemingUse use, uint64_t from) {
+      if (to < low || to > high) return;
       const auto slot = slots->find(to);
-      if (slot == slots->end()) continue;
-      const bool is_branch = code[at - 2] == 0xff && (code[at - 1] == 0x15 || code[at - 1] == 0x25);
-      (is_branch ? slot->second.called : slot->second.taken) = true;
-      const bool is_entry = is_branch && code[at - 1] == 0x25 && section.name.substr(0, 4) == ".plt";
-      if (is_entry) slot->second.entry = section.address + at - 2;
-    }
+      if (slot == slots->end()) return;
+      (use == SeemingUse::kOther ? slot->second.taken : slot->second.called) = true;
+      if (use == SeemingUse::kJump && section.name.substr(0, 4) == ".plt") slot->second.entry = from;
+    });
   }
 }
 
@@ -165,7 +154,7 @@ bool may_be_wrapped(std::string_view function) {
 std::vector<ImportSite> find_import_sites(const ElfFile& file) {
   std::vector<ImportSite> sites;
   const ElfSection* symbols = file.section_of_type(SHT_DYNSYM);
-  if (symbols == nullptr || file.header().e_machine != EM_X86_64) return sites;
+  if (symbols == nullptr || file.header().e_machine != kMachine) return sites;
   const DynamicNames names(file, *symbols);
   std::map<uint64_t, SlotUse> others;  // slots outside of the linkage table
   for (const ElfSection& section : file.sections()) {
@@ -173,11 +162,11 @@ std::vector<ImportSite> find_import_sites(const ElfFile& file) {
     GElf_Rela relocation;
     for (int i = 0; data != nullptr && gelf_getrela(data, i, &relocation) != nullptr; ++i) {
       const auto type = GELF_R_TYPE(relocation.r_info);
-      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
+      if (type != kJumpSlot && type != kGlobDat) continue;
       const uint64_t symbol = GELF_R_SYM(relocation.r_info);
       std::string name = names.name(symbol);
       if (name.empty() || !may_be_wrapped(name)) continue;
-      if (type == R_X86_64_GLOB_DAT) others[relocation.r_offset] = {};
+      if (type == kGlobDat) others[relocation.r_offset] = {};
       sites.push_back({relocation.r_offset, 0, false, std::move(name), names.version(symbol)});
     }
   }

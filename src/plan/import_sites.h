@@ -23,8 +23,6 @@ struct ImportSite {
   std::string version;  // empty: none is asked for
 };
 
-inline constexpr size_t kJumpThroughBytes = 6;  // ff 25 and four bytes
-
 // By slot. Functions that must not be entered through a stub are left out: may_be_wrapped().
 std::vector<ImportSite> find_import_sites(const ElfFile& file);
 

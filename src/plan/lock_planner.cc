@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // See patch_planner.h: the plans for functions of locks.
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -12,16 +11,14 @@ namespace {
 
 // The jump leads to a push of the number, and a jump to the hook.
 std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bias, uint32_t number, NearMemory* near) {
-  constexpr size_t kPushAndJump = 10;
+  constexpr size_t kPushAndJump = 2 * kBranchBytes;
   if (!near->has_entrance() || !near->has_room(kPushAndJump)) return {};
   const uint64_t stub = near->end();
-  std::array<uint8_t, 5> push{0x68};
-  std::memcpy(push.data() + 1, &number, sizeof number);
-  near->append(push);
-  if (!near->append_branch(std::array<uint8_t, 1>{kJump}, near->entrance())) return {};
+  near->append_push(number);
+  if (!near->append_jump(near->entrance())) return {};
   const DetourSite& site = function.site;
   const auto moved = move_beginning(site, bias, near);
-  const auto jump = relative_branch(kJump, site.place + bias, stub);
+  const auto jump = jump_from(site.place + bias, stub);
   if (!moved || !jump) return {};
   penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
   patch.kind = PENNA_PATCH_LOCK;

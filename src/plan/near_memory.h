@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "penna/patch_plan.h"
+#include "plan/arch.h"
 
 namespace penna {
 
@@ -33,17 +34,26 @@ class NearMemory {
   };
   std::optional<Stub> begin_stub(uint64_t function, size_t code_bytes);
   void append(std::span<const uint8_t> code) { bytes_.insert(bytes_.end(), code.begin(), code.end()); }
-  bool append_branch(std::span<const uint8_t> opcode, uint64_t to);  // opcode rel32; false: out of reach
-  void append_jump_through(uint64_t pointer);                        // jmp *rel32(%rip)
+  // False: out of reach.
+  bool append_jump(uint64_t to);
+  bool append_branch(std::span<const uint8_t> opcode, uint64_t to);
+  void append_jump_through(uint64_t pointer);
+  void append_push(uint32_t number);  // onto the stack, as a word
 
  private:
   void append_word(uint64_t word);
-  void append_relative(uint64_t to);  // four bytes, from behind them
+  void append_relative(uint64_t to);  // from behind the distance
   uint64_t address_, room_;
   std::vector<uint8_t> bytes_;
 };
 
-// `opcode rel32` at `place`, to `to`; nothing: out of reach.
-std::optional<std::array<uint8_t, 5>> relative_branch(uint8_t opcode, uint64_t place, uint64_t to);
+// Code for a `place`; nothing: `to` is out of reach.
+using BranchCode = std::array<uint8_t, kBranchBytes>;
+std::optional<BranchCode> jump_from(uint64_t place, uint64_t to);
+std::optional<BranchCode> call_from(uint64_t place, uint64_t to);
+std::array<uint8_t, kJumpThroughBytes> jump_through_from(uint64_t place, uint64_t pointer);
+// A sled that calls. Its first kSledHead.size() bytes are to be written last: they lead over the others.
+using SledCode = std::array<uint8_t, kSledBytes>;
+std::optional<SledCode> sled_call_from(uint64_t place, uint64_t to);
 
 }  // namespace penna

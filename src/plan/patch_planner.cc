@@ -45,22 +45,18 @@ struct PatchPlanner::Pointers {
 
 namespace {
 
-constexpr uint8_t kCall = 0xe8;
-
-// Nops where a function begins: a call of the hook takes the place of the first five bytes.
+// Nops where a function begins: a call of the hook takes the place of the first.
 std::optional<penna_patch> patch_nops(const CallSite& site, uint64_t place, const NearMemory& near) {
-  const auto call = relative_branch(kCall, place, near.entrance());
+  const auto call = call_from(place, near.entrance());
   if (!call) return {};
   return code_patch(place, site.before, *call, call->size());
 }
 
-// A sled jumps over nine bytes: there goes the call, and then the jump becomes a nop.
+// A sled jumps over its nops: there goes the call, and then the jump becomes a nop.
 std::optional<penna_patch> patch_sled(const CallSite& site, uint64_t place, const NearMemory& near) {
-  const auto call = relative_branch(kCall, place + 2, near.entrance());
+  const auto call = sled_call_from(place, near.entrance());
   if (!call) return {};
-  std::array<uint8_t, 11> after{0x66, 0x90, 0, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0x00};
-  std::copy(call->begin(), call->end(), after.begin() + 2);
-  return code_patch(place, site.before, after, 2);
+  return code_patch(place, site.before, *call, kSledHead.size());
 }
 
 std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
@@ -90,11 +86,9 @@ std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, Ne
   const auto stub = near.begin_stub(0, kJumpThroughBytes);
   if (!stub) return {};
   near.append_jump_through(site.slot + bias);
-  const auto jump = relative_branch(kJump, entry, stub->code);
+  const auto jump = jump_from(entry, stub->code);
   if (!jump) return {};
-  const auto distance = static_cast<uint32_t>(site.slot - (site.entry + kJumpThroughBytes));
-  std::array<uint8_t, kJumpThroughBytes> before{0xff, 0x25};
-  std::memcpy(before.data() + 2, &distance, sizeof distance);
+  const auto before = jump_through_from(site.entry, site.slot);
   penna_patch patch = code_patch(entry, before, *jump, jump->size());
   patch.stub = stub->code;
   patch.name = plan->add_name(site.name);
@@ -387,7 +381,7 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
   if (wishes_.wanted || wishes_.also)
     for (const DetourSite& site : module_of(question, root).detours) beginnings.push_back({site.function, 0});
   for (const CallSite& site : find_call_sites(file, functions_of(file)).sites)
-    beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? site.before.size() : 5)});
+    beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? kSledBytes : kBranchBytes)});
   return beginnings;
 }
 

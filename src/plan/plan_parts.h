@@ -19,8 +19,6 @@
 
 namespace penna {
 
-inline constexpr uint8_t kJump = 0xe9;
-
 struct PatchPlan {
   std::vector<penna_near> nears;
   std::vector<penna_patch> patches;

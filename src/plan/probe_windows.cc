@@ -8,71 +8,62 @@
 #include <cstring>
 #include <map>
 
-#include "plan/code_reading.h"
 #include "plan/detour.h"
+#include "plan/instruction.h"
 #include "symbols/elf/landing_pads.h"
 
 namespace penna {
 namespace {
 
-constexpr uint8_t kNop = 0x90;
 constexpr const char* kMayBeEntered = "has code beside it that may be entered from elsewhere";
 
 // A function as it was decoded, once for all of its probes.
 struct DecodedFunction {
-  std::map<uint64_t, ZydisDecodedInstruction> instructions;  // by address
-  std::vector<uint64_t> landings;                            // where some instruction or table may lead, sorted
+  std::map<uint64_t, Instruction> instructions;  // by address
+  std::vector<uint64_t> landings;                // where some instruction or table may lead, sorted
   const char* refusal = nullptr;
 };
 
 // Where an instruction branches to, and what is in the table that it refers to; and every number in it that may be an
 // address: of what code takes the address, it may jump there.
-void add_landings(const ElfFile& file, const FunctionRange& function, const ZydisDecodedInstruction& one, uint64_t at,
+void add_landings(const ElfFile& file, const FunctionRange& function, const Instruction& one,
                   std::vector<uint64_t>* landings) {
   const auto add = [landings](uint64_t address) { landings->push_back(address); };
-  if (is_relative_branch(one)) add(branch_target(one, at));
-  for (const auto& immediate : one.raw.imm)
-    if (immediate.size != 0 && immediate.is_relative == 0) add(immediate.value.u);
-  if (one.raw.disp.size == 32) add(static_cast<uint64_t>(one.raw.disp.value));
-  if (const auto table = referred(one, at)) {
-    add(*table);
-    for_each_target(file, *table, function, add);
+  if (one.target) add(*one.target);
+  for (size_t i = 0; i < one.number_count; ++i) add(one.numbers[i]);
+  if (one.refers) {
+    add(*one.refers);
+    for_each_target(file, *one.refers, function, add);
   }
-}
-
-bool is_padding(const ZydisDecodedInstruction& one) {
-  return one.mnemonic == ZYDIS_MNEMONIC_NOP || one.mnemonic == ZYDIS_MNEMONIC_INT3;
 }
 
 // What fills the room up to the next function: it may be written over, where nothing leads there.
 void add_padding(const ElfFile& file, const UnwindTable& unwind_table, uint64_t at, DecodedFunction* decoded) {
-  static const Decoder decoder;
   const AddressRange* code = range_of(file.code_ranges(), at);
-  ZydisDecodedInstruction one;
+  Instruction one;
   for (const uint64_t end = at + 2 * kLongestInstruction; code != nullptr && at < end; at += one.length) {
-    if (!decoder.decode(file.bytes_at(at, kLongestInstruction), &one) || !is_padding(one)) return;
+    if (!decode(file.bytes_at(at, kLongestInstruction), at, &one) || !one.is_padding()) return;
     if (at + one.length > code->end || unwind_table.function_at(at)) return;
     decoded->instructions.emplace(at, one);
   }
 }
 
 DecodedFunction decode(const ElfFile& file, const UnwindTable& unwind_table, const FunctionRange& function) {
-  static const Decoder decoder;
   DecodedFunction decoded;
   if (function.end - function.start > kLargestFunction) {
     decoded.refusal = "is in a function that is larger than what is looked through";
     return decoded;
   }
   const std::span<const uint8_t> code = file.bytes_at(function.start, function.end - function.start);
-  ZydisDecodedInstruction one;
+  Instruction one;
   for (size_t at = 0; at < function.end - function.start; at += one.length) {
     const uint64_t address = function.start + at;
-    if (at >= code.size() || !decoder.decode(code.subspan(at), &one)) {
+    if (at >= code.size() || !decode(code.subspan(at), address, &one)) {
       decoded.refusal = "is in a function that has data among its code";
       return decoded;
     }
     decoded.instructions.emplace(address, one);
-    add_landings(file, function, one, address, &decoded.landings);
+    add_landings(file, function, one, &decoded.landings);
   }
   std::sort(decoded.landings.begin(), decoded.landings.end());
   add_padding(file, unwind_table, function.end, &decoded);
@@ -93,12 +84,6 @@ bool is_pointed_into(const std::vector<uint64_t>& pointers, const DecodedFunctio
   return false;
 }
 
-// Does execution never go on behind it?
-bool ends_flow(const ZydisDecodedInstruction& one) {
-  return one.meta.category == ZYDIS_CATEGORY_UNCOND_BR || one.meta.category == ZYDIS_CATEGORY_RET ||
-         one.mnemonic == ZYDIS_MNEMONIC_UD2;
-}
-
 // Whole instructions, and why they cannot be moved.
 struct Candidate {
   uint64_t begin = 0, end = 0;
@@ -109,13 +94,13 @@ struct Candidate {
 Candidate behind(const DecodedFunction& function, uint64_t nop) {
   Candidate found{nop + 1, nop + 1, {nop, nop + 1}};
   bool over = false;
-  for (auto at = function.instructions.find(nop + 1); found.end - found.begin < DetourSite::kJumpBytes; ++at) {
+  for (auto at = function.instructions.find(nop + 1); found.end - found.begin < kBranchBytes; ++at) {
     if (at == function.instructions.end() || at->first != found.end)
       return found.refusal = "stands at the end of its function", found;
-    const ZydisDecodedInstruction& one = at->second;
-    if (over && !is_padding(one)) return found.refusal = "has other code right behind the way that it is on", found;
-    if (const char* reason = over ? nullptr : why_not_moved(one)) return found.refusal = reason, found;
-    over = over || ends_flow(one);
+    const Instruction& one = at->second;
+    if (over && !one.is_padding()) return found.refusal = "has other code right behind the way that it is on", found;
+    if (const char* reason = over ? nullptr : one.immovable) return found.refusal = reason, found;
+    over = over || one.ends_flow();
     found.end += one.length;
   }
   found.forbidden.end = found.end;
@@ -124,13 +109,13 @@ Candidate behind(const DecodedFunction& function, uint64_t nop) {
 
 Candidate before(const DecodedFunction& function, uint64_t nop) {
   Candidate found{nop, nop, {nop, nop + 1}};
-  for (auto at = function.instructions.find(nop); nop - found.begin < DetourSite::kJumpBytes;) {
+  for (auto at = function.instructions.find(nop); nop - found.begin < kBranchBytes;) {
     if (at == function.instructions.begin()) return found.refusal = "stands at the beginning of its function", found;
-    const ZydisDecodedInstruction& one = (--at)->second;
-    if (is_call(one)) return found.refusal = "stands right behind a call", found;
-    if (ends_flow(one) || is_padding(one) || one.mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+    const Instruction& one = (--at)->second;
+    if (one.kind == Instruction::kCall) return found.refusal = "stands right behind a call", found;
+    if (one.ends_flow() || one.is_padding() || one.kind == Instruction::kMark)
       return found.refusal = "stands where a way begins", found;
-    if (const char* reason = why_not_moved(one)) return found.refusal = reason, found;
+    if (const char* reason = one.immovable) return found.refusal = reason, found;
     found.begin = at->first;
   }
   found.forbidden.begin = found.begin;
@@ -178,7 +163,7 @@ std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> want
     const DecodedFunction& decoded = function->second;
     if (decoded.refusal != nullptr) return {{}, decoded.refusal};
     const auto at = decoded.instructions.find(nop);
-    if (at == decoded.instructions.end() || at->second.length != 1 || file_.bytes_at(nop, 1)[0] != kNop)
+    if (at == decoded.instructions.end() || at->second.length != 1 || file_.bytes_at(nop, 1)[0] != kProbeNop)
       return {{}, "is no nop of one byte"};
     const char* refusal = nullptr;
     for (const Candidate& one : {behind(decoded, nop), before(decoded, nop)}) {

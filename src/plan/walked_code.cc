@@ -80,20 +80,15 @@ bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
 namespace {
 
-// Of code that code refers to by lea: each such sequence of bytes counts, also one that lies in another instruction by
+// Of code whose address code takes: each such sequence of bytes counts, also one that lies in another instruction by
 // chance.
 std::vector<uint64_t> taken_addresses(const ElfFile& file) {
-  constexpr size_t kBytes = 7;  // REX.W 8d ModRM distance
   std::vector<uint64_t> taken;
   for (const ElfSection& section : file.sections()) {
     if (!section.executable() || section.range().end == 0) continue;
-    const std::span<const uint8_t> code = file.raw(section);
-    for (size_t at = 0; at + kBytes <= code.size(); ++at) {
-      if ((code[at] & 0xfb) != 0x48 || code[at + 1] != 0x8d || (code[at + 2] & 0xc7) != 0x05) continue;
-      const auto distance = number_at<int32_t>(code, at + 3);
-      const uint64_t target = section.address + at + kBytes + static_cast<uint64_t>(int64_t{*distance});
+    for_each_seeming_address(file.raw(section), section.address, [&](uint64_t target) {
       if (range_of(file.code_ranges(), target) != nullptr) taken.push_back(target);
-    }
+    });
   }
   std::sort(taken.begin(), taken.end());
   taken.erase(std::unique(taken.begin(), taken.end()), taken.end());

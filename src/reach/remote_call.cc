@@ -2,13 +2,9 @@
 // See remote_call.h. The steps, in call_in_thread() at the end: seize, interrupt, save, run, restore, detach.
 #include "reach/remote_call.h"
 
-#include <elf.h>
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,30 +14,21 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/mapped_memory.h"
-#include "penna/detail/remote.h"
-#include "reach/home_frame.h"
+#include "reach/thread_state.h"
+#include "reach/traced.h"
 
 namespace penna {
 namespace {
 
 constexpr long kPatienceUs = 2'000'000;
-constexpr long kLongestUs = 5'000'000;        // what we run takes milliseconds; a hostile process may lead us anywhere
-constexpr long kLongestPauseUs = 2000;        // between two looks at it
-constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
-
-void* pointer(uint64_t value) { return reinterpret_cast<void*>(value); }
-
-bool traced(int request, pid_t thread, uint64_t address, uint64_t data) {
-  return ::ptrace(static_cast<__ptrace_request>(request), thread, pointer(address), pointer(data)) != -1;
-}
+constexpr long kLongestUs = 5'000'000;  // what we run takes milliseconds; a hostile process may lead us anywhere
+constexpr long kLongestPauseUs = 2000;  // between two looks at it
 
 // "S" of the third field of /proc/PID/stat, which comes after the name in parentheses; 'X' when it is gone.
 char state_of(pid_t pid, pid_t thread) {
@@ -83,117 +70,6 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
   return {};
 }
 
-// Calls that a stop ends with EINTR although no signal came: the kernel restarts all others by itself (signal(7)).
-bool ends_with_eintr(uint64_t call) {
-  constexpr uint64_t kCalls[] = {SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,
-                                 SYS_semtimedop,   SYS_msgrcv,        SYS_msgsnd,        SYS_rt_sigtimedwait,
-                                 SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter};
-  return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
-}
-
-bool follows_syscall(pid_t thread, const user_regs_struct& at) {
-  errno = 0;
-  const long word = ::ptrace(PTRACE_PEEKTEXT, thread, pointer(at.rip - 2), nullptr);
-  return errno == 0 && (word & 0xffff) == 0x050f;
-}
-
-// The system call begins anew, where the kernel would not see to it.
-void rewind(user_regs_struct& registers) {
-  registers.rax = registers.orig_rax;
-  registers.rip -= 2;
-  registers.orig_rax = ~uint64_t{0};
-}
-
-// What a stopped thread is in the middle of.
-class Saved {
- public:
-  bool save(pid_t thread) {
-    vector_.resize(kMaxVectorState);
-    iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
-    if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) ||
-        general.iov_len != sizeof general_ ||  // a 32-bit thread has other ones
-        !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) ||
-        !traced(PTRACE_GETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_)))
-      return false;
-    vector_.resize(vector.iov_len);
-    return true;
-  }
-
-  // The registers last: until they are back, the thread finds home by itself if we are killed.
-  bool restore(pid_t thread) {
-    user_regs_struct general = general_;
-    if (ended_by_our_stop() && follows_syscall(thread, general)) rewind(general);
-    iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
-    const bool mask_back = traced(PTRACE_SETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_));
-    const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
-    const bool general_back = traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
-    return mask_back && vector_back && general_back;
-  }
-
-  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it
-  // by now. The mask last: nobody would put it back if we were killed before the thread has a frame to come home by.
-  bool redirect(pid_t thread, const RemoteCode& code) {
-    bool sleeps = false;
-    const user_regs_struct home = without_our_stop(thread, &sleeps);
-    const HomeFrame frame(code.stack_top, home, vector_, mask_, sleeps);
-    if (!frame.write(thread)) return false;
-    home_ = frame.context() + PENNA_REMOTE_HOME;
-    user_regs_struct there = general_;
-    there.rip = code.entry;
-    there.rsp = frame.stack_top();
-    there.rdi = frame.context();
-    there.rbp = 0;
-    there.eflags &=
-        ~uint64_t{0x500};  // the direction flag is clear where functions begin; and no single steps, each a signal
-    there.orig_rax = ~uint64_t{0};  // in no system call: nothing to restart yet
-    uint64_t blocked = ~uint64_t{0};
-    iovec registers{&there, sizeof there};
-    return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers)) &&
-           traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
-  }
-
-  // Is it in such code still, or again on its way home, as whoever sent it there was killed? Its frame lies where ours
-  // would.
-  bool is_away(const RemoteCode& code) const {
-    const bool on_its_stack = general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
-    return on_its_stack || general_.rip - code.end < PENNA_REMOTE_TAIL_BYTES;
-  }
-
-  // Has it gone home by itself, as it waited for us too long?
-  bool went_home(pid_t thread) const {
-    errno = 0;
-    const long word = ::ptrace(PTRACE_PEEKDATA, thread, pointer(home_), nullptr);
-    return errno == 0 && word != 0;
-  }
-
- private:
-  bool ended_by_our_stop() const {
-    return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
-  }
-
-  // As if it had not been stopped. *sleeps: of the system call that it begins anew then the kernel remembers the rest.
-  user_regs_struct without_our_stop(pid_t thread, bool* sleeps) const {
-    constexpr int64_t kRest = -516, kRestarts[] = {-512, -513, -514, kRest};  // ERESTARTSYS and its kin, linux/errno.h
-    user_regs_struct registers = general_;
-    const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
-    const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
-    const bool anew = call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers);
-    *sleeps = anew && (result == kRest || call == SYS_restart_syscall);
-    if (anew) rewind(registers);
-    return registers;
-  }
-
-  user_regs_struct general_{};
-  std::vector<uint8_t> vector_;
-  uint64_t mask_ = 0, home_ = 0;
-};
-
-uint64_t instruction_pointer(pid_t thread) {
-  user_regs_struct registers{};
-  iovec view{&registers, sizeof registers};
-  return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view)) ? registers.rip : 0;
-}
-
 // Until the interrupt is what it stopped for; signals that came before it take their course. False also where it became
 // another program.
 bool stop_it(pid_t pid, pid_t thread) {
@@ -210,7 +86,7 @@ enum class Ran { kWhole, kHome, kFaulted, kTooLong, kGone };
 
 // Stopped once more where it went on. What it stopped for, if not for us, it gets.
 Ran let_go_at_home(pid_t thread, const Stop& stop) {
-  Saved now;
+  ThreadState now;
   if (stop.event == PTRACE_EVENT_STOP && now.save(thread)) now.restore(thread);
   traced(PTRACE_DETACH, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0);
   return Ran::kHome;
@@ -220,7 +96,7 @@ Ran let_go_at_home(pid_t thread, const Stop& stop) {
 // sleep goes on, where the way home would begin it anew. It is put back also if it takes too long. It is asked, and
 // does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets a handler whose
 // signal is blocked, or sends an older fault's signal first.
-Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const Saved& saved) {
+Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& saved) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(kLongestUs);
   for (long pause_us = 50;; pause_us = std::min(2 * pause_us, kLongestPauseUs)) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
@@ -232,8 +108,7 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const Saved& saved) {
     if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which shall not get our registers
     if (saved.went_home(thread)) return let_go_at_home(thread, stop);
     if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals but those of faults wait
-    if (const uint64_t at = instruction_pointer(thread); at >= code.end && at < code.end + PENNA_REMOTE_END_BYTES)
-      return Ran::kWhole;
+    if (ThreadState::is_at_end(thread, code)) return Ran::kWhole;
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
   }
 }
@@ -252,7 +127,7 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} has become another program", pid)};
   }
-  Saved saved;
+  ThreadState saved;
   if (!saved.save(thread)) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};

@@ -57,32 +57,6 @@ ReturnSlot return_slot(uintptr_t frame, uintptr_t resume) {
   return {reinterpret_cast<uintptr_t*>(cfa) - 1, usual && rule.cfa_offset == 16 ? kJumps : kJumps | kAsks};
 }
 
-// Between the hook's return address and the function's there may lie r10: around the hook, gcc keeps the register by
-// which a function inside of another one finds that one's frame. Nothing tells but the code, nor does unwind
-// information.
-enum class Chain { kNone, kKept, kUnclear };
-Chain chain_of(uintptr_t resume) {
-  constexpr uint8_t kPush[2] = {0x41, 0x52}, kPop[2] = {0x41, 0x5a}, kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  // call rel32, or nops that were patched; call [rip + rel32]; movabs, call r10; the same relative to rip
-  // (-mcmodel=large).
-  constexpr intptr_t kHookCalls[] = {5, 6, 13, 36};
-  const auto* const code = reinterpret_cast<const uint8_t*>(resume);
-  const auto holds = [](const uint8_t* at, const auto& bytes) {
-    return __builtin_memcmp(at, bytes, sizeof bytes) == 0;
-  };
-  if (!holds(code, kPop)) return Chain::kNone;
-  constexpr uint8_t kCallR10[3] = {0x41, 0xff, 0xd2};
-  const bool by_register = holds(code - sizeof kCallR10, kCallR10);
-  for (const intptr_t bytes : kHookCalls) {
-    if (bytes > 6 && !by_register) break;  // may lie in a page that is not there
-    const uint8_t* call = code - bytes;
-    if (holds(call - sizeof kPush, kPush)) return Chain::kKept;
-    if (holds(call - sizeof kEndbr64, kEndbr64) && holds(call - sizeof kEndbr64 - sizeof kPush, kPush))
-      return Chain::kKept;
-  }
-  return Chain::kUnclear;
-}
-
 // Is this the call of a function that dlsym gave, and not from another module? Its own calls of it are none of
 // --libcalls; those that came through an import are recorded already, by a stub that then jumped here; and ours are
 // nobody's business.
@@ -147,7 +121,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   write_call(link->function, PENNA_TAG_ENTRY);
   if ((link->way & kAsks) != 0) {
     // Where a frame pointer points to lies that of the caller.
-    const uintptr_t fp = frame != 0 ? *reinterpret_cast<uintptr_t*>(frame) : registers->rbp;
+    const uintptr_t fp = frame != 0 ? *reinterpret_cast<uintptr_t*>(frame) : registers->frame_pointer();
     write_arguments(link->function, *registers, {caller, reinterpret_cast<uintptr_t>(place + 1), fp, false});
   }
   const uintptr_t trampoline = link->way & ~kWayFlags;

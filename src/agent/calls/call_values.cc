@@ -87,14 +87,8 @@ struct Passed {
   uint32_t callers;
   bool ended;
 
-  uint64_t integer(uint32_t number) const {
-    const CallRegisters& at = registers;
-    const uint64_t begun[] = {at.rdi, at.rsi, at.rdx, at.rcx, at.r8, at.r9};
-    const uint64_t results[] = {at.rax, at.rdx};
-    if (ended) return number < 2 ? results[number] : 0;
-    return number < 6 ? begun[number] : 0;
-  }
-  uint64_t vector(uint32_t number) const { return number < 8 ? registers.vector[number] : 0; }
+  uint64_t integer(uint32_t number) const { return ended ? registers.result(number) : registers.integer(number); }
+  uint64_t vector(uint32_t number) const { return registers.in_vector(number); }
 };
 
 // Up to two words, or what there is of them.

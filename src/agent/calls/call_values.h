@@ -5,32 +5,13 @@
 // Invariant: memory that a value leads to is read by the kernel, which fails where a load would fault.
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
+#include "agent/calls/arch.h"
 #include "penna/patch_plan.h"
 #include "unwind/arch.h"
 
 namespace penna::agent {
-
-// What calls_x86_64.S keeps of a function that is about to run, or has just run, on its way to C++.
-//
-//   0         +--------------+-----+-----+----+----+--------+
-//             | xmm0 to xmm7 | r11 | r10 | r9 | r8 |  rbp   |
-//   104       +-----+-----+--+--+--+--+--+--+-+----+--------+--------+
-//             | rdi | rsi | rdx | rcx | rax | way | resume | caller | memory of the caller: more arguments
-//   168       +-----+-----+-----+-----+-----+-----+--------+--------+
-//                                          `--- of a function that has run, the memory of the caller begins here
-struct CallRegisters {
-  uint64_t vector[8];  // the lower half of each
-  uint64_t r11, r10, r9, r8;
-  uint64_t rbp;  // of a function that is about to run and has built no frame
-  uint64_t rdi, rsi, rdx, rcx, rax;
-  uint64_t way;
-  uint64_t resume, caller;  // not of a function that has run
-};
-static_assert(sizeof(CallRegisters) == 168 && offsetof(CallRegisters, rdi) == 104);
-static_assert(offsetof(CallRegisters, resume) == 152 && offsetof(CallRegisters, caller) == 160);
 
 // Keeps what a plan says of values. The caller holds the board's lock.
 void add_captures(const penna_capture* captures, uint32_t count, const penna_value* values, uint32_t value_count,

@@ -93,7 +93,7 @@
         DROP
 .endm
 
-/* Calls function(CallRegisters of call_values.h, rsi) of C++; the rest as ASK. */
+/* Calls function(CallRegisters of arch_x86_64.h, rsi) of C++; the rest as ASK. */
 .macro ASK_WITH_REGISTERS function
         HOLD
         lea     -64(%rsp), %rsp

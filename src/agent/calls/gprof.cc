@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
+#include "agent/calls/arch.h"
 #include "agent/core/state.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/loader.h"
@@ -21,28 +22,10 @@ __attribute__((visibility("hidden"))) uintptr_t penna_count_arc;
 namespace penna::agent {
 namespace {
 
-// In libc's hook (glibc's sysdeps/x86_64/_mcount.S) the caller's address is loaded, from where this hook finds it, and
-// then the inner function is called. 0: it looks otherwise.
-uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t load_bytes) {
-  constexpr uintptr_t kMost = 96, kCallBytes = 5;
-  const auto* const code = reinterpret_cast<const uint8_t*>(hook);
-  for (uintptr_t at = 0; at < kMost; ++at) {
-    const uint8_t* const call = code + at + load_bytes;
-    if (__builtin_memcmp(code + at, load, load_bytes) != 0 || *call != 0xe8) continue;
-    int32_t distance;
-    __builtin_memcpy(&distance, call + 1, sizeof distance);
-    return reinterpret_cast<uintptr_t>(call) + kCallBytes + static_cast<uintptr_t>(intptr_t{distance});
-  }
-  return 0;
-}
-
-// Both hooks must call the same.
+// Of libc's hooks; 0: it is not found.
 uintptr_t inner_function(uintptr_t mcount, uintptr_t fentry) {
-  constexpr uint8_t kAboveFrame[] = {0x48, 0x8b, 0x7d, 0x08};         // mov 8(%rbp), %rdi
-  constexpr uint8_t kAboveReturn[] = {0x48, 0x8b, 0x7c, 0x24, 0x48};  // mov 72(%rsp), %rdi
-  const uintptr_t one = called_behind(mcount, kAboveFrame, sizeof kAboveFrame);
-  const uintptr_t other = called_behind(fentry, kAboveReturn, sizeof kAboveReturn);
-  return one == other && map_of(one) == map_of(mcount) ? one : 0;
+  const uintptr_t one = called_by_mcount(mcount);
+  return one == called_by_fentry(fentry) && map_of(one) == map_of(mcount) ? one : 0;
 }
 
 void begin_to_count() {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/core/arch.h"
+
 #define PENNA_HIDDEN extern "C" __attribute__((visibility("hidden"), used))
 
 namespace {
@@ -21,7 +23,7 @@ PENNA_HIDDEN void* memcpy(void* __restrict to, const void* __restrict from, size
   auto* out = static_cast<uint8_t*>(to);
   auto* in = static_cast<const uint8_t*>(from);
   if (bytes > kFew) {
-    asm volatile("rep movsb" : "+D"(out), "+S"(in), "+c"(bytes) : : "memory");
+    penna::agent::copy_many(out, in, bytes);
     return to;
   }
   for (; bytes >= sizeof(Word); bytes -= sizeof(Word), out += sizeof(Word), in += sizeof(Word))
@@ -42,8 +44,7 @@ PENNA_HIDDEN void* memmove(void* to, const void* from, size_t bytes) {
 }
 
 PENNA_HIDDEN void* memset(void* to, int value, size_t bytes) {
-  auto* out = static_cast<uint8_t*>(to);
-  asm volatile("rep stosb" : "+D"(out), "+c"(bytes) : "a"(value) : "memory");
+  penna::agent::fill_many(static_cast<uint8_t*>(to), value, bytes);
   return to;
 }
 

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "agent/core/arch.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/imports.h"
 #include "agent/modules/loader.h"
@@ -48,7 +49,7 @@ struct Bindings {
 
 bool is_pointer(const ElfW(Rela) & relocation) {
   const auto type = ELF64_R_TYPE(relocation.r_info);
-  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+  return type == kJumpSlot || type == kGlobDat || (type == kWord && relocation.r_addend == 0);
 }
 
 void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) {

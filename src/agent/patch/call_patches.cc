@@ -7,6 +7,7 @@
 #include <sys/single_threaded.h>
 
 #include "agent/calls/call_values.h"
+#include "agent/core/arch.h"
 #include "agent/core/pages.h"
 #include "agent/core/state.h"
 #include "agent/core/sys.h"
@@ -223,12 +224,6 @@ void patch_modules(void* opened) {
   if (!wait_for_visits(ModuleVisitor::kCallPatches, opened)) count_refused_function();
 }
 
-// Where a detour's jump goes: behind an endbr64.
-uintptr_t place_of_jump(uintptr_t function) {
-  constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  return holds_bytes(function, kEndbr64, sizeof kEndbr64) ? function + sizeof kEndbr64 : function;
-}
-
 }  // namespace
 
 void start_call_patches(const penna_config& config, bool forked) {
@@ -263,7 +258,7 @@ bool patch_function(uintptr_t function) {
   ask(
       1,
       [&](Questions& questions) {
-        const NearRoom room = reserve_near_function(module.start, module.end, place_of_jump(function), alone);
+        const NearRoom room = reserve_near_function(module.start, module.end, behind_mark(function), alone);
         questions.list[questions.count++] = question_about(module, room, function);
       },
       [&](const Plan& plan, const Questions& questions) { patch_function_as(plan, questions.list[0], alone); });

@@ -2,12 +2,11 @@
 // See points.h. The steps: modules -> their note -> their sites -> id, SITE record, patched slot.
 #include "agent/patch/points.h"
 
-#include <cpuid.h>
-
 #include "agent/core/call_filters.h"
 #include "agent/core/text.h"
 #include "agent/core/writer.h"
 #include "agent/modules/modules.h"
+#include "agent/patch/arch.h"
 #include "agent/patch/site_records.h"
 #include "agent/patch/sites.h"
 #include "agent/stacks/stacks.h"
@@ -152,9 +151,7 @@ int change_for_program(const char* pattern, uint32_t kinds, const penna_wish* wi
 
 // What the agent can be sure of before the first event: one processor feature, and the kernel's leave to patch.
 void prepare() {
-  unsigned a, b, c, d;
-  constexpr unsigned kOsXsave = 1u << 27;
-  penna_point_has_xsave = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kOsXsave) != 0;
+  penna_point_has_xsave = has_xsave();
   penna_prepare_patching();
 }
 

@@ -7,18 +7,11 @@
 #include "agent/core/return_trampolines.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/near_ranges.h"
+#include "agent/patch/arch.h"
 #include "agent/patch/sites.h"
 
 namespace penna::agent {
 namespace {
-
-// A call with four bytes of distance, as compilers and stubs make it, and what becomes of its first byte (Intel SDM,
-// volume 2):
-//   e8 rel32      call rel32           ->  a9 imm32      test eax, imm32
-//   ff 15 rel32   call [rip + rel32]   ->  3b 15 rel32   cmp edx, [rip + rel32]
-// The flags mean nothing where a function begins, nor where it calls.
-constexpr uint8_t kCall = 0xe8, kTest = 0xa9, kCallThrough[] = {0xff, 0x15}, kCompare = 0x3b;
-constexpr uintptr_t kCallBytes = 5, kCallThroughBytes = 6;
 
 enum class Outcome { kChanged, kWas, kRefused };
 
@@ -32,27 +25,22 @@ class CallSilencer {
   // Of the call that ends at `resume`.
   Outcome silence(uintptr_t resume) {
     const penna_elf_range code = code_at(resume);
-    if (code.start == code.end || resume - kCallThroughBytes < code.start) return Outcome::kRefused;
-    const auto* before = reinterpret_cast<const uint8_t*>(resume);
+    if (code.start == code.end || resume - kLongestCall < code.start) return Outcome::kRefused;
     if (counts_for_gprof() && !is_ours(resume)) return Outcome::kRefused;  // its own counts would stop
-    if (before[-5] == kCallThrough[1] && before[-6] == kCallThrough[0])
-      return write(code, resume - kCallThroughBytes, kCompare);
-    if (before[-5] == kCall) return write(code, resume - kCallBytes, kTest);
-    const bool was = before[-5] == kTest || (before[-5] == kCallThrough[1] && before[-6] == kCompare);
-    return was ? Outcome::kWas : Outcome::kRefused;
+    const SilentCall call = silent_call(resume);
+    if (call.is == SilentCall::kCall) return write(code, call.at, call.byte);
+    return call.is == SilentCall::kSilent ? Outcome::kWas : Outcome::kRefused;
   }
 
  private:
   // Written by us, or by the compiler?
   static bool is_ours(uintptr_t resume) {
-    int32_t distance;
-    __builtin_memcpy(&distance, reinterpret_cast<const uint8_t*>(resume) - sizeof distance, sizeof distance);
-    return function_of_stub(resume) != 0 || is_near_memory(resume + static_cast<uintptr_t>(intptr_t{distance}));
+    return function_of_stub(resume) != 0 || is_near_memory(call_refers_to(resume));
   }
   // A module's, or a page of stubs, which is nothing else.
   static penna_elf_range code_at(uintptr_t resume) {
     if (function_of_stub(resume) != 0) {
-      const uintptr_t first = page_down(resume - kCallThroughBytes);
+      const uintptr_t first = page_down(resume - kLongestCall);
       return {first, page_down(resume) + kPageBytes, PENNA_PROT_READ | PENNA_PROT_EXEC};
     }
     const penna_elf_module elf = elf_of_module(resume);

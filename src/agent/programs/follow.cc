@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/core/arch.h"
 #include "agent/core/call_filters.h"
 #include "agent/core/environment.h"
 #include "agent/core/lifecycle.h"
@@ -245,14 +246,14 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
       [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
 }
 
-#ifdef __x86_64__
+#ifdef PENNA_FIRST_GLIBC
 // Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too
 // (symbol_versions_x86_64.map).
 static decltype(real.posix_spawn) old_spawn(const char* name) {
-  void* found = next_definition(name, "GLIBC_2.2.5");
+  void* found = next_definition(name, PENNA_FIRST_GLIBC);
   return found != nullptr ? reinterpret_cast<decltype(real.posix_spawn)>(found) : real.posix_spawn;
 }
-__asm__(".symver penna_old_posix_spawn,posix_spawn@GLIBC_2.2.5,remove");
+__asm__(".symver penna_old_posix_spawn,posix_spawn@" PENNA_FIRST_GLIBC ",remove");
 PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                        const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return spawn_with_ours(
@@ -260,7 +261,7 @@ PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix
       [=](pid_t* p, char* const* e) { return old_spawn("posix_spawn")(p, path, actions, attributes, argv, e); },
       [=](ProgramToStart* program) { look_at_program(path, envp, program); });
 }
-__asm__(".symver penna_old_posix_spawnp,posix_spawnp@GLIBC_2.2.5,remove");
+__asm__(".symver penna_old_posix_spawnp,posix_spawnp@" PENNA_FIRST_GLIBC ",remove");
 PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                                         const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return spawn_with_ours(

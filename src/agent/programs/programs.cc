@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "agent/core/arch.h"
 #include "agent/core/rendezvous.h"
 #include "agent/core/sys.h"
 #include "agent/core/text.h"
@@ -193,7 +194,7 @@ void look_at_opened(long fd, const char* path, char* const* environment, bool fo
   if (head.begins(ELFMAG, SELFMAG)) {
     if (head.bytes[EI_CLASS] != ELFCLASS64)
       program->why = PENNA_START_BITS;
-    else if (head.elf().e_machine != EM_X86_64)
+    else if (head.elf().e_machine != kMachine)
       program->why = PENNA_START_MACHINE;
     else
       program->why = why_not_linked(fd, head, path, environment);

@@ -127,7 +127,7 @@ TEST_F(Detours, MovedBeginningsDoTheSame) {
         "detour_jump", "detour_one", "detour_early", "detour_calls", "detour_calls_through"}) {
     const DetourOffer found = offer(name);
     ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
-    EXPECT_GE(found.site->code.size(), DetourSite::kJumpBytes);
+    EXPECT_GE(found.site->code.size(), kBranchBytes);
     NearMemory near(reinterpret_cast<uint64_t>(near_code), kRoom, reinterpret_cast<uint64_t>(&detour_hook));
     const auto jump = write_detour(*found.site, bias(), &near);
     ASSERT_TRUE(jump.has_value()) << name;

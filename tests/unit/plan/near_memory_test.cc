@@ -69,15 +69,15 @@ TEST(NearMemory, NeverMoreThanThereIsRoomFor) {
 
 TEST(NearMemory, BranchesReachTwoGigabytes) {
   const auto target = [](uint64_t place, uint64_t to) {
-    const auto bytes = relative_branch(0xe8, place, to);
+    const auto bytes = call_from(place, to);
     return bytes ? decode(*bytes, place, place).target : 0;
   };
   for (uint64_t distance : {uint64_t{0}, uint64_t{5}, uint64_t{0x7fffffff}, uint64_t{0x7fffffff} + 5})
     EXPECT_EQ(target(kAt, kAt + distance), kAt + distance) << distance;
   EXPECT_EQ(target(kAt, kAt + 5 - 0x80000000), kAt + 5 - 0x80000000);
-  EXPECT_FALSE(relative_branch(0xe8, kAt, kAt + 5 + 0x80000000));
-  EXPECT_FALSE(relative_branch(0xe8, kAt, kAt + 4 - 0x80000000));
-  EXPECT_FALSE(relative_branch(0xe8, 0, UINT64_MAX / 2));
+  EXPECT_FALSE(call_from(kAt, kAt + 5 + 0x80000000));
+  EXPECT_FALSE(call_from(kAt, kAt + 4 - 0x80000000));
+  EXPECT_FALSE(call_from(0, UINT64_MAX / 2));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST_F(ProbeWindows, BehindTheNop) {
     ASSERT_TRUE(offer.site) << offer.refusal;
     EXPECT_TRUE(offer.site->is_behind());
     EXPECT_EQ(offer.site->place, address(*nop) + 1);
-    EXPECT_GE(offer.site->code.size(), DetourSite::kJumpBytes);
+    EXPECT_GE(offer.site->code.size(), kBranchBytes);
   }
   EXPECT_EQ(find(probe_one_nop).site->code.size(), 10u);
 }

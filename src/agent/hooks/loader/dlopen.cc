@@ -10,8 +10,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "agent/core/arch.h"
 #include "agent/core/call_filters.h"
-#include "agent/core/pass_on.h"
 #include "agent/core/state.h"
 #include "agent/modules/deep_binding.h"
 #include "agent/modules/linker_turns.h"

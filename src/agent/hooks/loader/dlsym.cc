@@ -6,7 +6,7 @@
 // Invariant: what the caller gets is what the dynamic linker gives.
 #include <dlfcn.h>
 
-#include "agent/core/pass_on.h"
+#include "agent/core/arch.h"
 #include "agent/hooks/loader/dlopen.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/loader.h"

@@ -2,11 +2,11 @@
 // See probe_operand.h.
 #include "plan/probe_operand.h"
 
-#include <elf.h>
-
 #include <array>
 #include <charconv>
 #include <string>
+
+#include "plan/arch.h"
 
 namespace penna {
 namespace {
@@ -93,7 +93,7 @@ const char* refusal_of(OperandTrap trap) {
 }  // namespace
 
 OperandOffer parse_probe_operand(const SdtArg& argument) {
-  const OperandTrap trap = operand_trap(argument, EM_X86_64);
+  const OperandTrap trap = operand_trap(argument, kMachine);
   const bool readable = trap == OperandTrap::kNone || trap == OperandTrap::kByteRegister ||
                         trap == OperandTrap::kHighByteRegister || trap == OperandTrap::kIndex;
   if (!readable) return {{}, refusal_of(trap)};

@@ -216,7 +216,7 @@ uint64_t append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near
   head.semaphore = probe.semaphore != 0 ? probe.semaphore + bias : 0;
   head.text_bytes = static_cast<uint32_t>(text.size());
   head.frame = static_cast<uint32_t>(frame_of(probe));
-  const std::vector<uint8_t> padding((8 - near->end() % 8) % 8, 0xcc);
+  const std::vector<uint8_t> padding((8 - near->end() % 8) % 8, kPadding);
   near->append(padding);
   const uint64_t at = near->end();
   std::array<uint8_t, sizeof head> bytes;
@@ -249,8 +249,8 @@ std::optional<penna_patch> patch_probe(const PlannedProbe& probe, uint64_t bias,
   near->append(recording_code(probe, near->end(), state, entry));
   if (site.is_behind() && !moved()) return {};
   const uint64_t back = site.place + bias + site.code.size();
-  const auto jump = relative_branch(kJump, site.place + bias, stub);
-  if (!near->append_branch(std::array<uint8_t, 1>{kJump}, back) || !jump) return {};
+  const auto jump = jump_from(site.place + bias, stub);
+  if (!near->append_jump(back) || !jump) return {};
   penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
   patch.kind = PENNA_PATCH_PROBE;
   patch.stub = state;

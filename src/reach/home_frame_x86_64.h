@@ -8,10 +8,11 @@
 #pragma once
 
 #include <sys/types.h>
-#include <sys/user.h>
 
 #include <cstdint>
 #include <vector>
+
+#include "reach/arch.h"
 
 namespace penna {
 
@@ -19,7 +20,7 @@ class HomeFrame {
  public:
   // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to
   // make a system call, of which the kernel remembers the rest.
-  HomeFrame(uint64_t stack_top, const user_regs_struct& general, const std::vector<uint8_t>& vector,
+  HomeFrame(uint64_t stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
             uint64_t signal_mask, bool sleeps);
 
   // False: the process has no memory there.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// See near_memory.h.
+// See near_memory.h. Opcodes: Intel SDM, volume 2.
 #include "plan/near_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 namespace penna {
 namespace {
 
+constexpr uint8_t kJump = 0xe9, kCall = 0xe8;
 constexpr size_t kEntranceBytes = 16;  // jmp *2(%rip); ud2; the hook's address
 
 }  // namespace
@@ -24,7 +26,7 @@ NearMemory::NearMemory(uint64_t address, uint64_t room, uint64_t hook) : address
 std::optional<NearMemory::Stub> NearMemory::begin_stub(uint64_t function, size_t code_bytes) {
   const size_t padding = (16 - bytes_.size() % 16) % 16;
   if (room_ == 0 || !has_room(padding + sizeof(penna_stub) + PENNA_STUB_CALL + code_bytes)) return {};
-  bytes_.insert(bytes_.end(), padding, 0xcc);
+  bytes_.insert(bytes_.end(), padding, kPadding);
   append_word(0);
   append_word(function);
   const uint64_t code = end();
@@ -59,13 +61,43 @@ void NearMemory::append_relative(uint64_t to) {
   append(bytes);
 }
 
-std::optional<std::array<uint8_t, 5>> relative_branch(uint8_t opcode, uint64_t place, uint64_t to) {
-  const auto distance = static_cast<int64_t>(to - (place + 5));
+bool NearMemory::append_jump(uint64_t to) { return append_branch(std::array<uint8_t, 1>{kJump}, to); }
+
+void NearMemory::append_push(uint32_t number) {
+  std::array<uint8_t, 5> push{0x68};
+  std::memcpy(push.data() + 1, &number, sizeof number);
+  append(push);
+}
+
+namespace {
+
+std::optional<BranchCode> branch_from(uint8_t opcode, uint64_t place, uint64_t to) {
+  const auto distance = static_cast<int64_t>(to - (place + kBranchBytes));
   if (distance != static_cast<int32_t>(distance)) return {};
-  std::array<uint8_t, 5> bytes{opcode};
+  BranchCode bytes{opcode};
   const auto low = static_cast<int32_t>(distance);
   std::memcpy(bytes.data() + 1, &low, 4);
   return bytes;
+}
+
+}  // namespace
+
+std::optional<BranchCode> jump_from(uint64_t place, uint64_t to) { return branch_from(kJump, place, to); }
+std::optional<BranchCode> call_from(uint64_t place, uint64_t to) { return branch_from(kCall, place, to); }
+
+std::array<uint8_t, kJumpThroughBytes> jump_through_from(uint64_t place, uint64_t pointer) {
+  std::array<uint8_t, kJumpThroughBytes> bytes{0xff, 0x25};
+  const auto distance = static_cast<uint32_t>(pointer - (place + kJumpThroughBytes));
+  std::memcpy(bytes.data() + 2, &distance, sizeof distance);
+  return bytes;
+}
+
+std::optional<SledCode> sled_call_from(uint64_t place, uint64_t to) {
+  const auto call = call_from(place + kSledHead.size(), to);
+  if (!call) return {};
+  SledCode code{0x66, 0x90, 0, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0x00};
+  std::copy(call->begin(), call->end(), code.begin() + kSledHead.size());
+  return code;
 }
 
 }  // namespace penna

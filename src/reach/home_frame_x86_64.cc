@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See home_frame.h.
-#include "reach/home_frame.h"
+// See home_frame_x86_64.h.
+#include "reach/home_frame_x86_64.h"
 
 #include <cpuid.h>
 #include <signal.h>
@@ -55,7 +55,7 @@ size_t bytes_of(uint64_t features, size_t most) {
   return std::min(bytes, most);
 }
 
-sigcontext registers_of(const user_regs_struct& from) {
+sigcontext registers_of(const GeneralRegisters& from) {
   sigcontext to{};
   to.r8 = from.r8, to.r9 = from.r9, to.r10 = from.r10, to.r11 = from.r11;
   to.r12 = from.r12, to.r13 = from.r13, to.r14 = from.r14, to.r15 = from.r15;
@@ -68,7 +68,7 @@ sigcontext registers_of(const user_regs_struct& from) {
 
 }  // namespace
 
-HomeFrame::HomeFrame(uint64_t stack_top, const user_regs_struct& general, const std::vector<uint8_t>& vector,
+HomeFrame::HomeFrame(uint64_t stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
                      uint64_t signal_mask, bool sleeps) {
   const uint64_t features = features_of(vector);
   const size_t vector_bytes = bytes_of(features, vector.size());

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// x86-64 as all of the agent sees it. References: System V ABI for x86-64, table 4.9 (relocations); Intel SDM, vol. 2.
+//
+// Invariant: nothing here calls libc or touches errno.
+#pragma once
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The version of glibc's oldest symbols here; not defined where glibc is younger than what changed them.
+#define PENNA_FIRST_GLIBC "GLIBC_2.2.5"
+
+namespace penna::agent {
+
+inline constexpr unsigned kMachine = EM_X86_64;
+inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT, kGlobDat = R_X86_64_GLOB_DAT, kWord = R_X86_64_64;
+
+// endbr64, which may stand where a function begins.
+inline constexpr uint8_t kEntryMark[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+inline uintptr_t behind_mark(uintptr_t function) {
+  const auto* code = reinterpret_cast<const volatile uint8_t*>(function);
+  for (size_t i = 0; i < sizeof kEntryMark; ++i)
+    if (code[i] != kEntryMark[i]) return function;
+  return function + sizeof kEntryMark;
+}
+
+// The processor's own loops: faster than ours above some hundred bytes.
+inline void copy_many(uint8_t* to, const uint8_t* from, size_t bytes) {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+inline void fill_many(uint8_t* to, int value, size_t bytes) {
+  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
+}
+
+}  // namespace penna::agent
+
+// ---- PENNA_PASS_ON: a function of the dynamic linker's we stand in front of, which looks at its caller --------
+//
+// Why assembly: it knows its caller by its return address. So ours must *jump* on, with the caller's return address on
+// top of the stack and the arguments in place.
+// Invariant: the function finds the registers of up to three arguments, and the stack, as the caller has left them.
+
+// Defines `name`, which goes on to the address that before(first, second, third, address of the return address) gives.
+#define PENNA_PASS_ON(name, before)        \
+  __asm__(                                 \
+      ".text\n"                            \
+      ".globl " #name                      \
+      "\n"                                 \
+      ".type " #name ", @function\n" #name \
+      ":\n"                                \
+      "  .cfi_startproc\n"                 \
+      "  endbr64\n"                        \
+      "  push %rdi\n"                      \
+      "  .cfi_adjust_cfa_offset 8\n"       \
+      "  push %rsi\n"                      \
+      "  .cfi_adjust_cfa_offset 8\n"       \
+      "  push %rdx\n"                      \
+      "  .cfi_adjust_cfa_offset 8\n"       \
+      "  lea 24(%rsp), %rcx\n"             \
+      "  call " #before                    \
+      "\n"                                 \
+      "  pop %rdx\n"                       \
+      "  .cfi_adjust_cfa_offset -8\n"      \
+      "  pop %rsi\n"                       \
+      "  .cfi_adjust_cfa_offset -8\n"      \
+      "  pop %rdi\n"                       \
+      "  .cfi_adjust_cfa_offset -8\n"      \
+      "  jmp *%rax\n"                      \
+      "  .cfi_endproc\n"                   \
+      ".size " #name ", . - " #name "\n")

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// x86-64 as the planners see it. References: Intel SDM, volume 2; System V ABI for x86-64, table 4.9 (relocations).
+//
+// Invariant: what only looks like a branch counts as one, so that reading bytes makes us more careful, never less.
+#pragma once
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace penna {
+
+inline constexpr unsigned kMachine = EM_X86_64;
+inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT, kGlobDat = R_X86_64_GLOB_DAT, kRelative = R_X86_64_RELATIVE;
+
+inline constexpr size_t kBranchBytes = 5;       // of a jump or a call: an opcode and a distance of four bytes
+inline constexpr size_t kJumpThroughBytes = 6;  // of a jump through a pointer at such a distance
+inline constexpr size_t kLongestInstruction = 15;
+inline constexpr size_t kLargestMoved = 16;  // of an instruction once it was moved, and of a jump
+
+inline constexpr std::array<uint8_t, 4> kEntryMark{0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
+inline constexpr uint8_t kProbeNop = 0x90;                                   // of sys/sdt.h
+inline constexpr uint8_t kPadding = 0xcc;                                    // between stubs; int3
+
+template <size_t N>
+bool begins(std::span<const uint8_t> bytes, const std::array<uint8_t, N>& with) {
+  return bytes.size() >= N && std::equal(with.begin(), with.end(), bytes.begin());
+}
+
+// `from` + the four bytes of distance at `bytes`.
+inline uint64_t add_distance(uint64_t from, const uint8_t* bytes) {
+  int32_t distance;
+  std::memcpy(&distance, bytes, sizeof distance);
+  return from + static_cast<uint64_t>(int64_t{distance});
+}
+
+// ---- What compilers leave where functions begin ---------------------------------------------------------------------
+
+// The nop of -mnop-mcount, with which no other function begins.
+inline constexpr std::array<uint8_t, kBranchBytes> kHookNop{0x0f, 0x1f, 0x44, 0x00, 0x00};
+// XRay's: a jump over nine bytes of nops.
+inline constexpr size_t kSledBytes = 11, kSledAlignment = 2;
+inline constexpr std::array<uint8_t, 2> kSledHead{0xeb, 0x09};
+
+// The length of the nop at the beginning: 90, or 66* [2e] 0f 1f /0 with its operand; 0: it is none.
+inline size_t nop_length(std::span<const uint8_t> code) {
+  size_t at = 0;
+  while (at < code.size() && at < 8 && (code[at] == 0x66 || code[at] == 0x2e)) ++at;
+  if (at < code.size() && code[at] == 0x90) return at + 1;
+  if (at + 3 > code.size() || code[at] != 0x0f || code[at + 1] != 0x1f) return 0;
+  const uint8_t form = code[at + 2];
+  const size_t operand = form >> 6 == 1 ? 1 : form >> 6 == 2 ? 4 : 0;
+  const size_t length = at + 3 + ((form & 7) == 4 ? 1 : 0) + operand;
+  return form >> 6 == 3 || (form & 0x38) != 0 || length > code.size() ? 0 : length;
+}
+
+// ---- What bytes look like, decoded from nowhere ---------------------------------------------------------------------
+
+// All four bytes that look like the distance of a direct branch. visit(address of its first byte, target)
+template <typename Visit>
+void for_each_seeming_branch(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
+  for (size_t at = 1; at + 4 <= code.size(); ++at) {
+    const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
+    const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
+    if (jump || condition) visit(address + at - (jump ? 1 : 2), add_distance(address + at + 4, code.data() + at));
+  }
+}
+
+// Where the branch of one byte's reach leads that `code`, at `address`, looks like.
+inline constexpr uint64_t kShortReach = 130;
+inline std::optional<uint64_t> seeming_short_branch(std::span<const uint8_t> code, uint64_t address) {
+  const bool looks_so = code.size() >= 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0);
+  if (!looks_so) return {};
+  return address + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(code[1])});
+}
+
+// What code seems to take the address of (lea). visit(address)
+template <typename Visit>
+void for_each_seeming_address(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
+  constexpr size_t kBytes = 7;  // REX.W 8d ModRM distance
+  for (size_t at = 0; at + kBytes <= code.size(); ++at)
+    if ((code[at] & 0xfb) == 0x48 && code[at + 1] == 0x8d && (code[at + 2] & 0xc7) == 0x05)
+      visit(add_distance(address + at + kBytes, code.data() + at + 3));
+}
+
+// Every four bytes as the end of an instruction that refers to a place: `ff 15` and `ff 25` in front of them are a call
+// and a jump through a pointer there; the length of others does not matter. visit(place, use, address of the jump)
+enum class SeemingUse : uint8_t { kCall, kJump, kOther };
+template <typename Visit>
+void for_each_seeming_use(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
+  for (size_t at = 2; at + 4 <= code.size(); ++at) {
+    const bool is_call = code[at - 2] == 0xff && code[at - 1] == 0x15;
+    const bool is_jump = code[at - 2] == 0xff && code[at - 1] == 0x25;
+    visit(add_distance(address + at + 4, code.data() + at),
+          is_call   ? SeemingUse::kCall
+          : is_jump ? SeemingUse::kJump
+                    : SeemingUse::kOther,
+          address + at - 2);
+  }
+}
+
+}  // namespace penna

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What detours and probes ask of single instructions, whatever the processor, and of tables of branch targets.
+//
+// Invariant: an instruction that may not be moved is never taken for one that may: what is not known is refused.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "plan/detour.h"
+#include "symbols/elf/elf_file.h"
+
+namespace penna {
+
+inline constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
+
+// decode() fills all of it but the numbers behind the last: millions are decoded.
+struct Instruction {
+  enum Kind : uint8_t {
+    kOther,
+    kCall,
+    kJump,         // never goes on behind it
+    kConditional,  // a branch that may
+    kReturn,
+    kInterrupt,
+    kBreakpoint,
+    kUndefined,  // raises a fault, to say that nobody comes here
+    kNop,
+    kMark  // kEntryMark
+  } kind;
+  uint8_t length;                   // bytes
+  uint8_t number_count;             // of `numbers`
+  bool refers_nearby;               // by a distance from itself
+  const char* immovable;            // why it may not run somewhere else: "loops in its first instructions"
+  std::optional<uint64_t> target;   // of a branch to a fixed place
+  std::optional<uint64_t> refers;   // to memory at a fixed place, where a table may begin
+  std::array<uint64_t, 4> numbers;  // in it, that may be addresses
+
+  bool is_padding() const { return kind == kNop || kind == kBreakpoint; }
+  bool ends_flow() const { return kind == kJump || kind == kReturn || kind == kUndefined; }
+};
+
+// The one that begins `code`, which stands at the address `at`. False: it is none.
+bool decode(std::span<const uint8_t> code, uint64_t at, Instruction* one);
+// Only how many bytes it has; 0: it is none.
+size_t instruction_length(std::span<const uint8_t> code);
+
+// The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or
+// 8-byte addresses. It ends where an entry leads out of the function.
+template <typename Visit>
+void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
+  constexpr size_t kMost = 4096;
+  const std::span<const uint8_t> bytes = file.bytes_at(table, kMost * 8);
+  for (size_t i = 0; i < kMost && (i + 1) * 4 <= bytes.size(); ++i) {
+    int32_t distance;
+    std::memcpy(&distance, bytes.data() + i * 4, 4);
+    const uint64_t target = table + static_cast<uint64_t>(int64_t{distance});
+    if (target < function.start || target >= function.end) break;
+    visit(target);
+  }
+  for (size_t i = 0; i < kMost && (i + 1) * 8 <= bytes.size(); ++i) {
+    uint64_t target;
+    std::memcpy(&target, bytes.data() + i * 8, 8);
+    if (target < function.start || target >= function.end) break;
+    visit(target);
+  }
+}
+
+// Bytes of code in front of which nobody may land but at the first.
+struct Window {
+  uint64_t begin, end;
+  bool has_inside(uint64_t address) const { return address > begin && address < end; }
+};
+
+}  // namespace penna

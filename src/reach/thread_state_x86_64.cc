@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// See thread_state.h. References: ptrace(2), "syscall restarts"; signal(7).
+#include "reach/thread_state.h"
+
+#include <elf.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "penna/detail/remote.h"
+#include "reach/home_frame_x86_64.h"
+#include "reach/traced.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
+
+// Calls that a stop ends with EINTR although no signal came: the kernel restarts all others by itself (signal(7)).
+bool ends_with_eintr(uint64_t call) {
+  constexpr uint64_t kCalls[] = {SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,
+                                 SYS_semtimedop,   SYS_msgrcv,        SYS_msgsnd,        SYS_rt_sigtimedwait,
+                                 SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter};
+  return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
+}
+
+bool follows_syscall(pid_t thread, const GeneralRegisters& at) {
+  errno = 0;
+  const long word = ::ptrace(PTRACE_PEEKTEXT, thread, reinterpret_cast<void*>(at.rip - 2), nullptr);
+  return errno == 0 && (word & 0xffff) == 0x050f;
+}
+
+// The system call begins anew, where the kernel would not see to it.
+void rewind(GeneralRegisters& registers) {
+  registers.rax = registers.orig_rax;
+  registers.rip -= 2;
+  registers.orig_rax = ~uint64_t{0};
+}
+
+}  // namespace
+
+bool ThreadState::save(pid_t thread) {
+  vector_.resize(kMaxVectorState);
+  iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
+  if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) ||
+      general.iov_len != sizeof general_ ||  // a 32-bit thread has other ones
+      !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) ||
+      !traced(PTRACE_GETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_)))
+    return false;
+  vector_.resize(vector.iov_len);
+  return true;
+}
+
+bool ThreadState::restore(pid_t thread) {
+  GeneralRegisters general = general_;
+  if (ended_by_our_stop() && follows_syscall(thread, general)) rewind(general);
+  iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
+  const bool mask_back = traced(PTRACE_SETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_));
+  const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
+  const bool general_back = traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+  return mask_back && vector_back && general_back;
+}
+
+bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
+  bool sleeps = false;
+  const GeneralRegisters home = without_our_stop(thread, &sleeps);
+  const HomeFrame frame(code.stack_top, home, vector_, mask_, sleeps);
+  if (!frame.write(thread)) return false;
+  home_ = frame.context() + PENNA_REMOTE_HOME;
+  GeneralRegisters there = general_;
+  there.rip = code.entry;
+  there.rsp = frame.stack_top();
+  there.rdi = frame.context();
+  there.rbp = 0;
+  there.eflags &=
+      ~uint64_t{0x500};  // the direction flag is clear where functions begin; and no single steps, each a signal
+  there.orig_rax = ~uint64_t{0};  // in no system call: nothing to restart yet
+  uint64_t blocked = ~uint64_t{0};
+  iovec registers{&there, sizeof there};
+  return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers)) &&
+         traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+}
+
+bool ThreadState::is_away(const RemoteCode& code) const {
+  const bool on_its_stack = general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
+  return on_its_stack || general_.rip - code.end < PENNA_REMOTE_TAIL_BYTES;
+}
+
+bool ThreadState::went_home(pid_t thread) const {
+  errno = 0;
+  const long word = ::ptrace(PTRACE_PEEKDATA, thread, reinterpret_cast<void*>(home_), nullptr);
+  return errno == 0 && word != 0;
+}
+
+bool ThreadState::ended_by_our_stop() const {
+  return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
+}
+
+// As if it had not been stopped. *sleeps: of the system call that it begins anew then the kernel remembers the rest.
+GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const {
+  constexpr int64_t kRest = -516, kRestarts[] = {-512, -513, -514, kRest};  // ERESTARTSYS and its kin, linux/errno.h
+  GeneralRegisters registers = general_;
+  const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
+  const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
+  const bool anew = call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers);
+  *sleeps = anew && (result == kRest || call == SYS_restart_syscall);
+  if (anew) rewind(registers);
+  return registers;
+}
+
+bool ThreadState::is_at_end(pid_t thread, const RemoteCode& code) {
+  GeneralRegisters registers{};
+  iovec view{&registers, sizeof registers};
+  if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view))) return false;
+  return registers.rip >= code.end && registers.rip < code.end + PENNA_REMOTE_END_BYTES;
+}
+
+}  // namespace penna
