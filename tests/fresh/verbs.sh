@@ -66,6 +66,37 @@ expect_configured 'PENNA_TESTS=ON PENNA_TESTS=OFF' build
 expect_configured PENNA_TESTS=OFF build
 rm packages-are-missing
 
+# `test quick` builds what its tests need, not every test; `test NAME...` builds what NAME needs, and nothing when there is no NAME.
+cp "$source/tools/targets-of-tests" tools/
+printf '#!/bin/sh\necho "ctest $*" | tee -a asked\n' | command_is ctest
+tests=$tree/build/release/obj/tests
+mkdir -p "$tests/unit/model" "$tests/e2e"
+cat >"$tests/CTestTestfile.cmake" <<<'add_test([=[layers]=] "/somewhere/tools/check-layers")'
+cat >"$tests/unit/model/CTestTestfile.cmake" <<<"add_test([=[unit.model_test]=] \"$tree/build/release/test/model_test\")"
+cat >"$tests/e2e/CTestTestfile.cmake" <<<'add_test([=[e2e.locks]=] "/somewhere/tests/e2e/locks.sh")
+add_test([=[e2e.lock_names]=] "/somewhere/tests/e2e/lock_names.sh")'
+# expect_built WANT TESTED ARGUMENT...: the targets, and what ctest gets behind the options that it always gets.
+expect_built() {
+  : >asked
+  verb test "${@:3}"
+  [ $status = 0 ] || fail "test ${*:3}: exit status $status"
+  [ "$(sed -n 's/.* --target //p' asked)" = "$1" ] || fail "test ${*:3} builds: $(cat asked)"
+  [ "$(sed -n 's/^ctest .* --output-on-failure //p' asked)" = "$2" ] || fail "test ${*:3} runs: $(cat asked)"
+}
+products=$(sed -n '/^readonly products=(/,/)/p' run | tr -d '\n' | sed 's/.*(//; s/)//; s/  */ /g')
+expect_built test/model_test '-R (^|\.)(model_test)$' model_test
+expect_built "obj/tests/e2e/all $products" '-R (^|\.)(e2e.lock.*)$' 'e2e.lock.*'
+expect_built "obj/tests/e2e/all test/model_test $products" '-R (^|\.)(locks|unit.model_test)$' locks unit.model_test
+expect_built "bin/penna" '-R (^|\.)(layers)$' layers
+expect_built "$products obj/tests/unit/all obj/tests/abi/all obj/tests/golden/all" '-L unit|tree|abi|golden|quick' quick
+for name in lock nosuch model; do
+  : >asked
+  verb test unit.model_test $name
+  [ $status = 1 ] || fail "test of what there is not: exit status $status"
+  says "no test in build/release matches $name"
+  ! grep -qE -- '--build|ctest' asked || fail "test of what there is not: $(cat asked)"
+done
+
 # Without git, every file is looked at, and what is wrong is found.
 echo 'int  wrong ;' >src/one.cc
 verb check
