@@ -148,6 +148,8 @@ void rewind() {
   thread.cursor = uint64_t{own_chunk} << 32 | PENNA_CHUNK_HEADER_BYTES;
 }
 
+void age_chunk() { reinterpret_cast<penna_chunk*>(memory[own_chunk])->time_begin = penna_now() - kChunkTicks; }
+
 void start(const char* patterns, size_t patterns_bytes) {
   process.channel = &channel;
   process.chunks = memory[0];

@@ -40,6 +40,9 @@ void start(const char* patterns = "", size_t patterns_bytes = 0);
 // not fit is counted in lost().
 void rewind();
 
+// This thread's chunk began so long ago that it can tell no more times.
+void age_chunk();
+
 std::vector<Site> sites();    // told since the start, by whatever thread
 std::vector<Event> events();  // of this thread, since rewind()
 const Site* site(const char* provider, const char* name);
