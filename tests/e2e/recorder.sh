@@ -32,11 +32,14 @@ int main(int argc, char** argv) {
   signal(SIGALRM, on_alarm);
   struct itimerval often = {{0, 1000}, {0, 1000}};
   setitimer(ITIMER_REAL, &often, 0);
-  for (long i = 0; i < 200000 || alarms < 20; i++) PENNA_EVENT(quiet, loop, i);
+  long passed = 0;
+  for (; passed < 200000 || alarms < 20; passed++) PENNA_EVENT(quiet, loop, passed);
   often.it_interval.tv_usec = often.it_value.tv_usec = 0;
   setitimer(ITIMER_REAL, &often, 0);
   printf("%d %d\n", ours, elsewhere);
   fflush(stdout);
+  FILE* counted = getenv("COUNT_IN") ? fopen(getenv("COUNT_IN"), "w") : 0;
+  if (counted) fprintf(counted, "%ld\n", passed), fclose(counted);
   char command[4096];
   snprintf(command, sizeof command, "%s again; echo $?", argv[0]);
   return system(command) != 0 ? 4 : 3;
@@ -47,7 +50,7 @@ run ./quiet
 said=$out
 expect_eq 3 "$status" "status of the program alone"
 for turn in 1 2; do  # the second replaces the recording of the first
-  run env PENNA_RECORD=quiet.penna ./quiet
+  run env PENNA_RECORD=quiet.penna COUNT_IN=passed.txt ./quiet
   expect_eq 3 "$status" "status with PENNA_RECORD"
   expect_eq "$said" "$out" "what the program says"
   expect_eq "" "$err" "what we say"
@@ -59,7 +62,9 @@ expect_match "$out" '^command +\./quiet$'
 expect_match "$out" '^kinds +points$'
 expect_eq 1 "$(penna export csv quiet.penna 2>/dev/null | grep -c quiet:began)" "programs recorded, this one and none that it started"
 kept=$(penna export csv quiet.penna 2>/dev/null | grep -c quiet:loop)
+lost=$(penna report health quiet.penna --format csv | awk -F, '$1 == "lost points" { print $2 }')
 ((kept > 1000)) || fail "only $kept points"
+expect_eq "$(<passed.txt)" "$((kept + lost))" "points recorded and lost, of those that the program passed"
 run env PENNA_RECORD=began.penna PENNA_RECORD_EVENTS='quiet:*,!*:loop' ./quiet
 expect_eq 1 "$(events began.penna point)" "points that were asked for"
 
