@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "cli/options/arguments.h"
 #include "cli/options/record_options.h"
+#include "cli/verbs/cmd_record.h"
 
 namespace penna {
 namespace {

@@ -31,6 +31,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/record_options.h"
 #include "cli/signal_relay.h"
+#include "cli/verbs/cmd_record.h"
 #include "collect/server.h"
 #include "penna/version.h"
 #include "toggle.h"

@@ -94,11 +94,10 @@ std::vector<std::string> unmet_conditions(const Recording& recording, const std:
   return sentences;
 }
 
-std::vector<std::string> unmet_conditions(const std::string& path, const std::vector<std::string>& conditions) {
+std::vector<std::string> unmet_conditions(const std::string& path, const std::vector<Where>& conditions) {
   if (conditions.empty()) return {};
-  const auto parsed = Where::parse_all(conditions);
   const auto recording = Recording::open(path);
-  return parsed && recording ? unmet_conditions(*recording, *parsed) : std::vector<std::string>{};
+  return recording ? unmet_conditions(*recording, conditions) : std::vector<std::string>{};
 }
 
 }  // namespace penna

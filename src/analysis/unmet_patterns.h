@@ -21,6 +21,6 @@ std::string unmet_text(const std::string& option);
 
 // Conditions on arguments that no point of it has.
 std::vector<std::string> unmet_conditions(const Recording& recording, const std::vector<Where>& conditions);
-std::vector<std::string> unmet_conditions(const std::string& path, const std::vector<std::string>& conditions);
+std::vector<std::string> unmet_conditions(const std::string& path, const std::vector<Where>& conditions);
 
 }  // namespace penna

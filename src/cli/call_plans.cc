@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/own_locks.h"
 #include "model/names/function_chooser.h"
 #include "model/names/function_pattern.h"
 #include "penna/detail/regex.h"
@@ -64,10 +63,9 @@ void add_wish(const ValueWish& wish, WantedValues* wanted) {
 
 void add_value_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& asked, PatchWishes* wishes) {
   std::vector<ValueWish> list;
-  for (const auto& [texts, option] :
+  for (const auto& [specs, option] :
        {std::pair(&options.arguments, ValueWish::kArguments), std::pair(&options.results, ValueWish::kResults)})
-    for (const std::string& text : *texts)
-      if (auto spec = parse_value_spec(text)) list.emplace_back(std::move(*spec), option);
+    for (const auto& spec : *specs) list.emplace_back(spec.value, option);
   for (std::string& function : triggered(options.filter, {TriggerAction::kStack})) {
     ValueSpec stack;
     stack.function = std::move(function);
@@ -142,19 +140,18 @@ PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<Ask
                          const std::shared_ptr<AskedFunctions>& values) {
   PatchWishes wishes;
   if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_wishes(options, &wishes);
-  for (const std::string& text : options.lock_functions)
-    if (auto lock = parse_own_lock(text)) wishes.own_locks.push_back(std::move(*lock));
+  wishes.own_locks = options.lock_functions;
   wishes.libcalls = options.libcalls;
   add_value_wishes(options, values, &wishes);
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return wishes;
-  std::vector<FunctionPattern> deciding = patterns_of(filter.callers);
-  for (const auto* texts : {&filter.hidden, &filter.targets})
-    for (const std::string& text : *texts) deciding.emplace_back(text);
+  std::vector<FunctionPattern> deciding = filter.callers;
+  for (const auto* patterns : {&filter.hidden, &filter.targets})
+    deciding.insert(deciding.end(), patterns->begin(), patterns->end());
   for (std::string& function : triggered(filter, kDecidingActions)) deciding.emplace_back(std::move(function));
-  for (const std::string& text : filter.functions) filters->add(fmt::format("-F '{}'", text), text);
-  wishes.wanted = [filters, only = patterns_of(filter.functions), never = patterns_of(filter.not_functions), deciding,
-                   modules = std::vector<PathPattern>(filter.modules.begin(), filter.modules.end())](
+  for (const FunctionPattern& pattern : filter.functions)
+    filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
+  wishes.wanted = [filters, only = filter.functions, never = filter.not_functions, deciding, modules = filter.modules](
                       const std::string& name, const std::string& file) {
     for (size_t i = 0; i < only.size(); ++i) filters->see(i, name, only[i].matches(name));
     if (any_matches(deciding, name)) return true;
@@ -271,15 +268,14 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
                      count_text(static_cast<int64_t>(refused.size() - 1)));
 }
 
-std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<std::string>& patterns,
+std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<FunctionPattern>& patterns,
                                          const PatchPlanner& planner) {
-  for (const std::string& text : patterns) {
-    const FunctionPattern pattern(text);
+  for (const FunctionPattern& pattern : patterns) {
     const auto meant = [&](const RefusedFunction& one) {
       return one.what == RefusedFunction::kCalls && pattern.matches(one.name);
     };
     if (std::any_of(planner.refused().begin(), planner.refused().end(), meant))
-      std::erase(unmet, fmt::format("-F '{}'", text));
+      std::erase(unmet, fmt::format("-F '{}'", pattern.text()));
   }
   return unmet;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/nearest_name.h"
-#include "cli/verbs/cmd_record.h"
+#include "cli/options/record_options.h"
 #include "collect/collector.h"
 #include "collect/server.h"
 #include "plan/patch_planner.h"
@@ -63,7 +63,7 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector);
 
 // Of `unmet`, options of a filter that no recorded function met, those that mean no refused function either: of these
 // nobody knows whether they were called, and they are named as refused.
-std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<std::string>& patterns,
+std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<FunctionPattern>& patterns,
                                          const PatchPlanner& planner);
 
 }  // namespace penna

@@ -22,13 +22,14 @@ namespace {
 // The process that was chosen; what is not shown is said. Nothing when there is none.
 std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& history) {
   work.analyses.walk = history.walk();
-  const std::string& pid = work.options.pid;
+  const std::optional<ProcessChoice>& pid = work.options.pid;
   std::vector<bool> among;
-  if (!pid.empty()) among = *meant_processes(work.recording, pid);
+  if (pid) among = *meant_processes(work.recording, *pid);
   const std::optional<uint32_t> process = history.choose(among);
-  if (!process && !pid.empty() && history.busy_processes() != 0)
-    say(fmt::format("process {} has not allocated anything: penna report threads shows those that are recorded", pid));
-  if (process && history.busy_processes() > 1 && pid.empty())
+  if (!process && pid && history.busy_processes() != 0)
+    say(fmt::format("process {} has not allocated anything: penna report threads shows those that are recorded",
+                    pid->text));
+  if (process && history.busy_processes() > 1 && !pid)
     say(fmt::format("{} processes have allocated, and this is the one that allocated most, {}: --pid chooses another",
                     history.busy_processes(), work.recording.processes()[*process].process.pid));
   if (const std::string several = several_text(work.recording, pid); process && !several.empty())

@@ -8,7 +8,7 @@
 #include "analysis/analyses.h"
 #include "analysis/progress.h"
 #include "base/fd.h"
-#include "cli/verbs/cmd_export.h"
+#include "cli/options/export_options.h"
 #include "export/libleaks_export.h"
 #include "export/text_sink.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/say.h"
+#include "cli/filter_rules.h"
 #include "cli/shown_names.h"
 #include "cli/terminal.h"
 
@@ -23,29 +24,6 @@ bool is_recording_name(std::string_view name) {
 }
 
 }  // namespace
-
-void add_recording_option(OptionParser& parser, InputOptions& options) {
-  parser.text("-i,--input", options.recording, "REC", "the recording; default the newest *.penna here");
-}
-
-void add_symbol_options(OptionParser& parser, InputOptions& options) {
-  parser.text("--symfs", options.symfs, "DIR", "look for programs and debug files below DIR instead of /");
-  parser.texts("--debug-dir", options.debug_dirs, "DIR", "look for debug files in DIR too; may be repeated");
-  parser.choice("--demangle", options.demangle,
-                {{"full", Demangle::kFull}, {"simple", Demangle::kSimple}, {"no", Demangle::kNo}},
-                "C++ names in full, without arguments, or as in the file");
-  parser.text_or("default", "--debuginfod", options.debuginfod, "URLS",
-                 "fetch missing debug files from these servers; without URLS from $DEBUGINFOD_URLS");
-}
-
-void add_input_options(OptionParser& parser, InputOptions& options) {
-  add_filter_options(parser, options.filter, FilterUse::kReading);
-  add_recording_option(parser, options);
-  add_symbol_options(parser, options);
-  parser.texts("--where", options.conditions, "CONDITION",
-               "leave out points whose arguments do not meet it, as in penna record; may be repeated");
-  parser.flag("--no-progress", options.no_progress, "show no progress on a terminal");
-}
 
 Result<std::string> newest_recording(const std::string& directory) {
   DIR* opened = ::opendir(directory.c_str());
@@ -73,14 +51,12 @@ Result<Recording> open_input(const InputOptions& options) {
     path = PENNA_TRY(newest_recording("."));
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
-  PENNA_TRY(check_filter(options.filter, FilterUse::kReading));
-  PENNA_TRY(check_threads(options.threads));
-  std::vector<Where> conditions = PENNA_TRY(Where::parse_all(options.conditions));
   Result<Recording> recording = Recording::open(path);
   if (!recording) return recording;
   Selection selection;
   selection.threads = PENNA_TRY(choose_threads(*recording, options.threads));
-  if (!conditions.empty()) selection.conditions = std::make_shared<const std::vector<Where>>(std::move(conditions));
+  if (!options.conditions.empty())
+    selection.conditions = std::make_shared<const std::vector<Where>>(options.conditions);
   CallRules rules = reading_rules(options.filter, *recording, symbol_options(options));
   if (rules.any()) selection.calls = std::make_shared<const CallRules>(std::move(rules));
   recording->select(std::make_shared<const Selection>(std::move(selection)));
@@ -107,14 +83,14 @@ SymbolOptions symbol_options(const InputOptions& options) {
 
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
                                            const std::string& function) {
-  std::vector<std::string> asked = options.filter.functions;
+  std::vector<FunctionPattern> asked = options.filter.functions;
   asked.insert(asked.end(), options.filter.callers.begin(), options.filter.callers.end());
   asked.insert(asked.end(), options.filter.targets.begin(), options.filter.targets.end());
   for (std::string& name :
        triggered(options.filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kFilter,
                                   TriggerAction::kDepth, TriggerAction::kTime, TriggerAction::kFinish}))
-    asked.push_back(std::move(name));
-  if (!function.empty()) asked.push_back(function);
+    asked.emplace_back(std::move(name));
+  if (!function.empty()) asked.emplace_back(function);
   SymbolOptions symbols = symbol_options(options);
   symbols.rank = rank_of_names(recording.session(), std::move(asked), called_names(recording, options.symfs));
   return make_symbol_source(symbols);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which recording a verb reads, and how its names are looked up: options that all reading verbs share.
+// Opens the recording that a verb reads, with what its options leave out of it, and the symbols for its names.
 //
 // Invariant: a recording that was not named is the newest *.penna of the current directory, and a person at a terminal
 // is told which one that is.
@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "cli/options/arguments.h"
-#include "cli/options/filter_options.h"
+#include "cli/options/input_options.h"
 #include "cli/options/thread_options.h"
 #include "filter/selection.h"
 #include "model/names/symbol_source.h"
@@ -19,23 +19,6 @@
 #include "symbols/symbol_file.h"
 
 namespace penna {
-
-struct InputOptions {
-  std::string recording;  // empty: the newest here
-  std::string symfs;
-  std::vector<std::string> debug_dirs;
-  Demangle demangle = Demangle::kFull;
-  std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
-  bool no_progress = false;
-  std::vector<std::string> conditions;  // on the arguments of points: --where
-  FilterOptions filter;                 // of calls and time
-  ThreadChoice threads;                 // of the verbs that take them
-};
-
-// Adds those of filter_options.h, --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
-void add_input_options(OptionParser& parser, InputOptions& options);
-void add_symbol_options(OptionParser& parser, InputOptions& options);
-void add_recording_option(OptionParser& parser, InputOptions& options);
 
 // The newest regular file *.penna of a directory, by time of its last change; of equally new ones the last by name.
 // The error says what to do when there is none.

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/say.h"
-#include "cli/verbs/cmd_list.h"
+#include "cli/find_program.h"
 #include "model/calls/slowdown.h"
 #include "model/events/summary.h"
 #include "model/verdict/losses.h"
@@ -31,8 +31,10 @@ std::string file_of(const std::string& command) {
 
 bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
 
-std::string what_conditions_did(const std::vector<std::string>& conditions, const CollectorTotals& totals) {
-  return fmt::format("--where '{}' left out {}", fmt::join(conditions, "' and '"),
+std::string what_conditions_did(const std::vector<Where>& conditions, const CollectorTotals& totals) {
+  std::vector<std::string> texts;
+  for (const Where& condition : conditions) texts.push_back(condition.text());
+  return fmt::format("--where '{}' left out {}", fmt::join(texts, "' and '"),
                      plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
 }
 

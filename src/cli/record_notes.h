@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collect/collector.h"
+#include "filter/where.h"
 #include "recording/types.h"
 
 namespace penna {
@@ -15,7 +16,7 @@ namespace penna {
 struct RecordingTimes {
   std::string path;
   ClockTriplet begin, end;
-  std::vector<std::string> conditions;  // of --where
+  std::vector<Where> conditions;  // of --where
   std::vector<std::string> unmet_conditions;
   std::string filter;              // as one types it; empty: none
   std::vector<std::string> unmet;  // options of it that no function met

@@ -2,35 +2,16 @@
 // See report_by.h.
 #include "cli/report_by.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
 namespace penna {
 namespace {
 
-constexpr Words kByTables = {"alloc", "leaks", "temp", "peak", "lifetimes"};
-
-}  // namespace
-
-bool is_one_of(const std::string& word, Words words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+void group_calls(ReportBy by, AnalysisChoice& choice) {
+  if (by == ReportBy::kThread) choice.call_groups = CallGroups::By::kThread;
+  if (by == ReportBy::kModule) choice.call_groups = CallGroups::By::kModule;
 }
 
-bool is_by_stacks(const std::string& table) { return is_one_of(table, kByTables); }
-
-void choose_passes(const ReportOptions& options, AnalysisChoice& choice) {
-  choice.net_times = options.net;
-  choice.unmatched_frees = options.unmatched;
-  choice.wait_path = options.path.any();
-  if (options.unmatched || options.path.any() || !options.by || options.which == "waits") return;
-  if (options.which == "calls") {
-    if (options.by == ReportBy::kThread) choice.call_groups = CallGroups::By::kThread;
-    if (options.by == ReportBy::kModule) choice.call_groups = CallGroups::By::kModule;
-    return;
-  }
-  switch (*options.by) {
+void group_allocations(ReportBy by, AnalysisChoice& choice) {
+  switch (by) {
     case ReportBy::kProcess: choice.context = AllocationContext::kProcess; return;
     case ReportBy::kThread: choice.context = AllocationContext::kThread; return;
     case ReportBy::kCall:
@@ -42,6 +23,19 @@ void choose_passes(const ReportOptions& options, AnalysisChoice& choice) {
     case ReportBy::kFreer: choice.blocks = BlockView::kFreers; return;
     default: return;
   }
+}
+
+}  // namespace
+
+AnalysisChoice passes_of(const ReportOptions& options, const AnalysisChoice& needed) {
+  AnalysisChoice choice = needed;
+  choice.net_times = options.net;
+  choice.unmatched_frees = options.unmatched;
+  choice.wait_path = options.path.any();
+  if (!options.by) return choice;
+  if (needed.classes == kCallEvents) group_calls(*options.by, choice);
+  if (needed.classes == kAllocEvents) group_allocations(*options.by, choice);
+  return choice;
 }
 
 std::optional<GroupBy> groups_of(const ReportOptions& options) {
@@ -68,28 +62,6 @@ std::optional<WaitsBy> waits_by(std::optional<ReportBy> by) {
     case ReportBy::kProcess: return WaitsBy::kProcess;
     default: return std::nullopt;
   }
-}
-
-Result<> check_by(const ReportOptions& options) {
-  if (!options.by) return ok();
-  const bool stacks = is_by_stacks(options.which);
-  if (!stacks && options.which != "calls" && options.which != "waits")
-    return Error{fmt::format("--by is for the tables calls, waits, {}: name one of them", fmt::join(kByTables, ", "))};
-  const ReportBy by = *options.by;
-  if (options.which == "waits") {
-    if (by == ReportBy::kThread && !options.lock.empty())
-      return Error{"waits --by thread adds up all locks: it does not go with --lock"};
-    if (by == ReportBy::kStack || waits_by(by)) return ok();
-    return Error{"waits can be shown --by stack, function, holder, lock, thread or process"};
-  }
-  if (by == ReportBy::kHolder || by == ReportBy::kLock)
-    return Error{
-        fmt::format("--by {} is for waits, not for {}", by == ReportBy::kLock ? "lock" : "holder", options.which)};
-  const bool possible = stacks ? by != ReportBy::kFreer || is_one_of(options.which, {"alloc", "lifetimes"})
-                               : by == ReportBy::kFunction || by == ReportBy::kModule || by == ReportBy::kThread;
-  if (possible) return ok();
-  return Error{stacks ? fmt::format("--by freer is for alloc and lifetimes, not for {}", options.which)
-                      : "calls can be shown --by function, module or thread"};
 }
 
 }  // namespace penna

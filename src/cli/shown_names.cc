@@ -37,12 +37,12 @@ std::string function_of(const std::string& option) {
 
 }  // namespace
 
-std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<std::string> patterns,
+std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<FunctionPattern> patterns,
                                                           std::vector<std::string> called) {
   for (const std::string& option : session.options)
-    if (std::string function = function_of(option); !function.empty()) patterns.push_back(std::move(function));
+    if (std::string function = function_of(option); !function.empty()) patterns.emplace_back(std::move(function));
   if (patterns.empty() && called.empty()) return {};
-  return [wanted = std::vector<FunctionPattern>(patterns.begin(), patterns.end()),
+  return [wanted = std::move(patterns),
           names = std::set<std::string>(called.begin(), called.end())](const std::string& name) {
     int rank = names.count(name) != 0 ? 1 : 0;
     for (const FunctionPattern& pattern : wanted)

@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "model/names/function_pattern.h"
 #include "recording/reader.h"
 #include "recording/types.h"
 
 namespace penna {
 
 // SymbolOptions::rank. `patterns`: of functions that are asked for now, besides those of the session's options.
-std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<std::string> patterns,
+std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<FunctionPattern> patterns,
                                                           std::vector<std::string> called = {});
 
 // What the programs of a recording call in other files, where such calls were recorded (--libcalls). `root`: where

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/say.h"
+#include "cli/terminal.h"
 #include "report/print.h"
 
 namespace penna {
@@ -120,28 +121,6 @@ void sentences_json(const char* key, const std::vector<std::string>& sentences, 
 }
 
 }  // namespace
-
-void add_color_option(OptionParser& parser, ColorMode& color) {
-  parser.choice("--color", color,
-                {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}},
-                "colours: on a terminal, always, never");
-}
-
-void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
-  if (rows) {
-    parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
-    parser.text("-s,--sort", options.sort, "COLUMN",
-                "sort by a column, or by several as 'calls,self'; COLUMN:asc or COLUMN:desc for a direction");
-  }
-  parser.choice("--format", options.format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}},
-                "text for people, or raw numbers");
-  parser.shorthand("--json", options.format, Format::kJson, "the same as --format json");
-  add_color_option(parser, options.color);
-}
-
-size_t rows_to_show(const TableOptions& options) {
-  return options.top.value_or(options.format == Format::kTable ? kDefaultTop : 0);
-}
 
 Result<> select_report_rows(Report& report, const TableOptions& options) {
   bool sorted = options.sort.empty();

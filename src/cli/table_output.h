@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a verb gives out its tables: options that all tables share, and the three formats.
+// How a verb gives out its tables, in three formats.
 //
 // Why here: report knows text, export knows CSV and JSON, and neither may know the other.
 // Invariant: CSV and JSON hold raw numbers (nanoseconds, bytes) under the same keys that --sort takes.
@@ -10,30 +10,14 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/options/arguments.h"
+#include "cli/options/table_options.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
 #include "export/csv_writer.h"
 #include "export/json_writer.h"
 #include "report/table.h"
 
 namespace penna {
 
-enum class Format { kTable, kCsv, kJson };
-
-struct TableOptions {
-  Format format = Format::kTable;
-  ColorMode color = ColorMode::kAuto;
-  std::optional<size_t> top;  // 0: all; none: 25 in text, all in CSV and JSON
-  std::string sort;           // "COLUMN", "COLUMN:asc"
-};
-inline constexpr size_t kDefaultTop = 25;
-
-// Adds --format, --json, --color, and with `rows` -n and --sort.
-void add_table_options(OptionParser& parser, TableOptions& options, bool rows);
-void add_color_option(OptionParser& parser, ColorMode& color);
-
-size_t rows_to_show(const TableOptions& options);
 // Sorts and cuts every table of the report. Tables that lack the column keep their order, as long as one has it.
 Result<> select_report_rows(Report& report, const TableOptions& options);
 

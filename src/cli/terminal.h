@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 
-namespace penna {
+#include "cli/options/table_options.h"
 
-enum class ColorMode { kAuto, kAlways, kNever };
+namespace penna {
 
 bool is_terminal(int fd);
 

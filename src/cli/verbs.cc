@@ -3,7 +3,7 @@
 #include "cli/verbs.h"
 
 #include "base/nearest_name.h"
-#include "cli/verbs/cmd_list.h"
+#include "cli/find_program.h"
 
 namespace penna {
 namespace {

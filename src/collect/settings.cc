@@ -67,7 +67,6 @@ Result<> check_settings(const RecordSettings& settings) {
       return Error{"the patterns of points (-e, -T) are too long: together they have room for 469 characters"};
     room -= told.size() + 1;
   }
-  PENNA_TRY(Where::parse_all(settings.conditions));
   return ok();
 }
 
@@ -122,7 +121,7 @@ Session describe_session(const RecordSettings& settings, const std::vector<std::
   if (settings.min_wait_ns != 0) session.options.push_back(fmt::format("min-wait={}ns", settings.min_wait_ns));
   if (settings.long_hold_ns != 0) session.options.push_back(fmt::format("holds={}ns", settings.long_hold_ns));
   for (const std::string& pattern : settings.point_patterns) session.options.push_back("event=" + pattern);
-  for (const std::string& condition : settings.conditions) session.options.push_back("where=" + condition);
+  for (const Where& condition : settings.conditions) session.options.push_back("where=" + condition.text());
   session.options.insert(session.options.end(), settings.filter_words.begin(), settings.filter_words.end());
   return session;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "filter/where.h"
 #include "penna/channel.h"
 #include "penna/event.h"
 #include "recording/types.h"
@@ -31,7 +32,7 @@ struct RecordSettings {
   bool free_stacks = false;                          // frees have stacks, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
   std::vector<std::string> stacked_points;           // globs of those of them that have their stacks recorded
-  std::vector<std::string> conditions;               // on the arguments of points (where.h); all must be met
+  std::vector<Where> conditions;                     // on the arguments of points; all must be met
   std::vector<std::string>
       filter_words;  // what the recording says of its filters, and of functions that were asked for: "min-time=10us"
 };
@@ -42,7 +43,7 @@ Result<uint32_t> classes_of(const std::vector<std::string>& names);
 // Session::time_shift: where allocations alone are recorded, 5, which is 16 ns at 2 GHz. Else 0. docs/decisions/0023.
 uint32_t time_shift_of(const RecordSettings& settings);
 
-// Patterns that are empty, or more than a target can be told; conditions that cannot be read.
+// Patterns that are empty, or more than a target can be told.
 Result<> check_settings(const RecordSettings& settings);
 
 // What a target is told.

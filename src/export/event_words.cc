@@ -125,16 +125,20 @@ std::string EventWords::name(const TimelineLine& line) {
 
 uint64_t EventWords::address(const TimelineLine& line) const { return line.pc != 0 ? line.pc : line.address; }
 
-std::string EventWords::folded_stack(uint32_t process, uint32_t id) {
-  if (id == 0) return "";
+std::vector<std::string> EventWords::folded_frames(uint32_t process, uint32_t id) {
+  std::vector<std::string> frames;
+  if (id == 0) return frames;
   const NamedStack stack = names_.stack(process, id);
-  std::string text;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    if (!text.empty()) text += ';';
-    const size_t begin = text.size();
-    text += (*frame)->function;
-    std::replace(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ';', ':');
+    std::string& name = frames.emplace_back((*frame)->function);
+    std::replace(name.begin(), name.end(), ';', ':');
   }
+  return frames;
+}
+
+std::string EventWords::folded_stack(uint32_t process, uint32_t id) {
+  std::string text;
+  for (const std::string& frame : folded_frames(process, id)) text += (text.empty() ? "" : ";") + frame;
   return text;
 }
 

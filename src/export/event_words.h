@@ -80,6 +80,7 @@ class EventWords {
   uint64_t address(const TimelineLine& line) const;
   // Outermost function first, joined by ';'; a ';' inside a name becomes ':'. Empty without a stack.
   std::string folded_stack(uint32_t process, uint32_t stack);
+  std::vector<std::string> folded_frames(uint32_t process, uint32_t stack);  // the same, unjoined
   std::string folded_stack(const TimelineLine& line) { return folded_stack(line.process, line.stack); }
 
   // visit(name, value, text): of a point or a span its arguments; of a call its arguments and results, where they are

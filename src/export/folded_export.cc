@@ -4,6 +4,7 @@
 #include "export/folded_export.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -30,52 +31,54 @@ std::string part(const std::string& name) {
   return printable(text);
 }
 
-// Process and thread as the outer parts of a line.
+using Frames = std::vector<std::string>;
+
+// Process and thread as the outermost frames.
 class Roots {
  public:
   explicit Roots(const Recording& recording) : summary_(summarize(recording)) {}
-  std::string of(uint32_t thread) const {
+  Frames of(uint32_t thread) const {
     const ThreadSummary& of = summary_.threads[thread];
     const ProcessSummary& process = summary_.processes[of.process];
-    return part(fmt::format("{} (pid {})", process.name.empty() ? "process" : process.name, process.pid)) + ";" +
-           part(fmt::format("{} (tid {})", of.name.empty() ? "thread" : of.name, of.tid));
+    return {part(fmt::format("{} (pid {})", process.name.empty() ? "process" : process.name, process.pid)),
+            part(fmt::format("{} (tid {})", of.name.empty() ? "thread" : of.name, of.tid))};
   }
 
  private:
   Summary summary_;
 };
 
-void write_line(TextBuffer& out, std::string_view stack, uint64_t value) {
-  out.text(stack);
-  out.text(" ");
-  out.integer(value);
-  out.text("\n");
+bool visit_frames(const Frames& frames, uint64_t weight, const StackVisitor& visit) {
+  const std::vector<std::string_view> views(frames.begin(), frames.end());
+  return visit(views, weight);
 }
 
-void write_calls(const Recording& recording, Names& names, const FoldedOptions& options, const CallTree& tree,
-                 TextBuffer& out) {
+// Of a stack as it was recorded.
+void add_frames(EventWords& words, uint32_t process, uint32_t stack, Frames& frames) {
+  for (const std::string& name : words.folded_frames(process, stack)) frames.push_back(one_line(name));
+}
+
+void visit_calls(const Recording& recording, Names& names, const FoldedOptions& options, const CallTree& tree,
+                 const StackVisitor& visit) {
   const Roots roots(recording);
   const std::vector<CallNode>& nodes = tree.nodes();
   std::vector<std::string> functions(tree.functions().size());
-  std::vector<const std::string*> path;
-  std::string stack;
-  for (size_t i = 1; i < nodes.size() && out.ok(); ++i) {
+  std::vector<std::string_view> frames;
+  for (size_t i = 1; i < nodes.size(); ++i) {
     const double ns = static_cast<double>(nodes[i].self) * recording.time().ns_per_tick();
     const uint64_t value =
         options.weight == FoldedWeight::kCalls ? nodes[i].calls : static_cast<uint64_t>(std::llround(ns));
     if (value == 0 || nodes[i].function == kNoFunction) continue;
-    path.clear();
+    frames.clear();
     for (size_t at = i; nodes[at].function != kNoFunction; at = nodes[at].parent) {
       std::string& name = functions[nodes[at].function];
       if (name.empty()) name = part(names.function_name(tree.functions().place(nodes[at].function)));
-      path.push_back(&name);
+      frames.push_back(name);
     }
-    stack = options.threads ? roots.of(nodes[i].thread) : "";
-    for (auto name = path.rbegin(); name != path.rend(); ++name) {
-      if (!stack.empty()) stack += ';';
-      stack += **name;
-    }
-    write_line(out, stack, value);
+    const Frames outer = options.threads ? roots.of(nodes[i].thread) : Frames{};
+    frames.insert(frames.end(), outer.rbegin(), outer.rend());
+    std::reverse(frames.begin(), frames.end());
+    if (!visit(frames, value)) return;
   }
 }
 
@@ -116,24 +119,29 @@ class Stacks {
     uint64_t& sum = sums_[slot->second];
     if (__builtin_add_overflow(sum, value, &sum)) sum = UINT64_MAX;
   }
-  void write(TextBuffer& out) const {
+  void visit(const StackVisitor& visit) const {
     std::vector<std::pair<std::string_view, uint32_t>> sorted;
     for (const auto& [text, slot] : by_text_) sorted.emplace_back(text, slot);
     std::sort(sorted.begin(), sorted.end());
-    for (const auto& [text, slot] : sorted) write_line(out, text, sums_[slot]);
+    for (const auto& [text, slot] : sorted)
+      if (!visit_frames(frames_[slot], sums_[slot], visit)) return;
   }
 
  private:
   uint32_t slot_of(uint32_t process, uint32_t thread, uint32_t id, Leaf leaf) {
-    std::string stack = leaf == Leaf::kNone || id != 0 ? part_of_stack(words_.folded_stack(process, id)) : "";
-    if (leaf != Leaf::kNone) stack += std::string(stack.empty() ? "" : ";") + kLeaves[static_cast<size_t>(leaf)];
-    const std::string text = options_.threads ? roots_.of(thread) + ";" + stack : stack;
-    const auto [found, added] = by_text_.try_emplace(text, static_cast<uint32_t>(sums_.size()));
-    if (added) sums_.push_back(0);
+    Frames frames = options_.threads ? roots_.of(thread) : Frames{};
+    const size_t outer = frames.size();
+    add_frames(words_, process, id, frames);
+    if (frames.size() == outer && (leaf == Leaf::kNone || id != 0)) frames.emplace_back("[unknown]");
+    if (leaf != Leaf::kNone) frames.emplace_back(kLeaves[static_cast<size_t>(leaf)]);
+    const auto [found, added] =
+        by_text_.try_emplace(fmt::format("{}", fmt::join(frames, ";")), static_cast<uint32_t>(sums_.size()));
+    if (added) {
+      sums_.push_back(0);
+      frames_.push_back(std::move(frames));
+    }
     return found->second;
   }
-  // Its ';' stand between functions.
-  static std::string part_of_stack(std::string text) { return text.empty() ? "[unknown]" : one_line(std::move(text)); }
 
   EventWords words_;
   Roots roots_;
@@ -141,6 +149,7 @@ class Stacks {
   NumberMap<NumberMap<uint32_t>> slots_;  // by thread where that matters, and leaf: process, stack -> slot
   TextMap<uint32_t> by_text_;
   std::vector<uint64_t> sums_;  // by slot
+  std::vector<Frames> frames_;  // the same
 };
 
 // Passes of points, by stack and point.
@@ -153,14 +162,22 @@ class PointStacks {
     if (line.kind != LineKind::kPoint && line.kind != LineKind::kSpanBegin) return;
     ++counts_[{line.process, options_.threads ? line.thread : 0, line.stack, words_.name(line)}];
   }
-  void write(TextBuffer& out) {
-    std::map<std::string, uint64_t> lines;  // other addresses may have the same names
+  void visit(const StackVisitor& visit) {
+    std::map<std::string, std::pair<Frames, uint64_t>> sums;  // other addresses may have the same names
     for (const auto& [key, count] : counts_) {
       const auto& [process, thread, stack, name] = key;
-      const std::string frames = stack == 0 ? "[unknown]" : one_line(words_.folded_stack(process, stack));
-      lines[(options_.threads ? roots_.of(thread) + ";" : "") + frames + ";" + part(name)] += count;
+      Frames frames = options_.threads ? roots_.of(thread) : Frames{};
+      if (stack == 0)
+        frames.emplace_back("[unknown]");
+      else
+        add_frames(words_, process, stack, frames);
+      frames.push_back(part(name));
+      auto& sum = sums[fmt::format("{}", fmt::join(frames, ";"))];
+      sum.first = std::move(frames);
+      sum.second += count;
     }
-    for (const auto& [text, count] : lines) write_line(out, text, count);
+    for (const auto& [text, sum] : sums)
+      if (!visit_frames(sum.first, sum.second, visit)) return;
   }
 
  private:
@@ -210,10 +227,9 @@ uint32_t classes_of(FoldedWeight weight) {
   }
 }
 
-FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
-                           const std::function<void(uint64_t)>& step) {
+FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedOptions& options,
+                         const StackVisitor& visit, const std::function<void(uint64_t)>& step) {
   FoldedReport report;
-  TextBuffer out(sink);
   const uint32_t classes = classes_of(options.weight);
   if (classes == kCallEvents) {
     CallTree tree(recording, names.map(), options.threads);
@@ -223,7 +239,7 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     });
     tree.finish();
     report.folded = tree.folded();
-    write_calls(recording, names, options, tree, out);
+    visit_calls(recording, names, options, tree, visit);
   } else if (classes == kAllocEvents) {
     AllocationOptions counted;
     counted.choice = options.choice;
@@ -238,13 +254,13 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     Stacks stacks(recording, names, options);
     for (const StackAllocations& stack : heap.stacks())
       stacks.add(stack.process, stack.context, stack.stack, weight_of(stack, options.weight));
-    stacks.write(out);
+    stacks.visit(visit);
   } else if (classes == kPointEvents) {
     PointStacks stacks(recording, names, options);
     for_each_line_by_thread(
         recording, {.filter = {.classes = classes}}, [&] { step(1); }, &report.walk,
         [&](const TimelineLine& line) { return stacks.add(line), true; });
-    stacks.write(out);
+    stacks.visit(visit);
   } else if (options.weight == FoldedWeight::kWaitByHolder || (reads_range(recording) && !options.threads)) {
     Locks locks(recording);
     visit_past(recording, classes, locks);
@@ -256,7 +272,7 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
     Stacks stacks(recording, names, options);
     options.weight == FoldedWeight::kWait ? add_waiters(recording, locks, stacks)
                                           : add_holders(recording, locks, stacks);
-    stacks.write(out);
+    stacks.visit(visit);
   } else {
     Stacks stacks(recording, names, options);
     report.walk =
@@ -264,8 +280,25 @@ FoldedReport export_folded(const Recording& recording, Names& names, const Folde
           stacks.add(wait.process, wait.thread, wait.stack, wait_of(recording, wait));
           return true;
         });
-    stacks.write(out);
+    stacks.visit(visit);
   }
+  return report;
+}
+
+FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
+                           const std::function<void(uint64_t)>& step) {
+  TextBuffer out(sink);
+  const StackVisitor write = [&](std::span<const std::string_view> frames, uint64_t weight) {
+    for (size_t i = 0; i < frames.size(); ++i) {
+      if (i != 0) out.character(';');
+      out.text(frames[i]);
+    }
+    out.character(' ');
+    out.integer(weight);
+    out.text("\n");
+    return out.ok();
+  };
+  FoldedReport report = fold_stacks(recording, names, options, write, step);
   out.flush();
   return report;
 }

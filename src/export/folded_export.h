@@ -11,6 +11,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include "export/text_sink.h"
 #include "model/blocks/allocation_choice.h"
@@ -34,7 +36,12 @@ struct FoldedReport {
   uint64_t folded = 0;  // calls that were added to their callers, for want of room
 };
 
-// `step` is called with the number of events that were read since.
+// A stack, outermost frame first, and its weight, never 0. False: no more.
+using StackVisitor = std::function<bool(std::span<const std::string_view> frames, uint64_t weight)>;
+
+// The stacks as numbers, for who draws them. `step` is called with the number of events that were read since.
+FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedOptions& options,
+                         const StackVisitor& visit, const std::function<void(uint64_t)>& step);
 FoldedReport export_folded(const Recording& recording, Names& names, const FoldedOptions& options, const TextSink& sink,
                            const std::function<void(uint64_t)>& step);
 

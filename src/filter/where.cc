@@ -185,13 +185,6 @@ std::vector<std::string> Where::names() const {
   return names;
 }
 
-Result<std::vector<Where>> Where::parse_all(const std::vector<std::string>& texts) {
-  std::vector<Where> conditions;
-  conditions.reserve(texts.size());
-  for (const std::string& text : texts) conditions.push_back(PENNA_TRY(parse(text)));
-  return conditions;
-}
-
 bool Where::fits(const Term& term, uint8_t type) {
   if (type == PENNA_ARG_STRING) return term.literal == Literal::kText || term.operation == Operation::kIsSet;
   if (type == PENNA_ARG_CHAR && term.literal == Literal::kText)

@@ -24,7 +24,6 @@ class Where {
  public:
   // The error says what is wrong, and where.
   static Result<Where> parse(std::string_view text);
-  static Result<std::vector<Where>> parse_all(const std::vector<std::string>& texts);
 
   // For points of one site: which of its arguments each name means.
   using Places = std::vector<uint8_t>;

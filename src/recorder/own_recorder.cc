@@ -160,7 +160,7 @@ Result<> OwnRecorder::run() {
   auto writer = RecordingWriter::create(file_, {.overwrite = true});
   if (!writer) return not_ready(writer.error());
   (void)writer->write_session(describe_session(settings_, own_command()));
-  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(settings_.conditions));
+  Collector collector(std::move(*writer), *doorbell, settings_.conditions);
   collector.set_time_shift(time_shift_of(settings_));
   auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
   auto control = server ? ControlServer::listen(*socket, **server, collector, ask_own_process)

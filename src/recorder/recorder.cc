@@ -71,7 +71,7 @@ Result<RecordSettings> settings_of(const penna_recorder_options& options) {
   RecordSettings settings;
   settings.classes = PENNA_TRY(classes_of(options.kinds != nullptr ? split(options.kinds) : split("points")));
   settings.point_patterns = split(options.events);
-  if (options.where != nullptr) settings.conditions = {options.where};
+  if (options.where != nullptr) settings.conditions.push_back(PENNA_TRY(Where::parse(options.where)));
   settings.on_full = options.block != 0 ? PENNA_ON_FULL_BLOCK : PENNA_ON_FULL_DROP;
   if (options.pool_mib > 4096 || (options.pool_mib != 0 && options.pool_mib < 4))
     return Error{fmt::format("a pool of {} MiB: choose 4 to 4096", options.pool_mib)};

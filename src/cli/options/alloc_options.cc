@@ -4,13 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/file.h"
-#include "cli/options/filter_options.h"
-#include "cli/options/process_option.h"
-#include "report/units.h"
 
 namespace penna {
 namespace {
@@ -24,49 +18,18 @@ uint64_t ticks(uint64_t ns, const Recording& recording) {
 
 }  // namespace
 
-std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t> (*parse)(std::string_view)) {
-  const size_t dots = text.find("..");
-  const std::string_view low = text.substr(0, dots);
-  const std::string_view high = dots == text.npos ? text : text.substr(dots + 2);
-  if (low.empty() && high.empty()) return std::nullopt;
-  Bounds bounds;
-  for (const auto& [words, bound] : {std::pair{low, &bounds.low}, {high, &bounds.high}}) {
-    if (words.empty()) continue;
-    const auto value = parse(words);
-    if (!value) return std::nullopt;
-    *bound = static_cast<uint64_t>(*value);
-  }
-  if (bounds.low && bounds.high && *bounds.low > *bounds.high) return std::nullopt;
-  return bounds;
-}
-
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid) {
   parser.text("--family", options.family, "FAMILY",
               "of which blocks: heap (default), maps (mmap and its kin), maps:file, maps:anonymous, pool:NAME");
-  parser.text("--size", options.size, "MIN..MAX", "only allocations of so many bytes: 64, 64.., ..4k, 1k..1M");
-  parser.text("--lifetime", options.lifetime, "MIN..MAX",
-              "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever");
-  parser.texts("--stack", options.stacks, "PATTERN",
-               "only allocations with such a function in their stack, as of -F; may be repeated");
+  parser.value("--size", options.size, "MIN..MAX", "only allocations of so many bytes: 64, 64.., ..4k, 1k..1M",
+               parse_sizes);
+  parser.value("--lifetime", options.lifetime, "MIN..MAX",
+               "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever", parse_lifetimes);
+  parser.values("--stack", options.stacks, "PATTERN",
+                "only allocations with such a function in their stack, as of -F; may be repeated",
+                parse_pattern<FunctionPattern>);
   if (has_pid)
     add_process_option(parser, "--pid", options.pid, "only allocations of the processes that had this number");
-}
-
-Result<> check_alloc_filter(const AllocFilterOptions& options) {
-  if (!options.size.empty() && !parse_bounds(options.size, parse_bytes))
-    return Error{fmt::format("--size is a number of bytes or a range of them, as 64, 64.., ..4k or 1k..1M, not '{}'",
-                             options.size)};
-  // No block lives for exactly so long.
-  if (!options.lifetime.empty() &&
-      (options.lifetime.find("..") == std::string::npos || !parse_bounds(options.lifetime, parse_duration)))
-    return Error{fmt::format("--lifetime is a range of times with their units, as 1ms.., ..10us or 1us..1ms, not '{}'",
-                             options.lifetime)};
-  PENNA_TRY(check_process(options.pid));
-  for (const std::string& pattern : options.stacks) {
-    if (pattern.empty()) return Error{"a pattern is empty: write a name, where * stands for anything"};
-    PENNA_TRY(check_pattern(pattern));
-  }
-  return ok();
 }
 
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
@@ -74,16 +37,16 @@ Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& 
   if (!options.any()) return std::unique_ptr<AllocationChoice>();
   AllocationLimits limits;
   if (!options.family.empty()) limits.family = PENNA_TRY(BlockFamily::find(recording, options.family));
-  if (const auto size = parse_bounds(options.size, parse_bytes)) {
+  if (const auto& size = options.size) {
     limits.min_size = size->low.value_or(limits.min_size);
     limits.max_size = size->high.value_or(limits.max_size);
   }
-  if (const auto life = parse_bounds(options.lifetime, parse_duration)) {
+  if (const auto& life = options.lifetime) {
     if (life->low) limits.min_ticks = ticks(*life->low, recording);
     if (life->high) limits.max_ticks = ticks(*life->high, recording);
   }
-  if (!options.pid.empty()) limits.processes = PENNA_TRY(meant_processes(recording, options.pid));
-  limits.stacks = {options.stacks.begin(), options.stacks.end()};
+  if (options.pid) limits.processes = PENNA_TRY(meant_processes(recording, *options.pid));
+  limits.stacks = options.stacks;
   return std::make_unique<AllocationChoice>(recording, names, std::move(limits));
 }
 

@@ -13,7 +13,6 @@
 #include <stdexcept>
 
 #include "base/say.h"
-#include "report/units.h"
 
 namespace penna {
 namespace {
@@ -76,6 +75,10 @@ struct OptionParser::Parts {
   CLI::App app;
   std::shared_ptr<Formatter> formatter = std::make_shared<Formatter>();
   std::vector<std::string>* command = nullptr;
+  std::optional<Error> error;  // the first one that a parser of a value gave
+  void note(const Result<>& taken) {
+    if (!taken && !error) error = taken.error();
+  }
 };
 
 OptionParser::OptionParser(const std::string& about, const char* command)
@@ -100,6 +103,20 @@ void OptionParser::texts(const char* names, std::vector<std::string>& values, co
   CLI::Option* option = parts_->app.add_option(well_formed(names), values, help)->type_name(shown);
   if (split == Split::kAtCommas) option->delimiter(',');
   option->allow_extra_args(false);
+}
+
+void OptionParser::add_parsed(const char* names, const char* shown, const std::string& help, const Take& take) {
+  const auto note = [this, take](const std::string& text) { parts_->note(take(text)); };
+  parts_->app.add_option_function<std::string>(well_formed(names), note, help)->type_name(shown);
+}
+
+void OptionParser::add_repeated(const char* names, const char* shown, const std::string& help, const Take& take) {
+  const auto note = [this, take](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) parts_->note(take(text));
+  };
+  parts_->app.add_option_function<std::vector<std::string>>(well_formed(names), note, help)
+      ->type_name(shown)
+      ->allow_extra_args(false);
 }
 
 void OptionParser::add_number(const char* names, const char* shown, const std::string& help, uint64_t low,
@@ -161,6 +178,7 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   } catch (const CLI::ParseError& error) {
     return Error{in_sentence(error.what())};
   }
+  if (parts_->error) return *parts_->error;
   if (parts_->command == nullptr) return std::string();
 
   // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
@@ -186,11 +204,6 @@ bool may_run(const char* verb, const Error* error, const std::string& help, int*
   if (help.empty()) return true;
   std::fputs(help.c_str(), stdout);
   return false;
-}
-
-Result<> check_duration(const char* option, const std::string& text) {
-  if (text.empty() || parse_duration(text)) return ok();
-  return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
 }
 
 }  // namespace penna

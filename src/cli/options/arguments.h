@@ -44,6 +44,23 @@ class OptionParser {
   void text(const char* names, std::string& value, const char* shown, const std::string& help);
   // As text(), but the option may stand alone: then the value is `alone`.
   void text_or(const char* alone, const char* names, std::string& value, const char* shown, const std::string& help);
+  // Parsed while the command line is read: an error of `read`, a Result<Value>(const std::string&), is parse()'s.
+  // Without text ("") the option counts as not given.
+  template <typename Value, typename Parse>
+  void value(const char* names, std::optional<Value>& value, const char* shown, const std::string& help, Parse read) {
+    add_parsed(names, shown, help, [&value, read](const std::string& text) -> Result<> {
+      if (!text.empty()) value = PENNA_TRY(read(text));
+      return ok();
+    });
+  }
+  // The same for an option that may be repeated; here "" is a value.
+  template <typename Value, typename Parse>
+  void values(const char* names, std::vector<Value>& values, const char* shown, const std::string& help, Parse read) {
+    add_repeated(names, shown, help, [&values, read](const std::string& text) -> Result<> {
+      values.push_back(PENNA_TRY(read(text)));
+      return ok();
+    });
+  }
   // May be repeated; with `comma` each may hold several.
   enum class Split { kNever, kAtCommas };
   void texts(const char* names, std::vector<std::string>& values, const char* shown, const std::string& help,
@@ -106,6 +123,9 @@ class OptionParser {
   void add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
                   const std::function<void(size_t)>& set);
 
+  using Take = std::function<Result<>(const std::string& text)>;
+  void add_parsed(const char* names, const char* shown, const std::string& help, const Take& take);
+  void add_repeated(const char* names, const char* shown, const std::string& help, const Take& take);
   void add_action(const char* names, const std::string& help, const std::function<void()>& act);
 
   struct Parts;  // CLI11's
@@ -125,8 +145,5 @@ int run_parsed(const char* verb, const Result<Parsed<Options>>& parsed, int (*ru
   if (!may_run(verb, good ? nullptr : &parsed.error(), good ? parsed->help : std::string(), &status)) return status;
   return run(parsed->options);
 }
-
-// `text` of the option must be a duration, or empty: the option was not given.
-Result<> check_duration(const char* option, const std::string& text);
 
 }  // namespace penna

@@ -15,11 +15,6 @@
 namespace penna {
 namespace {
 
-struct Meant {
-  uint32_t pid = 0;
-  uint32_t image = 0;  // 0: all
-};
-
 std::optional<uint32_t> whole(std::string_view text) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -27,59 +22,49 @@ std::optional<uint32_t> whole(std::string_view text) {
   return number;
 }
 
-std::optional<Meant> parse(std::string_view text) {
-  const size_t colon = text.find(':');
-  const auto pid = whole(text.substr(0, colon));
-  const auto image = colon == text.npos ? std::optional<uint32_t>(0) : whole(text.substr(colon + 1));
-  if (!pid || !image || (colon != text.npos && *image == 0)) return std::nullopt;
-  return Meant{*pid, *image};
-}
+}  // namespace
 
-Error malformed(const std::string& text) {
+Result<ProcessChoice> parse_process(const std::string& text) {
+  const std::string_view all = text;
+  const size_t colon = all.find(':');
+  const auto pid = whole(all.substr(0, colon));
+  const auto image = colon == all.npos ? std::optional<uint32_t>(0) : whole(all.substr(colon + 1));
+  if (pid && image && (colon == all.npos || *image != 0)) return ProcessChoice{*pid, *image, text};
   return Error{fmt::format(
       "--pid takes the number of a process, or PID:N for the Nth program that it was, as 1234:2, not '{}'", text)};
 }
 
-}  // namespace
-
-void add_process_option(OptionParser& parser, const char* names, std::string& pid, const std::string& what) {
-  parser.text(names, pid, "PID[:N]", what + "; PID:N: the Nth program that it was (exec)");
+void add_process_option(OptionParser& parser, const char* names, std::optional<ProcessChoice>& choice,
+                        const std::string& what) {
+  parser.value(names, choice, "PID[:N]", what + "; PID:N: the Nth program that it was (exec)", parse_process);
 }
 
-Result<> check_process(const std::string& pid) {
-  if (!pid.empty() && !parse(pid)) return malformed(pid);
-  return ok();
-}
-
-Result<std::vector<bool>> meant_processes(const Recording& recording, const std::string& pid) {
-  const std::optional<Meant> meant = parse(pid);
-  if (!meant) return malformed(pid);
+Result<std::vector<bool>> meant_processes(const Recording& recording, const ProcessChoice& choice) {
   std::vector<bool> result;
   uint32_t image = 0;
   for (const RecordedProcess& one : recording.processes()) {
-    image += one.process.pid == meant->pid;
-    result.push_back(one.process.pid == meant->pid && (meant->image == 0 || meant->image == image));
+    image += one.process.pid == choice.pid;
+    result.push_back(one.process.pid == choice.pid && (choice.image == 0 || choice.image == image));
   }
-  if (image == 0) return Error{fmt::format("no process {} is recorded: 'penna info' shows those that are", meant->pid)};
+  if (image == 0) return Error{fmt::format("no process {} is recorded: 'penna info' shows those that are", choice.pid)};
   if (std::find(result.begin(), result.end(), true) == result.end())
-    return Error{fmt::format("process {} was {} only: 'penna info' shows them", meant->pid,
+    return Error{fmt::format("process {} was {} only: 'penna info' shows them", choice.pid,
                              image == 1 ? "one program" : fmt::format("{} programs", image))};
   return result;
 }
 
-std::string several_text(const Recording& recording, const std::string& pid) {
-  const std::optional<Meant> meant = parse(pid);
-  if (!meant || meant->image != 0) return "";
+std::string several_text(const Recording& recording, const std::optional<ProcessChoice>& choice) {
+  if (!choice || choice->image != 0) return "";
   constexpr uint32_t kMost = 8;
   std::vector<std::string> names;
   uint32_t image = 0;
   for (const RecordedProcess& one : recording.processes()) {
-    if (one.process.pid != meant->pid || ++image > kMost) continue;
-    names.push_back(fmt::format("{}:{} {}", meant->pid, image, process_name(one.process)));
+    if (one.process.pid != choice->pid || ++image > kMost) continue;
+    names.push_back(fmt::format("{}:{} {}", choice->pid, image, process_name(one.process)));
   }
   if (image < 2) return "";
   if (image > kMost) names.push_back(fmt::format("and {} more", image - kMost));
-  return fmt::format("process {} was {} programs, of which --pid {}:N means one: {}", meant->pid, image, meant->pid,
+  return fmt::format("process {} was {} programs, of which --pid {}:N means one: {}", choice->pid, image, choice->pid,
                      fmt::join(names, ", "));
 }
 

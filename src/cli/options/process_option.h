@@ -7,6 +7,8 @@
 // Invariant: that several are meant is told (several_text).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +18,21 @@
 
 namespace penna {
 
+struct ProcessChoice {
+  uint32_t pid = 0;
+  uint32_t image = 0;  // 0: all
+  std::string text;    // as it was typed
+};
+Result<ProcessChoice> parse_process(const std::string& text);
+
 // `what` stands in the help, in front of how it is written.
-void add_process_option(OptionParser& parser, const char* names, std::string& pid, const std::string& what);
-Result<> check_process(const std::string& pid);
+void add_process_option(OptionParser& parser, const char* names, std::optional<ProcessChoice>& choice,
+                        const std::string& what);
 
 // By index of the process: is it meant? The error says that none is.
-Result<std::vector<bool>> meant_processes(const Recording& recording, const std::string& pid);
+Result<std::vector<bool>> meant_processes(const Recording& recording, const ProcessChoice& choice);
 
 // How to choose among several that are meant, as a sentence; empty: one is, or all are, without --pid.
-std::string several_text(const Recording& recording, const std::string& pid);
+std::string several_text(const Recording& recording, const std::optional<ProcessChoice>& choice);
 
 }  // namespace penna

@@ -6,13 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-
-#include "cli/own_locks.h"
-#include "cli/table_output.h"
-#include "cli/verbs.h"
-#include "report/units.h"
-#include "symbols/dwarf/value_spec.h"
 
 namespace penna {
 namespace {
@@ -20,16 +13,12 @@ namespace {
 Result<> check(const RecordOptions& options) {
   if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.command[0].empty()) return Error{"the name of the command is empty"};
-  PENNA_TRY(check_filter(options.filter, FilterUse::kRecording));
-  for (const std::vector<std::string>* specs : {&options.arguments, &options.results})
-    for (const std::string& spec : *specs) PENNA_TRY(parse_value_spec(spec));
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
-  PENNA_TRY(check_threads(options.threads));
   const bool of_points =
       std::all_of(options.filter.triggers.begin(), options.filter.triggers.end(),
-                  [](const auto& text) { return !triggers_of({text}, {TriggerAction::kPointStack}).empty(); });
+                  [](const auto& option) { return !triggers_of({option}, {TriggerAction::kPointStack}).empty(); });
   if (!of_points && (options.classes & (1u << PENNA_CALLS)) == 0) return Error{"-T is about calls: add calls to -k"};
   if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"--max-overhead is about calls: add calls to -k"};
@@ -44,45 +33,11 @@ Result<> check(const RecordOptions& options) {
     return Error{"--sample-locks, --min-wait and --holds are about locks: add locks to -k"};
   if (!options.lock_functions.empty() && (options.classes & (1u << PENNA_LOCKS)) == 0)
     return Error{"--lock-functions is about locks: add locks to -k"};
-  for (const std::string& text : options.lock_functions) PENNA_TRY(parse_own_lock(text));
   return check_settings(options);
 }
 
-// A time with its unit; up to an hour.
-Result<uint64_t> read_time(const char* option, const std::string& text) {
-  constexpr int64_t kMost = int64_t{3600} * 1'000'000'000;
-  if (text.empty()) return uint64_t{0};
-  const auto ns = parse_duration(text);
-  if (ns && *ns > 0 && *ns <= kMost) return static_cast<uint64_t>(*ns);
-  return Error{fmt::format("{} is a time with its unit up to an hour, as 10us or 1.5ms, not '{}'", option, text)};
-}
-
-// "10%", "10".
-Result<uint32_t> parse_percent(const std::string& text) {
-  uint32_t percent = 0;
-  const char* end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  if (error != std::errc{} || stop != end || percent == 0 || percent > 1000)
-    return Error{fmt::format("--max-overhead {}: give a percentage from 1% to 1000%", text)};
-  return percent;
-}
-
-Result<uint64_t> read_sample_bytes(const std::string& text) {
-  constexpr int64_t kLeast = 1024, kMost = int64_t{1} << 40;
-  const std::optional<int64_t> bytes = parse_bytes(text);
-  if (!bytes || *bytes < kLeast || *bytes > kMost)
-    return Error{fmt::format("--sample-bytes {}: give a number of bytes from 1k to 1024g, such as 512k", text)};
-  return static_cast<uint64_t>(*bytes);
-}
-
-// "64": MiB, as the option was born; else with its unit. What is no whole MiB is a smaller pool.
-Result<uint32_t> read_pool(const std::string& text) {
-  constexpr int64_t kMi = 1 << 20, kLeast = 4, kMost = 4096;
-  const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
-  const std::optional<int64_t> bytes = parse_bytes(bare ? text + "MiB" : text);
-  if (!bytes || *bytes / kMi < kLeast || *bytes > kMost * kMi)
-    return Error{fmt::format("--pool {}: give MiB from 4 to 4096, or a size such as 64M", text)};
-  return static_cast<uint32_t>(*bytes / kMi);
+Result<Typed<ValueSpec>> parse_typed_spec(const std::string& text) {
+  return Typed<ValueSpec>{PENNA_TRY(parse_value_spec(text)), text};
 }
 
 }  // namespace
@@ -103,57 +58,63 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
   parser.flag("--libcalls", options.libcalls,
               "record calls from one library or program into another, too, however it was built");
-  parser.texts(
+  parser.values(
       "-A,--args", options.arguments, "SPEC",
       "record what FUNCTION is called with, and enter it if no compiler has prepared it: FUNCTION, a name or a "
-      "glob, for all that debug information tells of; or FUNCTION@arg1/s,arg2/x,fparg1; may be repeated");
-  parser.texts("-R,--retval", options.results, "SPEC",
-               "record what FUNCTION gives back: FUNCTION or FUNCTION@retval/x");
+      "glob, for all that debug information tells of; or FUNCTION@arg1/s,arg2/x,fparg1; may be repeated",
+      parse_typed_spec);
+  parser.values("-R,--retval", options.results, "SPEC",
+                "record what FUNCTION gives back: FUNCTION or FUNCTION@retval/x", parse_typed_spec);
   parser.flag("--auto-args", options.auto_arguments,
               "record arguments and results of all recorded functions that debug information tells of");
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all points of penna/point.h, and no probes of other headers");
-  parser.texts(
+  parser.values(
       "--where", options.conditions, "CONDITION",
       "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "
-      "are kept; may be repeated, all must be met");
+      "are kept; may be repeated, all must be met",
+      Where::parse);
   add_filter_options(parser, options.filter, FilterUse::kRecording);
   add_thread_options(parser, options.threads);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when events come faster than they can be written: block the program, or drop events and count them");
-  std::string pool;
-  parser.text("--pool,--mem-limit", pool, "SIZE",
-              "memory for events on their way in each process, in MiB or with a unit: 64, 1G; default 64");
+  std::optional<uint32_t> pool;
+  parser.value("--pool,--mem-limit", pool, "SIZE",
+               "memory for events on their way in each process, in MiB or with a unit: 64, 1G; default 64",
+               parse_pool_mib);
   parser.number("--keep", options.keep_mib, "MIB",
                 "with -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64", 1, 65536);
-  std::string overhead;
-  parser.text(
-      "--max-overhead", overhead, "PERCENT",
+  parser.value(
+      "--max-overhead", options.max_overhead, "PERCENT",
       "of the program's time that recording calls may cost, such as 10%: functions that are called too often are "
-      "not recorded any more, and named");
-  std::string sample_bytes;
-  parser.text("--sample-bytes", sample_bytes, "BYTES",
-              "record only a sample of the allocations, one in so many bytes (512k, 4m), drawn at random: reports "
-              "then show estimates of the totals; cheap enough to leave on");
+      "not recorded any more, and named",
+      parse_percent);
+  std::optional<uint64_t> sample_bytes, min_wait, holds;
+  parser.value("--sample-bytes", sample_bytes, "BYTES",
+               "record only a sample of the allocations, one in so many bytes (512k, 4m), drawn at random: reports "
+               "then show estimates of the totals; cheap enough to leave on",
+               parse_sample_bytes);
   parser.flag("--free-stacks", options.free_stacks, "record from where blocks are freed, too");
   bool point_stacks = false;
   parser.flag("--point-stacks", point_stacks,
               "record from where points are passed, too; of some of them alone: -T PROVIDER:NAME@stack");
-  std::string min_wait, holds;
-  parser.text("--min-wait", min_wait, "TIME",
-              "waits for locks that are shorter, as 10us, count as acquisitions without waiting");
-  parser.text("--holds", holds, "TIME", "locks that are held so long, as 1ms, say from where they are given back, too");
+  parser.value("--min-wait", min_wait, "TIME",
+               "waits for locks that are shorter, as 10us, count as acquisitions without waiting",
+               ParseShortTime{"--min-wait"});
+  parser.value("--holds", holds, "TIME", "locks that are held so long, as 1ms, say from where they are given back, too",
+               ParseShortTime{"--holds"});
   parser.number(
       "--sample-locks", options.lock_sample, "N",
       "of locks that are free when they are taken, record one acquisition in N, drawn at random: reports then "
       "show estimates of their number; waits are all recorded",
       1, 1'000'000);
-  parser.texts(
+  parser.values(
       "--lock-functions", options.lock_functions, "SPEC",
       "record the program's own lock, too, the object that the first argument of these functions points to: "
       "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, if that gives true when it got the "
-      "lock, or try0=, if it then gives 0; may be repeated");
+      "lock, or try0=, if it then gives 0; may be repeated",
+      parse_own_lock);
   parser.number(
       "--stack-depth", options.stack_depth, "N",
       "frames that are kept of each stack at least, the innermost: of a deeper one up to twice as many; default 256", 1,
@@ -177,29 +138,20 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.timed_locks = !options.lock_functions.empty();
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
-  if (!pool.empty()) options.pool_mib = PENNA_TRY(read_pool(pool));
-  if (!overhead.empty()) options.max_overhead = PENNA_TRY(parse_percent(overhead));
-  if (!sample_bytes.empty()) options.sample_bytes = PENNA_TRY(read_sample_bytes(sample_bytes));
-  options.min_wait_ns = PENNA_TRY(read_time("--min-wait", min_wait));
-  options.long_hold_ns = PENNA_TRY(read_time("--holds", holds));
+  options.pool_mib = pool.value_or(options.pool_mib);
+  options.sample_bytes = sample_bytes.value_or(0);
+  options.min_wait_ns = min_wait.value_or(0);
+  options.long_hold_ns = holds.value_or(0);
   options.stacked_points = triggered(options.filter, {TriggerAction::kPointStack});
   if (point_stacks) options.stacked_points = {"*"};
   PENNA_TRY(check(options));
   options.filter_words = filter_words(options.filter);
   for (std::string& word : thread_words(options.threads)) options.filter_words.push_back(std::move(word));
-  for (const std::string& spec : options.arguments) options.filter_words.push_back("args=" + spec);
-  for (const std::string& spec : options.results) options.filter_words.push_back("result=" + spec);
+  for (const auto& spec : options.arguments) options.filter_words.push_back("args=" + spec.text);
+  for (const auto& spec : options.results) options.filter_words.push_back("result=" + spec.text);
   if (point_stacks) options.filter_words.emplace_back(kPointStacksWord);
   if (options.libcalls) options.filter_words.emplace_back("libcalls");
   return parsed;
-}
-
-int record_verb(const Arguments& arguments) { return run_parsed("record", parse_record(arguments), cmd_record); }
-
-int command_verb(const Arguments& arguments) {
-  Result<Parsed<RecordOptions>> parsed = parse_record(arguments);
-  if (parsed) parsed->options.short_report = !parsed->options.quiet;
-  return run_parsed("record", parsed, cmd_record);
 }
 
 }  // namespace penna

@@ -1,11 +1,44 @@
 // SPDX-License-Identifier: MIT
 // The command line of penna record: options up to the command; everything behind its first word belongs to the command.
+//
+// Invariant: what parse_record() gives was checked: a command, at least one class, values in range.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "cli/options/arguments.h"
-#include "cli/verbs/cmd_record.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/own_locks.h"
+#include "cli/options/table_options.h"
+#include "cli/options/thread_options.h"
+#include "collect/settings.h"
+#include "live/live_view.h"
+#include "symbols/dwarf/value_spec.h"
 
 namespace penna {
+
+struct RecordOptions : RecordSettings {
+  std::vector<std::string> command;                  // never empty
+  std::string output;                                // empty: CMD.PID.penna in the current directory
+  std::string stem;                                  // of that name, in place of "CMD."
+  FilterOptions filter;                              // of calls and time
+  ThreadChoice threads;                              // none: all
+  bool force = false;                                // an existing output may be overwritten
+  bool libcalls = false;                             // calls from one module into another are recorded, too
+  std::vector<Typed<ValueSpec>> arguments, results;  // of calls
+  std::vector<OwnLock> lock_functions;               // of a program's own locks
+  bool auto_arguments = false;                       // those of all functions whose types are known
+  std::optional<uint32_t> keep_mib;                  // of newest events in memory, with -T FUNC@snapshot
+  std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
+  bool quiet = false;                                // no text of ours, except errors
+  std::optional<LiveForm> live;                      // shown on standard output meanwhile
+  ColorMode color = ColorMode::kAuto;
+  bool short_report = false;     // penna CMD: print a short report afterwards
+  bool optional_values = false;  // it need not be told that -A, -R or -T meant no function
+};
 
 Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments);
 

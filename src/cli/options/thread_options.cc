@@ -16,8 +16,15 @@
 namespace penna {
 namespace {
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.size() <= 10 && text.find_first_not_of("0123456789") == std::string::npos;
+Result<std::string> parse_tid(const std::string& text) {
+  if (!text.empty() && text.size() <= 10 && text.find_first_not_of("0123456789") == std::string::npos) return text;
+  return Error{fmt::format("--tid takes the number of a thread, as 1234, not '{}': --thread takes names", text)};
+}
+
+Result<std::string> parse_thread_name(const std::string& text) {
+  if (text.empty()) return Error{"--thread takes the name of a thread, where * stands for anything"};
+  PENNA_TRY(check_pattern(text));
+  return text;
 }
 
 // By its number, or by any name that it ever had.
@@ -62,20 +69,10 @@ std::vector<std::string> choose_all(const Recording& recording, const std::vecto
 }  // namespace
 
 void add_thread_options(OptionParser& parser, ThreadChoice& options, const char* tid) {
-  parser.texts(tid, options.tids, "TID", "only what the thread with this number did; may be repeated");
-  parser.texts("--thread", options.names, "NAME|TID",
-               "only what threads of this name did: a glob, as 'worker*', or /expression/; may be repeated");
-}
-
-Result<> check_threads(const ThreadChoice& options) {
-  for (const std::string& tid : options.tids)
-    if (!is_number(tid))
-      return Error{fmt::format("--tid takes the number of a thread, as 1234, not '{}': --thread takes names", tid)};
-  for (const std::string& name : options.names) {
-    if (name.empty()) return Error{"--thread takes the name of a thread, where * stands for anything"};
-    PENNA_TRY(check_pattern(name));
-  }
-  return ok();
+  parser.values(tid, options.tids, "TID", "only what the thread with this number did; may be repeated", parse_tid);
+  parser.values("--thread", options.names, "NAME|TID",
+                "only what threads of this name did: a glob, as 'worker*', or /expression/; may be repeated",
+                parse_thread_name);
 }
 
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options) {

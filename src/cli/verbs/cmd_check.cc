@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
 #include "analysis/analyses.h"
-#include "base/pattern.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
+#include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "model/events/sampling.h"
 #include "model/names/same_stacks.h"
@@ -22,34 +22,9 @@
 #include "report/check_report.h"
 #include "report/file_state.h"
 #include "report/reports.h"
-#include "report/units.h"
 
 namespace penna {
 namespace {
-
-// "parse*=0"
-Result<CallLimit> parse_call_limit(const std::string& text) {
-  const size_t sign = text.rfind('=');
-  uint64_t allowed = 0;
-  const char* end = text.data() + text.size();
-  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size() ||
-      std::from_chars(text.data() + sign + 1, end, allowed).ptr != end)
-    return Error{fmt::format("--max-allocs is a function and a number, as 'parse*=0', not '{}'", text)};
-  PENNA_TRY(check_pattern(text.substr(0, sign)));
-  return CallLimit{FunctionPattern(text.substr(0, sign)), allowed};
-}
-
-Result<> check_bytes(const char* option, const std::string& text) {
-  if (text.empty() || parse_bytes(text)) return ok();
-  return Error{fmt::format("{} is a number of bytes, as 0, 64k or 1.5MB, not '{}'", option, text)};
-}
-
-// "10MB/s": the second may be left out.
-std::optional<uint64_t> parse_rate(std::string_view text) {
-  if (text.ends_with("/s")) text.remove_suffix(2);
-  const std::optional<int64_t> bytes = parse_bytes(text);
-  return bytes ? std::optional(static_cast<uint64_t>(*bytes)) : std::nullopt;
-}
 
 std::string quoted(const std::string& text) {
   return text.find_first_of("* ?[]()<>&$") == std::string::npos ? text : "'" + text + "'";
@@ -90,28 +65,27 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   const std::string family = heap.family().is_heap() ? "" : " --family " + quoted(heap.family().name());
   LeakSuppressor suppressor(recording, names, listed, true);
   LeakSuppressor* suppress = options.suppressions.none ? nullptr : &suppressor;
-  if (!options.max_leak.empty())
-    verdicts.push_back(
-        called(check_leak(heap, suppress, Verdict::Unit::kBytes, static_cast<uint64_t>(*parse_bytes(options.max_leak))),
-               "--max-leak " + options.max_leak + family));
+  if (options.max_leak)
+    verdicts.push_back(called(check_leak(heap, suppress, Verdict::Unit::kBytes, options.max_leak->value),
+                              "--max-leak " + options.max_leak->text + family));
   if (options.max_leak_blocks)
     verdicts.push_back(called(check_leak(heap, suppress, Verdict::Unit::kCount, *options.max_leak_blocks),
                               fmt::format("--max-leak-blocks {}{}", *options.max_leak_blocks, family)));
-  if (!options.max_peak.empty())
-    verdicts.push_back(called(check_peak(heap, static_cast<uint64_t>(*parse_bytes(options.max_peak))),
-                              "--max-peak " + options.max_peak + family));
+  if (options.max_peak)
+    verdicts.push_back(
+        called(check_peak(heap, options.max_peak->value), "--max-peak " + options.max_peak->text + family));
   const size_t first_of_sums = verdicts.size();
-  if (!options.max_alloc_rate.empty())
-    verdicts.push_back(called(check_alloc_rate(recording, summary, heap, *parse_rate(options.max_alloc_rate)),
-                              "--max-alloc-rate " + options.max_alloc_rate + family));
+  if (options.max_alloc_rate)
+    verdicts.push_back(called(check_alloc_rate(recording, summary, heap, options.max_alloc_rate->value),
+                              "--max-alloc-rate " + options.max_alloc_rate->text + family));
   SameStacks same(recording, names);
   for (Verdict& verdict : verdicts) join_blames(verdict, same);
   std::vector<CallLimit> limits;
-  for (const std::string& text : options.max_allocs) limits.push_back(*parse_call_limit(text));
+  for (const auto& limit : options.max_allocs) limits.push_back(limit.value);
   std::vector<Verdict> of_calls = check_allocations(recording, heap, names, analyses.tree.get(), limits);
   for (Verdict& verdict : of_calls) join_blames(verdict, same);
   for (size_t i = 0; i < of_calls.size(); ++i)
-    verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i]) + family));
+    verdicts.push_back(called(std::move(of_calls[i]), "--max-allocs " + quoted(options.max_allocs[i].text) + family));
   const std::span<Verdict> all = std::span(verdicts).subspan(first);
   add_needs_of_blocks(recording, health, heap, choice, all.first(first_of_sums - first), Ends::kCount);
   add_needs_of_blocks(recording, health, heap, choice, all.subspan(first_of_sums - first), Ends::kDoNotCount);
@@ -120,20 +94,19 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
 void judge_locks(const CheckOptions& options, const Recording& recording, const Analyses& analyses, Names& names,
                  std::vector<Verdict>& verdicts) {
   const Locks& locks = *analyses.locks;
-  const auto add = [&](const char* option, const std::string& text, auto check) {
-    if (!text.empty())
-      verdicts.push_back(called(check(recording, locks, static_cast<uint64_t>(*parse_duration(text))),
-                                fmt::format("{} {}", option, text)));
+  const auto add = [&](const char* option, const std::optional<Duration>& most, auto check) {
+    if (most)
+      verdicts.push_back(called(check(recording, locks, most->value), fmt::format("{} {}", option, most->text)));
   };
   add("--max-wait", options.max_wait, check_longest_wait);
   add("--max-wait-p99", options.max_wait_p99, check_wait_p99);
   add("--max-hold", options.max_hold, check_longest_hold);
   if (options.no_lock_in.empty()) return;
   std::vector<CallLimit> limits;
-  for (const std::string& text : options.no_lock_in) limits.push_back({FunctionPattern(text), 0});
+  for (const FunctionPattern& pattern : options.no_lock_in) limits.push_back({pattern, 0});
   std::vector<Verdict> found = check_locks_in(recording, *analyses.lock_places, names, analyses.tree.get(), limits);
   for (size_t i = 0; i < found.size(); ++i)
-    verdicts.push_back(called(std::move(found[i]), "--no-lock-in " + quoted(options.no_lock_in[i])));
+    verdicts.push_back(called(std::move(found[i]), "--no-lock-in " + quoted(options.no_lock_in[i].text())));
 }
 
 std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
@@ -244,19 +217,26 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
       "the recording.",
       "penna check");
   parser.words("[REC]", words, "the recording");
-  parser.text("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB");
+  parser.value("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB",
+               ParseByteSize{"--max-leak"});
   parser.number("--max-leak-blocks", options.max_leak_blocks, "N", "never freed, in blocks");
-  parser.text("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process");
-  parser.text("--max-alloc-rate", options.max_alloc_rate, "BYTES",
-              "allocated in a second, on the average of its life, by each process: 10MB, 512k/s");
-  parser.texts("--max-allocs", options.max_allocs, "PATTERN=N",
-               "allocations inside functions of this name, by stack or by recorded calls: 'parse*=0'; may be repeated");
-  parser.text("--max-wait", options.max_wait, "DURATION", "the longest wait for a lock: 10us, 1.5ms");
-  parser.text("--max-wait-p99", options.max_wait_p99, "DURATION", "the 99th percentile of the waits for any lock");
-  parser.text("--max-hold", options.max_hold, "DURATION", "the longest time that a thread held a lock");
-  parser.texts(
+  parser.value("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process",
+               ParseByteSize{"--max-peak"});
+  parser.value("--max-alloc-rate", options.max_alloc_rate, "BYTES",
+               "allocated in a second, on the average of its life, by each process: 10MB, 512k/s", parse_rate);
+  parser.values("--max-allocs", options.max_allocs, "PATTERN=N",
+                "allocations inside functions of this name, by stack or by recorded calls: 'parse*=0'; may be repeated",
+                parse_call_limit);
+  parser.value("--max-wait", options.max_wait, "DURATION", "the longest wait for a lock: 10us, 1.5ms",
+               ParseDuration{"--max-wait"});
+  parser.value("--max-wait-p99", options.max_wait_p99, "DURATION", "the 99th percentile of the waits for any lock",
+               ParseDuration{"--max-wait-p99"});
+  parser.value("--max-hold", options.max_hold, "DURATION", "the longest time that a thread held a lock",
+               ParseDuration{"--max-hold"});
+  parser.values(
       "--no-lock-in", options.no_lock_in, "PATTERN",
-      "no lock is taken inside functions of this name, by stack or by recorded calls: 'audio_*'; may be repeated");
+      "no lock is taken inside functions of this name, by stack or by recorded calls: 'audio_*'; may be repeated",
+      parse_any_pattern<FunctionPattern>);
   add_wait_limit_options(parser, options.waits);
   add_suppression_options(parser, options.suppressions);
   add_alloc_filter_options(parser, options.allocations, true);
@@ -269,19 +249,8 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   if (!words.empty()) options.input.recording = words[0];
   if (!options.of_allocations() && !options.of_locks())
     return Error{"there is nothing to check: give a limit, as --max-leak 0 or --max-wait 1ms"};
-  PENNA_TRY(check_duration("--max-wait", options.max_wait));
-  PENNA_TRY(check_duration("--max-wait-p99", options.max_wait_p99));
-  PENNA_TRY(check_duration("--max-hold", options.max_hold));
-  PENNA_TRY(check_bytes("--max-leak", options.max_leak));
-  PENNA_TRY(check_bytes("--max-peak", options.max_peak));
-  if (!options.max_alloc_rate.empty() && !parse_rate(options.max_alloc_rate))
-    return Error{fmt::format("--max-alloc-rate is a number of bytes in a second, as 512k or 10MB/s, not '{}'",
-                             options.max_alloc_rate)};
-  for (const std::string& text : options.max_allocs) PENNA_TRY(parse_call_limit(text));
-  for (const std::string& text : options.no_lock_in) PENNA_TRY(check_pattern(text));
   if (options.max_allocs.size() > kMostCallLimits || options.no_lock_in.size() > kMostCallLimits)
     return Error{fmt::format("there are more than {} --max-allocs or --no-lock-in", kMostCallLimits)};
-  PENNA_TRY(check_alloc_filter(options.allocations));
   return parsed;
 }
 

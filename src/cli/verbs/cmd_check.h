@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "cli/check_waits.h"
-#include "cli/input.h"
 #include "cli/options/alloc_options.h"
 #include "cli/options/arguments.h"
-#include "cli/table_output.h"
+#include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
 
 namespace penna {
 
@@ -23,20 +23,19 @@ struct CheckOptions {
   TableOptions table;
   AllocFilterOptions allocations;
   SuppressionOptions suppressions;
-  std::string max_leak, max_peak, max_alloc_rate;  // bytes, and bytes a second; empty: no limit
+  std::optional<ByteSize> max_leak, max_peak;
+  std::optional<Typed<uint64_t>> max_alloc_rate;  // bytes a second
   std::optional<uint64_t> max_leak_blocks;
-  std::vector<std::string> max_allocs;           // "PATTERN=N"
-  std::string max_wait, max_wait_p99, max_hold;  // durations; empty: no limit
-  std::vector<std::string> no_lock_in;           // patterns of functions
-  WaitLimits waits;                              // on who waits for whom
+  std::vector<Typed<CallLimit>> max_allocs;
+  std::optional<Duration> max_wait, max_wait_p99, max_hold;
+  std::vector<FunctionPattern> no_lock_in;
+  WaitLimits waits;  // on who waits for whom
   std::optional<size_t> frames;
 
   bool of_allocations() const {
-    return !max_leak.empty() || !max_peak.empty() || !max_alloc_rate.empty() || max_leak_blocks || !max_allocs.empty();
+    return max_leak || max_peak || max_alloc_rate || max_leak_blocks || !max_allocs.empty();
   }
-  bool of_locks() const {
-    return !max_wait.empty() || !max_wait_p99.empty() || !max_hold.empty() || !no_lock_in.empty() || waits.any();
-  }
+  bool of_locks() const { return max_wait || max_wait_p99 || max_hold || !no_lock_in.empty() || waits.any(); }
 };
 
 Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments);

@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include "analysis/analyses.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
+#include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "report/alloc/alloc_diff.h"
 #include "report/frames.h"
 #include "report/reports.h"
-#include "report/units.h"
 
 namespace penna {
 namespace {
@@ -82,7 +83,7 @@ Result<DiffOf> what_both_have(const DiffOptions& options) {
 Result<> show(const DiffOptions& options, Output& output) {
   std::vector<std::string> warnings;
   const DiffOf of = options.of ? *options.of : PENNA_TRY(what_both_have(options));
-  const QuietLimit quiet = PENNA_TRY(parse_quiet(options.min_delta, of));
+  const QuietLimit quiet = PENNA_TRY(quiet_limit(options.min_delta, of));
   Report report;
   if (of == DiffOf::kCalls) {
     const CallsByName a = PENNA_TRY(read_calls("A", options.a, options, warnings));
@@ -107,16 +108,14 @@ Result<> show(const DiffOptions& options, Output& output) {
 
 }  // namespace
 
-Result<QuietLimit> parse_quiet(const std::string& text, DiffOf of) {
-  if (text.empty()) return QuietLimit{};
-  const auto absolute = of == DiffOf::kCalls ? parse_duration(text) : parse_bytes(text);
-  if (absolute) return QuietLimit{0, *absolute};
-  const auto percent = text.back() != '%' ? std::nullopt : parse_number(text.substr(0, text.size() - 1));
-  if (!percent || *percent > 100)
-    return Error{fmt::format("--min-delta is {} or a percentage, as {} or 5%, not '{}'",
-                             of == DiffOf::kCalls ? "a time" : "a number of bytes",
-                             of == DiffOf::kCalls ? "10us" : "4k", text)};
-  return QuietLimit{*percent, 0};
+Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of) {
+  if (!delta) return QuietLimit{};
+  const MinDelta& least = delta->value;
+  if (const auto absolute = of == DiffOf::kCalls ? least.ns : least.bytes) return QuietLimit{0, *absolute};
+  if (least.percent) return QuietLimit{*least.percent, 0};
+  return Error{fmt::format("--min-delta is {} or a percentage, as {} or 5%, not '{}'",
+                           of == DiffOf::kCalls ? "a time" : "a number of bytes", of == DiffOf::kCalls ? "10us" : "4k",
+                           delta->text)};
 }
 
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
@@ -132,9 +131,10 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
                 "what is compared; default calls, or where there are none, alloc");
   parser.shorthand("--alloc", options.of, std::optional(DiffOf::kAlloc), "the same as --of alloc");
   parser.shorthand("--leaks", options.of, std::optional(DiffOf::kLeaks), "the same as --of leaks");
-  parser.text("--min-delta", options.min_delta, "LIMIT",
-              "noise is what changed by less: a time as 10us, of allocations bytes as 4k, or a part as 5% (where both "
-              "made as many calls; of bytes and number of allocations); default 1%");
+  parser.value("--min-delta", options.min_delta, "LIMIT",
+               "noise is what changed by less: a time as 10us, of allocations bytes as 4k, or a part as 5% (where both "
+               "made as many calls; of bytes and number of allocations); default 1%",
+               parse_min_delta);
   add_alloc_filter_options(parser, options.allocations);
   add_suppression_options(parser, options.suppressions);
   add_filter_options(parser, options.input.filter, FilterUse::kReading);
@@ -149,10 +149,9 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   options.a = words[0];
   options.b = words[1];
   // By what is not compared, too: which that is may depend on the recordings.
-  if (const auto wrong = parse_quiet(options.min_delta, options.of.value_or(DiffOf::kCalls));
-      !wrong && (options.of || !parse_quiet(options.min_delta, DiffOf::kAlloc)))
+  if (const auto wrong = quiet_limit(options.min_delta, options.of.value_or(DiffOf::kCalls));
+      !wrong && (options.of || !quiet_limit(options.min_delta, DiffOf::kAlloc)))
     return wrong.error();
-  PENNA_TRY(check_alloc_filter(options.allocations));
   return parsed;
 }
 

@@ -2,10 +2,10 @@
 // penna diff: the calls of two recordings side by side.
 #pragma once
 
-#include "cli/input.h"
 #include "cli/options/alloc_options.h"
 #include "cli/options/arguments.h"
-#include "cli/table_output.h"
+#include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
 #include "report/calls/diff_report.h"
 
 namespace penna {
@@ -17,13 +17,13 @@ struct DiffOptions {
   TableOptions table;
   std::optional<size_t> frames;  // of each stack in text, 0: all
   std::string a, b;
-  std::optional<DiffOf> of;         // none: calls, or where one has none, allocations
-  std::string min_delta;            // what is noise; empty: 1 %
-  AllocFilterOptions allocations;   // which of them count
-  SuppressionOptions suppressions;  // of leaks
+  std::optional<DiffOf> of;                  // none: calls, or where one has none, allocations
+  std::optional<Typed<MinDelta>> min_delta;  // what is noise; none: 1 %
+  AllocFilterOptions allocations;            // which of them count
+  SuppressionOptions suppressions;           // of leaks
 };
-// "5%", or a time or number of bytes.
-Result<QuietLimit> parse_quiet(const std::string& text, DiffOf of);
+// Fails where the text means nothing for what is compared: a time for allocations.
+Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of);
 
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments);
 int cmd_diff(const DiffOptions& options);

@@ -10,11 +10,13 @@
 #include "base/count_text.h"
 #include "base/say.h"
 #include "cli/export_heap.h"
+#include "cli/input.h"
 #include "cli/options/process_option.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "cli/weights.h"
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
 #include "export/ctf_export.h"
@@ -22,7 +24,6 @@
 #include "export/perfetto_export.h"
 #include "export/speedscope_export.h"
 #include "export/uftrace_export.h"
-#include "model/events/sampling.h"
 #include "report/frames.h"
 #include "report/reports.h"
 
@@ -172,39 +173,6 @@ std::vector<std::string> export_formats() {
   return names;
 }
 
-void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where) {
-  parser.choice(
-      "--weight", weight,
-      {{"time", FoldedWeight::kTime},
-       {"calls", FoldedWeight::kCalls},
-       {"alloc-bytes", FoldedWeight::kAllocBytes},
-       {"allocs", FoldedWeight::kAllocs},
-       {"live", FoldedWeight::kLive},
-       {"peak", FoldedWeight::kPeak},
-       {"temp", FoldedWeight::kTemp},
-       {"wait", FoldedWeight::kWait},
-       {"wait-by-holder", FoldedWeight::kWaitByHolder},
-       {"points", FoldedWeight::kPoints}},
-      fmt::format(
-          "{}: time of calls, their number; of allocations bytes, number, bytes live at the end or "
-          "at the peak, number of "
-          "temporary ones; time waited, by who waited or by who held the lock; passes of points; default time, or "
-          "without calls alloc-bytes",
-          where));
-}
-
-FoldedWeight default_weight(const Summary& summary) {
-  const bool only_allocations = summary.events[PENNA_CALLS] == 0 && summary.events[PENNA_ALLOC] != 0;
-  return only_allocations ? FoldedWeight::kAllocBytes : FoldedWeight::kTime;
-}
-
-Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {
-  if (weight == FoldedWeight::kTemp && SampleScale(recording).is_sampled()) return Error{kNoTemporaryOfSample};
-  if (weight == FoldedWeight::kPoints && !asked_for_point_stacks(recording.session()))
-    return Error{"stacks of points were not recorded: penna record --point-stacks records them"};
-  return ok();
-}
-
 Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   Parsed<ExportOptions> parsed;
   ExportOptions& options = parsed.options;
@@ -243,8 +211,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
   if ((weight || options.folded.threads) && options.format != "folded")
     return Error{"--weight and --threads are for the format folded"};
-  PENNA_TRY(check_process(options.pid));
-  if (!options.pid.empty() && !find_format(options.format)->of_one_process())
+  if (options.pid && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.has_weight = weight.has_value();
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
@@ -252,7 +219,6 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
     return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
   if (options.allocations.any() && (options.format != "folded" || classes_of(options.folded.weight) != kAllocEvents))
     return Error{"--family, --size, --lifetime and --stack are for the format folded with a --weight of allocations"};
-  PENNA_TRY(check_alloc_filter(options.allocations));
   return parsed;
 }
 
@@ -280,8 +246,8 @@ int cmd_export(const ExportOptions& options) {
     say("there are no calls: the weights are bytes allocated, as of --weight alloc-bytes");
   }
   chosen.folded.choice = choice->get();
-  if (!options.pid.empty())
-    if (const auto meant = meant_processes(*recording, options.pid); !meant)
+  if (options.pid)
+    if (const auto meant = meant_processes(*recording, *options.pid); !meant)
       return fail("export: " + meant.error().text);
   Analyses analyses;
   int status = 0;

@@ -10,12 +10,12 @@
 #include <set>
 
 #include "analysis/analyses.h"
-#include "base/pattern.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
+#include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "model/calls/slowdown.h"
-#include "model/names/function_pattern.h"
 #include "report/file_state.h"
 #include "report/frames.h"
 #include "report/reports.h"
@@ -37,11 +37,10 @@ std::string not_found(const std::string& pattern, const Recording& recording, co
 
 Result<> show(const Recording& recording, const GraphOptions& options, Output& output) {
   const Summary summary = summarize(recording);
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function);
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function.text());
   Names names(recording, *symbols);
-  const FunctionPattern pattern(options.function);
   CallGraph graph(recording, names.map(),
-                  [&](const CodePlace& place) { return pattern.matches(names.function_name(place)); });
+                  [&](const CodePlace& place) { return options.function.matches(names.function_name(place)); });
   Analyses analyses;
   {
     const std::unique_ptr<ProgressObserver> line = progress_line(!options.input.no_progress);
@@ -52,8 +51,8 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
     });
   }
   graph.finish();
-  if (graph.chosen().calls == 0) return Error{not_found(options.function, recording, graph, names)};
-  Report report = graph_report(recording, graph, names, options.function, options.table.format == Format::kCsv);
+  if (graph.chosen().calls == 0) return Error{not_found(options.function.text(), recording, graph, names)};
+  Report report = graph_report(recording, graph, names, options.function.text(), options.table.format == Format::kCsv);
   if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));
   PENNA_TRY(select_report_rows(report, options.table));
   add_health(report, recording, examine(recording, summary, analyses, names));
@@ -84,8 +83,7 @@ Result<Parsed<GraphOptions>> parse_graph(const Arguments& arguments) {
   if (words.empty()) return Error{"a function is missing: give its name, as in 'penna graph main'"};
   if (words.size() > most)
     return Error{fmt::format("'{}' is one word too many: give one function and one recording", words[most])};
-  options.function = words[0];
-  PENNA_TRY(check_pattern(options.function));
+  options.function = PENNA_TRY(parse_any_pattern<FunctionPattern>(words[0]));
   if (words.size() == 2) options.input.recording = words[1];
   return parsed;
 }

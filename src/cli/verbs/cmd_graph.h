@@ -2,16 +2,17 @@
 // penna graph: who calls a function, and what it calls.
 #pragma once
 
-#include "cli/input.h"
 #include "cli/options/arguments.h"
-#include "cli/table_output.h"
+#include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
+#include "model/names/function_pattern.h"
 
 namespace penna {
 
 struct GraphOptions {
   InputOptions input;
   TableOptions table;
-  std::string function;  // a FunctionPattern
+  FunctionPattern function{""};
 };
 
 // FUNC and REC may come in either order: of two words, the one that is a file is the recording.

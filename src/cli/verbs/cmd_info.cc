@@ -3,6 +3,9 @@
 #include "cli/verbs/cmd_info.h"
 
 #include "analysis/analyses.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "report/info.h"
 

@@ -2,9 +2,9 @@
 // penna info: what a recording is of, from its metadata alone.
 #pragma once
 
-#include "cli/input.h"
 #include "cli/options/arguments.h"
-#include "cli/table_output.h"
+#include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
 
 namespace penna {
 

@@ -6,8 +6,11 @@
 
 #include <set>
 
+#include "cli/find_program.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/table_output.h"
 #include "cli/verbs.h"
-#include "cli/verbs/cmd_list.h"
 #include "report/units.h"
 #include "symbols/elf/elf_facts.h"
 #include "symbols/points/sdt_lint.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/input.h"
 #include "cli/options/arguments.h"
-#include "cli/table_output.h"
+#include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
 
 namespace penna {
 

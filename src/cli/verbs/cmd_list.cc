@@ -3,27 +3,23 @@
 #include "cli/verbs/cmd_list.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "base/file.h"
+#include "cli/find_program.h"
+#include "cli/input.h"
 #include "cli/list_process.h"
+#include "cli/output.h"
 #include "cli/point_listing.h"
+#include "cli/table_output.h"
 #include "cli/verbs.h"
 
 namespace penna {
 namespace {
-
-bool exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
-}
 
 bool is_program_file(const std::string& path) {
   const Result<std::string> start = read_file(path, 4);
@@ -63,7 +59,7 @@ std::optional<uint32_t> process_id(const std::string& text) {
 Result<ListReport> report_of(const ListOptions& options) {
   PENNA_TRY(check_symbol_options(options.input));
   const std::optional<uint32_t> pid = process_id(options.target);
-  if (pid && !exists(options.target)) return process_report(*pid, symbol_options(options.input));
+  if (pid && ::access(options.target.c_str(), F_OK) != 0) return process_report(*pid, symbol_options(options.input));
   const std::string path = program_path(options.target);
   if (path.empty()) return no_such_program(options.target);
   if (is_program_file(path)) return program_report(path, symbol_options(options.input));
@@ -72,24 +68,6 @@ Result<ListReport> report_of(const ListOptions& options) {
 }
 
 }  // namespace
-
-std::string find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream directories(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string directory; std::getline(directories, directory, ':');) {
-    std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
-}
-
-std::string program_path(const std::string& word) {
-  return word.find('/') != std::string::npos || exists(word) ? word : find_program(word);
-}
-
-Error no_such_program(const std::string& word) {
-  return Error{fmt::format("there is no file '{}' here and no program of that name", word)};
-}
 
 Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   Parsed<ListOptions> parsed;

@@ -17,11 +17,15 @@
 #include "base/say.h"
 #include "cli/call_plans.h"
 #include "cli/end_like.h"
+#include "cli/filter_rules.h"
 #include "cli/follow.h"
 #include "cli/options/arguments.h"
 #include "cli/record_notes.h"
 #include "cli/shown_names.h"
 #include "cli/signal_relay.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "cli/verbs/cmd_report.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/control_server.h"
@@ -120,7 +124,7 @@ int cmd_record(const RecordOptions& options) {
   const double ticks_per_ns = clock_rate(options.filter);
   const CallRules rules = recording_rules(options.filter, ticks_per_ns);
   const SnapshotRules snapshots = snapshots_of(options);
-  Collector collector(std::move(*writer), *doorbell, *Where::parse_all(options.conditions), rules, snapshots);
+  Collector collector(std::move(*writer), *doorbell, options.conditions, rules, snapshots);
   collector.set_time_shift(time_shift_of(options));
   if (options.threads.any()) collector.set_threads(options.threads);
   if (CallRules finishes = watched_functions(options.filter, TriggerAction::kFinish); finishes.ask) {
@@ -141,8 +145,7 @@ int cmd_record(const RecordOptions& options) {
   if (options.live) {
     live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, carrier.command()), start,
                  *symbols, 1,
-                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), *Where::parse_all(options.conditions),
-                                  options.threads));
+                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), options.conditions, options.threads));
     collector.set_onlooker(live->onlooker());
     if (const auto started = live->start(); !started) return fail(started.error().text);
   }
@@ -202,6 +205,14 @@ int cmd_record(const RecordOptions& options) {
   }
   signals->end();
   return end_like(outcome.status);
+}
+
+int record_verb(const Arguments& arguments) { return run_parsed("record", parse_record(arguments), cmd_record); }
+
+int command_verb(const Arguments& arguments) {
+  Result<Parsed<RecordOptions>> parsed = parse_record(arguments);
+  if (parsed) parsed->options.short_report = !parsed->options.quiet;
+  return run_parsed("record", parsed, cmd_record);
 }
 
 }  // namespace penna

@@ -9,9 +9,11 @@
 
 #include "analysis/analyses.h"
 #include "base/count_text.h"
+#include "cli/input.h"
 #include "cli/options/process_option.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
+#include "cli/table_output.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "report/calls/replay.h"
@@ -24,15 +26,16 @@ namespace {
 
 Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const ReplayOptions& options) {
   std::vector<bool> processes(recording.processes().size(), true);
-  if (!options.pid.empty()) processes = PENNA_TRY(meant_processes(recording, options.pid));
+  if (options.pid) processes = PENNA_TRY(meant_processes(recording, *options.pid));
   std::vector<uint32_t> wanted;
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
     if (takes_thread(recording, i) && processes[thread.process]) wanted.push_back(i);
   }
-  if (wanted.empty() && !options.pid.empty())
+  if (wanted.empty() && options.pid)
     return Error{fmt::format("no thread {}has pid {}: 'penna report threads' lists them",
-                             selects_threads(recording) ? "that is meant by --tid and --thread " : "", options.pid)};
+                             selects_threads(recording) ? "that is meant by --tid and --thread " : "",
+                             options.pid->text)};
   return wanted;
 }
 
@@ -177,7 +180,6 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
 }
 
 Result<> check_replay(const ReplayOptions& options) {
-  PENNA_TRY(check_process(options.pid));
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
   if (options.tree && (options.merge || options.stacks))
     return Error{"--tree goes neither with --merge nor with --stacks"};

@@ -4,10 +4,11 @@
 
 #include <optional>
 
-#include "cli/input.h"
 #include "cli/options/arguments.h"
+#include "cli/options/input_options.h"
+#include "cli/options/process_option.h"
+#include "cli/options/table_options.h"
 #include "cli/replay_fields.h"
-#include "cli/table_output.h"
 
 namespace penna {
 
@@ -15,7 +16,7 @@ struct ReplayOptions {
   InputOptions input;
   TableOptions table;                              // its format and colour
   std::optional<std::vector<ReplayField>> fields;  // none: those of the format
-  std::string pid;                                 // of which process, as --pid says it; empty: all
+  std::optional<ProcessChoice> pid;                // none: all processes
   uint64_t lines = 0;                              // 0: all
   bool merge = false;                              // all threads in one listing, by time
   bool stacks = false;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/printable.h"
@@ -33,28 +32,9 @@ std::string padded(std::string text, size_t width) {
 
 }  // namespace
 
-void Flame::add(std::string_view text) {
-  for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
-    rest_ += text.substr(0, end);
-    add_line(rest_);
-    rest_.clear();
-  }
-  rest_ += text;
-}
-
-void Flame::add_line(std::string_view line) {
-  const size_t space = line.rfind(' ');
-  uint64_t weight = 0;
-  if (space == std::string_view::npos ||
-      std::from_chars(line.data() + space + 1, line.data() + line.size(), weight).ptr != line.data() + line.size())
-    return;
-  std::string_view stack = line.substr(0, space);
+void Flame::add(std::span<const std::string_view> frames, uint64_t weight) {
   uint32_t node = 0;
-  for (size_t at = 0; at <= stack.size();) {
-    const size_t end = std::min(stack.find(';', at), stack.size());
-    node = child(node, stack.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string_view frame : frames) node = child(node, frame);
   nodes_[node].total = saturating(nodes_[node].total, weight);
 }
 
@@ -143,7 +123,6 @@ std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style
 }
 
 bool Flame::print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink) {
-  add("\n");
   sum_up();
   const uint64_t total = nodes_[0].total;
   if (total == 0) return sink(fmt::format("There is nothing to draw: no weight {} was recorded.\n", unit.noun));

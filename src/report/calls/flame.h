@@ -7,12 +7,13 @@
 //   [lex 40.1 %                   ][...(7)]     [flush 30.5 %         ]
 //
 // What has nothing below it did the rest itself. Frames too narrow for a word are one: "...(7)".
-// Usage: add() what penna export folded writes, in pieces of any size; print() once.
+// Usage: add() each stack; print() once.
 // Invariant: a frame lies within its caller's columns; the widest stand left. Names are cut by columns, never within a
 // character.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,8 @@ class Flame {
  public:
   static constexpr size_t kMaxRows = 200;
 
-  // Lines "outer;inner NUMBER"; those that are none are passed over.
-  void add(std::string_view text);
+  // `frames`: outermost first.
+  void add(std::span<const std::string_view> frames, uint64_t weight);
   // False when the sink did. Without any weight, a sentence.
   bool print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink);
 
@@ -57,14 +58,12 @@ class Flame {
     size_t begin = 0, end = 0;  // columns
     uint64_t total = 0;
   };
-  void add_line(std::string_view line);
   uint32_t child(uint32_t parent, std::string_view name);
   void sum_up();
   std::vector<Frame> below(const Frame& frame) const;
   std::string row(const std::vector<Frame>& frames, const FlameStyle& style, const std::string& all) const;
   std::string label(const Frame& frame, size_t room, const FlameStyle& style, const std::string& all) const;
 
-  std::string rest_;  // of a line whose end has not come
   std::vector<Node> nodes_ = {{0, 0, 0, {}}};
   std::vector<std::string> names_ = {"all"};
   TextMap<uint32_t> numbers_;

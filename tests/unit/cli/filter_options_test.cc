@@ -4,66 +4,62 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/filter_rules.h"
+
 namespace penna::filter_options_test {
 namespace {
 
-constexpr int64_t kMs = 1'000'000, kForEver = std::numeric_limits<int64_t>::max();
+// As the command line gives them.
+Result<FilterOptions> read_line(const Arguments& arguments, FilterUse use = FilterUse::kReading) {
+  FilterOptions options;
+  OptionParser parser("About.", "penna verb");
+  add_filter_options(parser, options, use);
+  PENNA_TRY(parser.parse(arguments));
+  return options;
+}
 
-TEST(FilterOptions, Ranges) {
-  const auto range = [](const char* text) {
-    const Result<TimeRange> parsed = parse_range(text);
-    EXPECT_TRUE(parsed) << text;
-    return parsed ? std::pair(parsed->begin, parsed->end) : std::pair<int64_t, int64_t>();
-  };
-  EXPECT_EQ(range("1.2s-3s"), std::pair(1200 * kMs, 3000 * kMs));
-  EXPECT_EQ(range("1.2s-"), std::pair(1200 * kMs, kForEver));
-  EXPECT_EQ(range("-3s"), std::pair(int64_t{0}, 3000 * kMs));
-  EXPECT_EQ(range("1.2s..3s"), range("1.2s-3s"));  // as --size and --lifetime have it
-  EXPECT_EQ(range("1.2s.."), range("1.2s-"));
-  EXPECT_EQ(range("..3s"), range("-3s"));
-  EXPECT_EQ(range("0-1s"), range("0s-1s"));  // nothing needs no unit
-  EXPECT_EQ(range("0..1s"), range("0s-1s"));
-  EXPECT_EQ(range("2ms+500us"), std::pair(2 * kMs, int64_t{2'500'000}));
-  EXPECT_EQ(range("9000000000s+9000000000s"), std::pair(int64_t{9'000'000'000'000'000'000}, kForEver));
-  for (const char* wrong : {"", "-", "+", "1s", "1-2", "3s-2s", "2s-2s", "1s+", "1s-2s-3s", "x-y", "1s--2s", "..",
-                            "1s...2s", "1s..-2s", "0-0", "1..2"})
-    EXPECT_FALSE(parse_range(wrong)) << wrong;
+FilterOptions parsed(const Arguments& arguments, FilterUse use = FilterUse::kReading) {
+  const Result<FilterOptions> options = read_line(arguments, use);
+  EXPECT_TRUE(options) << options.error().text;
+  return options ? *options : FilterOptions{};
 }
 
 TEST(FilterOptions, WhatCannotBeMeantIsRefused) {
-  const auto accepted = [](const FilterOptions& options) {
-    return check_filter(options, FilterUse::kReading).has_value();
-  };
-  FilterOptions options;
-  EXPECT_TRUE(accepted(options));
+  EXPECT_TRUE(read_line({}));
   for (const char* trigger : {"work", "@on", "work@", "work@stack", "", "work@depth=0", "work@depth=", "work@depth=x",
-                              "work@time=5", "work@on,", "work@,on", "work@on,stack", "work@finish=1"}) {
-    options.triggers = {trigger};
-    EXPECT_FALSE(accepted(options)) << trigger;
-  }
-  options.triggers = {"work@on", "a@b@off", "work@depth=2,time=1us", "work@filter,finish", "work@notrace"};
-  EXPECT_TRUE(accepted(options));
-  for (const char* time : {"10", "us", "-1us", "1 week"}) {
-    options.min_time = time;
-    EXPECT_FALSE(accepted(options)) << time;
-  }
-  options.min_time = "10us";
-  EXPECT_TRUE(accepted(options));
-  options.sources = {""};
-  EXPECT_FALSE(accepted(options));
+                              "work@time=5", "work@on,", "work@,on", "work@on,stack", "work@finish=1", "/(/@on"})
+    EXPECT_FALSE(read_line({"-T", trigger})) << trigger;
+  for (const char* trigger : {"work@on", "a@b@off", "work@depth=2,time=1us", "work@filter,finish", "work@notrace"})
+    EXPECT_TRUE(read_line({"-T", trigger})) << trigger;
+  for (const char* time : {"10", "us", "-1us", "1 week"}) EXPECT_FALSE(read_line({"--min-time", time})) << time;
+  EXPECT_TRUE(read_line({"--min-time", "10us"}));
+  EXPECT_FALSE(read_line({"-r", "1-2"}));
+  for (const char* option : {"-F", "-N", "--hide", "--caller", "--paths-to", "--module", "--source"})
+    for (const char* pattern : {"", "/(/"}) EXPECT_FALSE(read_line({option, pattern})) << option << pattern;
+}
+
+TEST(FilterOptions, AreParsedIntoTypes) {
+  const FilterOptions options =
+      parsed({"--min-time", "1.5us", "-r", "1ms..2ms", "-T", "pay@time=3us", "-F", "shop::*"});
+  EXPECT_EQ(options.min_time->value, 1500u);
+  EXPECT_EQ(options.min_time->text, "1.5us");
+  EXPECT_EQ(options.range->value.begin, 1'000'000);
+  EXPECT_EQ(options.range->value.end, 2'000'000);
+  EXPECT_EQ(options.triggers.at(0).value.at(0).value, 3000u);
+  EXPECT_TRUE(options.functions.at(0).matches("shop::pay(int)"));
+  EXPECT_FALSE(parsed({"--min-time", ""}).min_time) << "as if it were not there";
 }
 
 TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
-  const auto action = [](const char* text) { return parse_triggers(text, FilterUse::kRecording)->front().action; };
+  const auto action = [](const char* text) { return parse_trigger(text, FilterUse::kRecording)->value.front().action; };
   for (const char* function : {"work@stack", "shop::pay@stack", "shop::*@stack", "::pay@stack"})
     EXPECT_EQ(action(function), TriggerAction::kStack) << function;
   for (const char* point : {"shop:order@stack", "*:order@stack", "/^shop:(order|paid)$/@stack", "a::b:c@stack"})
     EXPECT_EQ(action(point), TriggerAction::kPointStack) << point;
-  FilterOptions options;
-  options.triggers = {"work@stack", "shop:order@stack"};
+  const FilterOptions options = parsed({"-T", "work@stack", "-T", "shop:order@stack"}, FilterUse::kRecording);
   EXPECT_EQ(triggered(options, {TriggerAction::kStack}), std::vector<std::string>{"work"});
   EXPECT_EQ(triggered(options, {TriggerAction::kPointStack}), std::vector<std::string>{"shop:order"});
-  EXPECT_FALSE(parse_triggers("shop:order@stack", FilterUse::kReading));
+  EXPECT_FALSE(parse_trigger("shop:order@stack", FilterUse::kReading));
   Session session;
   EXPECT_FALSE(asked_for_point_stacks(session));
   session.options = {"trigger=work@stack", "event=shop:*"};
@@ -75,37 +71,33 @@ TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
 }
 
 TEST(FilterOptions, ATriggerHasSeveralActions) {
-  const auto triggers = parse_triggers("shop::pay(int, int)@depth=2,time=1.5us,on", FilterUse::kReading);
-  ASSERT_TRUE(triggers);
-  ASSERT_EQ(triggers->size(), 3u);
-  for (const Trigger& trigger : *triggers) EXPECT_EQ(trigger.function, "shop::pay(int, int)");
-  EXPECT_EQ((*triggers)[0].action, TriggerAction::kDepth);
-  EXPECT_EQ((*triggers)[0].value, 2u);
-  EXPECT_EQ((*triggers)[1].action, TriggerAction::kTime);
-  EXPECT_EQ((*triggers)[1].value, 1500u);
-  EXPECT_EQ((*triggers)[2].action, TriggerAction::kOn);
-  FilterOptions options;
-  options.triggers = {"pay@stack,filter", "book@stack"};
-  EXPECT_EQ(filter_text(options), "-T 'pay@stack,filter'") << "those that leave something out";
+  const auto option = parse_trigger("shop::pay(int, int)@depth=2,time=1.5us,on", FilterUse::kReading);
+  ASSERT_TRUE(option);
+  const std::vector<Trigger>& triggers = option->value;
+  ASSERT_EQ(triggers.size(), 3u);
+  for (const Trigger& trigger : triggers) EXPECT_EQ(trigger.function, "shop::pay(int, int)");
+  EXPECT_EQ(triggers[0].action, TriggerAction::kDepth);
+  EXPECT_EQ(triggers[0].value, 2u);
+  EXPECT_EQ(triggers[1].action, TriggerAction::kTime);
+  EXPECT_EQ(triggers[1].value, 1500u);
+  EXPECT_EQ(triggers[2].action, TriggerAction::kOn);
+  EXPECT_EQ(filter_text(parsed({"-T", "pay@stack,filter", "-T", "book@stack"}, FilterUse::kRecording)),
+            "-T 'pay@stack,filter'")
+      << "those that leave something out";
 }
 
 TEST(FilterOptions, AsOneTypesThemAndAsARecordingSaysThem) {
-  FilterOptions options;
-  EXPECT_EQ(filter_text(options), "");
-  options.functions = {"pay", "shop::*"};
-  options.depth = 3;
-  options.range = "1s-2s";
+  EXPECT_EQ(filter_text({}), "");
+  const FilterOptions options = parsed({"-F", "pay", "-F", "shop::*", "--depth", "3", "-r", "1s-2s"});
+  EXPECT_EQ(call_filter_text(options), "-F pay -F 'shop::*' --depth 3");
   EXPECT_EQ(filter_text(options), "-F pay -F 'shop::*' --depth 3 -r 1s-2s");
   EXPECT_EQ(filter_words(options),
             (std::vector<std::string>{"function=pay", "function=shop::*", "depth=3", "range=1s-2s"}));
 }
 
 TEST(FilterOptions, RulesForRecordingLeaveRoomForTheExactOnes) {
-  FilterOptions options;
-  EXPECT_FALSE(recording_rules(options, 2.5).any());
-  options.min_time = "1ms";
-  options.range = "1s-2s";
-  options.depth = 4;
+  EXPECT_FALSE(recording_rules({}, 2.5).any());
+  const FilterOptions options = parsed({"--min-time", "1ms", "-r", "1s-2s", "--depth", "4"});
   const CallRules rules = recording_rules(options, 2.5);
   EXPECT_TRUE(rules.rough);
   EXPECT_EQ(rules.depth, 4u);

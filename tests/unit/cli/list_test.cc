@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 
+#include "cli/find_program.h"
 #include "cli/list_process.h"
 #include "cli/point_listing.h"
 #include "symbols/elf/process_modules.h"

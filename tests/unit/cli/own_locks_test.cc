@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What --lock-functions means.
-#include "cli/own_locks.h"
+#include "cli/options/own_locks.h"
 
 #include <gtest/gtest.h>
 

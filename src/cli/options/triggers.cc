@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See triggers.h.
-#include "cli/triggers.h"
+#include "cli/options/triggers.h"
 
 #include <fmt/core.h>
 
@@ -62,11 +62,12 @@ bool names_points(const std::string& pattern) {
   return false;
 }
 
-}  // namespace
-
+// Says what is kept; the others say what is recorded besides.
 bool is_filter(TriggerAction action) { return action < TriggerAction::kStack; }
 
-Result<std::vector<Trigger>> parse_triggers(const std::string& text, FilterUse use) {
+}  // namespace
+
+Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use) {
   const size_t at = text.rfind('@');
   if (at == text.npos || at == 0) return wrong(text);
   const std::string function = text.substr(0, at);
@@ -88,17 +89,16 @@ Result<std::vector<Trigger>> parse_triggers(const std::string& text, FilterUse u
     triggers.push_back(std::move(*trigger));
     if (more) rest.remove_prefix(comma + 1);
   }
-  return triggers;
+  PENNA_TRY(check_pattern(function));
+  return TriggerOption{std::move(triggers), text};
 }
 
-std::vector<Trigger> triggers_of(const std::vector<std::string>& texts, std::initializer_list<TriggerAction> actions) {
+std::vector<Trigger> triggers_of(const std::vector<TriggerOption>& options,
+                                 std::initializer_list<TriggerAction> actions) {
   std::vector<Trigger> found;
-  for (const std::string& text : texts) {
-    const auto triggers = parse_triggers(text, FilterUse::kRecording);
-    if (!triggers) continue;
-    for (const Trigger& trigger : *triggers)
+  for (const TriggerOption& option : options)
+    for (const Trigger& trigger : option.value)
       if (std::find(actions.begin(), actions.end(), trigger.action) != actions.end()) found.push_back(trigger);
-  }
   return found;
 }
 

@@ -2,7 +2,7 @@
 // -T FUNC@ACTION[,ACTION...]: what happens where a function is entered, or a point is passed.
 //
 // Why apart: one option holds several actions, and each verb asks for those of some kinds (docs/filters.md).
-// Invariant: texts that parse_triggers() accepts have at least one action.
+// Invariant: what parse_trigger() gives has at least one action, and a pattern that can match.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/options/values.h"
 
 namespace penna {
 
@@ -36,12 +37,11 @@ struct Trigger {
   uint64_t value = 0;  // of kDepth calls, of kTime ns
 };
 
-// One for each action. The error says what is allowed.
-Result<std::vector<Trigger>> parse_triggers(const std::string& text, FilterUse use);
-// Whether it says what is kept; the others say what is recorded besides.
-bool is_filter(TriggerAction action);
-
-// Of options that are accepted: the triggers with such an action, in the order in which they were typed.
-std::vector<Trigger> triggers_of(const std::vector<std::string>& texts, std::initializer_list<TriggerAction> actions);
+using TriggerOption = Typed<std::vector<Trigger>>;  // one for each action, all of the same function
+// The error says what is allowed.
+Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use);
+// Those with such an action, in the order in which they were typed.
+std::vector<Trigger> triggers_of(const std::vector<TriggerOption>& options,
+                                 std::initializer_list<TriggerAction> actions);
 
 }  // namespace penna

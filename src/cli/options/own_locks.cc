@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See own_locks.h.
-#include "cli/own_locks.h"
+#include "cli/options/own_locks.h"
 
 #include <fmt/core.h>
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What penna export was asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/options/alloc_options.h"
+#include "cli/options/input_options.h"
+#include "cli/options/process_option.h"
+#include "export/folded_export.h"
+
+namespace penna {
+
+struct ExportOptions {
+  InputOptions input;
+  std::string format;                // one of export_formats()
+  FoldedOptions folded;              // its choice is made of `allocations`
+  bool has_weight = false;           // else folded.weight is that of default_weight()
+  AllocFilterOptions allocations;    // of folded, with a weight of allocations
+  std::optional<ProcessChoice> pid;  // of formats of one process
+  std::string output;                // empty or "-": standard output; of ctf and uftrace a directory
+};
+
+}  // namespace penna

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The options that all reading verbs share: which recording, what of it, and how its names are looked up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options/arguments.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/thread_options.h"
+#include "filter/where.h"
+#include "symbols/demangle.h"
+
+namespace penna {
+
+struct InputOptions {
+  std::string recording;  // empty: the newest here
+  std::string symfs;
+  std::vector<std::string> debug_dirs;
+  Demangle demangle = Demangle::kFull;
+  std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
+  bool no_progress = false;
+  std::vector<Where> conditions;  // on the arguments of points: --where
+  FilterOptions filter;           // of calls and time
+  ThreadChoice threads;           // of the verbs that take them
+};
+
+// Adds those of filter_options.h, --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
+void add_input_options(OptionParser& parser, InputOptions& options);
+void add_symbol_options(OptionParser& parser, InputOptions& options);
+void add_recording_option(OptionParser& parser, InputOptions& options);
+
+}  // namespace penna

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// See table_options.h.
+#include "cli/options/table_options.h"
+
+namespace penna {
+
+void add_color_option(OptionParser& parser, ColorMode& color) {
+  parser.choice("--color", color,
+                {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}},
+                "colours: on a terminal, always, never");
+}
+
+void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
+  if (rows) {
+    parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
+    parser.text("-s,--sort", options.sort, "COLUMN",
+                "sort by a column, or by several as 'calls,self'; COLUMN:asc or COLUMN:desc for a direction");
+  }
+  parser.choice("--format", options.format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}},
+                "text for people, or raw numbers");
+  parser.shorthand("--json", options.format, Format::kJson, "the same as --format json");
+  add_color_option(parser, options.color);
+}
+
+size_t rows_to_show(const TableOptions& options) {
+  return options.top.value_or(options.format == Format::kTable ? kDefaultTop : 0);
+}
+
+}  // namespace penna

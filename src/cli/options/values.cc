@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// See values.h.
+#include "cli/options/values.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "report/units.h"
+
+namespace penna {
+
+Result<Duration> ParseDuration::operator()(const std::string& text) const {
+  if (const auto ns = parse_duration(text)) return Duration{static_cast<uint64_t>(*ns), text};
+  return Error{fmt::format("{} is a duration, as 10us or 1.5ms, not '{}'", option, text)};
+}
+
+Result<uint64_t> ParseShortTime::operator()(const std::string& text) const {
+  constexpr int64_t kMost = int64_t{3600} * 1'000'000'000;
+  const auto ns = parse_duration(text);
+  if (ns && *ns > 0 && *ns <= kMost) return static_cast<uint64_t>(*ns);
+  return Error{fmt::format("{} is a time with its unit up to an hour, as 10us or 1.5ms, not '{}'", option, text)};
+}
+
+Result<ByteSize> ParseByteSize::operator()(const std::string& text) const {
+  if (const auto bytes = parse_bytes(text)) return ByteSize{static_cast<uint64_t>(*bytes), text};
+  return Error{fmt::format("{} is a number of bytes, as 0, 64k or 1.5MB, not '{}'", option, text)};
+}
+
+Result<Duration> parse_min_time(const std::string& text) {
+  if (const auto ns = parse_duration(text)) return Duration{static_cast<uint64_t>(*ns), text};
+  return Error{fmt::format("--min-time is a time with its unit, as 10us or 1.5ms, not '{}'", text)};
+}
+
+Result<TimeRange> parse_range(const std::string& text) {
+  const Error wrong{
+      fmt::format("--range is a time from the start, as 1.2s-3s, 1.2s-, -3s or 1.2s+500ms, not '{}'", text)};
+  const size_t dots = text.find("..");
+  const size_t at = dots != std::string::npos ? dots : text.find_first_of("-+");
+  const size_t sign = dots != std::string::npos ? 2 : 1;
+  if (at == std::string::npos || text.size() == sign) return wrong;
+  const std::string from = text.substr(0, at), to = text.substr(at + sign);
+  TimeRange range;
+  if (!from.empty() && from != "0") {
+    const auto ns = parse_duration(from);
+    if (!ns) return wrong;
+    range.begin = *ns;
+  }
+  if (!to.empty()) {
+    const auto ns = parse_duration(to);
+    if (!ns) return wrong;
+    range.end = text[at] != '+'                           ? *ns
+                : *ns > TimeRange::kForEver - range.begin ? TimeRange::kForEver
+                                                          : range.begin + *ns;
+  } else if (text[at] == '+') {
+    return wrong;
+  }
+  if (range.begin >= range.end)
+    return Error{fmt::format("--range '{}' is empty: its end lies before its beginning", text)};
+  return range;
+}
+
+Result<Typed<TimeRange>> parse_typed_range(const std::string& text) {
+  return Typed<TimeRange>{PENNA_TRY(parse_range(text)), text};
+}
+
+std::optional<Bounds> parse_bounds(std::string_view text, std::optional<int64_t> (*parse)(std::string_view)) {
+  const size_t dots = text.find("..");
+  const std::string_view low = text.substr(0, dots);
+  const std::string_view high = dots == text.npos ? text : text.substr(dots + 2);
+  if (low.empty() && high.empty()) return std::nullopt;
+  Bounds bounds;
+  for (const auto& [words, bound] : {std::pair{low, &bounds.low}, {high, &bounds.high}}) {
+    if (words.empty()) continue;
+    const auto value = parse(words);
+    if (!value) return std::nullopt;
+    *bound = static_cast<uint64_t>(*value);
+  }
+  if (bounds.low && bounds.high && *bounds.low > *bounds.high) return std::nullopt;
+  return bounds;
+}
+
+Result<Bounds> parse_sizes(const std::string& text) {
+  if (const auto bounds = parse_bounds(text, parse_bytes)) return *bounds;
+  return Error{
+      fmt::format("--size is a number of bytes or a range of them, as 64, 64.., ..4k or 1k..1M, not '{}'", text)};
+}
+
+Result<Bounds> parse_lifetimes(const std::string& text) {
+  // No block lives for exactly so long.
+  if (const auto bounds = parse_bounds(text, parse_duration); bounds && text.find("..") != std::string::npos)
+    return *bounds;
+  return Error{
+      fmt::format("--lifetime is a range of times with their units, as 1ms.., ..10us or 1us..1ms, not '{}'", text)};
+}
+
+Result<uint32_t> parse_percent(const std::string& text) {
+  uint32_t percent = 0;
+  const char* end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc{} || stop != end || percent == 0 || percent > 1000)
+    return Error{fmt::format("--max-overhead {}: give a percentage from 1% to 1000%", text)};
+  return percent;
+}
+
+Result<uint64_t> parse_sample_bytes(const std::string& text) {
+  constexpr int64_t kLeast = 1024, kMost = int64_t{1} << 40;
+  const std::optional<int64_t> bytes = parse_bytes(text);
+  if (!bytes || *bytes < kLeast || *bytes > kMost)
+    return Error{fmt::format("--sample-bytes {}: give a number of bytes from 1k to 1024g, such as 512k", text)};
+  return static_cast<uint64_t>(*bytes);
+}
+
+Result<uint32_t> parse_pool_mib(const std::string& text) {
+  constexpr int64_t kMi = 1 << 20, kLeast = 4, kMost = 4096;
+  const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
+  const std::optional<int64_t> bytes = parse_bytes(bare ? text + "MiB" : text);
+  if (!bytes || *bytes / kMi < kLeast || *bytes > kMost * kMi)
+    return Error{fmt::format("--pool {}: give MiB from 4 to 4096, or a size such as 64M", text)};
+  return static_cast<uint32_t>(*bytes / kMi);
+}
+
+Result<Typed<uint64_t>> parse_rate(const std::string& text) {
+  std::string_view size = text;
+  if (size.ends_with("/s")) size.remove_suffix(2);
+  if (const std::optional<int64_t> bytes = parse_bytes(size))
+    return Typed<uint64_t>{static_cast<uint64_t>(*bytes), text};
+  return Error{fmt::format("--max-alloc-rate is a number of bytes in a second, as 512k or 10MB/s, not '{}'", text)};
+}
+
+Result<Typed<CallLimit>> parse_call_limit(const std::string& text) {
+  const size_t sign = text.rfind('=');
+  uint64_t allowed = 0;
+  const char* end = text.data() + text.size();
+  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size() ||
+      std::from_chars(text.data() + sign + 1, end, allowed).ptr != end)
+    return Error{fmt::format("--max-allocs is a function and a number, as 'parse*=0', not '{}'", text)};
+  PENNA_TRY(check_pattern(text.substr(0, sign)));
+  return Typed<CallLimit>{{FunctionPattern(text.substr(0, sign)), allowed}, text};
+}
+
+Result<Typed<MinDelta>> parse_min_delta(const std::string& text) {
+  MinDelta delta{parse_duration(text), parse_bytes(text), std::nullopt};
+  if (text.ends_with('%')) delta.percent = parse_number(std::string_view(text).substr(0, text.size() - 1));
+  if (delta.percent && *delta.percent > 100) delta.percent.reset();
+  return Typed<MinDelta>{delta, text};
+}
+
+}  // namespace penna

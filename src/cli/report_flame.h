@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// penna report flame: stacks as a drawing, by what penna export folded weighs them by.
+#pragma once
+
+#include "base/result.h"
+#include "cli/options/report_options.h"
+#include "cli/output.h"
+#include "recording/reader.h"
+
+namespace penna {
+
+Result<> show_flame(const Recording& recording, const ReportOptions& options, Output& output);
+
+}  // namespace penna
