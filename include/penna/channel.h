@@ -203,6 +203,9 @@ struct penna_channel {
 
   uint64_t start_cpu_ns
       __attribute__((aligned(8))); /* processor time of the process when its agent had started; 0: not known */
+  /* Shared. 1: all calls until now were recorded by the hooks of -finstrument-functions, and nothing else was wanted of
+   * them, so each took the same short way. */
+  uint32_t calls_at_once;
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_channel.node_count");

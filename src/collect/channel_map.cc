@@ -96,6 +96,7 @@ penna_counters ChannelMap::counters() const {
   return copy;
 }
 
+bool ChannelMap::calls_at_once() const { return __atomic_load_n(&shared()->calls_at_once, __ATOMIC_RELAXED) == 1; }
 uint64_t ChannelMap::start_cpu_ns() const { return __atomic_load_n(&shared()->start_cpu_ns, __ATOMIC_RELAXED); }
 
 uint64_t ChannelMap::record_cost_ticks() const {

@@ -30,6 +30,7 @@ class ChannelMap {
   const penna_channel& geometry() const { return geometry_; }  // trusted copy; its shared parts are stale
   penna_counters counters() const;                             // a snapshot of the live ones, bounded
   uint64_t start_cost_ticks() const;                           // 0 until the agent has started
+  bool calls_at_once() const;                                  // all until now (penna_channel)
   uint64_t start_cpu_ns() const;                               // processor time used until then; 0: not known
   uint64_t record_cost_ticks() const;                          // of PENNA_COST_RECORDS; 0: not measured
 

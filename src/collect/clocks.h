@@ -17,6 +17,13 @@ double measure_ticks_per_ns();
 // What one call of penna_now() costs, in nanoseconds of processor time.
 double measure_stamp_ns();
 
+// Nanoseconds of processor time, here and now.
+struct HookCosts {
+  double stamp_ns = 0;  // as measure_stamp_ns()
+  double call_ns = 0;   // of one hook of -finstrument-functions that records, beside one that does not
+};
+HookCosts measure_hook_costs();
+
 // Processor time of a process and all its threads, in nanoseconds; 0: it is gone.
 uint64_t processor_ns(pid_t pid);
 

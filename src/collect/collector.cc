@@ -73,7 +73,7 @@ Result<> Collector::start(void (*on_thread)()) {
   try {
     thread_ = std::thread([this, on_thread] {
       on_thread();
-      stamp_ns_ = measure_stamp_ns();
+      hook_costs_ = measure_hook_costs();
       run();
     });
   } catch (const std::system_error& error) {
@@ -325,7 +325,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   const ClockTriplet now = read_clocks();
   drain.set_clock(static_cast<double>(now.monotonic_ns - began_.monotonic_ns) /
                       static_cast<double>(std::max<uint64_t>(now.ticks - began_.ticks, 1)),
-                  stamp_ns_);
+                  hook_costs_);
   drain.tell_processor_ns(processor_ns);
   drain.finish(writer_, gone, how, code, ticks);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);

@@ -160,7 +160,7 @@ class Collector {
   Patience patience_;
   std::atomic<size_t> channels_{0};
   uint64_t record_cost_ticks_ = 0;  // of the first process
-  double stamp_ns_ = 0;
+  HookCosts hook_costs_;
   CollectorTotals totals_;
   ClockTriplet start_;
   uint64_t last_clock_ns_ = 0, last_open_ns_ = 0, last_look_ns_ = 0;

@@ -122,15 +122,18 @@ double EventCosts::short_call_ticks(double most_ticks) const {
     ticks += static_cast<double>(kind.count) * each;
     count += static_cast<double>(kind.count);
   }
-  const auto page = places_.find(kFromPage), elsewhere = places_.find(kFromElsewhere);
-  double of_pages = 0;
-  if (page != places_.end() && elsewhere != places_.end())
-    of_pages = std::max(0.0, page->second.mean() - elsewhere->second.mean()) * static_cast<double>(page->second.count) /
-               static_cast<double>(page->second.count + elsewhere->second.count);
-  return (count == 0 ? most_ticks : ticks / count) + of_pages;
+  return count == 0 ? most_ticks : ticks / count;
 }
 
-std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, double stamp_ns) const {
+// Of a short call: its part of mapping new pages.
+double EventCosts::page_ticks() const {
+  const auto page = places_.find(kFromPage), elsewhere = places_.find(kFromElsewhere);
+  if (page == places_.end() || elsewhere == places_.end()) return 0;
+  return std::max(0.0, page->second.mean() - elsewhere->second.mean()) * static_cast<double>(page->second.count) /
+         static_cast<double>(page->second.count + elsewhere->second.count);
+}
+
+std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, const HookCosts& hooks) const {
   // Of a record, in nanoseconds: the most that it may cost, on top of stamps; half of what is around two.
   struct Most {
     double stamps, rest;
@@ -143,12 +146,16 @@ std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, d
     for (size_t to = 0; to < kGroups; ++to) {
       const Gaps& gaps = (*gaps_)[from][to];
       const bool is_short = from == kShortCall && to == kShortCall;
-      const auto most_of = [&](size_t group) { return kMost[group].stamps * stamp_ns + kMost[group].rest; };
+      const auto most_of = [&](size_t group) { return kMost[group].stamps * hooks.stamp_ns + kMost[group].rest; };
       const double most = (most_of(from) + most_of(to)) / 2;
       if (gaps.count == 0) continue;
-      const double measured = is_short ? short_call_ticks(most / ns_per_tick) : gaps.quarter_ticks();
       const auto count = static_cast<double>(gaps.count);
-      ns[kClasses[to]] += count * (is_short ? measured * ns_per_tick : std::min(measured * ns_per_tick, most));
+      if (!is_short)
+        ns[kClasses[to]] += count * std::min(gaps.quarter_ticks() * ns_per_tick, most);
+      else if (hooks.call_ns != 0)
+        ns[kClasses[to]] += count * (hooks.call_ns + page_ticks() * ns_per_tick);
+      else
+        ns[kClasses[to]] += count * (short_call_ticks(most / ns_per_tick) + page_ticks()) * ns_per_tick;
       pairs[kClasses[to]] += count;
     }
   }

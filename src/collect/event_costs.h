@@ -7,7 +7,8 @@
 // miss. The smallest average is of places where the program did next to nothing; those near it tell what a hook costs
 // in this run, and the others, where the program works, tell nothing. A program that works between all of its events
 // has no such places: nothing costs more than a number of readings of the clock, and what else is known to lie around
-// them.
+// them. The hooks of -finstrument-functions cost so little that the program's own work always counts beside them; but
+// they do the same whatever calls them, so a loop tells what they cost.
 // Invariant: a sample of the chunks is looked at, spread evenly over the run and weighted, as chunks differ (whether a
 // call is a short or a long record depends on how its chunk began); all events are counted, also those that filters
 // leave out later: they had their cost.
@@ -19,6 +20,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "collect/clocks.h"
 #include "recording/records.h"
 #include "recording/types.h"
 
@@ -29,8 +31,8 @@ class EventCosts {
   // A chunk as the process wrote it.
   void add(std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
-  // `stamp_ns`: of one reading of the clock.
-  std::array<EventCost, PENNA_CLASS_COUNT> costs(double ns_per_tick, double stamp_ns) const;
+  // `hooks`: with call_ns only where all calls were recorded by such hooks.
+  std::array<EventCost, PENNA_CLASS_COUNT> costs(double ns_per_tick, const HookCosts& hooks) const;
 
  private:
   enum Group : uint8_t { kShortCall, kLongCall, kAlloc, kOther, kGroups };
@@ -52,6 +54,7 @@ class EventCosts {
   void measure(std::span<const uint8_t> chunk, uint64_t weight);
   void measure_short(const Record& from, const Record& to, uint64_t weight);
   double short_call_ticks(double most_ticks) const;
+  double page_ticks() const;
   static Group group_of(const Record& record);
 
   uint64_t chunks_ = 0;

@@ -379,7 +379,8 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   else
     sink_->finish(writer);
   end_ = {number_, end_ticks, how, code, counters, recorded_processor_ns(end_ticks), {}};
-  if (ns_per_tick_ != 0) end_.costs = costs_.costs(ns_per_tick_, stamp_ns_);
+  if (!channel_.calls_at_once()) hooks_.call_ns = 0;
+  if (ns_per_tick_ != 0) end_.costs = costs_.costs(ns_per_tick_, hooks_);
   (void)writer.write_process_end(end_);
   if (!fresh_) return;
   fresh_->finish();

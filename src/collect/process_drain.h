@@ -72,7 +72,7 @@ class ProcessDrain {
   // How much processor time the process has used until now; 0: it is gone, and what was told last stands.
   void tell_processor_ns(uint64_t ns);
   // Of the clock, for what events cost. Before finish(); else nothing is said of it.
-  void set_clock(double ns_per_tick, double stamp_ns) { ns_per_tick_ = ns_per_tick, stamp_ns_ = stamp_ns; }
+  void set_clock(double ns_per_tick, const HookCosts& hooks) { ns_per_tick_ = ns_per_tick, hooks_ = hooks; }
 
   // The process is gone, or the recording ends: takes what is left, and writes its end and its health.
   // `gone`: no thread of it can write any more.
@@ -154,7 +154,8 @@ class ProcessDrain {
   uint64_t max_backlog_ = 0;
   EventCosts costs_;
   uint64_t processor_ns_ = 0, processor_ticks_ = 0;  // used at that time
-  double ns_per_tick_ = 0, stamp_ns_ = 0;
+  double ns_per_tick_ = 0;
+  HookCosts hooks_;
   ProcessEnd end_;
 };
 

@@ -30,7 +30,7 @@ struct Slowdown {
 
   double factor() const { return own_ns <= 0 ? 1 : std::clamp((own_ns + cost_ns) / own_ns, 1.0, kMostFactor); }
   // Below, times are what they would be as far as most readers care, and half of all recordings would say so; costs are
-  // known to 40 %, so what is twice as slow is always told (docs/calls.md).
+  // known to 30 %, so what is twice as slow is always told (docs/calls.md).
   bool is_much() const { return factor() >= 1.5; }
   bool is_of_calls() const { return calls_ns > cost_ns / 2; }
 

@@ -71,9 +71,7 @@ bool passes(uintptr_t caller, uintptr_t resume) {
 
 // From the first trampoline on, functions with the other kind of hook (hooks/calls.cc) look whether they were entered
 // already.
-void look_for_second_hooks() {
-  if ((armed() & kCallsAtOnce) != 0) __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
-}
+void look_for_second_hooks() { end_calls_at_once(); }
 
 // The same hook again is another call: a function that ends in a jump to its own beginning.
 bool is_told_twice(uintptr_t caller, uintptr_t resume) {

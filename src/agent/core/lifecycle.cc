@@ -196,8 +196,10 @@ bool start() {
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();
   if ((config.classes & class_bit(PENNA_LOCKS)) != 0) channel->record_cost_ticks = measure_record_cost();
+  const uint32_t bits = bits_to_arm(config);
+  channel->calls_at_once = (bits & kCallsAtOnce) != 0;
   // Release: from here on other threads use all of the above.
-  __atomic_store_n(&process.armed, bits_to_arm(config), __ATOMIC_RELEASE);
+  __atomic_store_n(&process.armed, bits, __ATOMIC_RELEASE);
   return true;
 }
 

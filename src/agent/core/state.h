@@ -100,6 +100,13 @@ inline bool system_calls_filtered = false;
 
 inline uint32_t armed() { return __atomic_load_n(&process.armed, __ATOMIC_RELAXED); }
 
+// From here on a call may take another way than kCallsAtOnce says.
+inline void end_calls_at_once() {
+  if ((armed() & kCallsAtOnce) == 0) return;
+  __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
+  __atomic_store_n(&process.channel->calls_at_once, 0, __ATOMIC_RELAXED);
+}
+
 // Meets the recorder, or finds again that there is none. Called with armed() == 0: before the first event of a program,
 // and of a forked child. Async-signal-safe. Returns the new armed().
 uint32_t after_fork_or_start();

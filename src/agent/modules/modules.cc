@@ -290,7 +290,7 @@ bool code_may_change() { return dlopen_was_called; }
 
 void expect_code_changes() {
   dlopen_was_called = true;
-  __atomic_fetch_and(&process.armed, ~kCallsAtOnce, __ATOMIC_RELAXED);
+  end_calls_at_once();
 }
 
 uint32_t main_program_high() { return static_cast<uint32_t>(modules[0].start >> 32); }

@@ -25,7 +25,7 @@ std::vector<uint8_t> calls_apart(uint64_t apart, size_t calls) {
 std::array<EventCost, PENNA_CLASS_COUNT> costs_of(const std::vector<uint8_t>& chunk) {
   EventCosts costs;
   costs.add(chunk, scan_chunk(chunk));
-  return costs.costs(0.5, kStampNs);
+  return costs.costs(0.5, {kStampNs, 0});
 }
 
 TEST(EventCosts, OfShortCallsAreTheirDistance) {
@@ -33,6 +33,14 @@ TEST(EventCosts, OfShortCallsAreTheirDistance) {
   EXPECT_EQ(costs[PENNA_CALLS].events, 2000u);
   EXPECT_NEAR(static_cast<double>(costs[PENNA_CALLS].ps), 12'000, 300);
   EXPECT_EQ(costs[PENNA_ALLOC].events + costs[PENNA_LOCKS].events + costs[PENNA_LOCKS].ps + costs[PENNA_POINTS].ps, 0u);
+}
+
+// Whatever lies between them. What mapping new pages takes comes on top.
+TEST(EventCosts, OfHooksThatWereMeasuredApartAreWhatThatSays) {
+  const auto chunk = calls_apart(24, 1000);
+  EventCosts costs;
+  costs.add(chunk, scan_chunk(chunk));
+  EXPECT_NEAR(static_cast<double>(costs.costs(0.5, {kStampNs, 9})[PENNA_CALLS].ps), 9'000, 100);
 }
 
 TEST(EventCosts, ALongWayBetweenCallsIsTheProgramsOwn) {
@@ -71,7 +79,7 @@ TEST(EventCosts, ChunksThatDifferInTurnsAllCount) {
   EventCosts costs;
   const auto quick = calls_apart(20, 100), slow = calls_apart(40, 100);
   for (int i = 0; i < 2000; ++i) costs.add(i % 2 == 0 ? quick : slow, scan_chunk(quick));
-  EXPECT_NEAR(static_cast<double>(costs.costs(0.5, kStampNs)[PENNA_CALLS].ps), 15'000, 700);
+  EXPECT_NEAR(static_cast<double>(costs.costs(0.5, {kStampNs, 0})[PENNA_CALLS].ps), 15'000, 700);
 }
 
 // The first store to a page of a new chunk: 2000 ticks for the kernel, once in 512 records.
@@ -99,11 +107,11 @@ TEST(EventCosts, AllEventsAreCountedAndOnlySomeChunksAreLookedAt) {
   EventCosts costs;
   const auto chunk = calls_apart(24, 100);
   for (int i = 0; i < 100; ++i) costs.add(chunk, scan_chunk(chunk));
-  EXPECT_EQ(costs.costs(0.5, kStampNs)[PENNA_CALLS].events, 20'000u);
+  EXPECT_EQ(costs.costs(0.5, {kStampNs, 0})[PENNA_CALLS].events, 20'000u);
 }
 
 TEST(EventCosts, NothingIsKnownOfNothing) {
-  for (const EventCost& cost : EventCosts().costs(0.5, kStampNs)) EXPECT_EQ(cost.events + cost.ps, 0u);
+  for (const EventCost& cost : EventCosts().costs(0.5, {kStampNs, 0})) EXPECT_EQ(cost.events + cost.ps, 0u);
 }
 
 }  // namespace
