@@ -104,6 +104,8 @@ std::string why_no_calls(const Recording& recording) {
                                     [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
   if (recorded && call_rules(recording) != nullptr) return "the filters leave out all that were recorded";
   if (recording.collector().calls_left_out != 0) return "the filters that it was recorded with left out all of them";
+  if (recording.collector().snapshots == 0 && recording.collector().thrown_away[PENNA_CALLS] != 0)
+    return "no snapshot was taken, so none was kept";
   return kBuildForCalls;
 }
 

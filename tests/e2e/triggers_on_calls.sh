@@ -220,6 +220,7 @@ expect_eq 1 "$(calls_of trouble)" "calls of a function that nobody prepared"
 # Never entered: no events, and that is said. What is recorded besides stays.
 gcc -O1 -g -pg -mfentry flight.c -o flight -pthread
 run penna record -f -o flight.penna -k calls -T 'truble@snapshot' --keep 1 ./flight 1000 0
+expect_match "$(penna report calls flight.penna)" '^No calls were recorded: no snapshot was taken, so none was kept\.$'
 expect_contains "$err" "no snapshot was taken: "
 expect_contains "$err" "no function that was called is meant by -T 'truble@snapshot'"
 run penna report calls flight.penna
