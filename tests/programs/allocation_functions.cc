@@ -21,7 +21,7 @@ static void* keep(void* block) {
 int main(int count, char** words) {
   const char* without = count == 1 ? "" : words[1];  // what not every allocator can do
   free(keep(malloc(1001)));
-  free(keep(calloc(1, 1002)));
+  free(keep(calloc(3, 334)));
   void* grown = keep(realloc(nullptr, 1003));
   grown = keep(realloc(grown, 1004));
   errno = 0;
