@@ -66,6 +66,7 @@ uint64_t* reserve_again(uint64_t* words, uint32_t word_count, penna_event_class 
   spoil();
   auto* header = reinterpret_cast<penna_chunk*>(memory[own_chunk]);
   header->time_begin = penna_now();
+  ++fake::renewals;
   return reserve(word_count * 8, event_class);
 }
 
@@ -76,6 +77,7 @@ namespace fake {
 using namespace penna::agent;
 
 bool spoil_vectors;
+thread_local uint32_t renewals;
 thread_local penna::unwind::Registers walk_begin;
 
 namespace {

@@ -42,6 +42,7 @@ void rewind();
 
 // This thread's chunk began so long ago that it can tell no more times.
 void age_chunk();
+extern thread_local uint32_t renewals;  // how often a record was reserved again for that
 
 std::vector<Site> sites();    // told since the start, by whatever thread
 std::vector<Event> events();  // of this thread, since rewind()

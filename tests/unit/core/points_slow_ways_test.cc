@@ -23,6 +23,7 @@ TEST_F(PointsSlowWays, AChunkThatIsTooOldTakesNoPoint) {
   for (const bool with_text : {false, true}) {
     fake::rewind();
     fake::age_chunk();
+    fake::renewals = 0;
     const uint64_t before = penna_now();
     if (with_text)
       PENNA_EVENT(slow, text, text);
@@ -30,6 +31,7 @@ TEST_F(PointsSlowWays, AChunkThatIsTooOldTakesNoPoint) {
       PENNA_EVENT(slow, number, 1234);
     const uint64_t after = penna_now();
     const std::vector<fake::Event> events = fake::events();
+    EXPECT_EQ(fake::renewals, 1U) << with_text;
     ASSERT_EQ(events.size(), 1U) << with_text;
     EXPECT_LE(before, events[0].time) << with_text;
     EXPECT_LE(events[0].time, after) << with_text;
