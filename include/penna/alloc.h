@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloc.h: tells `penna record -k alloc` what happens in pools, arenas and free lists of the program's own.
+ * alloc.h: reports the program's own pools, arenas and free lists to `penna record -k alloc`.
  *
- *     PENNA_POOL_ALLOC("requests", block, size)     the pool has just given this block out
- *     PENNA_POOL_FREE("requests", block)            the pool is about to take it back
+ *     PENNA_POOL_ALLOC("requests", block, size)     right after the pool returned this block
+ *     PENNA_POOL_FREE("requests", block)            right before the pool takes it back
  *
- * Each pool is a family of its own, by its name (up to 55 bytes, copied; any string, up to 256 different ones a
- * process): its blocks are matched with each other, and with nothing that malloc or mmap gave, so a pool may hand out
- * parts of blocks that are recorded besides. Call PENNA_POOL_ALLOC behind the pool's own work, and PENNA_POOL_FREE
- * before it, so that no other thread can be told in between to have the same address. A block that lives in several
- * pools, one inside the other, is told to each. Null blocks are not told.
+ * The name identifies the pool (any string, copied, up to 55 bytes; up to 256 pools per process). Each pool is a
+ * family of its own: its frees match only its own allocations, never those of malloc or mmap, so a pool may carve its
+ * blocks out of recorded memory. `size` is in bytes. Report an allocation after the pool's own work and a free before
+ * it; otherwise two threads may appear to own one address at once. Report a block of nested pools to each of them.
+ * Null blocks are ignored.
  *
- * Nothing to link. While nobody records: one nop each, in front of which arguments are evaluated. Recorded: with the
- * stack of the function that says so. Both are statements. Signal-safe, thread-safe. C11 and C++17. Where the recorder
- * cannot be (other processors than x86-64), or with PENNA_DISABLE_POINTS: nothing but the arguments.
+ * Both macros are statements and report no error; what cannot be recorded is counted as lost. The stack starts at the
+ * function that contains the macro. While nothing records, each costs one nop; its arguments are always evaluated.
+ * Thread-safe and async-signal-safe. C11 and C++17, nothing to link. Without support for the processor (only x86-64
+ * has it), or with PENNA_DISABLE_POINTS, only the arguments remain.
  */
 #ifndef PENNA_ALLOC_H
 #define PENNA_ALLOC_H
@@ -22,7 +23,7 @@
 
 #include "penna/point.h"
 
-/* Macros, so that stacks begin with who says this, and not with us. */
+/* Macros, because a function of ours would be the innermost frame of every stack. */
 #define PENNA_POOL_ALLOC(pool, block, size)                                               \
   do {                                                                                    \
     const char* const penna_pool = (pool);                                                \
@@ -43,7 +44,7 @@
 
 #if defined(PENNA_ARCH_HAS_POINTS) && defined(PENNA_ASM_AGENT_FUNCTION)
 #define PENNA_POOL_SITE(id, what, name, types, arguments) PENNA_POOL_SITE_(id, what, name, types, arguments)
-/* All sites of a file share one state: they are switched together. */
+/* All sites of a file share one state, since they are always switched together. */
 #define PENNA_POOL_SITE_(id, what, name, types, arguments)                                                \
   PENNA_IF_ARMED(id, ".Lpenna_state_" #what, "",                                                          \
                  PENNA_SITE_OPERANDS(PENNA_SITE_POOL, PENNA_NO_NUMBER, 0, "pool\0" name "\0" __FILE__)) { \

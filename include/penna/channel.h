@@ -2,10 +2,10 @@
  *
  * channel.h: the shared memory between a traced process and the collector. This header is the specification.
  *
- * Why: the memory belongs to both sides, so that after the death of the process at any instruction every committed
- * record is in the recording. One process makes one channel in a memfd; a fork or exec makes a new one.
- * Invariant: a chunk is written by one thread at a time, and read by the collector only after that thread has given it
- * away or died.
+ * Why shared: the recorder keeps the memory when the process dies, at any instruction, so no committed record is lost.
+ * A process creates one channel, a memfd; a fork or exec creates a new one.
+ * Invariant: one thread at a time writes a chunk, and the collector reads it only after that thread has handed it over
+ * or died.
  *
  *   0        +-----------------------------+
  *            | penna_channel, penna_starts |  identity, geometry, counters; what it starts       one page
@@ -21,14 +21,14 @@
  *            | chunks, 64 KiB each         |                                                     sparse
  *            +-----------------------------+
  *
- * Life of a chunk, and who makes each step:
+ * Life of a chunk, and the actor of each step:
  *
  *   free --[thread: clears its bit, acquire]--> written --[thread: number into the ring, release]--> full
  *   full --[collector: copies, zeroes, sets the bit, release]--> free
  *   written --[thread is gone; collector]--> free
  *
- * A record's place is reserved by adding to the thread's cursor, so that a signal handler on the same thread gets the
- * next one; a record that is not committed when its chunk is full makes the collector come back to that chunk later.
+ * A thread reserves room for a record by adding to its cursor, so a signal handler that interrupts it gets the next
+ * place. If a record is still uncommitted when its chunk is full, the collector comes back to that chunk later.
  */
 #ifndef PENNA_CHANNEL_H
 #define PENNA_CHANNEL_H
@@ -46,17 +46,17 @@ enum {
   PENNA_MAX_STACK_DEPTH = 256
 };
 
-/* Where a chunk starts; then its records. As a CTF packet: packet header (magic, stream), packet context (the rest). */
+/* The start of a chunk; its records follow. Laid out as a CTF packet: header (magic, stream), context (rest). */
 struct penna_chunk {
   uint32_t ctf_magic; /* 0xC1FC1FC1; 0 = never opened. Written last when a chunk is opened, release */
   uint32_t stream;    /* 0 */
   uint64_t time_begin;
-  uint64_t time_end;         /* 0 until it is given away */
-  uint64_t content_bits;     /* header and records; 0 until it is given away */
+  uint64_t time_end;         /* 0 until it is handed over */
+  uint64_t content_bits;     /* header and records; 0 until it is handed over */
   uint64_t packet_bits;      /* PENNA_CHUNK_BYTES * 8 */
   uint64_t events_discarded; /* by this thread so far */
   uint32_t tid;
-  uint32_t thread_serial; /* number of the thread in this process, from 1: tids are used again, serials are not */
+  uint32_t thread_serial; /* number of the thread in this process, from 1; never reused, unlike tids */
   uint64_t sequence;      /* of this chunk among those of the thread, from 0 */
   uint32_t pc_high;       /* upper half of the pc in every call record of this chunk */
   uint32_t generation;    /* of the module map when it was opened */
@@ -95,10 +95,10 @@ enum penna_stack_end {
   PENNA_STACK_BAD_MEMORY = 3 /* a frame outside the thread's stack */
 };
 
-/* Why an event was lost, where it was not for want of a chunk. */
+/* Why an event was lost, other than for lack of a free chunk. */
 enum penna_loss {
   PENNA_LOSS_PAIRS = 0, /* a call: no trampoline was left for its pair of caller and function */
-  PENNA_LOSS_SHAPE = 1, /* a call: the code around the hook tells not where its function's return address lies */
+  PENNA_LOSS_SHAPE = 1, /* a call: the code around the hook does not reveal where the function's return address is */
   PENNA_LOSS_UNWOUND =
       2,                /* the end of a call that an exception left: the unwinder does not show which frame it is at */
   PENNA_LOSS_POOLS = 3, /* of an allocation: in one pool too many */
@@ -106,32 +106,33 @@ enum penna_loss {
   PENNA_LOSS_COUNT = 5
 };
 
-/* Counters that the target adds to, and nobody else. All relaxed: they are sums, and order nothing. */
+/* Counters that only the target writes. All relaxed: they are sums and order nothing. */
 struct penna_counters {
-  uint64_t lost[PENNA_CLASS_COUNT]; /* events that could not be recorded: for want of a chunk, but for those below */
-  uint64_t blocked_ticks;           /* time that threads waited for room */
-  uint64_t threads;                 /* thread serials given so far */
-  uint64_t stacks_truncated[4];     /* walks that ended so, by penna_stack_end */
-  uint64_t stack_tree_full;         /* stacks that could not be stored: their records have stack 0 */
-  uint64_t sites_armed;             /* points patched */
-  uint64_t sites_refused;           /* points that could not be patched */
-  uint64_t modules_unknown;         /* code addresses for which no module was found */
-  uint64_t in_handler;              /* events lost because they came while the agent itself was at work */
-  uint64_t functions_patched;       /* places that lead to the hooks of calls */
-  uint64_t functions_refused;       /* those that could not be written, or held something else */
-  uint64_t values_lost;             /* VALUES records for which there was no room */
-  uint64_t clock_forbidden;         /* 1: by the process to itself (strict seccomp, PR_SET_TSC): no more is recorded */
-  uint64_t calls_forbidden;         /* 1: by its filters, system calls that recording needs: no more is recorded */
-  uint64_t unfollowed;              /* programs and processes that were left alone: its filters would have ended them */
-  uint64_t lost_for[PENNA_LOSS_COUNT]; /* of `lost`, by penna_loss */
   uint64_t
-      allocators_refused; /* functions of allocators that could not be entered, but those that the recorder names */
-  uint64_t ended_at_once; /* calls that have ended blocks of which nobody tells (mi_heap_destroy) */
+      lost[PENNA_CLASS_COUNT];  /* events that were not recorded; lost_for has the reasons other than lack of a chunk */
+  uint64_t blocked_ticks;       /* time that threads waited for room */
+  uint64_t threads;             /* thread serials given so far */
+  uint64_t stacks_truncated[4]; /* stack walks by how they ended: penna_stack_end */
+  uint64_t stack_tree_full;     /* stacks that could not be stored: their records have stack 0 */
+  uint64_t sites_armed;         /* points patched */
+  uint64_t sites_refused;       /* points that could not be patched */
+  uint64_t modules_unknown;     /* code addresses outside every known module */
+  uint64_t in_handler;          /* events lost because they interrupted the agent itself */
+  uint64_t functions_patched;   /* places patched to reach the call hooks */
+  uint64_t functions_refused;   /* places that could not be written, or held unexpected bytes */
+  uint64_t values_lost;         /* VALUES records that found no room */
+  uint64_t
+      clock_forbidden; /* 1: the process denied itself the clock (strict seccomp, PR_SET_TSC); recording has ended */
+  uint64_t calls_forbidden; /* 1: its seccomp filters deny system calls that recording needs; recording has ended */
+  uint64_t unfollowed;      /* programs and processes not followed: its seccomp filters would have killed them */
+  uint64_t lost_for[PENNA_LOSS_COUNT]; /* of `lost`, by penna_loss */
+  uint64_t allocators_refused; /* allocator functions that could not be hooked, except those that the recorder names */
+  uint64_t ended_at_once;      /* calls that freed many blocks without naming them (mi_heap_destroy) */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 224, "penna_counters is 224 bytes");
 
-/* What the recorder asks of a running process, and the answer. The recorder fills it, lets a thread execute the code at
- * penna_channel.control_entry (collect/control.h), and reads the answer; one request at a time.
+/* A request of the recorder to a running process, and the answer. The recorder fills it, makes a thread of the process
+ * run the code at penna_channel.control_entry, and reads the answer; one request at a time.
  *
  *   0    +-----------------------------------------------+
  *        | operation, status, matched, changed, refused  |
@@ -142,21 +143,21 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 224, "penna_counters is 224
 enum penna_control_operation {
   PENNA_CONTROL_POINTS_ON = 1,
   PENNA_CONTROL_POINTS_OFF = 2,
-  PENNA_CONTROL_SILENCE = 3 /* calls of `functions` are not recorded any more */
+  PENNA_CONTROL_SILENCE = 3 /* stop recording calls of `functions` */
 };
 enum { PENNA_CONTROL_FUNCTIONS = 28 };
 enum penna_control_status {
   PENNA_CONTROL_UNANSWERED = 0,
   PENNA_CONTROL_DONE = 1,
   PENNA_CONTROL_BUSY = 2,        /* a thread is loading or unloading a module: try again */
-  PENNA_CONTROL_FULL = 3,        /* no room to remember one more pattern */
-  PENNA_CONTROL_NOT_RECORDED = 4 /* points are not of the kinds that are recorded */
+  PENNA_CONTROL_FULL = 3,        /* no room for another pattern */
+  PENNA_CONTROL_NOT_RECORDED = 4 /* points are not being recorded */
 };
 struct penna_control {
   uint32_t operation; /* penna_control_operation */
   uint32_t status;    /* penna_control_status */
-  uint32_t matched;   /* sites with such a name; functions that call a hook */
-  uint32_t changed;   /* of these, so many were switched; such calls that were changed */
+  uint32_t matched;   /* sites whose names match; functions that call a hook */
+  uint32_t changed;   /* of these, sites that were switched; hook calls that were rewritten */
   uint32_t refused;   /* could not be patched */
   uint32_t reserved;
   union {
@@ -176,35 +177,35 @@ struct penna_channel {
   uint32_t pid;
   uint64_t total_bytes;
   uint32_t chunk_count;   /* multiple of 64 */
-  uint32_t backlog_limit; /* full chunks that may wait for the collector before threads must wait or drop */
+  uint32_t backlog_limit; /* full chunks that may be pending before threads wait or drop */
   uint64_t free_at, full_at, hash_at, nodes_at, chunks_at;
   uint32_t hash_slots; /* power of two */
   uint32_t max_nodes;
   uint64_t time_begin;
-  uint64_t start_cost_ticks; /* what starting the agent took */
-  uint64_t
-      record_cost_ticks;  /* what PENNA_COST_RECORDS records of a lock took, one behind the other; 0: not measured */
-  uint64_t control_entry; /* code that does what `control` asks, async-signal-safe */
-  uint64_t control_end;   /* of a loop in which it ends */
-  uint64_t control_stack; /* the top of a stack for it */
+  uint64_t start_cost_ticks;  /* time the agent took to start */
+  uint64_t record_cost_ticks; /* time for PENNA_COST_RECORDS lock records in a row; 0: not measured */
+  uint64_t control_entry;     /* code that serves `control`; async-signal-safe */
+  uint64_t control_end;       /* the loop in which that code ends */
+  uint64_t control_stack;     /* top of the stack it runs on */
 
   /* Shared, each on a cache line of its own. */
   uint32_t node_count __attribute__((aligned(64)));       /* target adds; nodes below it may be there */
   uint32_t freed_generation __attribute__((aligned(64))); /* futex: collector adds after giving chunks back */
-  uint32_t free_waiters;                                  /* target: threads that wait for it */
+  uint32_t free_waiters;                                  /* target: threads waiting for it */
   uint32_t backlog __attribute__((aligned(64))); /* full chunks on their way: target adds, collector subtracts */
   struct penna_counters counters __attribute__((aligned(64)));
   struct penna_control control __attribute__((aligned(64)));
 
-  /* Of a forked child, constant: the calls that were open in that thread then are open in the child. */
+  /* Of a forked child, constant: the calls open in thread forked_by at fork_ticks are open in the child. */
   uint64_t fork_ticks
       __attribute__((aligned(64))); /* its parent's thread did later what came after the fork; 0: not known */
-  uint32_t forked_by; /* the thread's serial in the parent; 0: not forked, or by a thread that had told nothing */
+  uint32_t
+      forked_by; /* serial of the forking thread in the parent; 0: not forked, or the thread had recorded nothing */
 
   uint64_t start_cpu_ns
-      __attribute__((aligned(8))); /* processor time of the process when its agent had started; 0: not known */
-  /* Shared. 1: all calls until now were recorded by the hooks of -finstrument-functions, and nothing else was wanted of
-   * them, so each took the same short way. */
+      __attribute__((aligned(8))); /* CPU time of the process once its agent had started; 0: unknown */
+  /* Shared. 1: all calls so far came from the hooks of -finstrument-functions and nothing else was asked of them, so
+   * each took the same short path. */
   uint32_t calls_at_once;
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * clock.h: the clock that stamps records.
- * Why: rdtsc costs half of the vDSO's clock_gettime (8 against 18 ns) and needs no call. The recorder logs pairs of its
- * value and the kernel's clocks, so that a reader can turn ticks into time. Invariant: monotonic on every thread, 64
- * bits wide.
+ * Why: rdtsc costs half of the vDSO's clock_gettime (8 against 18 ns) and needs no call. The recorder stores its value
+ * next to those of the kernel's clocks now and then, so that a reader can convert ticks to time. Invariant: monotonic
+ * on every thread, 64 bits wide.
  * Knobs, before the include, for platforms whose processor has no such counter: PENNA_CLOCK, a function or macro
  * without arguments that gives ticks, and PENNA_CLOCK_RATE, ticks a second.
  */
@@ -20,9 +20,10 @@
 #define PENNA_CLOCK_RATE penna_arch_ticks_per_second()
 #endif
 
+/* The current time in ticks. Thread-safe and async-signal-safe if PENNA_CLOCK is. */
 static inline uint64_t penna_now(void) { return PENNA_CLOCK(); }
 
-/* 0 when it must be measured against another clock. */
+/* 0 if unknown: it must then be measured against another clock. */
 static inline uint64_t penna_ticks_per_second(void) { return PENNA_CLOCK_RATE; }
 
 #endif

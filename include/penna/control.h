@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * control.h: switches the points and triggers of a running program, from inside.
+ * control.h: switches points and triggers of the running program, from inside it.
  *
- *     penna_enable("db:*")      penna::enable("db:*")        one enable more for every site of such a name
- *     penna_disable("db:*")     penna::disable("db:*")       takes one back; never below none
- *     penna_disable_all()       penna::disable_all()         forgets all enables
- *     penna_is_enabled("db:*")  penna::is_enabled("db:*")    how many of these sites are on
- *     penna_enable_id(25)       penna::enable(25)            the same for the number of a PENNA_TRIGGER_ID
+ *     penna_enable("db:*")      penna::enable("db:*")        adds one enable to every matching site
+ *     penna_disable("db:*")     penna::disable("db:*")       removes one; never below zero
+ *     penna_disable_all()       penna::disable_all()         removes all enables
+ *     penna_is_enabled("db:*")  penna::is_enabled("db:*")    number of matching sites that are on
+ *     penna_enable_id(25)       penna::enable(25)            the same by the number of a PENNA_TRIGGER_ID
  *     penna_list("*", f, data)  penna::for_each_point("*", f)
  *
- * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), a regular expression as "/^db:(read|write)$/", or a number.
- * Enables nest: a site is on while it has seen more enables than disables. They hold for the program and all its
- * libraries, also for those that are loaded later: their sites arrive as if they had been there all along. A trigger
- * that is on calls back. An event or span that is on is recorded, as long as `penna record` or a recorder inside the
- * program records; recorders and `penna ctl` switch the same counts.
+ * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), a regular expression such as "/^db:(read|write)$/", or a
+ * number. Enables nest: a site is on while it has more enables than disables. They apply to the program and all its
+ * libraries, including those loaded later, whose sites arrive as if they had been there all along. A trigger that is
+ * on calls its callback; an event or span that is on is recorded while `penna record` or a recorder inside the program
+ * runs. Recorders and `penna ctl` change the same counts.
  *
- * Needs no library and no agent; with the agent in the process, it does the work. Linux; where sites cannot be
- * switched, the functions return 0. They return the number of sites whose names matched (copies of one site that the
- * compiler made, and the end of a span, count once; a site in an inline function once for each translation unit), or -1
- * when there was no memory to remember the wish, or the pattern has more than 65,000 bytes, and nothing was changed;
- * sites that could not be patched are not counted. Thread-safe. Not for signal handlers, nor for the function that
- * lists (but that may enable and disable).
+ * Return value: the number of sites whose names matched. Copies of a site made by the compiler, and a span's end, count
+ * once; a site in an inline function counts once per translation unit; sites that could not be patched do not count.
+ * -1 if there was no memory to remember the request or the pattern is longer than 65,000 bytes; nothing has changed
+ * then. 0 where sites cannot be switched.
+ *
+ * Thread-safe. Not async-signal-safe, and not to be called from a listing's callback, except to enable and disable.
+ * Linux. Nothing to link; if the agent is in the process, it does the work.
  */
 #ifndef PENNA_CONTROL_H
 #define PENNA_CONTROL_H
@@ -30,7 +31,7 @@
 
 PENNA_C_CODE_BEGIN
 
-/* What a site is, and how it stands. Strings live as long as the module that has the site. */
+/* A site and its state. The strings live as long as the site's module stays loaded. */
 typedef struct penna_point_status {
   const char* provider;
   const char* name;
@@ -38,7 +39,7 @@ typedef struct penna_point_status {
   uint32_t line;
   uint32_t number; /* of PENNA_TRIGGER_ID; else PENNA_NO_NUMBER */
   uint32_t kind;   /* penna_site_kind: EVENT, SPAN or TRIGGER */
-  uint32_t wanted; /* enables that were not taken back; not 0 = on */
+  uint32_t wanted; /* enables minus disables; not 0 = on */
 } penna_point_status;
 typedef int (*penna_status_function)(const penna_point_status* point, void* data);
 
@@ -54,7 +55,7 @@ PENNA_API int penna_disable(const char* pattern) {
 }
 PENNA_API int penna_disable_all(void) { return penna_change("*", PENNA_ALL_KINDS, penna_wish_off()); }
 
-/* A listing's function with its data, behind one that looks at sites. */
+/* Adapts a penna_status_function to the visitor of sites. */
 typedef struct penna_lister {
   penna_status_function visit;
   void* data;
@@ -73,7 +74,7 @@ PENNA_API int penna_list_site(const struct penna_point_site* site, void* data) {
   return lister->visit(&status, lister->data);
 }
 
-/* `visit` returns 0 to stop; the result is how many sites it has seen. */
+/* Calls `visit` for each matching site until it returns 0. Returns the number of calls. */
 PENNA_API int penna_list(const char* pattern, penna_status_function visit, void* data) {
   struct penna_lister lister = {visit, data};
   return penna_visit_sites(pattern, penna_list_site, &lister);
@@ -89,7 +90,7 @@ PENNA_API int penna_is_enabled(const char* pattern) {
   return count;
 }
 
-/* A number as a pattern. */
+/* A number, printed as a pattern. */
 typedef struct penna_number_text {
   char digits[12];
 } penna_number_text;
@@ -111,7 +112,7 @@ PENNA_API int penna_is_enabled_id(uint32_t id) { return penna_is_enabled(penna_p
 namespace penna {
 namespace detail {
 
-// Calls visit(pattern, ended by a zero). -1 when no pattern may be so long.
+// Calls visit(zero-terminated copy of the pattern); -1 if the pattern is too long.
 template <class Visit>
 int with_pattern(std::string_view pattern, Visit&& visit) {
   if (pattern.size() > PENNA_MAX_PATTERN) return -1;
@@ -133,7 +134,7 @@ inline int disable_all() { return penna_disable_all(); }
 
 using PointStatus = penna_point_status;
 
-// Calls visit(const PointStatus&) for each site; returns how many.
+// Calls visit(const PointStatus&) for each matching site; returns their number.
 template <class Visit>
 int for_each_point(std::string_view pattern, Visit&& visit) {
   const penna_status_function visit_one = [](const penna_point_status* point, void* data) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * event.h: the records that a traced program writes, as they lie in a chunk (see channel.h) and in a recording.
+ * event.h: the records a traced program writes, as laid out in a chunk (channel.h) and in a recording.
  *
- * Why so small: a record is stamped and stored on the hot path of somebody else's program. A call takes one 8-byte
- * store, which commits itself. All other records are committed by the release store of their 8-byte header.
- * Invariant: a record can be decoded with nothing but itself and the header of the chunk that it lies in.
+ * Why so small: a record is stamped and stored on the hot path of someone else's program. A call is one 8-byte store
+ * that commits itself. All other records are committed by the release store of their 8-byte header.
+ * Invariant: a record can be decoded from itself and the header of its chunk alone.
  *
  * Little-endian, 8-byte aligned; a chunk is zero beyond its last record, and no committed header is zero.
  * Laid out as CTF 1.8 events: a header whose first two bits choose between a compact and a full form.
@@ -45,9 +45,9 @@ PENNA_C_CODE_BEGIN
  */
 enum penna_tag {
   PENNA_TAG_FULL = 0,  /* a zero word is no record: every kind is > 0 */
-  PENNA_TAG_ENTRY = 1, /* a function was entered; pc = its first instruction */
-  PENNA_TAG_EXIT = 2,  /* it was left; pc as on entry */
-  PENNA_TAG_BUSY = 3,  /* a full record whose writer has not finished: skip `words`, count it as torn */
+  PENNA_TAG_ENTRY = 1, /* function entry; pc = its first instruction */
+  PENNA_TAG_EXIT = 2,  /* function exit; pc as on entry */
+  PENNA_TAG_BUSY = 3,  /* a full record that is not committed yet: skip `words`, count it as torn */
 };
 
 enum { PENNA_CALL_TIME_BITS = 30, PENNA_FULL_TIME_BITS = 48, PENNA_MAX_RECORD_WORDS = 255 };
@@ -60,14 +60,14 @@ enum penna_kind {
   PENNA_KIND_COUNT
 };
 
-/* What the four kinds of event are called on command lines and in masks. */
+/* The four kinds of event, as on command lines and in masks. */
 enum penna_event_class {
   PENNA_CALLS = 0,
   PENNA_ALLOC = 1,
   PENNA_LOCKS = 2,
   PENNA_POINTS = 3,
   PENNA_CLASS_COUNT = 4,
-  PENNA_NO_CLASS = PENNA_CLASS_COUNT /* of records that are no events: modules, names, losses, ... */
+  PENNA_NO_CLASS = PENNA_CLASS_COUNT /* of records that are not events: modules, names, losses, ... */
 };
 
 /* ---- Payloads (after the 8-byte header) -------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ struct penna_call {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_call) == 8, "penna_call is 8 bytes");
 
-/* Which function made or ended a block; in the upper byte of the address word. */
+/* The function that allocated or freed a block; in the upper byte of the address word. */
 enum penna_alloc_family {
   PENNA_FAMILY_MALLOC = 0,
   PENNA_FAMILY_CALLOC = 1,
@@ -95,7 +95,7 @@ enum penna_alloc_family {
 struct penna_alloc {
   uint64_t address_family;
   uint32_t stack; /* node of the stack tree (channel.h); 0 = unknown */
-  uint32_t size;  /* bytes asked for */
+  uint32_t size;  /* bytes requested */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_alloc) == 16, "penna_alloc is 16 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_alloc, stack) == 8, "penna_alloc.stack");
@@ -126,7 +126,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_free_stack, stack) == 8, "penna_free_s
 /* Mappings are a family of their own: ranges of pages, any part of which can be unmapped or mapped again. */
 enum penna_map_how {
   PENNA_MAP_MMAP = 0,
-  PENNA_MAP_MREMAP = 1, /* an UNMAP of the old range stands before it */
+  PENNA_MAP_MREMAP = 1, /* preceded by an UNMAP of the old range */
   PENNA_MAP_BRK = 2     /* brk, sbrk: the end of the data segment moved up */
 };
 /*   0        8       16      20    22      24
@@ -136,10 +136,10 @@ enum penna_map_how {
 enum penna_map_flag { PENNA_MAP_FILE = 1, PENNA_MAP_SHARED = 2, PENNA_MAP_NO_ACCESS = 4 };
 struct penna_map {
   uint64_t address;
-  uint64_t bytes; /* whole pages; of brk, as far as it moved */
+  uint64_t bytes; /* whole pages; for brk, the distance it moved */
   uint32_t stack;
   uint16_t how;   /* penna_map_how */
-  uint16_t flags; /* penna_map_flag: of a file; seen by others; reserved only (PROT_NONE) */
+  uint16_t flags; /* penna_map_flag: file-backed; MAP_SHARED; PROT_NONE */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_map) == 24, "penna_map is 24 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_map, stack) == 16, "penna_map.stack");
@@ -153,7 +153,7 @@ struct penna_unmap {
 PENNA_STATIC_ASSERT(sizeof(struct penna_unmap) == 24, "penna_unmap is 24 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_unmap, stack) == 16, "penna_unmap.stack");
 
-/* Pools are families of their own, too: a block of one lies inside a block or a mapping that is recorded besides. */
+/* Pools are families of their own, too: their blocks lie inside blocks or mappings that are recorded as well. */
 struct penna_pool_alloc {
   uint64_t address;
   uint64_t size;
@@ -165,7 +165,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_pool_alloc, pool) == 20, "penna_pool_a
 
 struct penna_pool_free {
   uint64_t address;
-  uint32_t stack; /* 0, unless stacks of frees are wanted */
+  uint32_t stack; /* 0 without --free-stacks */
   uint32_t pool;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_pool_free) == 16, "penna_pool_free is 16 bytes");
@@ -175,18 +175,18 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_pool_free, pool) == 12, "penna_pool_fr
 enum penna_sync {
   PENNA_SYNC_MUTEX = 0,
   PENNA_SYNC_READ = 1,  /* an rwlock, shared */
-  PENNA_SYNC_WRITE = 2, /* an rwlock, alone: the same object as READ at that address */
+  PENNA_SYNC_WRITE = 2, /* an rwlock, exclusive: the same object as READ at that address */
   PENNA_SYNC_SPIN = 3,
   PENNA_SYNC_SEMAPHORE = 4, /* LOCK, LOCK_WAIT: one taken; UNLOCK: one given, by any thread */
-  PENNA_SYNC_CONDITION = 5, /* in LOCK_REQUEST, WAKE, LOCK_MADE, LOCK_GONE; COND_WAIT has a word of its own for it */
-  PENNA_SYNC_BARRIER = 6,   /* LOCK_WAIT: until the others had come; WAKE: by the last to come */
-  PENNA_SYNC_ONCE = 7,      /* LOCK, UNLOCK: around the call; LOCK_WAIT: for the thread that makes it */
+  PENNA_SYNC_CONDITION = 5, /* in LOCK_REQUEST, WAKE, LOCK_MADE, LOCK_GONE; COND_WAIT has its own field */
+  PENNA_SYNC_BARRIER = 6,   /* LOCK_WAIT: until the others arrived; WAKE: by the last to arrive */
+  PENNA_SYNC_ONCE = 7,      /* LOCK, UNLOCK: around the call; LOCK_WAIT: for the thread that runs it */
   PENNA_SYNC_JOIN = 8,      /* LOCK_WAIT: until a thread ended; the address is its pthread_t, the owner its tid */
-  PENNA_SYNC_FUTEX = 9,     /* a word that the program waits for by itself, std::atomic::wait, say: LOCK_WAIT, WAKE */
-  PENNA_SYNC_OWN = 10,      /* a lock of the program's own, of which only its functions are known */
+  PENNA_SYNC_FUTEX = 9,     /* a word the program itself waits on, as in std::atomic::wait: LOCK_WAIT, WAKE */
+  PENNA_SYNC_OWN = 10,      /* a custom lock, known only by its functions */
   PENNA_SYNC_COUNT = 11
 };
-/* Besides, in LOCK and LOCK_AT: it was only tried, and would not have waited. */
+/* ORed in, in LOCK and LOCK_AT: taken by a try function, which would not have waited. */
 enum { PENNA_SYNC_TRIED = 0x80 };
 
 /*   63      56 55                                   0
@@ -223,7 +223,7 @@ enum penna_wait_end {
 
 struct penna_lock_wait {
   uint64_t lock;
-  uint64_t begin; /* full time at which it was asked for */
+  uint64_t begin; /* full time of the request */
   uint32_t stack; /* of the waiter */
   uint32_t owner; /* tid that held it when the wait began; 0 = unknown */
   uint32_t end;   /* penna_wait_end */
@@ -284,9 +284,9 @@ enum penna_site_kind {
   PENNA_SITE_SPAN = 2,
   PENNA_SITE_SPAN_END = 3,
   PENNA_SITE_TRIGGER = 4,
-  PENNA_SITE_ARGUMENTS = 5, /* what a function is called with: of VALUES records */
-  PENNA_SITE_RESULT = 6,    /* what it gives back: the same */
-  PENNA_SITE_POOL = 7       /* of penna/alloc.h: in a program a place that uses a pool; in a record, the pool */
+  PENNA_SITE_ARGUMENTS = 5, /* a function's arguments, in VALUES records */
+  PENNA_SITE_RESULT = 6,    /* its return value, in VALUES records */
+  PENNA_SITE_POOL = 7       /* penna/alloc.h: in a program a place that uses a pool; in a record the pool */
 };
 
 /* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then
@@ -297,7 +297,7 @@ enum penna_site_kind {
 struct penna_site_info {
   uint32_t site;
   uint32_t line;
-  uint64_t address;    /* run-time address of the site's code; 0 = it has none of its own */
+  uint64_t address;    /* run-time address of the site's code; 0 = none */
   uint16_t text_bytes; /* of the strings, without padding */
   uint8_t arg_count;
   uint8_t kind;                      /* penna_site_kind */
@@ -307,11 +307,11 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_site_info) == 32, "penna_site_info is 32
 PENNA_STATIC_ASSERT(offsetof(struct penna_site_info, arg_types) == 20, "penna_site_info.arg_types");
 
 struct penna_thread {
-  char name[16]; /* as of the kernel: at most 15 bytes and a zero */
+  char name[16]; /* as in the kernel: at most 15 bytes and a zero */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_thread) == 16, "penna_thread is 16 bytes");
 
-/* The same, longer: another thread of the process is called so from here on. */
+/* The longer form: names another thread of the process from here on. */
 struct penna_thread_named {
   char name[16];
   uint32_t serial, tid; /* of that thread */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * firmware.h: points in an image with no operating system under it: switches its sites, and takes what those that are
- * on say into a ring, as units of stream.h.
+ * firmware.h: points in an image without an operating system: switches its sites, and writes the events of those that
+ * are on into a ring, as units of stream.h.
  *
- * In one C file, compiled for general registers only (gcc and clang: -mgeneral-regs-only), for a site may have its
- * values in vector registers:
+ * In one C file, compiled for general registers only (gcc and clang: -mgeneral-regs-only), because the code around a
+ * site may hold values in vector registers:
  *     #define PENNA_FIRMWARE_IMPLEMENTATION
  *     #include "penna/firmware.h"
  * All files with points: -DPENNA_POINT_BY_VALUES=1. i386: all files with this ring: -DPENNA_RING_TICKET_BITS=16. The
@@ -26,18 +26,17 @@ PENNA_C_CODE_BEGIN
 extern "C" {
 #endif
 
-/* Gives each point an id, from 1 on, and makes `ring` the place where records go; how many sites. The greatest unit is
- * of ring->slot_size: strings and arrays are cut to what is left in it, and a site whose numbers alone do not fit stays
- * off.
- * `thread`: who runs now (stream.h); called for each record. */
+/* Gives each point an id, from 1, and directs records to `ring`. Returns the number of points. A unit has at most
+ * ring->slot_size bytes: strings and arrays are cut to fit, and a site whose numbers alone do not fit stays off.
+ * `thread` returns the current thread (stream.h); called for each record, in interrupts too. */
 uint32_t penna_firmware_start(struct penna_ring* ring, uint32_t (*thread)(void));
 
-/* Switches the points and triggers "provider:name" that match a pattern: how many do, as in control.h. Enabling
- * counts: what was switched on twice must be switched off twice; off once more does nothing. The code must be writable
- * here. */
+/* Switches the points and triggers whose "provider:name" matches. Returns their number, counted as in control.h.
+ * Enables nest: what was switched on twice must be switched off twice; further disables do nothing. The code must be
+ * writable. Not reentrant. */
 uint32_t penna_firmware_switch(const char* pattern, int on);
 
-/* The SITE unit of site number `id`, for the stream; 0 when there is none. PENNA_MAX_UNIT_WORDS. */
+/* Writes the SITE unit of site `id` for the stream, up to PENNA_MAX_UNIT_WORDS words; 0 if there is no such site. */
 int penna_firmware_site(uint64_t* unit, uint32_t id);
 
 #ifdef PENNA_FIRMWARE_IMPLEMENTATION
@@ -62,7 +61,7 @@ static uint32_t (*penna_firmware_thread)(void);
 
 /* ---- Sites ------------------------------------------------------------------------------------------------------- */
 
-/* Of the whole image, wherever it lies; without a note when it has no points. */
+/* The table of the whole image; without a note if it has no points. */
 static inline struct penna_site_table penna_firmware_table(void) {
   struct penna_site_table table = {&penna_image, 0, UINTPTR_MAX};
   return table;
@@ -110,7 +109,7 @@ int penna_firmware_site(uint64_t* unit, uint32_t id) {
 
 /* ---- Switching --------------------------------------------------------------------------------------------------- */
 
-/* Whether there is a way for what it says. */
+/* Whether an event of this site has somewhere to go. */
 static int penna_firmware_ready(struct penna_switcher* self, const struct penna_site_table* table,
                                 const struct penna_point_site* site) {
   (void)self, (void)table;

@@ -3,7 +3,7 @@
  * point.h: static tracepoints.
  *
  *     PENNA_EVENT(provider, name, arguments...)        something happened here
- *     PENNA_EVENT_LAZY(provider, name, arguments...)   the same; arguments are evaluated only while somebody listens
+ *     PENNA_EVENT_LAZY(provider, name, arguments...)   the same, but evaluates its arguments only while armed
  *     PENNA_SPAN(provider, name, arguments...)         from here to the end of the scope, however it is left
  *     PENNA_ARG(name, value)                           an argument with a name of its own, instead of its source text
  *     PENNA_STRUCT(Type, fields...)                    at namespace scope (C++): points take Type field by field
@@ -12,20 +12,20 @@
  * arguments, each evaluated once (EVENT: armed or not): numbers, enums, bool, char, float, double, pointers, C strings,
  * arrays; in C++ also what has data() and size() (std::string, std::string_view, std::array, std::vector, std::span),
  * and described structs, whose fields count as arguments. Strings and arrays are copied, up to 255 bytes, only when
- * armed; what is longer is cut, and says so.
+ * armed; longer ones are cut and marked as cut.
  *
  * One site, three consumers: `penna record` (typed values, in-process), and through its SDT note gdb, perf and
- * bpftrace. Disabled, EVENT is two nops; no register is saved and nothing moved but what the SDT note names. LAZY is
- * one nop and a test of its semaphore, which tools count up; its nop for tools lies in the cold block. Signal-safe,
- * thread-safe.
+ * bpftrace. A disabled EVENT is two nops: no register is saved and only what the SDT note names is moved. LAZY is
+ * one nop and a test of its semaphore, which tools increment; its nop for tools is in the cold block.
+ * Thread-safe and async-signal-safe.
  *
- * SPAN is a declaration: it stands in a block, not alone behind an if. Its end is recorded when the scope is left by
+ * SPAN is a declaration: put it in a block, not directly after an if. Its end is recorded when the scope is left by
  * its closing brace, return, break, goto or an exception; not by longjmp: then the span ends with what lies around it.
  * Its nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
  *
  * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do
- * nothing else, LAZY does not even evaluate them. Where only the probe is there (docs/embedding.md says where), EVENT
- * and SPAN are PENNA_SDT.
+ * nothing else, LAZY does not even evaluate them. Where only probes are supported (docs/embedding.md says where),
+ * EVENT and SPAN are PENNA_SDT.
  * Knobs, before the include: PENNA_POINT_NOP10 adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
  * PENNA_POINT_BY_VALUES as 1 hands all values over at once instead of storing them into the record: for firmware.h.
  */
@@ -72,7 +72,7 @@
 #define PENNA_NO_LAZY(n, provider, name, ...) \
   do { if (0) { PENNA_EACH(n)(PENNA_EVALUATE, PENNA_NOTHING, __VA_ARGS__) } } while (0)
 
-/* With each level the preprocessor replaces a little more: here __COUNTER__ becomes a number. */
+/* One more level of expansion: here __COUNTER__ becomes a number. */
 #define PENNA_EVENT_(id, n, ...) PENNA_EVENT_SITE(id, PENNA_SITE_EVENT, "", , n, __VA_ARGS__)
 #define PENNA_EVENT_LAZY_(id, n, ...) PENNA_LAZY_SITE(id, n, __VA_ARGS__)
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.h: records on their way out of a place that no agent and no shared memory reaches: a kernel, firmware. This
- * header is the specification.
+ * stream.h: how records leave a kernel or firmware, where there is neither an agent nor shared memory. This header is
+ * the specification.
  *
- * Why: such code has a ring (ring.h) and some way out: a device file, a serial line, a dump of its memory. What comes
- * out of there is a stream: a header, then units one behind the other. `penna import` makes a recording of it.
- * Invariant: a unit can be decoded with nothing but itself and the stream's header; each begins with a mark, so that a
- * reader finds its way again behind damage. Little-endian, 8-byte aligned. Freestanding C11 and C++17, no calls.
+ * Why: such code has a ring (ring.h) and some output: a device file, a serial line, a memory dump. What it outputs is a
+ * stream: a header followed by units. `penna import` turns it into a recording.
+ * Invariant: a unit can be decoded from itself and the stream's header alone; each begins with a mark, so a reader can
+ * resynchronise after damage. Little-endian, 8-byte aligned. Freestanding C11 and C++17, no calls.
+ *
+ * The functions below fail in no way and touch only their arguments and the clock: thread-safe and safe in interrupts
+ * as long as no two contexts share a unit. The caller provides room for the unit; sizes are in 8-byte words.
  *
  *   0    +----------------------+        unit:  63         32 31          0
  *        | penna_stream_header  |               +------------+------------+
@@ -14,10 +17,9 @@
  *        | unit ...             |               | a full record of event.h|  its header says how long it is
  *        +----------------------+               +-------------------------+
  *
- * thread: what wrote it: a task's id, a number for each interrupt, ...; 0 belongs to no thread. SITE, THREAD and MODULE
- * records describe: they hold for the whole stream, wherever they stand. LOST records tell what did not fit into the
- * ring. A ring's slot has room for the largest unit that is put into it; only penna_unit_bytes() of it go into the
- * stream.
+ * thread: the writer: a task's id, a number per interrupt, ...; 0 = no thread. SITE, THREAD and MODULE records apply to
+ * the whole stream, wherever they appear. LOST records count what did not fit into the ring. A ring slot must hold the
+ * largest unit written to it; only its first penna_unit_bytes() go into the stream.
  */
 #ifndef PENNA_STREAM_H
 #define PENNA_STREAM_H
@@ -37,9 +39,9 @@ struct penna_stream_header {
   uint32_t bytes;            /* of this header: where units begin */
   uint64_t ticks_per_second; /* 0 = unknown */
   uint64_t ticks;            /* with the next two, one moment on three clocks */
-  uint64_t monotonic_ns;     /* since the system began */
+  uint64_t monotonic_ns;     /* since boot */
   uint64_t realtime_ns;      /* since 1970; 0 = unknown */
-  char source[80];           /* who wrote it, for people; ends at a zero or at the end */
+  char source[80];           /* the writer's name, for people; zero-terminated unless it fills the array */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_stream_header) == 128, "penna_stream_header is 128 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_stream_header, ticks) == 24, "penna_stream_header.ticks");
@@ -47,8 +49,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_stream_header, source) == 48, "penna_s
 
 enum { PENNA_MAX_UNIT_WORDS = 1 + PENNA_MAX_RECORD_WORDS };
 
-/* Up to a zero or `bytes`; what is left of `room` becomes zero. Volatile, or the compiler makes calls of memset of
- * it. */
+/* Copies up to a zero or `bytes`, and zeroes the rest of `room`. Volatile, because the compiler would otherwise turn
+ * the loops into calls of memcpy and memset. */
 static inline void penna_stream_copy(uint64_t* words, const char* from, uint32_t bytes, uint32_t room) {
   volatile char* to = (volatile char*)words;
   uint32_t i = 0;
@@ -56,7 +58,7 @@ static inline void penna_stream_copy(uint64_t* words, const char* from, uint32_t
   for (; i < room; i++) to[i] = '\0';
 }
 
-/* The clocks are read by the caller, as close together as can be. */
+/* Fills the header. Read the two clocks immediately before the call: the header maps them to ticks. */
 static inline void penna_stream_begin(struct penna_stream_header* header, const char* source, uint64_t monotonic_ns,
                                       uint64_t realtime_ns) {
   header->magic = PENNA_STREAM_MAGIC;
@@ -69,7 +71,7 @@ static inline void penna_stream_begin(struct penna_stream_header* header, const 
   penna_stream_copy((uint64_t*)(void*)header->source, source, sizeof header->source, sizeof header->source);
 }
 
-/* Begins a unit, stamped now: returns where its payload goes. penna_unit_end() is told where that ended. */
+/* Begins a unit, stamped with the current time. Returns the start of its payload; pass its end to penna_unit_end(). */
 static inline uint64_t* penna_unit_begin(uint64_t* unit, uint32_t thread, uint32_t kind) {
   unit[0] = (uint64_t)PENNA_UNIT_MARK << 32 | thread;
   unit[1] = penna_full_header(kind, 0, penna_now());
@@ -79,12 +81,11 @@ static inline void penna_unit_end(uint64_t* unit, const uint64_t* end) {
   unit[1] |= (uint64_t)(uint32_t)(end - (unit + 1)) << 8;
 }
 
-/* Of a unit that has ended. */
+/* The size of a finished unit. */
 static inline uint32_t penna_unit_bytes(const uint64_t* unit) { return 8 * (1 + penna_header_words(unit[1])); }
 
-/* A point was passed: returns where its values go, each by one of the next two. 3 words, then a word a number, and 1
- * word and
- * `most` bytes for a string, which ends at its zero. */
+/* Begins the unit of a passed point. Returns where its values go; append each by one of the next two functions. Takes
+ * 3 words, then 1 word per number, and 1 word plus up to `most` bytes per zero-terminated string. */
 static inline uint64_t* penna_unit_point(uint64_t* unit, uint32_t thread, uint32_t site) {
   uint64_t* to = penna_unit_begin(unit, thread, PENNA_KIND_POINT);
   *to = site;
@@ -103,14 +104,14 @@ static inline uint64_t* penna_unit_put_string(uint64_t* to, const char* text, ui
   return to + 1 + (bytes + 7) / 8;
 }
 
-/* The name of a thread. 4 words. */
+/* Names a thread; 4 words. Longer names are cut to 15 bytes. */
 static inline void penna_unit_thread(uint64_t* unit, uint32_t thread, const char* name) {
   uint64_t* to = penna_unit_begin(unit, thread, PENNA_KIND_THREAD);
   penna_stream_copy(to, name, sizeof(struct penna_thread) - 1, sizeof(struct penna_thread));
   penna_unit_end(unit, to + sizeof(struct penna_thread) / 8);
 }
 
-/* Points of no thread that is known, lost since it was said last. 4 words. */
+/* Points lost since the last such unit, of unknown threads; 4 words. */
 static inline void penna_unit_lost_points(uint64_t* unit, uint32_t count) {
   uint64_t* to = penna_unit_begin(unit, 0, PENNA_KIND_LOST);
   to[0] = 0;
@@ -118,7 +119,7 @@ static inline void penna_unit_lost_points(uint64_t* unit, uint32_t count) {
   penna_unit_end(unit, to + 2);
 }
 
-/* What a site is called. `text`: provider, name, source file, then the name of each argument, each ended by a zero,
+/* Describes a site. `text`: provider, name, source file, then the name of each argument, zero-terminated,
  * `text_bytes` in all; `kind`: penna_site_kind; `types`: penna_arg_type of argument i in bits 4i..4i+3. The unit may
  * have PENNA_MAX_UNIT_WORDS; text that does not fit is cut. */
 static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t kind, uint32_t line, uint64_t address,

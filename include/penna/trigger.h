@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger.h: calls that are off until somebody switches them on, in the running program.
+ * trigger.h: calls that are off until switched on in the running program.
  *
  *     PENNA_TRIGGER(provider, name, callback, arguments...)
  *     PENNA_TRIGGER_ID(id, callback, arguments...)      id: a constant of 0 .. 2^31 - 1; named "trigger:" and its text
  *
- * Switched on, it is the statement `callback(arguments...)`: any callable (function, pointer to one, lambda, functor;
- * in C a function), any arguments, evaluated only then; what the callback returns is dropped, what it throws is thrown.
- * The compiler writes the call into a cold block, so it is as safe as any call. Switched off, it is one nop; a function
- * that makes no other call may also set up its frame for this one.
- * Switch them with penna/control.h, by name, glob or number, or with `penna ctl`. No library is needed. Everything a
- * program and its libraries have is switched together, also libraries that are loaded later; closing them is safe. The
- * callback may itself switch triggers, and run points.
- * Triggers are not recorded and have no SDT note: put a PENNA_EVENT beside one. In C, 0 to 12 arguments.
- * Without support for the processor, or with PENNA_DISABLE_POINTS: never calls, evaluates nothing.
+ * A trigger that is on is the statement `callback(arguments...)`, with any callable (function, function pointer,
+ * lambda, functor; in C a function) and any arguments, evaluated only then. The return value is discarded; exceptions
+ * propagate. The compiler emits the call in a cold block, so it is an ordinary call, as thread- and signal-safe as the
+ * callback. A trigger that is off is one nop; an otherwise leaf function may also set up a frame.
+ *
+ * Switch triggers by name, glob or number with penna/control.h or `penna ctl`; nothing to link. A request covers the
+ * program and all its libraries, including those loaded later; unloading them is safe. The callback may switch
+ * triggers and pass points.
+ * Triggers are not recorded and have no SDT note: put a PENNA_EVENT next to one. In C, 0 to 12 arguments.
+ * Without support for the processor, or with PENNA_DISABLE_POINTS, a trigger never calls and evaluates nothing.
  */
 #ifndef PENNA_TRIGGER_H
 #define PENNA_TRIGGER_H
@@ -34,7 +35,7 @@
 
 #define PENNA_TRIGGER_(count, provider, name, text, number, ...) \
   PENNA_TRIGGER_SITE(count, #provider, text, number, __VA_ARGS__)
-/* The label holds the number, for a template may give each of its instances another one. */
+/* The label contains the number, because each instance of a template may have a different one. */
 #define PENNA_TRIGGER_SITE(id, provider, name, number, ...)                                                          \
   do {                                                                                                               \
     PENNA_IF_ARMED(id, ".Lpenna_trigger_" PENNA_STRING_OF(__LINE__) "_" #id "_%c[tag]", "",                          \

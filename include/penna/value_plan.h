@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * value_plan.h: which arguments and results of functions the target copies into its records, and where they lie. Part
- * of a patch plan (patch_plan.h).
+ * value_plan.h: which arguments and return values the target copies into its records, and where to find them. Part of
+ * a patch plan (patch_plan.h).
  *
- * Why so small a language: types, names and the rules by which compilers pass values are the recorder's business, who
- * has debug information; the target loads, looks behind at most one address, and copies.
+ * Why so small a language: the recorder, which has the debug information, deals with types, names and calling
+ * conventions; the target loads, dereferences at most one address, and copies.
  * Invariant: every address from a register or from memory is read by a system call that fails instead of faulting.
  */
 #ifndef PENNA_VALUE_PLAN_H
@@ -17,13 +17,12 @@ enum penna_value_place {
   PENNA_VALUE_INTEGER = 1, /* number 0 to 5: rdi, rsi, rdx, rcx, r8, r9; of results 0, 1: rax, rdx */
   PENNA_VALUE_VECTOR = 2,  /* xmm0 to xmm7; of results 0, 1 */
   PENNA_VALUE_STACK =
-      3, /* `number` words above the return address, 0 = the first argument in memory; of results: none */
+      3, /* `number` words above the return address, 0 = the first argument in memory; not for return values */
   PENNA_VALUE_CALLERS =
-      4 /* not passed: the calls that led here, as a node of the stack tree (channel.h); of results: none */
+      4 /* not passed: the calling stack, as a node of the stack tree (channel.h); not for return values */
 };
 
-/* How the text of a PENNA_ARG_STRING is found from two words; the second one is the next of the same place, or of
- * memory. */
+/* How two words describe the text of a PENNA_ARG_STRING; the second follows the first in its place or in memory. */
 enum penna_value_text {
   PENNA_VALUE_TO_ZERO = 1,       /* address; up to the first zero byte */
   PENNA_VALUE_ADDRESS_FIRST = 2, /* address, length: as std::string in memory */
@@ -41,14 +40,14 @@ struct penna_value {
   uint8_t type;    /* penna_arg_type; no array */
   uint8_t text;    /* of a string: penna_value_text; else 0 */
   uint8_t bytes;   /* of a number: 1, 2, 4 or 8; of a float: 4, 8 or 10 (x87, in memory) */
-  uint8_t behind;  /* 0: it lies `offset` bytes into the place itself; 1: into what the word there is the address of */
-  uint16_t offset; /* within a register: with `bytes` not beyond its 8 */
+  uint8_t behind;  /* 0: `offset` bytes into the place itself; 1: into the memory that the word there points to */
+  uint16_t offset; /* in a register, offset + bytes <= 8 */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_value) == 8, "penna_value is 8 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_value, bytes) == 4, "penna_value.bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_value, offset) == 6, "penna_value.offset");
 
-/* What is copied when a function begins, or when it ends: a VALUES record of a site of its own.
+/* What to copy at a function's entry or exit, as a VALUES record with its own site.
  *
  *   0         +----------------------------+---------------+---------------+
  *             | function                   | first         | text          |
