@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which lock acquisitions record a stack (docs/decisions/0020): the first ones, and those around a wait.
 #include "agent/hooks/locks/lock_watch.h"
 
 #include <gtest/gtest.h>

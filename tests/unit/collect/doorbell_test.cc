@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The pages a recorder shares with its targets: they see its end and its death, and cannot disturb it.
 #include "collect/doorbell.h"
 
 #include <gtest/gtest.h>

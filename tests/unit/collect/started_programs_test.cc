@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which started programs were recorded and which were not, in whatever order starts and meetings arrive.
 #include "collect/started_programs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Pairing of acquisitions and releases into critical sections, and the lines that feather-trace prints for them.
 #include "critical_sections.h"
 
 #include <gtest/gtest.h>

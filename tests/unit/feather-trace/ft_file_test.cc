@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The reader of feather-trace files: whole, cut at every byte, and with random contents.
 #include "ft_file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Critical sections from recordings: every kind of lock, several threads and processes, losses, and random records.
 #include "recorded_sections.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Conditions on the arguments of points (`--where`): comparison by type, combination, and error messages.
 #include "filter/where.h"
 
 #include <gmock/gmock.h>

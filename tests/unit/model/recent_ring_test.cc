@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// RecentRing: keeps the last elements in order, up to its limit.
 #include "model/events/recent_ring.h"
 
 #include <gtest/gtest.h>

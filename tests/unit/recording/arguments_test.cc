@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Text of array arguments, for valid and for invalid element types and sizes.
 #include "recording/arguments.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The call tree that folds equal neighbours: every call is counted in exactly one line.
 #include "report/calls/call_listing.h"
 
 #include <gtest/gtest.h>
