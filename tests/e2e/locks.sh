@@ -77,6 +77,12 @@ run penna record -o plain.penna -k locks -- ./long_hold
 expect_missing "$(penna report plain.penna holds)" 'give_back'
 run penna record -o long.penna -k locks --holds 10ms -- ./long_hold
 expect_match "$(penna report long.penna holds)" 'give_back \(long_hold.c:4\)'
+# The same of readers: what is given back is what was taken.
+sed 's/pthread_mutex_t lock = PTHREAD_MUTEX/pthread_rwlock_t lock = PTHREAD_RWLOCK/; s/mutex_lock/rwlock_rdlock/g; s/mutex_unlock/rwlock_unlock/g' \
+  long_hold.c >long_read.c
+build_c long_read
+run penna record -o long.penna --force -k locks --holds 10ms -- ./long_read
+expect_match "$(penna report long.penna holds)" 'give_back \(long_read.c:4\)'
 
 # A sample of the acquisitions: the report says so, and estimates.
 cat >many.c <<'PROGRAM'
