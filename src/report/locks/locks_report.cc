@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/locks/lock_findings.h"
 #include "report/locks/lock_rows.h"
@@ -15,10 +16,21 @@
 namespace penna {
 namespace {
 
-Cell average(const Recording& recording, const Distribution& distribution) {
-  if (distribution.count() == 0) return Cell{};
-  return ticks_to_ns(recording, static_cast<uint64_t>(distribution.average()));
-}
+// What a row is about: a lock, or a condition variable with the lock that stands for it.
+struct LockItem {
+  const Recording& recording;
+  const Locks& locks;
+  const LockNames& name_of;
+  const LockStats& lock;
+  const MainHolder* holder = nullptr;
+  const ConditionStats* condition = nullptr;
+
+  Cell time(uint64_t ticks) const { return ticks_to_ns(recording, ticks); }
+  Cell average(const Distribution& times) const {
+    return times.count() == 0 ? Cell{} : time(static_cast<uint64_t>(times.average()));
+  }
+  Cell percentile(const Distribution& times, double share) const { return lock_percentile(recording, times, share); }
+};
 
 // "flush (flush.cc:31) 81 %".
 std::string holder_text(const Locks& locks, const LockStats& lock, const MainHolder& main, const LockNames& name_of) {
@@ -27,155 +39,176 @@ std::string holder_text(const Locks& locks, const LockStats& lock, const MainHol
   return fmt::format("{}, {}", other_side_text(locks, *main.pair, name_of), percent_text(std::min(share, 100.0)));
 }
 
+using LockColumn = Column<LockItem>;
+constexpr LockColumn kWait = {{"wait_ns", "WAIT", CellKind::kDuration},
+                              [](const LockItem& item) { return item.time(item.lock.wait.sum()); }};
+constexpr LockColumn kWaits = {{"waits", "WAITS", CellKind::kCount},
+                               [](const LockItem& item) { return number(item.lock.wait.count()); }};
+constexpr LockColumn kAverageWait = {{"avg_wait_ns", "AVG", CellKind::kDuration},
+                                     [](const LockItem& item) { return item.average(item.lock.wait); }};
+constexpr LockColumn kMedianWait = {{"p50_wait_ns", "P50", CellKind::kDuration},
+                                    [](const LockItem& item) { return item.percentile(item.lock.wait, 0.5); }};
+constexpr LockColumn kP99Wait = {{"p99_wait_ns", "P99", CellKind::kDuration},
+                                 [](const LockItem& item) { return item.percentile(item.lock.wait, 0.99); }};
+constexpr LockColumn kLongestWait = {{"max_wait_ns", "MAX", CellKind::kDuration},
+                                     [](const LockItem& item) { return item.percentile(item.lock.wait, 1); }};
+constexpr LockColumn kThreads = {{"threads", "THREADS", CellKind::kCount},
+                                 [](const LockItem& item) { return number(uint64_t{item.lock.threads.size()}); }};
+constexpr LockColumn kKind = {{"kind", "KIND", CellKind::kText},
+                              [](const LockItem& item) { return Cell{std::string(lock_kind_name(item.lock.kind))}; }};
+
+LockColumn process_of(const Locks& locks) {
+  return {process_column(locks), [](const LockItem& item) {
+            return Cell{int64_t{item.recording.processes()[item.lock.process].process.pid}};
+          }};
+}
+LockColumn address_of(const Locks& locks, const LockNames& name_of) {
+  return {address_column(locks, name_of),
+          [](const LockItem& item) { return Cell{static_cast<int64_t>(item.lock.address)}; }};
+}
+LockColumn name(std::string_view key, std::string_view title) {
+  return {{key, title, CellKind::kText, true},
+          [](const LockItem& item) { return Cell{item.name_of(item.lock)}; },
+          Fill::kWhenShown};
+}
+LockColumn still_waiting(bool shown) {
+  return {{"still_waiting", "STILL WAITING", CellKind::kCount, false, !shown},
+          [](const LockItem& item) { return number(item.lock.open_waits); }};
+}
+LockColumn timeouts(bool shown) {
+  return {{"timeouts", "TIMEOUTS", CellKind::kCount, false, !shown},
+          [](const LockItem& item) { return number(item.lock.timeouts); }};
+}
+
+Cell contended_percent(const LockItem& item) {
+  if (item.lock.acquisitions == 0) return 0.0;
+  return 100 * static_cast<double>(item.lock.contended) / static_cast<double>(item.lock.acquisitions);
+}
+
+Cell mutex_name(const LockItem& item) {
+  return item.condition->lock == kNoIndex ? std::string() : item.name_of(item.locks.all()[item.condition->lock]);
+}
+
 Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
+  Columns<LockItem> columns = {
+      kWait,
+      kWaits,
+      kAverageWait,
+      kMedianWait,
+      kP99Wait,
+      kLongestWait,
+      still_waiting(false),
+      {{"hold_ns", "HOLD", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.hold.sum()); }},
+      {{"avg_hold_ns", "AVG HOLD", CellKind::kDuration},
+       [](const LockItem& item) { return item.average(item.lock.hold); }},
+      {{"p99_hold_ns", "P99 HOLD", CellKind::kDuration},
+       [](const LockItem& item) { return item.percentile(item.lock.hold, 0.99); }},
+      {{"max_hold_ns", "MAX HOLD", CellKind::kDuration},
+       [](const LockItem& item) { return item.percentile(item.lock.hold, 1); }},
+      {{"taken", "TAKEN", CellKind::kCount}, [](const LockItem& item) { return number(item.lock.acquisitions); }},
+      {{"contended", "CONTENDED", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.lock.contended); }},
+      {{"contended_percent", "WAITED", CellKind::kPercent}, contended_percent},
+      {{"shared", "SHARED", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.lock.shared); }},
+      {{"busy", "BUSY", CellKind::kCount, false, true}, [](const LockItem& item) { return number(item.lock.busy); }},
+      timeouts(false),
+      {{"errors", "ERRORS", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.lock.errors); }},
+      {{"owner_died", "OWNER DIED", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.lock.owner_died); }},
+      {{"nesting", "NEST", CellKind::kCount}, [](const LockItem& item) { return number(uint64_t{item.lock.deepest}); }},
+      kThreads,
+      process_of(locks),
+      address_of(locks, name_of),
+      kKind,
+      name("lock", "LOCK"),
+      {{"holder", "HELD MEANWHILE BY", CellKind::kText, true},
+       [](const LockItem& item) { return Cell{holder_text(item.locks, item.lock, *item.holder, item.name_of)}; },
+       Fill::kWhenShown}};
   Table table;
   table.key = "locks";
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"avg_wait_ns", "AVG", CellKind::kDuration},
-                   {"p50_wait_ns", "P50", CellKind::kDuration},
-                   {"p99_wait_ns", "P99", CellKind::kDuration},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
-                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-                   {"hold_ns", "HOLD", CellKind::kDuration},
-                   {"avg_hold_ns", "AVG HOLD", CellKind::kDuration},
-                   {"p99_hold_ns", "P99 HOLD", CellKind::kDuration},
-                   {"max_hold_ns", "MAX HOLD", CellKind::kDuration},
-                   {"taken", "TAKEN", CellKind::kCount},
-                   {"contended", "CONTENDED", CellKind::kCount, false, true},
-                   {"contended_percent", "WAITED", CellKind::kPercent},
-                   {"shared", "SHARED", CellKind::kCount, false, true},
-                   {"busy", "BUSY", CellKind::kCount, false, true},
-                   {"timeouts", "TIMEOUTS", CellKind::kCount, false, true},
-                   {"errors", "ERRORS", CellKind::kCount, false, true},
-                   {"owner_died", "OWNER DIED", CellKind::kCount, false, true},
-                   {"nesting", "NEST", CellKind::kCount},
-                   {"threads", "THREADS", CellKind::kCount},
-                   process_column(locks),
-                   address_column(locks, name_of),
-                   {"kind", "KIND", CellKind::kText},
-                   {"lock", "LOCK", CellKind::kText, true},
-                   {"holder", "HELD MEANWHILE BY", CellKind::kText, true}};
+  columns.declare(table);
+  for (const LockStats* lock : locks.by_wait())
+    if (has_holder(lock->kind) && choice.has(*lock))
+      table.add(columns.cells({recording, locks, name_of, *lock}), choice.index(*lock));
   const auto holders = std::make_shared<std::vector<MainHolder>>(main_holders(locks));
-  const auto time = [&](uint64_t ticks) { return Cell{ticks_to_ns(recording, ticks)}; };
-  for (const LockStats* lock : locks.by_wait()) {
-    if (!has_holder(lock->kind) || !choice.has(*lock)) continue;
-    const double share = lock->acquisitions == 0
-                             ? 0
-                             : 100 * static_cast<double>(lock->contended) / static_cast<double>(lock->acquisitions);
-    table.add({time(lock->wait.sum()),
-               number(lock->wait.count()),
-               average(recording, lock->wait),
-               lock_percentile(recording, lock->wait, 0.5),
-               lock_percentile(recording, lock->wait, 0.99),
-               lock_percentile(recording, lock->wait, 1),
-               number(lock->open_waits),
-               time(lock->hold.sum()),
-               average(recording, lock->hold),
-               lock_percentile(recording, lock->hold, 0.99),
-               lock_percentile(recording, lock->hold, 1),
-               number(lock->acquisitions),
-               number(lock->contended),
-               Cell{share},
-               number(lock->shared),
-               number(lock->busy),
-               number(lock->timeouts),
-               number(lock->errors),
-               number(lock->owner_died),
-               number(uint64_t{lock->deepest}),
-               number(uint64_t{lock->threads.size()}),
-               int64_t{recording.processes()[lock->process].process.pid},
-               static_cast<int64_t>(lock->address),
-               std::string(lock_kind_name(lock->kind)),
-               std::string(),
-               std::string()},
-              choice.index(*lock));
-  }
-  table.complete = [&locks, holders, name_of](TableRow& row) {
-    const LockStats& lock = locks.all()[row.source];
-    row.cells[row.cells.size() - 2] = name_of(lock);
-    row.cells.back() = holder_text(locks, lock, (*holders)[row.source], name_of);
+  table.complete = [&recording, &locks, holders, name_of, columns](TableRow& row) {
+    columns.complete(row, {recording, locks, name_of, locks.all()[row.source], &(*holders)[row.source]});
   };
   return table;
 }
 
 // Semaphores, barriers, threads that are joined, futexes: nobody holds them.
 Table others_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
+  Columns<LockItem> columns = {
+      kWait,
+      kWaits,
+      kAverageWait,
+      kMedianWait,
+      kP99Wait,
+      kLongestWait,
+      still_waiting(false),
+      {{"taken", "TAKEN", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.lock.acquisitions); }},
+      {{"given", "GIVEN", CellKind::kCount, false, true}, [](const LockItem& item) { return number(item.lock.given); }},
+      timeouts(true),
+      kThreads,
+      process_of(locks),
+      address_of(locks, name_of),
+      kKind,
+      name("lock", "WHAT")};
   Table table;
   table.key = "others";
   table.title = "What else was waited for";
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"avg_wait_ns", "AVG", CellKind::kDuration},
-                   {"p50_wait_ns", "P50", CellKind::kDuration},
-                   {"p99_wait_ns", "P99", CellKind::kDuration},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
-                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-                   {"taken", "TAKEN", CellKind::kCount, false, true},
-                   {"given", "GIVEN", CellKind::kCount, false, true},
-                   {"timeouts", "TIMEOUTS", CellKind::kCount},
-                   {"threads", "THREADS", CellKind::kCount},
-                   process_column(locks),
-                   address_column(locks, name_of),
-                   {"kind", "KIND", CellKind::kText},
-                   {"lock", "WHAT", CellKind::kText, true}};
-  for (const LockStats* lock : locks.by_wait()) {
-    if (has_holder(lock->kind) || lock->kind == LockKind::kCondition || !choice.has(*lock)) continue;
-    table.add({ticks_to_ns(recording, lock->wait.sum()), number(lock->wait.count()), average(recording, lock->wait),
-               lock_percentile(recording, lock->wait, 0.5), lock_percentile(recording, lock->wait, 0.99),
-               lock_percentile(recording, lock->wait, 1), number(lock->open_waits), number(lock->acquisitions),
-               number(lock->given), number(lock->timeouts), number(uint64_t{lock->threads.size()}),
-               int64_t{recording.processes()[lock->process].process.pid}, static_cast<int64_t>(lock->address),
-               std::string(lock_kind_name(lock->kind)), std::string()},
-              choice.index(*lock));
-  }
-  table.complete = [&locks, name_of](TableRow& row) { row.cells.back() = name_of(locks.all()[row.source]); };
+  columns.declare(table);
+  for (const LockStats* lock : locks.by_wait())
+    if (!has_holder(lock->kind) && lock->kind != LockKind::kCondition && choice.has(*lock))
+      table.add(columns.cells({recording, locks, name_of, *lock}), choice.index(*lock));
+  table.complete = [&recording, &locks, name_of, columns](TableRow& row) {
+    columns.complete(row, {recording, locks, name_of, locks.all()[row.source]});
+  };
   return table;
 }
 
 Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
                        const LockNames& name_of) {
+  Columns<LockItem> columns = {
+      kWait,
+      kWaits,
+      kP99Wait,
+      kLongestWait,
+      still_waiting(true),
+      timeouts(true),
+      {{"spurious", "SPURIOUS", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.condition->spurious); }},
+      {{"signals", "SIGNALS", CellKind::kCount}, [](const LockItem& item) { return number(item.condition->signals); }},
+      {{"broadcasts", "BROADCASTS", CellKind::kCount},
+       [](const LockItem& item) { return number(item.condition->broadcasts); }},
+      {{"unheard", "UNHEARD", CellKind::kCount}, [](const LockItem& item) { return number(item.condition->unheard); }},
+      {{"herds", "HERDS", CellKind::kCount, false, true},
+       [](const LockItem& item) { return number(item.condition->herds); }},
+      process_of(locks),
+      address_of(locks, name_of),
+      {{"mutex", "MUTEX", CellKind::kText, true}, mutex_name, Fill::kWhenShown},
+      name("condition", "CONDITION")};
   Table table;
   table.key = "conditions";
   table.title =
       "Condition variables (time until signalled and locked again; if others held the mutex meanwhile, that is a wait "
       "for the mutex)";
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"p99_wait_ns", "P99", CellKind::kDuration},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
-                   {"still_waiting", "STILL WAITING", CellKind::kCount},
-                   {"timeouts", "TIMEOUTS", CellKind::kCount},
-                   {"spurious", "SPURIOUS", CellKind::kCount, false, true},
-                   {"signals", "SIGNALS", CellKind::kCount},
-                   {"broadcasts", "BROADCASTS", CellKind::kCount},
-                   {"unheard", "UNHEARD", CellKind::kCount},
-                   {"herds", "HERDS", CellKind::kCount, false, true},
-                   process_column(locks),
-                   address_column(locks, name_of),
-                   {"mutex", "MUTEX", CellKind::kText, true},
-                   {"condition", "CONDITION", CellKind::kText, true}};
+  columns.declare(table);
   const std::vector<ConditionStats>& all = locks.conditions();
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    const ConditionStats& condition = all[i];
-    const LockStats& lock = locks.all()[condition.index];
-    if (!choice.has(lock) || !lock.seen) continue;
-    table.add(
-        {ticks_to_ns(recording, lock.wait.sum()), number(lock.wait.count()),
-         lock_percentile(recording, lock.wait, 0.99), lock_percentile(recording, lock.wait, 1), number(lock.open_waits),
-         number(lock.timeouts), number(condition.spurious), number(condition.signals), number(condition.broadcasts),
-         number(condition.unheard), number(condition.herds), int64_t{recording.processes()[lock.process].process.pid},
-         static_cast<int64_t>(lock.address), std::string(), std::string()},
-        i);
-  }
+  const auto item = [&recording, &locks, &all, name_of](uint32_t i) {
+    return LockItem{recording, locks, name_of, locks.all()[all[i].index], nullptr, &all[i]};
+  };
+  for (uint32_t i = 0; i < all.size(); ++i)
+    if (const LockStats& lock = locks.all()[all[i].index]; choice.has(lock) && lock.seen)
+      table.add(columns.cells(item(i)), i);
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
     return locks.all()[all[a.source].index].wait.sum() > locks.all()[all[b.source].index].wait.sum();
   });
-  table.complete = [&locks, name_of](TableRow& row) {
-    const ConditionStats& condition = locks.conditions()[row.source];
-    row.cells[row.cells.size() - 2] = condition.lock == kNoIndex ? std::string() : name_of(locks.all()[condition.lock]);
-    row.cells.back() = name_of(locks.all()[condition.index]);
-  };
+  table.complete = [item, columns](TableRow& row) { columns.complete(row, item(row.source)); };
   return table;
 }
 
