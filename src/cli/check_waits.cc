@@ -27,9 +27,9 @@ Verdict none_allowed(const char* limit, uint64_t found) {
 
 void add_wait_limit_options(OptionParser& parser, WaitLimits& limits) {
   parser.flag("--no-inversions", limits.no_inversions,
-              "no locks that threads take in contradicting orders, so that they can deadlock");
+              "no lock order inversions: locks taken in conflicting orders, which can deadlock");
   parser.flag("--no-deadlock", limits.no_deadlock,
-              "no threads that wait for each other at the end, or for a lock that nobody will give back");
+              "no threads left waiting for each other at the end, or for a lock that will never be released");
 }
 
 std::vector<Verdict> judge_waits(const WaitLimits& limits, const WaitAnalyses* waits) {

@@ -43,7 +43,7 @@ std::string what_filters_did(const RecordingTimes& times, const CollectorTotals&
   if (totals.events_left_out != 0)
     parts.push_back(plural_text(static_cast<int64_t>(totals.events_left_out), "event") + " of other times");
   if (totals.calls_left_out != 0) parts.push_back(plural_text(static_cast<int64_t>(totals.calls_left_out), "call"));
-  std::string text = parts.empty() ? fmt::format("{} left nothing out", times.filter)
+  std::string text = parts.empty() ? fmt::format("{} filtered out no calls", times.filter)
                                    : fmt::format("{} left out {}", times.filter, fmt::join(parts, " and "));
   if (!times.unmet.empty())
     text += fmt::format("; no function that was called is meant by {}", fmt::join(times.unmet, ", "));
@@ -52,7 +52,7 @@ std::string what_filters_did(const RecordingTimes& times, const CollectorTotals&
 
 std::string what_threads_did(const RecordingTimes& times, const CollectorTotals& totals) {
   std::string text = totals.others_left_out == 0
-                         ? fmt::format("{} left nothing out", times.threads)
+                         ? fmt::format("{} filtered out no events", times.threads)
                          : fmt::format("{} left out {} of other threads", times.threads,
                                        plural_text(static_cast<int64_t>(totals.others_left_out), "event"));
   if (totals.late_threads != 0) text += "; " + late_threads_text(totals.late_threads);

@@ -20,16 +20,15 @@ uint64_t ticks(uint64_t ns, const Recording& recording) {
 
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid) {
   parser.text("--family", options.family, "FAMILY",
-              "of which blocks: heap (default), maps (mmap and its kin), maps:file, maps:anonymous, pool:NAME");
-  parser.value("--size", options.size, "MIN..MAX", "only allocations of so many bytes: 64, 64.., ..4k, 1k..1M",
+              "the kind of block: heap (default), maps (mmap and similar), maps:file, maps:anonymous, pool:NAME");
+  parser.value("--size", options.size, "MIN..MAX", "only allocations of this size in bytes: 64, 64.., ..4k, 1k..1M",
                parse_sizes);
   parser.value("--lifetime", options.lifetime, "MIN..MAX",
-               "only blocks that lived so long: 1ms.., ..10us; those never freed live for ever", parse_lifetimes);
+               "only blocks with this lifetime: 1ms.., ..10us; blocks never freed live for ever", parse_lifetimes);
   parser.values("--stack", options.stacks, "PATTERN",
-                "only allocations with such a function in their stack, as of -F; may be repeated",
+                "only allocations with a matching function in their stack, as for -F; may be repeated",
                 parse_pattern<FunctionPattern>);
-  if (has_pid)
-    add_process_option(parser, "--pid", options.pid, "only allocations of the processes that had this number");
+  if (has_pid) add_process_option(parser, "--pid", options.pid, "only allocations of processes with this id");
 }
 
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
@@ -67,10 +66,11 @@ std::vector<std::string> choice_notes(const AllocFilterOptions& options, const R
 }
 
 void add_suppression_options(OptionParser& parser, SuppressionOptions& options) {
-  parser.text("--suppressions", options.file, "FILE",
-              "leaks that are no news, as of LeakSanitizer: lines leak:PATTERN, of a function, source file or module");
+  parser.text(
+      "--suppressions", options.file, "FILE",
+      "known leaks to hide, in LeakSanitizer syntax: lines leak:PATTERN, matching a function, source file or module");
   parser.flag("--no-suppressions", options.none,
-              "also leaks that are no news, as what the C and C++ libraries never free");
+              "show known leaks too, such as memory the C and C++ libraries never free");
 }
 
 Result<Suppressions> read_suppressions(const SuppressionOptions& options) {

@@ -47,15 +47,17 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
   parser.values("-N,--no-function", options.not_functions, "PATTERN",
                 "no calls of functions of this name, whatever -F says; may be repeated",
                 parse_pattern<FunctionPattern>);
-  parser.values("--hide", options.hidden, "PATTERN", "no calls of such a function, nor what they call; may be repeated",
+  parser.values("--hide", options.hidden, "PATTERN",
+                "hide calls of such a function and everything they call; may be repeated",
                 parse_pattern<FunctionPattern>);
-  parser.values("--caller", options.callers, "PATTERN", "only calls inside a call of such a function, it included",
+  parser.values("--caller", options.callers, "PATTERN", "only calls of such a function and everything they call",
                 parse_pattern<FunctionPattern>);
   parser.values("--paths-to", options.targets, "PATTERN",
-                "only calls of such a function and those that lead to one, not what it calls; may be repeated",
+                "only calls of such a function and the calls that lead to it, not what it calls; may be repeated",
                 parse_pattern<FunctionPattern>);
-  parser.number("--depth", options.depth, "N", "at most N calls deep, of those that are kept", 1);
-  parser.value("--min-time", options.min_time, "TIME", "no calls shorter than this, as 10us", parse_min_time);
+  parser.number("--depth", options.depth, "N", "at most N levels of calls, counting only those that are kept", 1);
+  parser.value("--min-time", options.min_time, "TIME", "only calls that take at least TIME, such as 10us",
+               parse_min_time);
   parser.values("--module", options.modules, "PATTERN", "only calls of functions in such a file, as 'libshop*'",
                 parse_pattern<PathPattern>);
   parser.values("--source", options.sources, "PATTERN", "only calls of functions of such a source file, as 'shop/*.c'",

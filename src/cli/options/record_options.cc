@@ -57,16 +57,16 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
   parser.flag("--libcalls", options.libcalls,
-              "record calls from one library or program into another, too, however it was built");
+              "also record calls between libraries and programs, however they were built");
   parser.values(
       "-A,--args", options.arguments, "SPEC",
-      "record what FUNCTION is called with, and enter it if no compiler has prepared it: FUNCTION, a name or a "
-      "glob, for all that debug information tells of; or FUNCTION@arg1/s,arg2/x,fparg1; may be repeated",
+      "record FUNCTION's arguments, patching it if it was not compiled for tracing: FUNCTION, a name or glob, for all "
+      "arguments described by debug information; or FUNCTION@arg1/s,arg2/x,fparg1; may be repeated",
       parse_typed_spec);
-  parser.values("-R,--retval", options.results, "SPEC",
-                "record what FUNCTION gives back: FUNCTION or FUNCTION@retval/x", parse_typed_spec);
+  parser.values("-R,--retval", options.results, "SPEC", "record FUNCTION's return value: FUNCTION or FUNCTION@retval/x",
+                parse_typed_spec);
   parser.flag("--auto-args", options.auto_arguments,
-              "record arguments and results of all recorded functions that debug information tells of");
+              "record arguments and return values of all recorded functions described by debug information");
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all points of penna/point.h, and no probes of other headers");
@@ -78,55 +78,50 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   add_filter_options(parser, options.filter, FilterUse::kRecording);
   add_thread_options(parser, options.threads);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
-                "when events come faster than they can be written: block the program, or drop events and count them");
+                "when the event buffer is full: block the program, or drop events and count them");
   std::optional<uint32_t> pool;
   parser.value("--pool,--mem-limit", pool, "SIZE",
-               "memory for events on their way in each process, in MiB or with a unit: 64, 1G; default 64",
-               parse_pool_mib);
+               "event buffer of each process, in MiB or with a unit: 64, 1G; default 64", parse_pool_mib);
   parser.number("--keep", options.keep_mib, "MIB",
                 "with -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64", 1, 65536);
-  parser.value(
-      "--max-overhead", options.max_overhead, "PERCENT",
-      "of the program's time that recording calls may cost, such as 10%: functions that are called too often are "
-      "not recorded any more, and named",
-      parse_percent);
+  parser.value("--max-overhead", options.max_overhead, "PERCENT",
+               "how much of the program's time recording calls may cost, such as 10%: functions called too often are "
+               "dropped from the recording and listed",
+               parse_percent);
   std::optional<uint64_t> sample_bytes, min_wait, holds;
   parser.value("--sample-bytes", sample_bytes, "BYTES",
-               "record only a sample of the allocations, one in so many bytes (512k, 4m), drawn at random: reports "
-               "then show estimates of the totals; cheap enough to leave on",
+               "record a random sample of allocations, one per BYTES on average (512k, 4m); reports estimate the "
+               "totals; cheap enough to leave on",
                parse_sample_bytes);
-  parser.flag("--free-stacks", options.free_stacks, "record from where blocks are freed, too");
+  parser.flag("--free-stacks", options.free_stacks, "also record the stacks of frees");
   bool point_stacks = false;
   parser.flag("--point-stacks", point_stacks,
-              "record from where points are passed, too; of some of them alone: -T PROVIDER:NAME@stack");
-  parser.value("--min-wait", min_wait, "TIME",
-               "waits for locks that are shorter, as 10us, count as acquisitions without waiting",
+              "also record the stacks of points; for some points only: -T PROVIDER:NAME@stack");
+  parser.value("--min-wait", min_wait, "TIME", "count lock waits shorter than TIME, such as 10us, as uncontended",
                ParseShortTime{"--min-wait"});
-  parser.value("--holds", holds, "TIME", "locks that are held so long, as 1ms, say from where they are given back, too",
+  parser.value("--holds", holds, "TIME", "also record the release stack of locks held for TIME or longer, such as 1ms",
                ParseShortTime{"--holds"});
-  parser.number(
-      "--sample-locks", options.lock_sample, "N",
-      "of locks that are free when they are taken, record one acquisition in N, drawn at random: reports then "
-      "show estimates of their number; waits are all recorded",
-      1, 1'000'000);
-  parser.values(
-      "--lock-functions", options.lock_functions, "SPEC",
-      "record the program's own lock, too, the object that the first argument of these functions points to: "
-      "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, if that gives true when it got the "
-      "lock, or try0=, if it then gives 0; may be repeated",
-      parse_own_lock);
+  parser.number("--sample-locks", options.lock_sample, "N",
+                "record 1 in N uncontended acquisitions, chosen at random; reports estimate their number; waits are "
+                "always recorded",
+                1, 1'000'000);
+  parser.values("--lock-functions", options.lock_functions, "SPEC",
+                "also record the program's own lock type, an object passed by pointer as the first argument: "
+                "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, where TRYLOCK returns true on "
+                "success, or try0=TRYLOCK, where it returns 0; may be repeated",
+                parse_own_lock);
   parser.number(
       "--stack-depth", options.stack_depth, "N",
-      "frames that are kept of each stack at least, the innermost: of a deeper one up to twice as many; default 256", 1,
+      "minimum number of innermost frames kept per stack; deeper stacks keep up to twice as many; default 256", 1,
       PENNA_MAX_STACK_DEPTH);
   bool live = false, tree = false, all = false;
-  parser.flag("--live", live,
-              "show what happens while it happens, or what filters keep of it, on standard output, as penna replay "
-              "--merge would");
-  parser.flag("--tree", tree, "with --live: only the calls, as a tree of names, as penna replay --tree would");
+  parser.flag(
+      "--live", live,
+      "print events as they happen, after filtering, on standard output, in the format of penna replay --merge");
+  parser.flag("--tree", tree, "with --live: only calls, as a tree of names, in the format of penna replay --tree");
   parser.flag("--all", all, "with --live --tree: a line for every call");
   add_color_option(parser, options.color);
-  parser.flag("-q,--quiet", options.quiet, "print nothing of our own but errors");
+  parser.flag("-q,--quiet", options.quiet, "print only errors");
   parser.command(options.command);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;

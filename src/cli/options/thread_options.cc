@@ -69,10 +69,11 @@ std::vector<std::string> choose_all(const Recording& recording, const std::vecto
 }  // namespace
 
 void add_thread_options(OptionParser& parser, ThreadChoice& options, const char* tid) {
-  parser.values(tid, options.tids, "TID", "only what the thread with this number did; may be repeated", parse_tid);
-  parser.values("--thread", options.names, "NAME|TID",
-                "only what threads of this name did: a glob, as 'worker*', or /expression/; may be repeated",
-                parse_thread_name);
+  parser.values(tid, options.tids, "TID", "only events of the thread with this id; may be repeated", parse_tid);
+  parser.values(
+      "--thread", options.names, "NAME|TID",
+      "only events of threads with this name: a glob such as 'worker*', or /regular expression/; may be repeated",
+      parse_thread_name);
 }
 
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options) {

@@ -220,10 +220,9 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   parser.value("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB",
                ParseByteSize{"--max-leak"});
   parser.number("--max-leak-blocks", options.max_leak_blocks, "N", "never freed, in blocks");
-  parser.value("--max-peak", options.max_peak, "BYTES", "the most that was live at one time, of each process",
-               ParseByteSize{"--max-peak"});
+  parser.value("--max-peak", options.max_peak, "BYTES", "peak of live bytes, per process", ParseByteSize{"--max-peak"});
   parser.value("--max-alloc-rate", options.max_alloc_rate, "BYTES",
-               "allocated in a second, on the average of its life, by each process: 10MB, 512k/s", parse_rate);
+               "average allocation rate over the life of each process, per second: 10MB, 512k/s", parse_rate);
   parser.values("--max-allocs", options.max_allocs, "PATTERN=N",
                 "allocations inside functions of this name, by stack or by recorded calls: 'parse*=0'; may be repeated",
                 parse_call_limit);
@@ -231,7 +230,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
                ParseDuration{"--max-wait"});
   parser.value("--max-wait-p99", options.max_wait_p99, "DURATION", "the 99th percentile of the waits for any lock",
                ParseDuration{"--max-wait-p99"});
-  parser.value("--max-hold", options.max_hold, "DURATION", "the longest time that a thread held a lock",
+  parser.value("--max-hold", options.max_hold, "DURATION", "the longest time a thread held a lock",
                ParseDuration{"--max-hold"});
   parser.values(
       "--no-lock-in", options.no_lock_in, "PATTERN",

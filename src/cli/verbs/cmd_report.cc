@@ -198,13 +198,13 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "(who freed); of waits stack (default: who waited and who held it), function (that waited), holder "
                 "(the function that held it, or woke), lock, thread, process");
   add_alloc_filter_options(parser, options.allocations, true);
-  parser.flag("--net", options.net,
-              "calls, tree: times without what recording took, by the number of events inside (docs: calls)");
-  parser.flag("--unmatched", options.unmatched,
-              "alloc: frees of what was not recorded or had been freed before, by the stack that freed");
+  parser.flag(
+      "--net", options.net,
+      "calls, tree: subtract the cost of recording from times, by the number of events inside each call (docs: calls)");
+  parser.flag("--unmatched", options.unmatched, "alloc: frees of unknown blocks and double frees, by stack");
   parser.number("--within", options.within, "N",
-                "temp, alloc: a block is temporary when its thread frees it before it allocates N more; default 1", 1,
-                AllocationOptions::kMostWithin);
+                "temp, alloc: a block is temporary if its thread frees it before making N more allocations; default 1",
+                1, AllocationOptions::kMostWithin);
   add_suppression_options(parser, options.suppressions);
   add_weight_option(parser, options.weight, "flame");
   parser.value("--lock", options.lock, "NAME", "locks, waits, holds: only locks of this name; may be a glob",
@@ -215,8 +215,8 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                ParseDuration{"--min-hold"});
   parser.flag("--ascii", options.ascii, "heap, locks, flame: draw with ASCII characters only");
   parser.text("--span", options.path.span, "NAME",
-              "chains: the critical path of the slowest span of this name, as with --thread that of this thread: what "
-              "it and those that it waited for ran");
+              "chains: show the critical path of the slowest span with this name (with --thread, of that thread): what "
+              "it ran, and what the threads it waited for ran");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   PENNA_TRY(take_words(words, options));
