@@ -121,6 +121,8 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
     case LockDeed::kNone: return false;
     case LockDeed::kTaken:
       out.kind = LineKind::kLock;
+      // A short wait (record --min-wait) ends like an acquisition that found the lock free.
+      if (request_ && request_->lock == out.lock && lock_kind(request_->sync) == lock_kind(out.sync)) request_.reset();
       if (is_held(read.sync)) take(out.lock, event.time);
       break;
     case LockDeed::kBusy: out.kind = LineKind::kLockBusy; break;

@@ -257,6 +257,23 @@ TEST(Timeline, NoCallIsTakenForASpan) {
   EXPECT_THAT(lines_of(recording, 0), ElementsAre("0() 1..2 1"));
 }
 
+// A wait shorter than --min-wait ends as a plain acquisition: it is not open when the thread ends. Another lock taken
+// meanwhile, in a signal handler, ends no wait.
+TEST(Timeline, AShortWaitEndsAsAPlainAcquisition) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  auto& t = build.thread(process, 1);
+  const auto of = [](penna_sync sync, uint64_t address) { return ThreadBuilder::of_sync(sync, address); };
+  t.lock_request(of(PENNA_SYNC_MUTEX, 0x70), 1, 5, 1002);
+  t.lock_at(of(PENNA_SYNC_MUTEX, 0x70), 2, 5);
+  t.unlock_at(of(PENNA_SYNC_MUTEX, 0x70), 3, 8);
+  t.lock_request(of(PENNA_SYNC_WRITE, 0x80), 4, 5, 1002);
+  t.lock_at(of(PENNA_SYNC_MUTEX, 0x90), 5, 5);
+  Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0), ElementsAre("request 70 by 1002", "lock 70", "unlock 70 held 1",
+                                                  "request 80 by 1002", "lock 90", HasSubstr("still waits 80 sync")));
+}
+
 // Waits of every kind, inside the call that made them; one that never ended comes last, up to the end of its process.
 TEST(Timeline, WaitsOfEveryKind) {
   RecordingBuilder build;
