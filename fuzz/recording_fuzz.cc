@@ -51,7 +51,7 @@ void seal_blocks(std::vector<uint8_t>& file) {
     }
     std::memcpy(&block.head, file.data() + at + sizeof block.header, block.header.head_bytes);
     block.header.payload_sum = payload_sum({file.data() + at + block.frame_bytes(), block.header.stored_bytes});
-    block.header.head_sum = head_sum(block.header, block.head);
+    block.header.head_sum = head_sum(block.header, {file.data() + at + sizeof block.header, block.header.head_bytes});
     std::memcpy(file.data() + at, &block.header, sizeof block.header);
     at += block.frame_bytes() + block.header.stored_bytes;
   }

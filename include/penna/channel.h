@@ -35,7 +35,7 @@
 
 #include "penna/event.h"
 
-enum { PENNA_ABI_VERSION = 13 };
+enum { PENNA_ABI_VERSION = 14 };
 #define PENNA_CHANNEL_MAGIC UINT64_C(0x316e6e6168436e50) /* "PnChann1" */
 
 enum {
@@ -95,7 +95,8 @@ enum penna_stack_end {
   PENNA_STACK_BAD_MEMORY = 3 /* a frame outside the thread's stack */
 };
 
-/* Why an event was lost, other than for lack of a free chunk. */
+/* Why an event was lost, where it was not for want of a chunk. */
+enum { PENNA_LOSS_SLOTS = 8 };
 enum penna_loss {
   PENNA_LOSS_PAIRS = 0, /* a call: no trampoline was left for its pair of caller and function */
   PENNA_LOSS_SHAPE = 1, /* a call: the code around the hook does not reveal where the function's return address is */
@@ -106,30 +107,31 @@ enum penna_loss {
   PENNA_LOSS_COUNT = 5
 };
 
-/* Counters that only the target writes. All relaxed: they are sums and order nothing. */
+/* Counters that the target adds to, and nobody else. All relaxed: they are sums, and order nothing.
+ *
+ *   0    +--------------------------------------------+
+ *        | lost[8]: a slot for each class             |
+ *   64   +--------------------------------------------+
+ *        | lost_for[8]: a slot for each cause         |
+ *   128  +--------------------------------------------+
+ *        | blocked_ticks, threads, stacks_truncated   |
+ *   176  +--------------------------------------------+
+ *        | stack_tree_full, ...; new ones come last   |
+ *   280  +--------------------------------------------+  */
 struct penna_counters {
-  uint64_t
-      lost[PENNA_CLASS_COUNT];  /* events that were not recorded; lost_for has the reasons other than lack of a chunk */
-  uint64_t blocked_ticks;       /* time that threads waited for room */
-  uint64_t threads;             /* thread serials given so far */
-  uint64_t stacks_truncated[4]; /* stack walks by how they ended: penna_stack_end */
-  uint64_t stack_tree_full;     /* stacks that could not be stored: their records have stack 0 */
-  uint64_t sites_armed;         /* points patched */
-  uint64_t sites_refused;       /* points that could not be patched */
-  uint64_t modules_unknown;     /* code addresses outside every known module */
-  uint64_t in_handler;          /* events lost because they interrupted the agent itself */
-  uint64_t functions_patched;   /* places patched to reach the call hooks */
-  uint64_t functions_refused;   /* places that could not be written, or held unexpected bytes */
-  uint64_t values_lost;         /* VALUES records that found no room */
-  uint64_t
-      clock_forbidden; /* 1: the process denied itself the clock (strict seccomp, PR_SET_TSC); recording has ended */
-  uint64_t calls_forbidden; /* 1: its seccomp filters deny system calls that recording needs; recording has ended */
-  uint64_t unfollowed;      /* programs and processes not followed: its seccomp filters would have killed them */
-  uint64_t lost_for[PENNA_LOSS_COUNT]; /* of `lost`, by penna_loss */
-  uint64_t allocators_refused; /* allocator functions that could not be hooked, except those that the recorder names */
-  uint64_t ended_at_once;      /* calls that freed many blocks without naming them (mi_heap_destroy) */
+  uint64_t lost[PENNA_CLASS_SLOTS];    /* events that could not be recorded: for want of a chunk, but for those below */
+  uint64_t lost_for[PENNA_LOSS_SLOTS]; /* of `lost`, by penna_loss */
+  uint64_t blocked_ticks;              /* time that threads waited for room */
+  uint64_t threads;                    /* thread serials given so far */
+  uint64_t stacks_truncated[4];        /* walks that ended so, by penna_stack_end */
+/* One for each PENNA_HEALTH_TARGET of health.inc, which tells what they count. */
+#define PENNA_HEALTH_TARGET(rank, field, ...) uint64_t field;
+#include "penna/health.inc"
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 224, "penna_counters is 224 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_counters) == 280, "penna_counters is 280 bytes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_counters, lost_for) == 64, "penna_counters.lost_for");
+PENNA_STATIC_ASSERT(offsetof(struct penna_counters, stack_tree_full) == 176, "penna_counters.stack_tree_full");
+PENNA_STATIC_ASSERT(offsetof(struct penna_counters, blocked_ticks) == 128, "penna_counters.blocked_ticks");
 
 /* A request of the recorder to a running process, and the answer. The recorder fills it, makes a thread of the process
  * run the code at penna_channel.control_entry, and reads the answer; one request at a time.
@@ -213,8 +215,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_ch
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, freed_generation) == 192, "penna_channel.freed_generation");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, backlog) == 256, "penna_channel.backlog");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, counters) == 320, "penna_channel.counters");
-PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 576, "penna_channel.control");
-PENNA_STATIC_ASSERT(offsetof(struct penna_channel, fork_ticks) == 832, "penna_channel.fork_ticks");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 640, "penna_channel.control");
+PENNA_STATIC_ASSERT(offsetof(struct penna_channel, fork_ticks) == 896, "penna_channel.fork_ticks");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
 /* What a process starts, told when it does: from PENNA_STARTS_AT of the first page. The target takes place `written` if

@@ -60,15 +60,18 @@ enum penna_kind {
   PENNA_KIND_COUNT
 };
 
-/* The four kinds of event, as on command lines and in masks. */
+/* The kinds of event of command lines and masks: classes.inc lists them. Whatever is counted by class has
+ * PENNA_CLASS_SLOTS places, in memory and on disk, so that a new class moves no field: those without a class are 0. */
 enum penna_event_class {
-  PENNA_CALLS = 0,
-  PENNA_ALLOC = 1,
-  PENNA_LOCKS = 2,
-  PENNA_POINTS = 3,
-  PENNA_CLASS_COUNT = 4,
+#define PENNA_EVENT_CLASS(number, name, ...) PENNA_##name = number,
+#include "penna/classes.inc"
+#undef PENNA_EVENT_CLASS
+  PENNA_CLASS_COUNT,
+  PENNA_CLASS_SLOTS = 8,
   PENNA_NO_CLASS = PENNA_CLASS_COUNT /* of records that are not events: modules, names, losses, ... */
 };
+
+PENNA_STATIC_ASSERT((int)PENNA_CLASS_COUNT <= (int)PENNA_CLASS_SLOTS, "each class has a slot");
 
 /* ---- Payloads (after the 8-byte header) -------------------------------------------------------------------------- */
 
@@ -318,10 +321,14 @@ struct penna_thread_named {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_thread_named) == 24, "penna_thread_named is 24 bytes");
 
+/*   0         4               32
+ *   +---------+-----+---------+
+ *   | calls   | ... | slot 7  |   streams, and recordings of format 1 and 2, end behind the fourth
+ *   +---------+-----+---------+  */
 struct penna_lost {
-  uint32_t count[PENNA_CLASS_COUNT]; /* events of each class since the thread's last record */
+  uint32_t count[PENNA_CLASS_SLOTS]; /* events of each class since the thread's last record */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_lost) == 16, "penna_lost is 16 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_lost) == 32, "penna_lost is 32 bytes");
 
 struct penna_blocked {
   uint64_t ticks;

@@ -15,6 +15,7 @@
 #include "cli/find_program.h"
 #include "model/calls/slowdown.h"
 #include "model/events/summary.h"
+#include "model/verdict/health_counters.h"
 #include "model/verdict/losses.h"
 #include "penna/detail/preload.h"
 #include "report/info.h"
@@ -128,14 +129,12 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                     plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));
   const auto told = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
                                   [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });
-  const uint64_t forked = totals.unfollowed - std::min<uint64_t>(totals.unfollowed, static_cast<uint64_t>(told));
+  const uint64_t forked =
+      totals.target.unfollowed - std::min<uint64_t>(totals.target.unfollowed, static_cast<uint64_t>(told));
   if (forked != 0)
     say(fmt::format("{} not recorded: an inherited filter of system calls (seccomp) forbids what recording needs",
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
-  if (totals.ended_at_once != 0)
-    say(fmt::format(
-        "{} at once that nobody tells of (mi_heap_destroy, arenas of jemalloc): they seem never freed",
-        plural_text(static_cast<int64_t>(totals.ended_at_once), "call has ended blocks", "calls have ended blocks")));
+  for (const std::string& sentence : closing_sentences(totals.target)) say(sentence);
   for (const std::string& limit : totals.limits) say(limit);
   if (!unrecorded.empty()) say(unrecorded);
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);

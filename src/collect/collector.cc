@@ -341,8 +341,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   totals_.threads_blocked_ticks = add_counts(totals_.threads_blocked_ticks, drain.blocked_ticks());
   totals_.left_behind += drain.left_behind();
   totals_.left_off += drain.left_off();
-  totals_.ended_at_once = add_counts(totals_.ended_at_once, drain.ended_at_once());
-  totals_.unfollowed = add_counts(totals_.unfollowed, drain.unfollowed());
+  add_counters(totals_.target, drain.end().counters);
   if (const ChunkFilter* filter = drain.filter()) {
     if (left_open_.size() >= kMostLeft) left_open_.clear();
     left_open_.erase(drain.pid());

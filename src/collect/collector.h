@@ -39,7 +39,7 @@ struct CollectorTotals {
   uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
   bool finished = false;                             // by -T FUNC@finish
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
-  uint64_t unfollowed = 0;  // programs and processes whose inherited filters would have ended them
+  penna_counters target{};                           // add_counters() of all
   std::vector<UnrecordedProgram>
       unrecorded;                   // of the programs that recorded ones have started, and of their forked children
   uint64_t unrecorded_untold = 0;   // and those of which no more is known
@@ -47,7 +47,6 @@ struct CollectorTotals {
   std::vector<std::string> limits;  // of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
-  uint64_t ended_at_once = 0;                             // calls that ended blocks of which nobody tells
   uint32_t costliest_pid = 0;
   ProcessEnd costliest;  // of the processes, that of whose time recording took most
 };

@@ -372,7 +372,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   penna_counters counters = channel_.counters();
   Health& process_health = sink_->health(0);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) process_health.lost[i] = lost_[i] = counters.lost[i];
-  std::copy(std::begin(counters.lost_for), std::end(counters.lost_for), lost_for_.begin());
+  std::copy_n(std::begin(counters.lost_for), lost_for_.size(), lost_for_.begin());
   process_health.blocked_ticks = counters.blocked_ticks;
   if (flight_ != nullptr)
     flight_->ended(writer, sink_);

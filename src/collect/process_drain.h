@@ -96,8 +96,6 @@ class ProcessDrain {
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t record_cost_ticks() const { return channel_.record_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
-  uint64_t ended_at_once() const { return channel_.counters().ended_at_once; }
-  uint64_t unfollowed() const { return channel_.counters().unfollowed; }
   bool left_off() const { return channel_.counters().clock_forbidden != 0 || channel_.counters().calls_forbidden != 0; }
 
  private:

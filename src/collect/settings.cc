@@ -49,7 +49,7 @@ Result<uint32_t> classes_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto* found = std::find(std::begin(kClassNames), std::end(kClassNames), name);
     if (found == std::end(kClassNames))
-      return Error{fmt::format("there is no kind '{}' to record: choose from calls, alloc, locks, points", name)};
+      return Error{fmt::format("there is no kind '{}' to record: choose from {}", name, fmt::join(kClassNames, ", "))};
     classes |= 1u << (found - std::begin(kClassNames));
   }
   return classes;

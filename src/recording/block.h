@@ -27,7 +27,12 @@ struct BlockRef {
 };
 
 uint64_t payload_sum(std::span<const uint8_t> stored);
-uint64_t head_sum(const layout::BlockHeader& header, const layout::ChunkHead& head);
+// `head`: the head_bytes behind the header, as they are in the file.
+uint64_t head_sum(const layout::BlockHeader& header, std::span<const uint8_t> head);
+
+// As this version has them, of what versions 1 and 2 have.
+layout::ChunkHead widened(const layout::ChunkHeadOfFour& head);
+layout::InPlace widened(const layout::InPlaceOfFour& in_place);
 
 // Sizes, codec and type agree with each other and with the limits.
 bool within_limits(const layout::BlockHeader& header);

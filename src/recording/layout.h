@@ -26,7 +26,10 @@
 
 namespace penna::layout {
 
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
+// Until then, what is counted by class had four places in ChunkHead, InPlace and penna_counters.
+inline constexpr uint32_t kLastVersionOfFourClasses = 2;
+inline constexpr uint32_t kFourClasses = 4;
 // The oldest version that is read. A reader is kept when the version grows, and so are its goldens (tests/golden).
 inline constexpr uint32_t kOldestVersion = 1;
 
@@ -64,17 +67,34 @@ static_assert(offsetof(FileHeader, created) == 16 && offsetof(FileHeader, identi
 static_assert(offsetof(FileHeader, reserved) == 40 && offsetof(FileHeader, checksum) == 120);
 
 //   128 +----------------------+
-//       | lost[4]              |  events of each class that could not be written to this file
-//   160 | lost_blocks          |
-//   168 | lost_bytes           |  of raw payload
-//   176 | index_at             |  offset of the first index block; 0 = there is none
-//   184 | end                  |  size of the finished file; 0 before
-//   192 | finished | error     |  1 = cleanly; errno of the first write that failed, 0 = none
-//   200 | reserved             |
+//       | lost[8]              |  events of each class that could not be written to this file
+//   192 | lost_blocks          |
+//   200 | lost_bytes           |  of raw payload
+//   208 | index_at             |  offset of the first index block; 0 = there is none
+//   216 | end                  |  size of the finished file; 0 before
+//   224 | finished | error     |  1 = cleanly; errno of the first write that failed, 0 = none
+//   232 | reserved             |
 //   248 | checksum             |  XXH3-64 of bytes 128..247
 //   256 +----------------------+
 struct InPlace {
-  uint64_t lost[PENNA_CLASS_COUNT];
+  uint64_t lost[PENNA_CLASS_SLOTS];
+  uint64_t lost_blocks;
+  uint64_t lost_bytes;
+  uint64_t index_at;
+  uint64_t end;
+  uint32_t finished;
+  uint32_t error;
+  uint8_t reserved[16];
+  uint64_t checksum;
+};
+static_assert(sizeof(InPlace) == 128 && offsetof(InPlace, lost_blocks) == 64 && offsetof(InPlace, lost_bytes) == 72);
+static_assert(offsetof(InPlace, index_at) == 80 && offsetof(InPlace, end) == 88 && offsetof(InPlace, finished) == 96);
+static_assert(offsetof(InPlace, error) == 100 && offsetof(InPlace, reserved) == 104 &&
+              offsetof(InPlace, checksum) == 120);
+
+// Of versions 1 and 2.
+struct InPlaceOfFour {
+  uint64_t lost[kFourClasses];
   uint64_t lost_blocks;
   uint64_t lost_bytes;
   uint64_t index_at;
@@ -84,10 +104,8 @@ struct InPlace {
   uint8_t reserved[48];
   uint64_t checksum;
 };
-static_assert(sizeof(InPlace) == 128 && offsetof(InPlace, lost_blocks) == 32 && offsetof(InPlace, lost_bytes) == 40);
-static_assert(offsetof(InPlace, index_at) == 48 && offsetof(InPlace, end) == 56 && offsetof(InPlace, finished) == 64);
-static_assert(offsetof(InPlace, error) == 68 && offsetof(InPlace, reserved) == 72 &&
-              offsetof(InPlace, checksum) == 120);
+static_assert(sizeof(InPlaceOfFour) == sizeof(InPlace) && offsetof(InPlaceOfFour, index_at) == 48);
+static_assert(offsetof(InPlaceOfFour, error) == 68 && offsetof(InPlaceOfFour, checksum) == offsetof(InPlace, checksum));
 
 inline constexpr uint64_t kInPlaceAt = sizeof(FileHeader);
 inline constexpr uint64_t kBlocksAt = sizeof(FileHeader) + sizeof(InPlace);
@@ -153,17 +171,42 @@ struct ChunkHead {
   uint64_t chunk_sequence;             // penna_chunk.sequence
   uint64_t time_begin;                 // the lowest time of a record in it; penna_chunk.time_begin when it has none
   uint64_t time_end;                   // the highest
-  uint32_t events[PENNA_CLASS_COUNT];  // records of each class in it
+  uint32_t events[PENNA_CLASS_SLOTS];  // records of each class in it
   uint32_t torn;                       // records that were never finished
   uint32_t damaged;                    // 1: the records after some point could not be taken apart
 };
-static_assert(sizeof(ChunkHead) == 56 && offsetof(ChunkHead, tid) == 4 && offsetof(ChunkHead, chunk_sequence) == 8);
+static_assert(sizeof(ChunkHead) == 72 && offsetof(ChunkHead, tid) == 4 && offsetof(ChunkHead, chunk_sequence) == 8);
 static_assert(offsetof(ChunkHead, time_begin) == 16 && offsetof(ChunkHead, time_end) == 24);
-static_assert(offsetof(ChunkHead, events) == 32 && offsetof(ChunkHead, torn) == 48 &&
-              offsetof(ChunkHead, damaged) == 52);
+static_assert(offsetof(ChunkHead, events) == 32 && offsetof(ChunkHead, torn) == 64 &&
+              offsetof(ChunkHead, damaged) == 68);
 
-// In an index block. `head` is zero for types other than kChunk.
-struct IndexEntry {
+// Of versions 1 and 2.
+struct ChunkHeadOfFour {
+  uint32_t thread_serial;
+  uint32_t tid;
+  uint64_t chunk_sequence;
+  uint64_t time_begin;
+  uint64_t time_end;
+  uint32_t events[kFourClasses];
+  uint32_t torn;
+  uint32_t damaged;
+};
+static_assert(sizeof(ChunkHeadOfFour) == 56 && offsetof(ChunkHeadOfFour, events) == 32);
+static_assert(offsetof(ChunkHeadOfFour, torn) == 48 && offsetof(ChunkHeadOfFour, damaged) == 52);
+
+// penna_counters of versions 1 and 2, in the end of a process. In later versions new ones come last.
+struct CountersOfFour {
+  uint64_t lost[kFourClasses];
+  uint64_t blocked_ticks, threads, stacks_truncated[4];
+  uint64_t from_stack_tree_full_to_unfollowed[11];
+  uint64_t lost_for[5];
+  uint64_t allocators_refused, ended_at_once;
+};
+static_assert(sizeof(CountersOfFour) == 224);
+
+// In an index block. `head` is zero for types other than kChunk. Head: ChunkHead, in versions 1 and 2 ChunkHeadOfFour.
+template <typename Head>
+struct IndexEntryWith {
   uint64_t offset;
   uint8_t type;
   uint8_t codec;
@@ -171,9 +214,11 @@ struct IndexEntry {
   uint32_t process;
   uint32_t raw_bytes;
   uint32_t stored_bytes;
-  ChunkHead head;
+  Head head;
 };
-static_assert(sizeof(IndexEntry) == 80 && offsetof(IndexEntry, type) == 8 && offsetof(IndexEntry, process) == 12);
+using IndexEntry = IndexEntryWith<ChunkHead>;
+static_assert(sizeof(IndexEntryWith<ChunkHeadOfFour>) == 80);
+static_assert(sizeof(IndexEntry) == 96 && offsetof(IndexEntry, type) == 8 && offsetof(IndexEntry, process) == 12);
 static_assert(offsetof(IndexEntry, raw_bytes) == 16 && offsetof(IndexEntry, stored_bytes) == 20);
 static_assert(offsetof(IndexEntry, head) == 24);
 

@@ -5,7 +5,9 @@
 #include "recording/metadata.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 
@@ -14,6 +16,23 @@
 
 namespace penna {
 namespace {
+
+penna_counters widened(const layout::CountersOfFour& old) {
+  penna_counters value{};
+  std::copy(std::begin(old.lost), std::end(old.lost), value.lost);
+  value.blocked_ticks = old.blocked_ticks;
+  value.threads = old.threads;
+  std::copy(std::begin(old.stacks_truncated), std::end(old.stacks_truncated), value.stacks_truncated);
+  static_assert(offsetof(penna_counters, unfollowed) - offsetof(penna_counters, stack_tree_full) ==
+                    sizeof old.from_stack_tree_full_to_unfollowed - sizeof(uint64_t),
+                "their order is the same");
+  std::memcpy(reinterpret_cast<uint8_t*>(&value) + offsetof(penna_counters, stack_tree_full),
+              old.from_stack_tree_full_to_unfollowed, sizeof old.from_stack_tree_full_to_unfollowed);
+  std::copy(std::begin(old.lost_for), std::end(old.lost_for), value.lost_for);
+  value.allocators_refused = old.allocators_refused;
+  value.ended_at_once = old.ended_at_once;
+  return value;
+}
 
 class Putter {
  public:
@@ -43,10 +62,17 @@ class Putter {
     for (uint64_t value : values) number(value);
   }
   // u32 size, then the struct.
-  template <typename T>
-  void raw(const T& value) {
+  void counters(const penna_counters& value) {
     number(static_cast<uint32_t>(sizeof value));
     out_.put(value);
+  }
+  void later_classes(const std::array<uint64_t, PENNA_CLASS_COUNT>& values) { classes(values); }
+  void later_costs(const std::array<EventCost, PENNA_CLASS_COUNT>& costs) {
+    number(uint32_t{PENNA_CLASS_COUNT});
+    for (const EventCost& cost : costs) {
+      number(cost.events);
+      number(cost.ps);
+    }
   }
   void arguments(const std::vector<SiteArgument>& arguments) {
     size_t count = std::min<size_t>(arguments.size(), PENNA_MAX_ARGS);
@@ -77,7 +103,8 @@ class Putter {
 
 class Getter {
  public:
-  explicit Getter(ByteSpan bytes) : in_(bytes) {}
+  explicit Getter(ByteSpan bytes, uint32_t version = layout::kVersion)
+      : in_(bytes), of_four_(version <= layout::kLastVersionOfFourClasses) {}
 
   template <typename T>
   void number(T& value) {
@@ -100,10 +127,29 @@ class Getter {
       if (i < values.size()) values[i] = value;
     }
   }
-  template <typename T>
-  void raw(T& value) {
+  void counters(penna_counters& value) {
     auto from = in_.take(in_.u32());
-    if (!from.empty()) std::memcpy(&value, from.data(), std::min(from.size(), sizeof value));
+    if (from.empty()) return;
+    if (!of_four_) {
+      std::memcpy(&value, from.data(), std::min(from.size(), sizeof value));
+      return;
+    }
+    layout::CountersOfFour old{};
+    std::memcpy(&old, from.data(), std::min(from.size(), sizeof old));
+    value = widened(old);
+  }
+  // Fields that older files do not have. In versions 1 and 2 four values without their number.
+  void later_classes(std::array<uint64_t, PENNA_CLASS_COUNT>& values) {
+    for (uint32_t i = 0, count = later_count(); i < count && in_.remaining() >= sizeof(uint64_t); ++i) {
+      const uint64_t value = in_.u64();
+      if (i < values.size()) values[i] = value;
+    }
+  }
+  void later_costs(std::array<EventCost, PENNA_CLASS_COUNT>& costs) {
+    for (uint32_t i = 0, count = later_count(); i < count && in_.remaining() >= 2 * sizeof(uint64_t); ++i) {
+      const EventCost cost{in_.u64(), in_.u64()};
+      if (i < costs.size()) costs[i] = cost;
+    }
   }
   void arguments(std::vector<SiteArgument>& arguments) {
     for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) {
@@ -128,7 +174,13 @@ class Getter {
   bool ok() const { return in_.ok(); }
 
  private:
+  uint32_t later_count() {
+    if (of_four_) return layout::kFourClasses;
+    return in_.remaining() >= sizeof(uint32_t) ? in_.u32() : 0;
+  }
+
   ByteCursor in_;
+  bool of_four_;
 };
 
 // ---- The fields, in the order of the file. V is the struct, const for the Putter. docs/format.md repeats them.
@@ -177,12 +229,9 @@ void process_end_fields(A& a, V& end) {
   a.number(end.end_ticks);
   a.number(end.how);
   a.number(end.code);
-  a.raw(end.counters);
+  a.counters(end.counters);
   a.later_number(end.cpu_ns);
-  for (auto& cost : end.costs) {
-    a.later_number(cost.events);
-    a.later_number(cost.ps);
-  }
+  a.later_costs(end.costs);
 }
 
 template <typename A, typename V>
@@ -199,7 +248,7 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.calls_left_out);
   a.later_number(health.events_left_out);
   a.later_number(health.snapshots);
-  for (auto& events : health.thrown_away) a.later_number(events);
+  a.later_classes(health.thrown_away);
   a.later_numbers(health.missed_by_notes);
   a.later_number(health.finish_ticks);
   a.later_number(health.finish_process);
@@ -207,6 +256,12 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.others_left_out);
   a.later_number(health.late_threads);
 }
+
+// Counters up to `unknown` are as old as the format; later ones come last.
+enum class HealthPlace {
+#define PENNA_HEALTH_RECORDER(rank, field, ...) field,
+#include "penna/health.inc"
+};
 
 template <typename A, typename V>
 void entry_fields(A& a, V& entry) {
@@ -240,13 +295,14 @@ void entry_fields(A& a, V& entry) {
     a.classes(entry.stored);
     a.classes(entry.lost);
     a.number(entry.chunks);
-    a.number(entry.torn);
-    a.number(entry.holes);
-    a.number(entry.abandoned);
-    a.number(entry.damaged);
-    a.number(entry.unknown);
+#define PENNA_HEALTH_RECORDER(rank, field, ...) \
+  if constexpr (HealthPlace::field <= HealthPlace::unknown) a.number(entry.field);
+#include "penna/health.inc"
     a.number(entry.blocked_ticks);
     a.later_number(entry.skipped);
+#define PENNA_HEALTH_RECORDER(rank, field, ...) \
+  if constexpr (HealthPlace::field > HealthPlace::unknown) a.later_number(entry.field);
+#include "penna/health.inc"
   }
 }
 
@@ -326,8 +382,8 @@ std::optional<Process> decode_process(ByteSpan payload, uint32_t number) {
   process.number = number;
   return fields.ok() ? std::optional(std::move(process)) : std::nullopt;
 }
-std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number) {
-  Getter fields(payload);
+std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number, uint32_t version) {
+  Getter fields(payload, version);
   ProcessEnd end;
   process_end_fields(fields, end);
   end.number = number;
@@ -335,8 +391,8 @@ std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number) 
   if (end.how > EndKind::kStopped) end.how = EndKind::kUnknown;
   return fields.ok() ? std::optional(end) : std::nullopt;
 }
-std::optional<CollectorHealth> decode_collector(ByteSpan payload) {
-  Getter fields(payload);
+std::optional<CollectorHealth> decode_collector(ByteSpan payload, uint32_t version) {
+  Getter fields(payload, version);
   CollectorHealth health;
   collector_fields(fields, health);
   return fields.ok() ? std::optional(std::move(health)) : std::nullopt;
@@ -350,9 +406,9 @@ bool decode_entries(ByteSpan payload, std::vector<Health>& health) {
   for (Health& one : health) {
     bound_counts(one.stored);
     bound_counts(one.lost);
-    for (uint64_t* count : {&one.chunks, &one.torn, &one.holes, &one.abandoned, &one.damaged, &one.unknown,
-                            &one.blocked_ticks, &one.skipped})
-      *count = bounded_count(*count);
+    for (uint64_t* count : {&one.chunks, &one.blocked_ticks, &one.skipped}) *count = bounded_count(*count);
+#define PENNA_HEALTH_RECORDER(rank, field, ...) one.field = bounded_count(one.field);
+#include "penna/health.inc"
   }
   return good;
 }

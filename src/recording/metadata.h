@@ -38,12 +38,12 @@ Bytes encode_entry(const Module& module);
 Bytes encode_entry(const Site& site);
 Bytes encode_entry(const Health& health);
 
-// `number` comes from the block's header.
+// `number` comes from the block's header, `version` from the file's.
 std::optional<Session> decode_session(ByteSpan payload);
 std::optional<ClockTriplet> decode_clock(ByteSpan payload);
 std::optional<Process> decode_process(ByteSpan payload, uint32_t number);
-std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number);
-std::optional<CollectorHealth> decode_collector(ByteSpan payload);
+std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number, uint32_t version = layout::kVersion);
+std::optional<CollectorHealth> decode_collector(ByteSpan payload, uint32_t version = layout::kVersion);
 // Appends the entries; false when one of them contradicts itself (those before it are kept).
 bool decode_entries(ByteSpan payload, std::vector<Thread>& threads);
 bool decode_entries(ByteSpan payload, std::vector<Module>& modules);

@@ -11,9 +11,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <numeric>
 
 #include "base/file.h"
 #include "base/free_memory.h"
@@ -64,6 +67,8 @@ Result<> Recording::State::read_header() {
   if (known) file.set_version(header.version);
   in_place = file.read_struct<layout::InPlace>(layout::kInPlaceAt);
   if (in_place && XXH3_64bits(&*in_place, offsetof(layout::InPlace, checksum)) != in_place->checksum) in_place.reset();
+  if (in_place && file.version() <= layout::kLastVersionOfFourClasses)
+    in_place = widened(std::bit_cast<layout::InPlaceOfFour>(*in_place));
   damage.header = !valid || !in_place;
   return ok();
 }
@@ -124,13 +129,14 @@ bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
   };
   switch (block.type()) {
     case BlockType::kSession: return assign(session, decode_session(payload));
-    case BlockType::kCollector: return assign(collector, decode_collector(payload));
+    case BlockType::kCollector: return assign(collector, decode_collector(payload, file.version()));
     case BlockType::kClock: return assign(clocks.emplace_back(), decode_clock(payload)) || (clocks.pop_back(), false);
     case BlockType::kProcess:
       return gathered[number].process.announced |=
              assign(gathered[number].process.process, decode_process(payload, number));
     case BlockType::kProcessEnd:
-      if (auto end = decode_process_end(payload, number)) return gathered[number].process.end = *end, true;
+      if (auto end = decode_process_end(payload, number, file.version()))
+        return gathered[number].process.end = *end, true;
       return false;
     case BlockType::kThread: return decode_entries(payload, gathered[number].names);
     case BlockType::kModule: return decode_entries(payload, gathered[number].process.modules);
@@ -241,7 +247,9 @@ void Recording::State::add_chunks() {
     chunk.sequence = block.head.chunk_sequence;
     chunk.time_begin = block.head.time_begin;
     chunk.time_end = block.head.time_end;
-    std::copy(std::begin(block.head.events), std::end(block.head.events), chunk.events.begin());
+    std::copy_n(std::begin(block.head.events), chunk.events.size(), chunk.events.begin());
+    chunk.unknown_events =
+        std::accumulate(std::begin(block.head.events) + PENNA_CLASS_COUNT, std::end(block.head.events), uint64_t{0});
     chunk.torn = block.head.torn;
     chunk.damaged = block.head.damaged != 0;
     chunk.offset = block.offset;

@@ -54,6 +54,7 @@ struct ChunkRef {
   uint64_t sequence = 0;                  // among the chunks of the thread
   uint64_t time_begin = 0, time_end = 0;  // ticks: lowest and highest of its records
   std::array<uint32_t, PENNA_CLASS_COUNT> events{};
+  uint64_t unknown_events = 0;  // of classes that this version does not know
   uint32_t torn = 0;
   bool damaged = false;  // already when it was written
   uint64_t offset = 0;   // of its block

@@ -27,6 +27,9 @@ namespace penna {
 struct penna_none {};
 template <typename Payload>
 inline constexpr uint8_t kLeastPayload = std::is_empty_v<Payload> ? 0 : sizeof(Payload);
+// Streams, and recordings of format 1 and 2, have the first four classes alone; Record::as() takes the others as zero.
+template <>
+inline constexpr uint8_t kLeastPayload<penna_lost> = 4 * sizeof(uint32_t);
 
 // The class of events a kind of record belongs to; PENNA_NO_CLASS for those that are no events (modules, names, ...).
 // Exactly the records that a target counts as an event of that class when it has no room for them.

@@ -55,7 +55,13 @@ std::optional<layout::Trailer> read_trailer(const BlockFile& file, uint64_t end)
 
 namespace {
 
-BlockRef block_of(const layout::IndexEntry& entry) {
+layout::ChunkHead head_of(const layout::IndexEntry& entry) { return entry.head; }
+layout::ChunkHead head_of(const layout::IndexEntryWith<layout::ChunkHeadOfFour>& entry) { return widened(entry.head); }
+
+template <typename Entry>
+BlockRef block_of(const uint8_t* bytes) {
+  Entry entry;
+  std::memcpy(&entry, bytes, sizeof entry);
   BlockRef block;
   block.offset = entry.offset;
   block.header.magic = layout::kBlockMagic;
@@ -65,7 +71,7 @@ BlockRef block_of(const layout::IndexEntry& entry) {
   block.header.process = entry.process;
   block.header.raw_bytes = entry.raw_bytes;
   block.header.stored_bytes = entry.stored_bytes;
-  block.head = entry.head;
+  block.head = head_of(entry);
   return block;
 }
 
@@ -76,13 +82,15 @@ std::optional<FoundBlocks> blocks_by_index(const BlockFile& file, uint64_t block
   uint64_t expected = blocks_at;  // where the next entry's block begins
   uint64_t at = index_at;
   Bytes stored, payload;
+  using Old = layout::IndexEntryWith<layout::ChunkHeadOfFour>;
+  const bool is_old = file.version() <= layout::kLastVersionOfFourClasses;
+  const size_t entry_bytes = is_old ? sizeof(Old) : sizeof(layout::IndexEntry);
   while (auto index = file.block_at(at)) {
     if (index->type() != BlockType::kIndex || !file.read_payload(*index, stored, payload)) return std::nullopt;
-    if (payload.size() % sizeof(layout::IndexEntry) != 0) return std::nullopt;
-    for (size_t i = 0; i < payload.size(); i += sizeof(layout::IndexEntry)) {
-      layout::IndexEntry entry;
-      std::memcpy(&entry, payload.data() + i, sizeof entry);
-      BlockRef block = block_of(entry);
+    if (payload.size() % entry_bytes != 0) return std::nullopt;
+    for (size_t i = 0; i < payload.size(); i += entry_bytes) {
+      const uint8_t* entry = payload.data() + i;
+      const BlockRef block = is_old ? block_of<Old>(entry) : block_of<layout::IndexEntry>(entry);
       if (block.offset != expected || !within_limits(block.header) || block.type() == BlockType::kIndex)
         return std::nullopt;
       expected = block.end();

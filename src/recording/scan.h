@@ -26,6 +26,7 @@ class BlockFile {
 
   // Of the format, as the file's header says; kVersion until it has been read.
   void set_version(uint32_t version) { version_ = version; }
+  uint32_t version() const { return version_; }
   uint64_t size() const { return size_; }  // when it was opened: it may have become shorter
   // As many of out.size() bytes as there are.
   size_t read(uint64_t offset, std::span<uint8_t> out) const;

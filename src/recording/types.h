@@ -10,13 +10,27 @@
 #include <string>
 #include <vector>
 
+#include "base/count_text.h"
 #include "penna/channel.h"
 #include "penna/event.h"
 
 namespace penna {
 
 // By penna_event_class: as command lines and tables call them.
-inline constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {"calls", "alloc", "locks", "points"};
+inline constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {
+#define PENNA_EVENT_CLASS(number, upper, name, one, many, article) name,
+#include "penna/classes.inc"
+#undef PENNA_EVENT_CLASS
+};
+// And what its events are called: "call", "calls", "a call".
+struct ClassNouns {
+  const char *one, *many, *with_article;
+};
+inline constexpr ClassNouns kClassNouns[PENNA_CLASS_COUNT] = {
+#define PENNA_EVENT_CLASS(number, upper, name, one, many, article) {one, many, article " " one},
+#include "penna/classes.inc"
+#undef PENNA_EVENT_CLASS
+};
 
 // One moment on three clocks. Ticks are those of penna_now(); nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct ClockTriplet {
@@ -76,6 +90,14 @@ struct EventCost {
   uint64_t ps = 0;      // of one of them; 0: not measured
 };
 
+// Adds what a process has counted, as penna/health.inc says; arrays, threads and blocked_ticks stay as they are.
+inline void add_counters(penna_counters& sums, const penna_counters& of_process) {
+  constexpr bool kSum = false, kAny = true;
+#define PENNA_HEALTH_TARGET(rank, field, how, ...) \
+  sums.field = add_counts(sums.field, how ? uint64_t{of_process.field != 0} : of_process.field);
+#include "penna/health.inc"
+}
+
 struct ProcessEnd {
   uint32_t number = 0;
   uint64_t end_ticks = 0;
@@ -131,11 +153,8 @@ struct Health {
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{};  // events handed to the file
   std::array<uint64_t, PENNA_CLASS_COUNT> lost{};  // of a thread: its LOST records; of a process: the target's counters
   uint64_t chunks = 0;
-  uint64_t torn = 0;           // records begun and never finished
-  uint64_t holes = 0;          // reserved places in which nothing was written
-  uint64_t abandoned = 0;      // chunks taken from a thread that was gone
-  uint64_t damaged = 0;        // chunks that could not be taken apart to their end
-  uint64_t unknown = 0;        // records of an unknown kind
+#define PENNA_HEALTH_RECORDER(rank, field, ...) uint64_t field = 0;
+#include "penna/health.inc"
   uint64_t blocked_ticks = 0;  // waited for room; of a thread: its BLOCKED records; of a process: the target's counter
   uint64_t skipped = 0;        // numbers that no chunk in the file has, because it was thrown away (-T FUNC@snapshot)
 };

@@ -37,7 +37,7 @@ namespace {
 constexpr size_t kMaxPendingBytes = 16 << 20;
 constexpr size_t kEntryBlockBytes = 256 << 10;  // entries are gathered into blocks of about this size
 constexpr size_t kStackBlockNodes = 32 << 10;   // 512 KiB
-constexpr size_t kIndexBlockEntries = 8 << 10;  // 640 KiB
+constexpr size_t kIndexBlockEntries = 8 << 10;  // 768 KiB
 
 template <typename T>
 std::span<const uint8_t> bytes_of(const T& value) {
@@ -159,7 +159,7 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   header.stored_bytes = static_cast<uint32_t>(stored.size());
   header.sequence = sequence;
   header.payload_sum = payload_sum(stored);
-  header.head_sum = head_sum(header, head != nullptr ? *head : ChunkHead{});
+  header.head_sum = head_sum(header, head != nullptr ? bytes_of(*head) : ByteSpan{});
   PENNA_CHECK(within_limits(header));
 
   frame.clear();

@@ -35,17 +35,16 @@ std::vector<LossNumber> loss_numbers(const HealthReport& health) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     numbers.push_back({fmt::format("for_room_{}", class_name(i)), for_room[i]});
   for (uint32_t i = 0; i < PENNA_LOSS_COUNT; ++i) numbers.push_back({kCauses[i], health.losses.for_want[i]});
-  numbers.push_back({"in_handler", health.in_handler});
-  numbers.push_back({"values", health.values_lost});
+  const auto add_losses = [&](bool of_target) {
+    for (const HealthCounter& counter : health_counters())
+      if (*counter.key != '\0' && of_target == (counter.section == HealthSection::kTarget))
+        numbers.push_back({counter.key, counter.value(health)});
+  };
+  add_losses(true);
   // On the way into the file, and in it.
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     numbers.push_back({fmt::format("unwritten_{}", class_name(i)), health.write_lost[i]});
-  numbers.push_back({"torn", health.torn});
-  numbers.push_back({"holes", health.holes});
-  numbers.push_back({"missing_chunks", health.missing_chunks});
-  numbers.push_back({"unreadable_chunks", health.unreadable_chunks});
-  numbers.push_back({"damaged_chunks", health.damaged_chunks});
-  numbers.push_back({"damaged_bytes", health.damage.bytes});
+  add_losses(false);
   // That was asked for.
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     numbers.push_back({fmt::format("thrown_away_{}", class_name(i)), health.thrown_away[i]});

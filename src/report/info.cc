@@ -81,7 +81,7 @@ std::string finish_text(const Recording& recording, const Summary& summary) {
 std::string lost_text(const Recording& recording, const Summary& summary) {
   EventCounts unwritten{};
   if (const auto failures = recording.write_failures())
-    std::copy(std::begin(failures->lost), std::end(failures->lost), unwritten.begin());
+    std::copy_n(std::begin(failures->lost), unwritten.size(), unwritten.begin());
   const bool any_unwritten = std::any_of(unwritten.begin(), unwritten.end(), [](uint64_t count) { return count != 0; });
   std::string text = summary.total_lost() != 0 || !any_unwritten ? events_text(summary.lost) : "";
   if (any_unwritten)

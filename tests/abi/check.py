@@ -28,6 +28,9 @@ def headers():
 
 def fields_of(body):
     """Names of the fields declared in a struct's body: `type a, b[3] __attribute__((...));`"""
+    if 'penna/health.inc' in body:
+        fields = re.findall(r'^PENNA_HEALTH_TARGET\(\d+, (\w+),', (INCLUDE / 'penna/health.inc').read_text(), re.MULTILINE)
+        body = re.sub(r'^#.*\n', '', body, flags=re.MULTILINE) + ''.join(f'uint64_t {field};\n' for field in fields)
     body = re.sub(r'/\*.*?\*/|//[^\n]*', '', body, flags=re.DOTALL)
     body = re.sub(r'union \{|\}', '', body)  # one without a name: its fields are the struct's
     body = re.sub(r'__attribute__\s*\(\(.*?\)\)(?=[;,\s])', '', body)

@@ -299,7 +299,7 @@ def blocks_of(path):
     data = open(path, "rb").read()
     assert data[:8] == b"\xabPenna\r\n" and struct.unpack_from("<I", data, 12) == (256,)
     version, = struct.unpack_from("<I", data, 8)
-    assert version in (1, 2)
+    assert version in (1, 2, 3)
     assert struct.unpack_from("<Q", data, 120)[0] == xxh3(data[:120])
     assert struct.unpack_from("<Q", data, 248)[0] == xxh3(data[128:248])
     at = 256
@@ -315,6 +315,8 @@ def blocks_of(path):
         elif codec == 3:
             payload = stack_nodes(unzstd(payload), (raw - 8) // 16)
         assert len(payload) == raw
+        if kind == 9:
+            check_counts(head, payload, slots=8 if version > 2 else 4)
         yield kind, codec, process, head, payload
         at += 48 + head_bytes + stored
     if at < len(data):
@@ -323,11 +325,27 @@ def blocks_of(path):
 
 
 def kinds():
-    """{number: (name, word, bytes of the payload at least)}, from the lists that programs are compiled with."""
+    """{number: (name, word, bytes of the payload at least, class)}, from the lists that programs are compiled with."""
     include = pathlib.Path(__file__).resolve().parents[2] / "include/penna"
     sizes = dict(re.findall(r"sizeof\(struct penna_(\w+)\) == (\d+)", (include / "event.h").read_text()))
-    rows = re.findall(r'^PENNA_KIND\(\s*(\d+), (\w+),\s*(\w+),\s*\w+,\s*"(\w+)"\)', (include / "kinds.inc").read_text(), re.MULTILINE)
-    return {int(number): (name, word, int(sizes.get(payload, 0))) for number, name, payload, word in rows}
+    sizes["lost"] = 16  # it may end behind the fourth class
+    rows = re.findall(r'^PENNA_KIND\(\s*(\d+), (\w+),\s*(\w+),\s*(\w+),\s*"(\w+)"\)', (include / "kinds.inc").read_text(), re.MULTILINE)
+    return {int(number): (name, word, int(sizes.get(payload, 0)), of) for number, name, payload, of, word in rows}
+
+
+CLASSES = ["CALLS", "ALLOC", "LOCKS", "POINTS"]
+
+
+def check_counts(head, chunk, slots):
+    """A chunk's head tells how many records of each class are in it; slots that no class has are 0."""
+    assert len(head) == 40 + 4 * slots
+    if head[-4:] != bytes(4):
+        return  # damaged
+    counted, known = [0] * slots, kinds()
+    for kind, _, _ in records(chunk, known):
+        if kind in known and known[kind][3] in CLASSES:
+            counted[CLASSES.index(known[kind][3])] += 1
+    assert list(struct.unpack_from(f"<{slots}I", head, 32)) == counted
 
 
 def extend(begin, low, bits):
@@ -368,7 +386,7 @@ def check_every_kind(path, text):
                 continue
             shown = f"{content:x}" if kind in (2, 3) else " ".join(content[i:i + 8].hex() for i in range(0, len(content), 8))
             lines.append(f"{kind} {known[kind][1]} {time} {shown}".rstrip())
-    missing = [name for number, (name, _, _) in known.items() if number not in seen]
+    missing = [name for number, (name, _, _, _) in known.items() if number not in seen]
     assert not missing, f"{path} has no record of {missing}: store a golden that has"
     expected = open(text).read().splitlines()
     assert lines == expected, "\n".join(["these are not as expected:"] + [a for a, b in zip(lines, expected) if a != b])

@@ -143,7 +143,7 @@ void write_notes(bool new_thread) {
     if (!system_calls_filtered) sys(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(name.name));
     write_record(PENNA_KIND_THREAD, name, kNoClass, now);
   }
-  penna_lost lost;
+  penna_lost lost{};
   uint32_t sum = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     lost.count[i] = thread.lost_class[i];

@@ -51,7 +51,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   OptionParser parser("Runs a command and records it.", "penna record");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
   parser.flag("-f,--force", options.force, "overwrite FILE when it exists; what a link leads to is never replaced");
-  parser.texts("-k,--kinds", kinds, "KINDS", "what to record, of calls,alloc,locks,points; default all",
+  parser.texts("-k,--kinds", kinds, "KINDS",
+               fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
                OptionParser::Split::kAtCommas);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],

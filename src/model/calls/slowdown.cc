@@ -26,13 +26,12 @@ std::string factor_text(const Slowdown& slowdown) {
 
 // Of one event, by class; a call is two.
 std::string costs_text(const ProcessEnd& end) {
-  static constexpr const char* kNouns[PENNA_CLASS_COUNT] = {"a call", "an allocation event", "a lock event", "a point"};
   std::string text;
   for (size_t i = 0; i < end.costs.size(); ++i) {
     const EventCost& cost = end.costs[i];
     if (cost.events == 0 || cost.ps == 0) continue;
     const double ns = static_cast<double>(cost.ps) / 1000 * (i == PENNA_CALLS ? 2 : 1);
-    text += fmt::format("{}{:.0f} ns {}", text.empty() ? "" : ", ", ns, kNouns[i]);
+    text += fmt::format("{}{:.0f} ns {}", text.empty() ? "" : ", ", ns, kClassNouns[i].with_article);
   }
   return text;
 }

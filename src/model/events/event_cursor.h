@@ -60,9 +60,9 @@ inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
 
 // The bit of a kind of record. Values go with their calls, and jumps go with the calls that they end; there is none in
 // a chunk without calls that matters to them.
-inline constexpr std::array<uint8_t, 64> kBitOfKind = [] {
-  std::array<uint8_t, 64> bits{};
-  for (size_t kind = 0; kind < bits.size(); ++kind) bits[kind] = static_cast<uint8_t>(1u << kClassOfKind[kind]);
+inline constexpr std::array<uint16_t, 64> kBitOfKind = [] {
+  std::array<uint16_t, 64> bits{};
+  for (size_t kind = 0; kind < bits.size(); ++kind) bits[kind] = static_cast<uint16_t>(1u << kClassOfKind[kind]);
   bits[PENNA_KIND_JUMP] = bits[PENNA_KIND_VALUES] = kCallEvents;
   return bits;
 }();

@@ -150,13 +150,12 @@ std::string process_name(const Process& process) {
 uint64_t ThreadSummary::total_events() const { return sum_of(events); }
 uint64_t Summary::total_events() const { return sum_of(events); }
 std::string events_text(const EventCounts& counts) {
-  static constexpr const char* kNouns[PENNA_CLASS_COUNT][2] = {
-      {"call", "calls"}, {"allocation event", "allocation events"}, {"lock event", "lock events"}, {"point", "points"}};
   std::string text;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
     const uint64_t count = i == PENNA_CALLS && counts[i] < kMostCounted ? (counts[i] + 1) / 2 : counts[i];
     if (count == 0) continue;
-    text += (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kNouns[i][0], kNouns[i][1]);
+    text +=
+        (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kClassNouns[i].one, kClassNouns[i].many);
   }
   return text.empty() ? "nothing" : text;
 }

@@ -32,12 +32,12 @@ std::vector<Missing> missing_events(const HealthReport& health, penna_event_clas
 std::vector<Missing> missing_blocks(const Recording& recording, const HealthReport& health, Ends ends) {
   const bool fewer = ends == Ends::kCount;
   std::vector<Missing> list;
-  if (health.allocators_refused != 0)
-    list.push_back({plural_text(health.allocators_refused, "function of allocators", "functions of allocators") +
+  if (health.target.allocators_refused != 0)
+    list.push_back({plural_text(health.target.allocators_refused, "function of allocators", "functions of allocators") +
                         " could not be entered",
                     true, fewer});
-  if (health.ended_at_once != 0)
-    list.push_back({plural_text(health.ended_at_once, "call has", "calls have") +
+  if (health.target.ended_at_once != 0)
+    list.push_back({plural_text(health.target.ended_at_once, "call has", "calls have") +
                         " ended blocks at once (mi_heap_destroy, arenas of jemalloc), and nobody tells which",
                     false, fewer});
   const bool has_range = reads_range(recording);

@@ -93,10 +93,10 @@ Verdict check_lost(const HealthReport& health, penna_event_class of, const char*
 std::optional<Verdict> check_gaps(const HealthReport& health) {
   Verdict verdict;
   verdict.limit = "gaps in the recording";
-  verdict.found = health.missing_chunks + health.unreadable_chunks + health.damaged_chunks + health.refused_channels +
-                  health.damage.blocks + uint64_t{health.damage.cut} + uint64_t{health.write_unknown} +
-                  health.without_clock + health.without_calls + health.unfollowed + uint64_t{!health.finished} +
-                  health.unknown_records + (health.finished && !health.imported ? health.processes_without_end : 0);
+  verdict.found = uint64_t{health.damage.cut} + uint64_t{health.write_unknown} + uint64_t{!health.finished} +
+                  (health.finished && !health.imported ? health.processes_without_end : 0);
+  for (const HealthCounter& counter : health_counters())
+    if ((counter.uses & kGap) != 0) verdict.found += counter.value(health);
   if (verdict.found == 0) return std::nullopt;
   verdict.missing.push_back({"what was in them is not known", true, true});
   return verdict;

@@ -43,22 +43,24 @@ void gather_file(HealthReport& report, const Recording& recording, const Summary
   report.finished = recording.is_finished();
   report.damage = recording.damage();
   if (const auto failures = recording.write_failures()) {
-    std::copy(std::begin(failures->lost), std::end(failures->lost), report.write_lost.begin());
+    std::copy_n(std::begin(failures->lost), report.write_lost.size(), report.write_lost.begin());
     report.write_errno = static_cast<int>(failures->error);
   } else {
     report.write_unknown = true;
   }
+  // What each chunk in the file tells itself is known without the health that the recorder writes at the end.
+  report.recorder.torn = report.recorder.damaged = 0;
   for (const ThreadSummary& thread : summary.threads) {
     report.missing_chunks += thread.missing_chunks;
-    report.torn += thread.torn;
-    report.damaged_chunks += thread.damaged;
+    report.recorder.torn += thread.torn;
+    report.recorder.damaged += thread.damaged;
   }
+  for (const ChunkRef& chunk : recording.chunks()) report.recorder.unknown += chunk.unknown_events;
 }
 
 void add_health(HealthReport& report, const Health& health) {
-  report.holes += health.holes;
-  report.abandoned_chunks += health.abandoned;
-  report.unknown_records += health.unknown;
+#define PENNA_HEALTH_RECORDER(rank, field, ...) report.recorder.field += health.field;
+#include "penna/health.inc"
 }
 
 void gather_target(HealthReport& report, const Recording& recording, const Summary& summary) {
@@ -79,22 +81,10 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
     if (process.end) {
       const penna_counters& counters = process.end->counters;
       blocked = std::max(blocked, counters.blocked_ticks);
-      report.in_handler = add_counts(report.in_handler, counters.in_handler);
+      add_counters(report.target, counters);
       report.losses.add(counters);
       for (size_t i = 1; i < report.truncated_stacks.size(); ++i)
         report.truncated_stacks[i] = add_counts(report.truncated_stacks[i], counters.stacks_truncated[i]);
-      report.unstored_stacks = add_counts(report.unstored_stacks, counters.stack_tree_full);
-      report.sites_armed = add_counts(report.sites_armed, counters.sites_armed);
-      report.sites_refused = add_counts(report.sites_refused, counters.sites_refused);
-      report.functions_patched = add_counts(report.functions_patched, counters.functions_patched);
-      report.functions_refused = add_counts(report.functions_refused, counters.functions_refused);
-      report.values_lost = add_counts(report.values_lost, counters.values_lost);
-      report.without_clock += counters.clock_forbidden != 0;
-      report.without_calls += counters.calls_forbidden != 0;
-      report.unfollowed = add_counts(report.unfollowed, counters.unfollowed);
-      report.modules_unknown = add_counts(report.modules_unknown, counters.modules_unknown);
-      report.allocators_refused = add_counts(report.allocators_refused, counters.allocators_refused);
-      report.ended_at_once = add_counts(report.ended_at_once, counters.ended_at_once);
     }
     report.blocked_ticks = add_counts(report.blocked_ticks, blocked);
   }
@@ -188,65 +178,62 @@ void gather_analyses(HealthReport& report, const Recording& recording, const Hea
 
 // ---- Sentences
 
+// Those of counters come from their table; here are those that depend on more than one number.
 class Sentences {
  public:
-  explicit Sentences(std::vector<HealthSentence>& out) : out_(out) {}
-  void error(bool when, std::string text) { add(Severity::kError, when, std::move(text)); }
-  void warning(bool when, std::string text) { add(Severity::kWarning, when, std::move(text)); }
-  void note(bool when, std::string text) { add(Severity::kNote, when, std::move(text)); }
-  void add(Severity severity, bool when, std::string text) {
-    if (when) out_.push_back({severity, std::move(text)});
+  explicit Sentences(const HealthReport& report) {
+    for (const HealthCounter& counter : health_counters())
+      if (const uint64_t count = counter.value(report); count != 0 && counter.has_sentence())
+        add(counter.rank, counter.severity, true, counter.sentence(count));
+  }
+  // `rank`: among those of the counters (penna/health.inc).
+  void error(int rank, bool when, std::string text) { add(rank, Severity::kError, when, std::move(text)); }
+  void warning(int rank, bool when, std::string text) { add(rank, Severity::kWarning, when, std::move(text)); }
+  void note(int rank, bool when, std::string text) { add(rank, Severity::kNote, when, std::move(text)); }
+  void add(int rank, Severity severity, bool when, std::string text) {
+    if (when) said_.push_back({rank, {severity, std::move(text)}});
+  }
+  std::vector<HealthSentence> most_severe_first() {
+    std::stable_sort(said_.begin(), said_.end(), [](const Said& a, const Said& b) {
+      return std::pair(b.sentence.severity, a.rank) < std::pair(a.sentence.severity, b.rank);
+    });
+    std::vector<HealthSentence> sentences;
+    for (Said& one : said_) sentences.push_back(std::move(one.sentence));
+    return sentences;
   }
 
  private:
-  std::vector<HealthSentence>& out_;
+  struct Said {
+    int rank;
+    HealthSentence sentence;
+  };
+  std::vector<Said> said_;
 };
 
 void say_file(const HealthReport& report, Sentences& say) {
-  say.error(report.damage.any(), report.damage.text());
+  say.error(10, report.damage.any(), report.damage.text());
   say.warning(
-      !report.finished && report.write_errno == 0,
+      20, !report.finished && report.write_errno == 0,
       "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
       "shown.");
   const std::string unwritten = events_text(report.write_lost);
   say.error(
-      !is_none(report.write_lost),
+      70, !is_none(report.write_lost),
       fmt::format("{} could not be written to the file{}: make room and record again.", unwritten,
                   report.write_errno != 0 ? fmt::format(" ({})", std::strerror(report.write_errno)) : std::string()));
-  say.error(report.write_unknown,
+  say.error(80, report.write_unknown,
             "Whether all events could be written is unknown: the place in the file that would say so is damaged.");
-  say.error(report.missing_chunks != 0,
-            fmt::format("{} missing from the file: times and counts around the gaps are too small.",
-                        plural_text(report.missing_chunks, "chunk of events is", "chunks of events are")));
-  say.error(report.unreadable_chunks != 0,
-            fmt::format("{} could not be read back: the events in them are missing from every table.",
-                        plural_text(report.unreadable_chunks, "chunk", "chunks")));
-  say.warning(report.damage.unknown_blocks != 0,
+  say.warning(40, report.damage.unknown_blocks != 0,
               fmt::format("{} of a kind that this penna does not know: read the recording with a newer one.",
                           plural_text(report.damage.unknown_blocks, "block is", "blocks are")));
 }
 
 void say_lost(const HealthReport& report, Sentences& say) {
-  say.error(report.imported && !is_none(report.lost),
+  say.error(200, report.imported && !is_none(report.lost),
             fmt::format("Lost: {}. A larger ring where they are recorded holds more.", events_text(report.lost)));
   if (!report.imported)
-    for (const std::string& text : loss_texts(report.losses)) say.error(true, fmt::format("Lost: {}.", text));
-  say.note(report.in_handler != 0,
-           fmt::format("{} of what was lost came in signal handlers that interrupted the recording itself.",
-                       plural_text(report.in_handler, "event", "events")));
-  say.warning(report.torn != 0,
-              fmt::format("{} begun and never finished: their threads died, or were killed, in the middle.",
-                          plural_text(report.torn, "record was", "records were")));
-  say.warning(report.holes != 0,
-              fmt::format("{} reserved and never written: their threads died, or were killed, just then.",
-                          plural_text(report.holes, "record was", "records were")));
-  say.error(report.damaged_chunks != 0,
-            fmt::format("{} written over by the program: the records behind the damage are missing.",
-                        plural_text(report.damaged_chunks, "chunk was", "chunks were")));
-  say.warning(report.unknown_records != 0,
-              fmt::format("{} of a kind that this penna does not know: use the penna that recorded it, or a newer one.",
-                          plural_text(report.unknown_records, "record is", "records are")));
-  say.note(report.blocked_ticks != 0,
+    for (const std::string& text : loss_texts(report.losses)) say.error(200, true, fmt::format("Lost: {}.", text));
+  say.note(310, report.blocked_ticks != 0,
            fmt::format(
                "The program waited {}{:.3f} ms, over all its threads, for the recorder: its times are longer by that.",
                report.blocked_ticks == kMostCounted ? "at least " : "", report.blocked_ns / 1e6));
@@ -258,21 +245,16 @@ std::string capitalized(std::string text) {
 }
 
 void say_recorder(const HealthReport& report, Sentences& say) {
-  say.error(report.refused_channels != 0,
-            fmt::format("{} not recorded: their shared memory could not be used.",
-                        plural_text(report.refused_channels, "process was", "processes were")));
-  say.warning(report.unannounced_processes != 0,
-              fmt::format("{} in the recording without name and parent: the blocks that describe them are missing.",
-                          plural_text(report.unannounced_processes, "process is", "processes are")));
-  say.warning(report.finished && report.processes_without_end != 0,
+  say.warning(440, report.finished && report.processes_without_end != 0,
               fmt::format("How {} ended is not in the recording, nor what they lost.",
                           plural_text(report.processes_without_end, "process", "processes")));
-  say.note(!report.slowdown.empty(), capitalized(report.slowdown) + ".");
+  say.note(445, !report.slowdown.empty(), capitalized(report.slowdown) + ".");
   const std::string snapshots = capitalized(snapshots_text(report.snapshots, report.thrown_away));
-  say.warning(!is_none(report.thrown_away),
+  say.warning(450, !is_none(report.thrown_away),
               snapshots + ": what began there may have no end here, and the other way round.");
   for (size_t i = 0; i < report.notes.size(); ++i)
-    say.add(report.any_process && !report.is_half(i) ? Severity::kNote : Severity::kWarning, true, report.notes[i]);
+    say.add(460, report.any_process && !report.is_half(i) ? Severity::kNote : Severity::kWarning, true,
+            report.notes[i]);
 }
 
 // Compilers of C and C++ write it when they are asked to; what writes code at run time, as Java does, leaves it out.
@@ -288,112 +270,34 @@ std::string no_rule_advice(const std::vector<std::string>& files) {
 
 void say_stacks(const HealthReport& report, Sentences& say) {
   const auto& cut = report.truncated_stacks;
-  say.note(cut[PENNA_STACK_DEPTH_LIMIT] != 0,
-           fmt::format("{} deeper than was asked for: record with a larger --stack-depth to see their outer frames.",
-                       plural_text(cut[PENNA_STACK_DEPTH_LIMIT], "stack was", "stacks were")));
   say.warning(
-      cut[PENNA_STACK_NO_RULE] != 0,
+      620, cut[PENNA_STACK_NO_RULE] != 0,
       fmt::format("{}{} short, in code without unwind information{}: {}.", report.no_rule_at_most ? "Up to " : "",
                   plural_text(cut[PENNA_STACK_NO_RULE], "stack ends", "stacks end"), files_text(report),
                   no_rule_advice(report.no_rule_files)));
-  say.warning(
-      cut[PENNA_STACK_BAD_MEMORY] != 0,
-      fmt::format("{} short, at a frame outside of the thread's stack: the program switches stacks, or its unwind "
-                  "information is wrong.",
-                  plural_text(cut[PENNA_STACK_BAD_MEMORY], "stack ends", "stacks end")));
-  say.warning(report.unstored_stacks != 0,
-              fmt::format("{} not kept, as the table of stacks was full: those events show no stack.",
-                          plural_text(report.unstored_stacks, "stack was", "stacks were")));
-  say.warning(
-      report.sites_refused != 0,
-      fmt::format(
-          "{} could not be armed, and told nothing: the code may not be written there. Does a seccomp filter or a "
-          "security module forbid mprotect?",
-          plural_text(report.sites_refused, "point", "points")));
-  say.warning(
-      report.functions_refused != 0,
-      fmt::format(
-          "{} could not be patched, as other code lay there or memory may not be changed: their calls are missing.",
-          plural_text(report.functions_refused, "function", "functions")));
-  say.warning(report.allocators_refused != 0,
-              fmt::format("{} could not be entered, as other code lay there or memory may not be changed: some of "
-                          "their blocks are missing, and some seem never freed.",
-                          plural_text(report.allocators_refused, "function of allocators", "functions of allocators")));
-  say.warning(
-      report.ended_at_once != 0,
-      fmt::format("{} at once that nobody tells of (mi_heap_destroy, arenas of jemalloc): they seem never freed.",
-                  plural_text(report.ended_at_once, "call has ended blocks", "calls have ended blocks")));
-  say.error(report.without_clock != 0,
-            fmt::format(
-                "{} itself to read the clock (seccomp's strict mode, or PR_SET_TSC): what was done from then on is not "
-                "recorded.",
-                plural_text(report.without_clock, "process forbade", "processes forbade")));
-  say.error(
-      report.without_calls != 0,
-      fmt::format("{} itself system calls that recording needs, by a filter (seccomp): what was done from then on is "
-                  "not recorded.",
-                  plural_text(report.without_calls, "process forbade", "processes forbade")));
-  say.error(report.unfollowed != 0,
-            fmt::format(
-                "{} not recorded: a filter of system calls (seccomp) of the program that started them forbids what "
-                "recording needs.",
-                plural_text(report.unfollowed, "program or forked process was", "programs and forked processes were")));
-  say.warning(report.modules_unknown != 0,
-              fmt::format("{} in no known file: generated code, or a library that was mapped by hand.",
-                          plural_text(report.modules_unknown, "code address lay", "code addresses lay")));
 }
 
 void say_analyses(const HealthReport& report, Sentences& say) {
-  say.warning(
-      report.stray_exits != 0,
-      fmt::format("{} left that had not been entered, as far as the recording knows: it began in the middle, or "
-                  "events are missing.",
-                  plural_text(report.stray_exits, "function was", "functions were")));
-  say.note(report.unwound_calls != 0,
-           fmt::format("{} with an outer function, because the exit is missing: their time ends there.",
-                       plural_text(report.unwound_calls, "call ended", "calls ended")));
-  say.warning(report.too_deep_calls != 0,
+  say.warning(830, report.too_deep_calls != 0,
               fmt::format("{} nested deeper than {}: they are only counted.",
                           plural_text(report.too_deep_calls, "call was", "calls were"), CallMatcher::kMaxDepth));
   say.warning(
-      report.sample_bytes != 0,
+      835, report.sample_bytes != 0,
       fmt::format("Only a sample of the allocations was recorded, one in {} bytes: reports estimate all from it.",
                   count_text(report.sample_bytes)));
-  say.note(report.unmatched_frees != 0,
-           fmt::format("{} allocated before the recording began, or by means that are not recorded.",
-                       plural_text(report.unmatched_frees, "freed block had been", "freed blocks had been")));
-  say.warning(
-      report.replaced_blocks != 0,
-      fmt::format("{} allocated at the address of one that had not been freed: the free is missing, or not recorded.",
-                  plural_text(report.replaced_blocks, "block was", "blocks were")));
-  say.warning(report.allocations_without_stack != 0,
-              fmt::format("{} no stack: they stand together in one line.",
-                          plural_text(report.allocations_without_stack, "allocation has", "allocations have")));
-  say.note(report.unmatched_unlocks != 0,
-           fmt::format("{} given back by a thread that had not taken it, as far as the recording knows.",
-                       plural_text(report.unmatched_unlocks, "lock was", "locks were")));
-  say.note(report.hold_distortion > 0,
+  say.note(900, report.hold_distortion > 0,
            fmt::format(
                "Recording made each hold of a lock about {:.0f} ns longer: {:.1f} % of the time that they were held.",
                static_cast<double>(report.event_cost_ps[PENNA_LOCKS]) / 1000, report.hold_distortion * 100));
-  say.warning(report.missed_unlocks != 0,
-              fmt::format("{} taken while another thread still seemed to hold it: hold times of these are missing.",
-                          plural_text(report.missed_unlocks, "lock was", "locks were")));
-  say.warning(report.malformed_points != 0,
-              fmt::format("{} values that do not fit their description: shown as far as they go.",
-                          plural_text(report.malformed_points, "point has", "points have")));
-  say.warning(report.points_without_site != 0,
-              fmt::format("{} not described in the recording: shown as plain words.",
-                          plural_text(report.points_without_site, "point hit is", "point hits are")));
-  for (const ModuleNames& module : report.modules) say.note(!module.problem.empty(), module.problem);
+  for (const ModuleNames& module : report.modules) say.note(940, !module.problem.empty(), module.problem);
 }
 
 }  // namespace
 
 HealthReport examine(const Recording& recording, const Summary& summary, const HealthInputs& inputs) {
   HealthReport report;
-  gather_file(report, recording, summary);
   gather_target(report, recording, summary);
+  gather_file(report, recording, summary);
   if (inputs.names != nullptr) gather_stack_ends(report, recording, *inputs.names);
   if (inputs.names != nullptr && inputs.allocations != nullptr)
     gather_module_stacks(report, recording, *inputs.allocations, *inputs.names);
@@ -408,14 +312,13 @@ HealthReport examine(const Recording& recording, const Summary& summary, const H
   report.missed_by_notes.resize(std::max(report.notes.size(), report.missed_by_notes.size()));
   report.any_process = !recording.processes().empty();
 
-  Sentences say(report.sentences);
+  Sentences say(report);
   say_file(report, say);
   say_lost(report, say);
   say_recorder(report, say);
   say_stacks(report, say);
   say_analyses(report, say);
-  std::stable_sort(report.sentences.begin(), report.sentences.end(),
-                   [](auto& a, auto& b) { return a.severity > b.severity; });
+  report.sentences = say.most_severe_first();
   return report;
 }
 

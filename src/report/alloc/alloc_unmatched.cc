@@ -23,9 +23,10 @@ bool is_whole(const Recording& recording, const Allocations& heap, const std::ve
   uint64_t unknown = 0;
   for (const UnmatchedFree& row : frees) unknown += row.again ? 0 : row.frees;
   if (unknown > kMostUnknown || heap.total().replaced != 0) return false;
-  const uint64_t missing = health.lost[PENNA_ALLOC] + health.write_lost[PENNA_ALLOC] + health.torn + health.holes +
-                           health.damaged_chunks + health.abandoned_chunks + health.unknown_records +
-                           health.missing_chunks + health.unreadable_chunks + health.thrown_away[PENNA_ALLOC];
+  const uint64_t missing = health.lost[PENNA_ALLOC] + health.write_lost[PENNA_ALLOC] + health.recorder.torn +
+                           health.recorder.holes + health.recorder.damaged + health.recorder.abandoned +
+                           health.recorder.unknown + health.missing_chunks + health.unreadable_chunks +
+                           health.thrown_away[PENNA_ALLOC];
   return missing == 0 && !health.write_unknown && !recording.damage().any() && !heap.is_sampled();
 }
 

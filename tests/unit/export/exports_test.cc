@@ -67,16 +67,22 @@ TEST(Exports, Csv) {
   EXPECT_EQ(exported(sample_recording(build), export_csv), kSampleCsv);
 }
 
+std::string golden_of_kinds(uint32_t version) {
+  return PENNA_GOLDEN_DIR "/recording-v" + std::to_string(version) + "-kinds.penna";
+}
+
 // The same, stored when the format was new: every kind of event means what it meant then. The file is never rewritten.
 TEST(Exports, CsvOfAStoredRecording) {
-  const auto stored = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-kinds.penna");
-  ASSERT_TRUE(stored) << stored.error().text;
-  EXPECT_FALSE(stored->damage().any());
-  EXPECT_EQ(exported(*stored, export_csv), kSampleCsv);
+  for (uint32_t version : {2u, 3u}) {
+    const auto stored = Recording::open(golden_of_kinds(version));
+    ASSERT_TRUE(stored) << stored.error().text;
+    EXPECT_FALSE(stored->damage().any());
+    EXPECT_EQ(exported(*stored, export_csv), kSampleCsv) << version;
+  }
 }
 
 TEST(Exports, DISABLED_StoreOne) {
-  const char* path = PENNA_GOLDEN_DIR "/recording-v2-kinds.penna";
+  const std::string path = golden_of_kinds(layout::kVersion);
   RecordingBuilder build;
   (void)sample_recording(build);
   ASSERT_FALSE(std::filesystem::exists(path));

@@ -58,8 +58,8 @@ TEST(CheckNeeds, OfBlocks) {
            directions(missing_blocks(recording, health, Ends::kDoNotCount));
   };
   EXPECT_EQ(with([](HealthReport&) {}), ", ");
-  EXPECT_EQ(with([](HealthReport& health) { health.allocators_refused = 1; }), "more less, more");
-  EXPECT_EQ(with([](HealthReport& health) { health.ended_at_once = 1; }), "less, ");
+  EXPECT_EQ(with([](HealthReport& health) { health.target.allocators_refused = 1; }), "more less, more");
+  EXPECT_EQ(with([](HealthReport& health) { health.target.ended_at_once = 1; }), "less, ");
   EXPECT_EQ(with([](HealthReport& health) { health.unmatched_frees = 1; }), "more, more");
   EXPECT_EQ(with([](HealthReport& health) { health.replaced_blocks = 1; }), "less, ");
 }

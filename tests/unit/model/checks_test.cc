@@ -75,17 +75,17 @@ TEST(ChecksOfWhatIsMissing, AGapInTheRecordingIsUnknown) {
   };
   EXPECT_TRUE(with([](HealthReport& health) { health.missing_chunks = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.unreadable_chunks = 1; }));
-  EXPECT_TRUE(with([](HealthReport& health) { health.damaged_chunks = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.recorder.damaged = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.refused_channels = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.damage.blocks = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.damage.cut = true; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.write_unknown = true; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.finished = false; }));
-  EXPECT_TRUE(with([](HealthReport& health) { health.without_clock = 1; }));
-  EXPECT_TRUE(with([](HealthReport& health) { health.without_calls = 1; }));
-  EXPECT_TRUE(with([](HealthReport& health) { health.unfollowed = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.target.clock_forbidden = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.target.calls_forbidden = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.target.unfollowed = 1; }));
   EXPECT_TRUE(with([](HealthReport& health) { health.processes_without_end = 1; }));
-  EXPECT_TRUE(with([](HealthReport& health) { health.unknown_records = 1; }));
+  EXPECT_TRUE(with([](HealthReport& health) { health.recorder.unknown = 1; }));
   EXPECT_FALSE(with([](HealthReport& health) { health.damage.index = true; }));  // everything else is read all the same
 }
 

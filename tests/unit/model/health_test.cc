@@ -186,7 +186,7 @@ TEST(Health, TellsWhatTheTargetLost) {
   EXPECT_THAT(report.sentences, says("1 process forbade itself system calls that recording needs"));
   EXPECT_THAT(report.sentences, says("2 programs and forked processes were not recorded"));
   EXPECT_THAT(report.sentences, says("2 functions could not be patched"));
-  EXPECT_EQ(report.functions_patched, 12u);
+  EXPECT_EQ(report.target.functions_patched, 12u);
   EXPECT_THAT(report.sentences, says("9 code addresses lay in no known file"));
   EXPECT_EQ(report.sentences.front().severity, Severity::kError);
   EXPECT_EQ(report.worst(), Severity::kError);
@@ -277,7 +277,7 @@ TEST(Health, TellsWhatIsMissingFromTheFile) {
   const HealthReport report = examine_only(recording);
   EXPECT_FALSE(report.finished);
   EXPECT_EQ(report.missing_chunks, 1u);
-  EXPECT_EQ(report.torn, 1u);
+  EXPECT_EQ(report.recorder.torn, 1u);
   EXPECT_THAT(report.sentences, says("was not finished"));
   EXPECT_THAT(report.sentences, says("1 chunk of events is missing from the file"));
 }

@@ -9,12 +9,14 @@
 
 #include "base/kind_words.h"
 #include "chunk_builder.h"
+#include "recording/layout.h"
 #include "recording/records.h"
 
 namespace penna {
 
 class EveryKind {
  public:
+  explicit EveryKind(uint32_t version = layout::kVersion) : version_(version) {}
   std::vector<uint8_t> chunk() {
     chunk_.entry(0x5555'0000'1000, time_ += 10);
     add(PENNA_KIND_PAD, uint64_t{0});
@@ -25,7 +27,10 @@ class EveryKind {
     lock();
     add(PENNA_KIND_POINT, penna_point{7, 3}, std::string("\x2a\0\0\0\0\0\0\0", 8));
     add(PENNA_KIND_VALUES, penna_values{8, 2, 1}, std::string(8, '\x11'));
-    add(PENNA_KIND_LOST, penna_lost{{1, 2, 3, 4}});
+    if (version_ <= layout::kLastVersionOfFourClasses)
+      add(PENNA_KIND_LOST, std::array<uint32_t, 4>{1, 2, 3, 4});
+    else
+      add(PENNA_KIND_LOST, penna_lost{{1, 2, 3, 4, 0, 0, 0, 0}});
     add(PENNA_KIND_BLOCKED, penna_blocked{1234});
     add(PENNA_KIND_JUMP, penna_jump{0x7000'0100, 0x7000'0200, PENNA_JUMP_SWITCH, 0});
     chunk_.exit(0x5555'0000'1000, time_ += 10);
@@ -75,6 +80,7 @@ class EveryKind {
     add(PENNA_KIND_LOCK_GONE, penna_lock{kMutex});
   }
 
+  uint32_t version_;
   uint64_t time_ = 1'000'000;
   ChunkBuilder chunk_{time_};
 };

@@ -6,6 +6,7 @@
 //   recording_test --gtest_also_run_disabled_tests --gtest_filter='*WriteNew*'
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "every_kind.h"
 #include "random_chunk.h"
@@ -21,9 +22,12 @@ namespace {
 
 constexpr size_t kStoredChunks = 8;
 
-std::string golden(const std::string& name) {
-  return PENNA_GOLDEN_DIR "/recording-v" + std::to_string(layout::kVersion) + name + ".penna";
+std::string golden(const std::string& name, uint32_t version = layout::kVersion) {
+  return PENNA_GOLDEN_DIR "/recording-v" + std::to_string(version) + name + ".penna";
 }
+// Format 1 has goldens of its own, without some of what sample.h describes.
+constexpr uint32_t kSampled[] = {2, 3};
+static_assert(kSampled[std::size(kSampled) - 1] == layout::kVersion, "the newest version has goldens");
 
 void expect_same_chunks(Recording& one, Recording& other) {
   ASSERT_EQ(one.chunks().size(), other.chunks().size());
@@ -35,12 +39,29 @@ void expect_same_chunks(Recording& one, Recording& other) {
   }
 }
 
-TEST(Golden, Version2) {
-  auto recording = Recording::open(PENNA_GOLDEN_DIR "/recording-v2.penna");
-  ASSERT_TRUE(recording) << recording.error().text;
-  EXPECT_TRUE(recording->is_finished());
-  EXPECT_FALSE(recording->damage().any());
-  expect_sample(*recording);
+TEST(Golden, Finished) {
+  for (uint32_t version : kSampled) {
+    auto recording = Recording::open(golden("", version));
+    ASSERT_TRUE(recording) << recording.error().text;
+    EXPECT_TRUE(recording->is_finished());
+    EXPECT_FALSE(recording->damage().any()) << recording->damage().text();
+    expect_sample(*recording);
+  }
+}
+
+// Of an older version, too, the index is used: without it, a file of gigabytes would be walked.
+TEST(Golden, TheIndexIsRead) {
+  for (uint32_t version = layout::kOldestVersion; version <= layout::kVersion; ++version) {
+    auto bytes = slurp(golden("", version));
+    const std::string path = ::testing::TempDir() + "penna-golden-index.penna";
+    bytes[layout::kBlocksAt] ^= 1;  // a walk would tell of the damage
+    spill(path, bytes);
+    auto recording = Recording::open(path);
+    ASSERT_TRUE(recording) << recording.error().text;
+    EXPECT_FALSE(recording->damage().index) << version;
+    EXPECT_EQ(recording->damage().blocks, 1u) << version;
+    ::unlink(path.c_str());
+  }
 }
 
 // Format 1 had fewer columns; its chunks, whatever their codec, are read to the bit.
@@ -69,19 +90,21 @@ TEST(Golden, Version1Chunks) {
   expect_same_chunks(*columns, *plain);
 }
 
-TEST(Golden, Version2UnfinishedWithoutColumns) {
-  auto recording = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-unfinished.penna");
-  ASSERT_TRUE(recording) << recording.error().text;
-  EXPECT_FALSE(recording->is_finished());
-  EXPECT_FALSE(recording->damage().any());
-  expect_sample(*recording);
+TEST(Golden, UnfinishedWithoutColumns) {
+  for (uint32_t version : kSampled) {
+    auto recording = Recording::open(golden("-unfinished", version));
+    ASSERT_TRUE(recording) << recording.error().text;
+    EXPECT_FALSE(recording->is_finished());
+    EXPECT_FALSE(recording->damage().any());
+    expect_sample(*recording);
+  }
 }
 
 // Chunks in which everything may come behind everything: those that were stored as columns are, bit by bit, those that
 // were stored as they were.
-TEST(Golden, Version2Chunks) {
-  auto columns = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-chunks.penna");
-  auto plain = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-chunks-zstd.penna");
+void expect_chunks(uint32_t version) {
+  auto columns = Recording::open(golden("-chunks", version));
+  auto plain = Recording::open(golden("-chunks-zstd", version));
   ASSERT_TRUE(columns) << columns.error().text;
   ASSERT_TRUE(plain) << plain.error().text;
   ASSERT_EQ(columns->chunks().size(), kStoredChunks);
@@ -105,21 +128,29 @@ TEST(Golden, Version2Chunks) {
   EXPECT_GT(torn, 0u);
 }
 
+TEST(Golden, Chunks) {
+  for (uint32_t version : kSampled) expect_chunks(version);
+}
+
 // A record of every kind there is, and each says what it said when it was stored.
-TEST(Golden, Version2EveryKind) {
-  auto recording = Recording::open(PENNA_GOLDEN_DIR "/recording-v2-every-kind.penna");
+void expect_every_kind(uint32_t version) {
+  auto recording = Recording::open(golden("-every-kind", version));
   ASSERT_TRUE(recording) << recording.error().text;
   EXPECT_FALSE(recording->damage().any());
   ASSERT_EQ(recording->chunks().size(), 1u);
   std::vector<uint8_t> bytes;
   ASSERT_TRUE(recording->read_chunk(recording->chunks()[0], bytes));
-  const auto expected = slurp(PENNA_GOLDEN_DIR "/recording-v2-every-kind.txt");
+  const auto expected = slurp(PENNA_GOLDEN_DIR "/recording-v" + std::to_string(version) + "-every-kind.txt");
   EXPECT_EQ(text_of_records(bytes), std::string(expected.begin(), expected.end()));
-  EXPECT_EQ(bytes, EveryKind().chunk());
+  EXPECT_EQ(bytes, EveryKind(version).chunk());
   std::array<uint64_t, PENNA_KIND_COUNT> kinds{};
   EXPECT_FALSE(scan_chunk(bytes, [&](const Record& record) { ++kinds.at(record.kind); }).damaged);
   for (uint32_t kind = PENNA_KIND_PAD + 1; kind < PENNA_KIND_COUNT; ++kind)
     EXPECT_GT(kinds[kind], 0u) << kind_word(kind);
+}
+
+TEST(Golden, EveryKind) {
+  for (uint32_t version : kSampled) expect_every_kind(version);
 }
 
 void write_chunks(RecordingWriter& writer) {
