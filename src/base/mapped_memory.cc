@@ -22,10 +22,11 @@ void for_each_mapped(uint32_t pid, const char* name, Visit&& visit) {
        at = maps->find(file, at + 1)) {
     const size_t begin = maps->rfind('\n', at) + 1;
     MappedMemfd found;
-    uint64_t offset = 0, inode = 0;
+    uint64_t start = 0, offset = 0, inode = 0;
     const std::string line = maps->substr(begin, at - begin);
     constexpr const char* kForm = "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %" SCNu64;
-    if (std::sscanf(line.c_str(), kForm, &found.start, &offset, &inode) != 3) continue;
+    if (std::sscanf(line.c_str(), kForm, &start, &offset, &inode) != 3) continue;
+    found.start = RemoteBytes(start);
     found.inode = inode;
     if (!visit(found, offset)) return;
   }

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/remote_ptr.h"
+
 namespace penna {
 
 // `name`: as given to memfd_create(2). False also of a process that is gone, or may not be looked at.
@@ -17,7 +19,7 @@ bool has_mapped(uint32_t pid, const char* name, ino_t inode);
 
 // The first of this name, whoever has made it, from its beginning on.
 struct MappedMemfd {
-  uint64_t start = 0;
+  RemoteBytes start;
   ino_t inode = 0;
 };
 std::optional<MappedMemfd> find_mapped(uint32_t pid, const char* name);

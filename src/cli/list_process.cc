@@ -27,7 +27,7 @@ class CodeState {
     }
     uint16_t value = 0;
     std::array<uint8_t, 2> bytes{};
-    if (point.semaphore == 0 || !memory_.read(point.semaphore + module_.bias, bytes)) return;
+    if (point.semaphore == 0 || !memory_.read(module_.in_process(point.semaphore), bytes)) return;
     std::memcpy(&value, bytes.data(), 2);
     point.semaphore_count = value;
   }
@@ -42,7 +42,8 @@ class CodeState {
   std::optional<bool> changed(uint64_t address, size_t count) const {
     std::array<uint8_t, kX86Slot> now{};
     const std::span<const uint8_t> was = module_.file.bytes_at(address, count);
-    if (was.size() < count || !memory_.read(address + module_.bias, std::span(now).first(count))) return std::nullopt;
+    if (was.size() < count || !memory_.read(module_.in_process(address), std::span(now).first(count)))
+      return std::nullopt;
     return std::memcmp(was.data(), now.data(), count) != 0;
   }
 

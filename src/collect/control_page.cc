@@ -65,7 +65,7 @@ Result<> ControlPage::ask(const penna_control& request) {
     std::memcpy(page_.data() + kAt, &request, sizeof request);
     return ok();
   }
-  const auto at = static_cast<off_t>(address_ + kAt);
+  const auto at = static_cast<off_t>((address_ + kAt).number());
   if (!process_ || ::pwrite(process_.get(), &request, sizeof request, at) != ssize_t{sizeof request})
     return Error{"the memory of this process could not be mapped"};
   return ok();
@@ -73,7 +73,7 @@ Result<> ControlPage::ask(const penna_control& request) {
 
 bool ControlPage::read(size_t offset, void* to, size_t bytes) const {
   if (page_) return std::memcpy(to, page_.data() + offset, bytes), true;
-  const auto at = static_cast<off_t>(address_ + offset);
+  const auto at = static_cast<off_t>(address_.number() + offset);
   return process_ && ::pread(process_.get(), to, bytes, at) == static_cast<ssize_t>(bytes);
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/fd.h"
+#include "base/remote_ptr.h"
 #include "base/result.h"
 #include "penna/channel.h"
 
@@ -32,19 +33,20 @@ class ControlPage {
   penna_control answer() const;
 
   // The code, in that process.
-  uint64_t entry() const { return number_at(offsetof(penna_channel, control_entry)); }
-  uint64_t end() const { return number_at(offsetof(penna_channel, control_end)); }
-  uint64_t stack_top() const { return number_at(offsetof(penna_channel, control_stack)); }
+  RemotePtr<const uint8_t> entry() const { return address_at(offsetof(penna_channel, control_entry)); }
+  RemotePtr<const uint8_t> end() const { return address_at(offsetof(penna_channel, control_end)); }
+  RemoteBytes stack_top() const { return address_at(offsetof(penna_channel, control_stack)); }
   // Of the channel's file, by which that process is told from another program.
   ino_t inode() const { return inode_; }
 
  private:
   bool read(size_t offset, void* to, size_t bytes) const;
   uint64_t number_at(size_t offset) const;
+  RemoteBytes address_at(size_t offset) const { return RemoteBytes(number_at(offset)); }
 
-  Mapping page_;          // either this,
-  Fd process_, turn_;     // or the memory of that process, and what others wait for,
-  uint64_t address_ = 0;  // and where the page lies in it
+  Mapping page_;         // either this,
+  Fd process_, turn_;    // or the memory of that process, and what others wait for,
+  RemoteBytes address_;  // and where the page lies in it
   ino_t inode_ = 0;
 };
 

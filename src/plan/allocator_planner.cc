@@ -33,11 +33,11 @@ bool ends_blocks(const std::string& symbol) {
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
   if (!near->has_entrance()) return {};
   const auto moved = move_beginning(site, bias, near);
-  const auto jump = jump_from(site.place + bias, near->entrance());
+  const auto jump = jump_from(in_target(site.place, bias), near->entrance());
   if (!moved || !jump) return {};
-  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
+  penna_patch patch = code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
   patch.kind = PENNA_PATCH_INSTEAD;
-  patch.stub = *moved;
+  patch.stub = moved->number();
   return patch;
 }
 
@@ -54,7 +54,7 @@ using Entries = std::vector<Entry>;  // in the order of the questions
 
 Entry look_at(const penna_patch_question& question, const AllocatorFunctions::value_type& found) {
   const char* const unless = why_not_now(question);
-  Entry entry{&question, found.first, &found.second, {question.near, question.near_bytes, question.instead}, unless};
+  Entry entry{&question, found.first, &found.second, near_memory_of(question, question.instead), unless};
   if (unless == nullptr) entry.refusal = found.second.offer.refusal;
   if (entry.refusal != nullptr) return entry;
   entry.patch = patch_instead(*found.second.offer.site, question.bias, &entry.near);

@@ -234,22 +234,22 @@ namespace {
 
 // The site's code at the end of near memory, where there is room.
 bool append_moved(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  return append_moved_code(site.code, site.place + bias, near) &&
-         near->append_jump(site.place + bias + site.code.size());
+  return append_moved_code(site.code, in_target(site.place, bias), near) &&
+         near->append_jump(in_target(site.place + site.code.size(), bias));
 }
 
 }  // namespace
 
-std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  const uint64_t moved = near->end();
+std::optional<CodePtr> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  const CodePtr moved = near->end();
   if (!near->has_room((site.code.size() + 1) * kLargestMoved) || !append_moved(site, bias, near)) return {};
   return moved;
 }
 
 std::optional<std::array<uint8_t, kBranchBytes>> write_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  const auto stub = near->begin_stub(site.function + bias, (site.code.size() + 1) * kLargestMoved);
+  const auto stub = near->begin_stub(in_target(site.function, bias), (site.code.size() + 1) * kLargestMoved);
   if (!stub || !append_moved(site, bias, near)) return {};
-  return jump_from(site.place + bias, stub->code);
+  return jump_from(in_target(site.place, bias), stub->code);
 }
 
 }  // namespace penna

@@ -87,13 +87,13 @@ class DetourFinder {
   mutable bool has_targets_ = false;
 };
 
-// Appends `code`, which stands at the run-time address `from`, to near memory, where it does the same. False: what it
+// Appends `code`, which stands at `from`, to near memory, where it does the same. False: what it
 // refers to is out of reach from there. There is room: kLargestMoved bytes for each of `code`.
-bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near);
+bool append_moved_code(std::span<const uint8_t> code, CodePtr from, NearMemory* near);
 
 // Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its
 // address; nothing: as below.
-std::optional<uint64_t> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near);
+std::optional<CodePtr> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near);
 
 // Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the
 // file. Nothing: no room, or what the code refers to is out of reach from there.

@@ -80,33 +80,33 @@ void set_kind(Instruction* one, const ZydisDecodedInstruction& of) {
 
 // A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind
 // the detour, where unwinders know what they see.
-bool move_call(const ZydisDecodedInstruction& one, uint64_t from, NearMemory* near) {
-  const uint64_t next = from + one.length;
-  const auto low = static_cast<uint32_t>(next), high = static_cast<uint32_t>(next >> 32);
+bool move_call(const ZydisDecodedInstruction& one, CodePtr from, NearMemory* near) {
+  const CodePtr next = from + one.length;
+  const auto low = static_cast<uint32_t>(next.number()), high = static_cast<uint32_t>(next.number() >> 32);
   std::array<uint8_t, 13> push{0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04};  // push low; mov high into its upper half
   std::memcpy(push.data() + 1, &low, sizeof low);
   std::memcpy(push.data() + 9, &high, sizeof high);
   near->append(push);
-  if (is_relative(one)) return near->append_jump(relative_target(one, from));
-  near->append_jump_through(next + static_cast<uint64_t>(one.raw.disp.value));
+  if (is_relative(one)) return near->append_jump(CodePtr(relative_target(one, from.number())));
+  near->append_jump_through(next + one.raw.disp.value);
   return true;
 }
 
 // One instruction, written for another place: what it refers to stays where it is. False: out of reach.
-bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_t> bytes, uint64_t from,
+bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_t> bytes, CodePtr from,
                       NearMemory* near) {
   std::vector<uint8_t> moved(bytes.begin(), bytes.begin() + one.length);
   if (is_call(one)) return move_call(one, from, near);
   if (is_branch(one) && is_relative(one)) {
-    const uint64_t target = relative_target(one, from);
+    const CodePtr target(relative_target(one, from.number()));
     if (one.meta.category == ZYDIS_CATEGORY_UNCOND_BR) return near->append_jump(target);
     // The condition's number is in the low half of the last byte of either form's opcode.
     const uint8_t opcode = bytes[one.raw.imm[0].offset - 1];
     return near->append_branch(std::array<uint8_t, 2>{0x0f, static_cast<uint8_t>(0x80 | (opcode & 0x0f))}, target);
   }
   if (refers_to_rip(one)) {
-    const uint64_t target = from + one.length + static_cast<uint64_t>(one.raw.disp.value);
-    const auto distance = static_cast<int64_t>(target - (near->end() + one.length));
+    const CodePtr target = from + one.length + one.raw.disp.value;
+    const auto distance = static_cast<int64_t>(bytes_between(near->end() + one.length, target));
     if (distance != static_cast<int32_t>(distance)) return false;
     const auto low = static_cast<int32_t>(distance);
     std::memcpy(moved.data() + one.raw.disp.offset, &low, sizeof low);
@@ -146,11 +146,11 @@ bool decode(std::span<const uint8_t> code, uint64_t at, Instruction* one) {
   return true;
 }
 
-bool append_moved_code(std::span<const uint8_t> code, uint64_t from, NearMemory* near) {
+bool append_moved_code(std::span<const uint8_t> code, CodePtr from, NearMemory* near) {
   ZydisDecodedInstruction one;
   for (size_t at = 0; at < code.size(); at += one.length) {
     if (!decoder.decode(code.subspan(at), &one)) return false;
-    if (!move_instruction(one, code.subspan(at), from + at, near)) return false;
+    if (!move_instruction(one, code.subspan(at), from + static_cast<int64_t>(at), near)) return false;
   }
   return true;
 }

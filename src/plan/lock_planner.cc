@@ -13,16 +13,16 @@ namespace {
 std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bias, uint32_t number, NearMemory* near) {
   constexpr size_t kPushAndJump = 2 * kBranchBytes;
   if (!near->has_entrance() || !near->has_room(kPushAndJump)) return {};
-  const uint64_t stub = near->end();
+  const CodePtr stub = near->end();
   near->append_push(number);
   if (!near->append_jump(near->entrance())) return {};
   const DetourSite& site = function.site;
   const auto moved = move_beginning(site, bias, near);
-  const auto jump = jump_from(site.place + bias, stub);
+  const auto jump = jump_from(in_target(site.place, bias), stub);
   if (!moved || !jump) return {};
-  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
+  penna_patch patch = code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
   patch.kind = PENNA_PATCH_LOCK;
-  patch.stub = *moved;
+  patch.stub = moved->number();
   patch.role = static_cast<uint8_t>(function.role);
   patch.sync = static_cast<uint8_t>(function.sync);
   patch.answer = static_cast<uint8_t>(function.answer);
@@ -78,7 +78,7 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
   const LockFunctions& locks = locks_of(question, root);
   const uint32_t first = question.first_number + *used;
   PlanAnswer answer(plan, question);
-  answer.near = NearMemory(question.near, question.near_bytes, question.instead);
+  answer.near = near_memory_of(question, question.instead);
   std::vector<penna_patch> patches;
   const char* reason = why_not_now(question);
   if (reason == nullptr && locks.found.size() + *used > question.numbers)

@@ -2,7 +2,7 @@
 // NearMemory: code that is written for a module, in the memory near it that a target has offered (patch_plan.h).
 //
 // It begins with the way to the hook: a jump that every patched call in reach goes to. Then stubs, each a penna_stub
-// and code that calls the hook first. Addresses are run-time addresses.
+// and code that calls the hook first.
 // Invariant: never more bytes than the target has offered.
 #pragma once
 
@@ -12,48 +12,55 @@
 #include <span>
 #include <vector>
 
+#include "base/remote_ptr.h"
 #include "penna/patch_plan.h"
 #include "plan/arch.h"
 
 namespace penna {
 
+// Where code lies in the target, or what it refers to. Other addresses of the planners are those of files.
+using CodePtr = RemotePtr<const uint8_t>;
+// What the file has at an address, in the target. `bias`: run-time address - address in the file.
+inline CodePtr in_target(uint64_t file_address, uint64_t bias) { return CodePtr(file_address + bias); }
+
 class NearMemory {
  public:
-  NearMemory(uint64_t address, uint64_t room, uint64_t hook);
+  NearMemory(CodePtr address, uint64_t room, CodePtr hook);
 
   bool has_room(size_t bytes) const { return bytes_.size() + bytes <= room_; }
   bool has_entrance() const { return !bytes_.empty(); }  // else there is no room for anything
-  uint64_t entrance() const { return address_; }         // a jump to the hook
-  uint64_t end() const { return address_ + bytes_.size(); }
+  CodePtr entrance() const { return address_; }          // a jump to the hook
+  CodePtr end() const { return address_ + static_cast<int64_t>(bytes_.size()); }
   const std::vector<uint8_t>& bytes() const { return bytes_; }
 
   // Begins a stub: the place of its code, behind the call of the hook. Nothing: no room for `code_bytes` more.
   struct Stub {
-    uint64_t code;    // where its penna_stub ends
-    uint64_t resume;  // behind the call
+    CodePtr code;    // where its penna_stub ends
+    CodePtr resume;  // behind the call
   };
-  std::optional<Stub> begin_stub(uint64_t function, size_t code_bytes);
+  std::optional<Stub> begin_stub(CodePtr function, size_t code_bytes);
   void append(std::span<const uint8_t> code) { bytes_.insert(bytes_.end(), code.begin(), code.end()); }
   // False: out of reach.
-  bool append_jump(uint64_t to);
-  bool append_branch(std::span<const uint8_t> opcode, uint64_t to);
-  void append_jump_through(uint64_t pointer);
+  bool append_jump(CodePtr to);
+  bool append_branch(std::span<const uint8_t> opcode, CodePtr to);
+  void append_jump_through(CodePtr pointer);
   void append_push(uint32_t number);  // onto the stack, as a word
 
  private:
   void append_word(uint64_t word);
-  void append_relative(uint64_t to);  // from behind the distance
-  uint64_t address_, room_;
+  void append_relative(CodePtr to);  // from behind the distance
+  CodePtr address_;
+  uint64_t room_;
   std::vector<uint8_t> bytes_;
 };
 
 // Code for a `place`; nothing: `to` is out of reach.
 using BranchCode = std::array<uint8_t, kBranchBytes>;
-std::optional<BranchCode> jump_from(uint64_t place, uint64_t to);
-std::optional<BranchCode> call_from(uint64_t place, uint64_t to);
-std::array<uint8_t, kJumpThroughBytes> jump_through_from(uint64_t place, uint64_t pointer);
+std::optional<BranchCode> jump_from(CodePtr place, CodePtr to);
+std::optional<BranchCode> call_from(CodePtr place, CodePtr to);
+std::array<uint8_t, kJumpThroughBytes> jump_through_from(CodePtr place, CodePtr pointer);
 // A sled that calls. Its first kSledHead.size() bytes are to be written last: they lead over the others.
 using SledCode = std::array<uint8_t, kSledBytes>;
-std::optional<SledCode> sled_call_from(uint64_t place, uint64_t to);
+std::optional<SledCode> sled_call_from(CodePtr place, CodePtr to);
 
 }  // namespace penna

@@ -14,36 +14,36 @@ constexpr size_t kEntranceBytes = 16;  // jmp *2(%rip); ud2; the hook's address
 
 }  // namespace
 
-NearMemory::NearMemory(uint64_t address, uint64_t room, uint64_t hook) : address_(address), room_(room) {
+NearMemory::NearMemory(CodePtr address, uint64_t room, CodePtr hook) : address_(address), room_(room) {
   if (room < kEntranceBytes) {
     room_ = 0;
     return;
   }
   append(std::array<uint8_t, 8>{0xff, 0x25, 2, 0, 0, 0, 0x0f, 0x0b});
-  append_word(hook);
+  append_word(hook.number());
 }
 
-std::optional<NearMemory::Stub> NearMemory::begin_stub(uint64_t function, size_t code_bytes) {
+std::optional<NearMemory::Stub> NearMemory::begin_stub(CodePtr function, size_t code_bytes) {
   const size_t padding = (16 - bytes_.size() % 16) % 16;
   if (room_ == 0 || !has_room(padding + sizeof(penna_stub) + PENNA_STUB_CALL + code_bytes)) return {};
   bytes_.insert(bytes_.end(), padding, kPadding);
   append_word(0);
-  append_word(function);
-  const uint64_t code = end();
+  append_word(function.number());
+  const CodePtr code = end();
   append(std::array<uint8_t, 2>{0xff, 0x15});  // call *rel32(%rip)
   append_relative(address_ + 8);
   return Stub{code, end()};
 }
 
-bool NearMemory::append_branch(std::span<const uint8_t> opcode, uint64_t to) {
-  const auto distance = static_cast<int64_t>(to - (end() + opcode.size() + 4));
+bool NearMemory::append_branch(std::span<const uint8_t> opcode, CodePtr to) {
+  const auto distance = static_cast<int64_t>(bytes_between(end() + static_cast<int64_t>(opcode.size() + 4), to));
   if (distance != static_cast<int32_t>(distance)) return false;
   append(opcode);
   append_relative(to);
   return true;
 }
 
-void NearMemory::append_jump_through(uint64_t pointer) {
+void NearMemory::append_jump_through(CodePtr pointer) {
   append(std::array<uint8_t, 2>{0xff, 0x25});
   append_relative(pointer);
 }
@@ -54,14 +54,14 @@ void NearMemory::append_word(uint64_t word) {
   append(bytes);
 }
 
-void NearMemory::append_relative(uint64_t to) {
-  const auto distance = static_cast<uint32_t>(to - (end() + 4));
+void NearMemory::append_relative(CodePtr to) {
+  const auto distance = static_cast<uint32_t>(bytes_between(end() + 4, to));
   std::array<uint8_t, 4> bytes;
   std::memcpy(bytes.data(), &distance, 4);
   append(bytes);
 }
 
-bool NearMemory::append_jump(uint64_t to) { return append_branch(std::array<uint8_t, 1>{kJump}, to); }
+bool NearMemory::append_jump(CodePtr to) { return append_branch(std::array<uint8_t, 1>{kJump}, to); }
 
 void NearMemory::append_push(uint32_t number) {
   std::array<uint8_t, 5> push{0x68};
@@ -71,8 +71,8 @@ void NearMemory::append_push(uint32_t number) {
 
 namespace {
 
-std::optional<BranchCode> branch_from(uint8_t opcode, uint64_t place, uint64_t to) {
-  const auto distance = static_cast<int64_t>(to - (place + kBranchBytes));
+std::optional<BranchCode> branch_from(uint8_t opcode, CodePtr place, CodePtr to) {
+  const auto distance = static_cast<int64_t>(bytes_between(place + kBranchBytes, to));
   if (distance != static_cast<int32_t>(distance)) return {};
   BranchCode bytes{opcode};
   const auto low = static_cast<int32_t>(distance);
@@ -82,17 +82,17 @@ std::optional<BranchCode> branch_from(uint8_t opcode, uint64_t place, uint64_t t
 
 }  // namespace
 
-std::optional<BranchCode> jump_from(uint64_t place, uint64_t to) { return branch_from(kJump, place, to); }
-std::optional<BranchCode> call_from(uint64_t place, uint64_t to) { return branch_from(kCall, place, to); }
+std::optional<BranchCode> jump_from(CodePtr place, CodePtr to) { return branch_from(kJump, place, to); }
+std::optional<BranchCode> call_from(CodePtr place, CodePtr to) { return branch_from(kCall, place, to); }
 
-std::array<uint8_t, kJumpThroughBytes> jump_through_from(uint64_t place, uint64_t pointer) {
+std::array<uint8_t, kJumpThroughBytes> jump_through_from(CodePtr place, CodePtr pointer) {
   std::array<uint8_t, kJumpThroughBytes> bytes{0xff, 0x25};
-  const auto distance = static_cast<uint32_t>(pointer - (place + kJumpThroughBytes));
+  const auto distance = static_cast<uint32_t>(bytes_between(place + kJumpThroughBytes, pointer));
   std::memcpy(bytes.data() + 2, &distance, sizeof distance);
   return bytes;
 }
 
-std::optional<SledCode> sled_call_from(uint64_t place, uint64_t to) {
+std::optional<SledCode> sled_call_from(CodePtr place, CodePtr to) {
   const auto call = call_from(place + kSledHead.size(), to);
   if (!call) return {};
   SledCode code{0x66, 0x90, 0, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0x00};

@@ -46,14 +46,14 @@ struct PatchPlanner::Pointers {
 namespace {
 
 // Nops where a function begins: a call of the hook takes the place of the first.
-std::optional<penna_patch> patch_nops(const CallSite& site, uint64_t place, const NearMemory& near) {
+std::optional<penna_patch> patch_nops(const CallSite& site, CodePtr place, const NearMemory& near) {
   const auto call = call_from(place, near.entrance());
   if (!call) return {};
   return code_patch(place, site.before, *call, call->size());
 }
 
 // A sled jumps over its nops: there goes the call, and then the jump becomes a nop.
-std::optional<penna_patch> patch_sled(const CallSite& site, uint64_t place, const NearMemory& near) {
+std::optional<penna_patch> patch_sled(const CallSite& site, CodePtr place, const NearMemory& near) {
   const auto call = sled_call_from(place, near.entrance());
   if (!call) return {};
   return code_patch(place, site.before, *call, kSledHead.size());
@@ -62,18 +62,23 @@ std::optional<penna_patch> patch_sled(const CallSite& site, uint64_t place, cons
 std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
   const auto jump = write_detour(site, bias, near);
   if (!jump) return {};
-  return code_patch(site.place + bias, site.code, *jump, jump->size());
+  return code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
+}
+
+// Where a stub keeps what it jumps on to.
+CodePtr word_of_stub(const NearMemory::Stub& stub) {
+  return stub.code - static_cast<int64_t>(sizeof(penna_stub) - offsetof(penna_stub, target));
 }
 
 // A stub that calls the hook and jumps on to whatever the pointer held.
-std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, NearMemory& near, PatchPlan* plan) {
-  const auto stub = near.begin_stub(0, kJumpThroughBytes);
+std::optional<penna_patch> patch_import(const ImportSite& site, CodePtr slot, NearMemory& near, PatchPlan* plan) {
+  const auto stub = near.begin_stub(CodePtr(), kJumpThroughBytes);
   if (!stub) return {};
-  near.append_jump_through(stub->code - sizeof(penna_stub) + offsetof(penna_stub, target));
+  near.append_jump_through(word_of_stub(*stub));
   penna_patch patch{};
-  patch.address = slot;
+  patch.address = slot.number();
   patch.kind = PENNA_PATCH_IMPORT;
-  patch.stub = stub->code;
+  patch.stub = stub->code.number();
   patch.name = plan->add_name(site.name);
   patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
   return patch;
@@ -82,15 +87,15 @@ std::optional<penna_patch> patch_import(const ImportSite& site, uint64_t slot, N
 // The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the
 // pointer.
 std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, PatchPlan* plan) {
-  const uint64_t entry = site.entry + bias;
-  const auto stub = near.begin_stub(0, kJumpThroughBytes);
+  const CodePtr entry = in_target(site.entry, bias);
+  const auto stub = near.begin_stub(CodePtr(), kJumpThroughBytes);
   if (!stub) return {};
-  near.append_jump_through(site.slot + bias);
+  near.append_jump_through(in_target(site.slot, bias));
   const auto jump = jump_from(entry, stub->code);
   if (!jump) return {};
-  const auto before = jump_through_from(site.entry, site.slot);
+  const auto before = jump_through_from(entry, in_target(site.slot, bias));
   penna_patch patch = code_patch(entry, before, *jump, jump->size());
-  patch.stub = stub->code;
+  patch.stub = stub->code.number();
   patch.name = plan->add_name(site.name);
   patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
   return patch;
@@ -102,18 +107,18 @@ size_t add_module(PatchPlan* plan, const penna_patch_question& question, const M
   PlanAnswer answer(plan, question);
   NearMemory& near = answer.near;
   size_t left = module.sites.size() + module.detours.size() + module.imports.size();
-  const auto add = [&](uint64_t address, const std::optional<penna_patch>& patch) {
-    left -= answer.add(address, patch);
+  const auto add = [&](CodePtr address, const std::optional<penna_patch>& patch) {
+    left -= answer.add(address.number(), patch);
   };
   if (near.has_entrance()) {
     for (const CallSite& site : module.sites) {
-      const uint64_t place = site.place + question.bias;
+      const CodePtr place = in_target(site.place, question.bias);
       add(place, site.kind == CallSiteKind::kSled ? patch_sled(site, place, near) : patch_nops(site, place, near));
     }
     for (const DetourSite& site : module.detours)
-      add(site.place + question.bias, patch_detour(site, question.bias, &near));
+      add(in_target(site.place, question.bias), patch_detour(site, question.bias, &near));
     for (const ImportSite& site : module.imports) {
-      const uint64_t place = (site.entry != 0 ? site.entry : site.slot) + question.bias;
+      const CodePtr place = in_target(site.entry != 0 ? site.entry : site.slot, question.bias);
       add(place,
           site.entry != 0 ? patch_entry(site, question.bias, near, plan) : patch_import(site, place, near, plan));
     }

@@ -66,11 +66,16 @@ struct PatchPlan {
   }
 };
 
+// What the target has offered. `hook`: in the target.
+inline NearMemory near_memory_of(const penna_patch_question& question, uint64_t hook) {
+  return {CodePtr(question.near), question.near_bytes, CodePtr(hook)};
+}
+
 // The part of a plan that answers one question: add() patches, then it is finished.
 class PlanAnswer {
  public:
   PlanAnswer(PatchPlan* plan, const penna_patch_question& question)
-      : near(question.near, question.near_bytes, question.enter), plan_(plan), question_(question) {
+      : near(near_memory_of(question, question.enter)), plan_(plan), question_(question) {
     result_.first = static_cast<uint32_t>(plan->patches.size());
     result_.offset = static_cast<uint32_t>(plan->code.size());
   }
@@ -95,10 +100,10 @@ class PlanAnswer {
   penna_near result_{};
 };
 
-inline penna_patch code_patch(uint64_t place, std::span<const uint8_t> before, std::span<const uint8_t> after,
+inline penna_patch code_patch(CodePtr place, std::span<const uint8_t> before, std::span<const uint8_t> after,
                               size_t head) {
   penna_patch patch{};
-  patch.address = place;
+  patch.address = place.number();
   patch.kind = PENNA_PATCH_CODE;
   patch.bytes = static_cast<uint8_t>(after.size());
   patch.head = static_cast<uint8_t>(head);

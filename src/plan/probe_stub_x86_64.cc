@@ -137,7 +137,7 @@ void fill(Code* code, size_t at, int64_t distance) {
 
 // From keeping the registers to giving them back. `at`: the code's address; `state` and `entry`: what it is to record,
 // and the way to the recorder: a place to jump to, or with strings a pointer to one.
-std::vector<uint8_t> recording_code(const PlannedProbe& probe, uint64_t at, uint64_t state, uint64_t entry) {
+std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodePtr state, CodePtr entry) {
   const bool text = has_text(probe);
   const int32_t frame = frame_of(probe);
   Code code;
@@ -175,8 +175,8 @@ std::vector<uint8_t> recording_code(const PlannedProbe& probe, uint64_t at, uint
   code.word(0);
   const size_t entry_at = code.size() - 4;
   fill(&code, back_at, static_cast<int64_t>(code.size() - (back_at + 4)));
-  fill(&code, state_at, static_cast<int64_t>(state - (at + state_at + 4)));
-  fill(&code, entry_at, static_cast<int64_t>(entry - (at + entry_at + 4)));
+  fill(&code, state_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(state_at + 4), state)));
+  fill(&code, entry_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(entry_at + 4), entry)));
   if (!text) {
     code.bytes({0x4d, 0x85, 0xd2, 0x0f, 0x84});  // test %r10, %r10; jz behind the arguments
     code.word(0);
@@ -206,7 +206,7 @@ uint32_t type_of(const ProbeArgument& argument) {
 }
 
 // In front of the code. Its address.
-uint64_t append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near) {
+CodePtr append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near) {
   const std::string text = site_text(probe);
   penna_probe head{};
   head.state.arg_count = static_cast<uint8_t>(probe.arguments.size());
@@ -216,9 +216,9 @@ uint64_t append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near
   head.semaphore = probe.semaphore != 0 ? probe.semaphore + bias : 0;
   head.text_bytes = static_cast<uint32_t>(text.size());
   head.frame = static_cast<uint32_t>(frame_of(probe));
-  const std::vector<uint8_t> padding((8 - near->end() % 8) % 8, kPadding);
+  const std::vector<uint8_t> padding((8 - near->end().number() % 8) % 8, kPadding);
   near->append(padding);
-  const uint64_t at = near->end();
+  const CodePtr at = near->end();
   std::array<uint8_t, sizeof head> bytes;
   std::memcpy(bytes.data(), &head, sizeof head);
   near->append(bytes);
@@ -235,25 +235,25 @@ std::optional<penna_patch> patch_probe(const PlannedProbe& probe, uint64_t bias,
   const size_t most = sizeof(penna_probe) + site_text(probe).size() + kMostBesides +
                       probe.arguments.size() * kMostOfArgument + (site.code.size() + 1) * kLargestMoved;
   if (!near->has_entrance() || !near->has_room(most)) return {};
-  const uint64_t state = append_probe(probe, bias, near);
-  uint64_t entry = near->entrance();
+  const CodePtr state = append_probe(probe, bias, near);
+  CodePtr entry = near->entrance();
   if (has_text(probe)) {
     entry = near->end();
     std::array<uint8_t, 8> pointer;
     std::memcpy(pointer.data(), &values, sizeof values);
     near->append(pointer);
   }
-  const uint64_t stub = near->end();
-  const auto moved = [&] { return append_moved_code(site.code, site.place + bias, near); };
+  const CodePtr stub = near->end();
+  const auto moved = [&] { return append_moved_code(site.code, in_target(site.place, bias), near); };
   if (!site.is_behind() && !moved()) return {};
   near->append(recording_code(probe, near->end(), state, entry));
   if (site.is_behind() && !moved()) return {};
-  const uint64_t back = site.place + bias + site.code.size();
-  const auto jump = jump_from(site.place + bias, stub);
+  const CodePtr place = in_target(site.place, bias), back = in_target(site.place + site.code.size(), bias);
+  const auto jump = jump_from(place, stub);
   if (!near->append_jump(back) || !jump) return {};
-  penna_patch patch = code_patch(site.place + bias, site.code, *jump, jump->size());
+  penna_patch patch = code_patch(place, site.code, *jump, jump->size());
   patch.kind = PENNA_PATCH_PROBE;
-  patch.stub = state;
+  patch.stub = state.number();
   return patch;
 }
 

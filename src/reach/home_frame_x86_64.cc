@@ -68,12 +68,12 @@ sigcontext registers_of(const GeneralRegisters& from) {
 
 }  // namespace
 
-HomeFrame::HomeFrame(uint64_t stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
+HomeFrame::HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
                      uint64_t signal_mask, bool sleeps) {
   const uint64_t features = features_of(vector);
   const size_t vector_bytes = bytes_of(features, vector.size());
-  const uint64_t vector_at = (stack_top - vector_bytes - FP_XSTATE_MAGIC2_SIZE) & ~uint64_t{63};
-  context_ = (vector_at - sizeof(Context)) & ~uint64_t{15};
+  const uint64_t vector_at = (stack_top.number() - vector_bytes - FP_XSTATE_MAGIC2_SIZE) & ~uint64_t{63};
+  context_ = RemoteBytes((vector_at - sizeof(Context)) & ~uint64_t{15});
 
   Context context{
       kFpXstate | kSigcontextSs | kStrictRestoreSs, 0, 0, kNoStackFlags, 0, registers_of(general), signal_mask};
@@ -85,10 +85,10 @@ HomeFrame::HomeFrame(uint64_t stack_top, const GeneralRegisters& general, const 
   about.xstate_size = static_cast<uint32_t>(vector_bytes);
   const uint32_t end = FP_XSTATE_MAGIC2;
 
-  bytes_.resize(vector_at + vector_bytes + sizeof end - this->stack_top());
+  bytes_.resize(vector_at + vector_bytes + sizeof end - this->stack_top().number());
   uint8_t* const to = bytes_.data() + kHead;
   to[PENNA_REMOTE_SLEEP] = sleeps;
-  uint8_t* const vector_to = to + (vector_at - context_);
+  uint8_t* const vector_to = to + (vector_at - context_.number());
   std::memcpy(to, &context, sizeof context);
   std::memcpy(vector_to, vector.data(), vector_bytes);
   std::memcpy(vector_to + kFeatures, &about, sizeof about);
@@ -97,7 +97,7 @@ HomeFrame::HomeFrame(uint64_t stack_top, const GeneralRegisters& general, const 
 
 bool HomeFrame::write(pid_t thread) const {
   iovec ours{const_cast<uint8_t*>(bytes_.data()), bytes_.size()};  // process_vm_writev only reads it
-  iovec theirs{reinterpret_cast<void*>(stack_top()), bytes_.size()};
+  iovec theirs{stack_top().argument(), bytes_.size()};
   return ::process_vm_writev(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes_.size());
 }
 

@@ -12,26 +12,27 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/remote_ptr.h"
 #include "reach/arch.h"
 
 namespace penna {
 
 class HomeFrame {
  public:
-  // `stack_top`: in that process. `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to
+  // `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to
   // make a system call, of which the kernel remembers the rest.
-  HomeFrame(uint64_t stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
+  HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
             uint64_t signal_mask, bool sleeps);
 
   // False: the process has no memory there.
   bool write(pid_t thread) const;
-  uint64_t context() const { return context_; }
-  uint64_t stack_top() const { return context_ - kHead; }
+  RemoteBytes context() const { return context_; }
+  RemoteBytes stack_top() const { return context_ - kHead; }
 
  private:
-  static constexpr uint64_t kHead = 16;
+  static constexpr int64_t kHead = 16;
 
-  uint64_t context_;
+  RemoteBytes context_;
   std::vector<uint8_t> bytes_;  // from stack_top() on
 };
 

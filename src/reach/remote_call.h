@@ -11,16 +11,16 @@
 
 #include <cstdint>
 
+#include "base/remote_ptr.h"
 #include "base/result.h"
 
 namespace penna {
 
-// Addresses in the other process, of code made by PENNA_REMOTE_CODE (penna/detail/remote.h) and its stack, which is
-// empty.
+// Of code made by PENNA_REMOTE_CODE (penna/detail/remote.h), and its stack, which is empty.
 struct RemoteCode {
-  uint64_t entry = 0;
-  uint64_t end = 0;
-  uint64_t stack_top = 0;
+  RemotePtr<const uint8_t> entry;
+  RemotePtr<const uint8_t> end;
+  RemoteBytes stack_top;
   // Of the file "memfd:penna-channel" that the process must have mapped; 0: none. The addresses may be a lie: in
   // another program, into which the process has turned meanwhile, they are not followed.
   ino_t channel = 0;

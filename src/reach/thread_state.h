@@ -38,7 +38,8 @@ class ThreadState {
 
   GeneralRegisters general_{};
   std::vector<uint8_t> vector_;
-  uint64_t mask_ = 0, home_ = 0;
+  uint64_t mask_ = 0;
+  RemotePtr<uint64_t> home_;
 };
 
 }  // namespace penna

@@ -28,9 +28,8 @@ bool ends_with_eintr(uint64_t call) {
 }
 
 bool follows_syscall(pid_t thread, const GeneralRegisters& at) {
-  errno = 0;
-  const long word = ::ptrace(PTRACE_PEEKTEXT, thread, reinterpret_cast<void*>(at.rip - 2), nullptr);
-  return errno == 0 && (word & 0xffff) == 0x050f;
+  const auto word = peek(thread, RemotePtr<const uint64_t>(at.rip - 2));
+  return word && (*word & 0xffff) == 0x050f;
 }
 
 // The system call begins anew, where the kernel would not see to it.
@@ -69,11 +68,11 @@ bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
   const GeneralRegisters home = without_our_stop(thread, &sleeps);
   const HomeFrame frame(code.stack_top, home, vector_, mask_, sleeps);
   if (!frame.write(thread)) return false;
-  home_ = frame.context() + PENNA_REMOTE_HOME;
+  home_ = (frame.context() + PENNA_REMOTE_HOME).as<uint64_t>();
   GeneralRegisters there = general_;
-  there.rip = code.entry;
-  there.rsp = frame.stack_top();
-  there.rdi = frame.context();
+  there.rip = code.entry.number();
+  there.rsp = frame.stack_top().number();
+  there.rdi = frame.context().number();
   there.rbp = 0;
   there.eflags &=
       ~uint64_t{0x500};  // the direction flag is clear where functions begin; and no single steps, each a signal
@@ -85,15 +84,13 @@ bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
 }
 
 bool ThreadState::is_away(const RemoteCode& code) const {
-  const bool on_its_stack = general_.rsp <= code.stack_top && general_.rsp > code.stack_top - PENNA_REMOTE_STACK;
-  return on_its_stack || general_.rip - code.end < PENNA_REMOTE_TAIL_BYTES;
+  const RemoteBytes stack(general_.rsp);
+  const RemotePtr<const uint8_t> at(general_.rip);
+  const bool on_its_stack = stack <= code.stack_top && stack > code.stack_top - PENNA_REMOTE_STACK;
+  return on_its_stack || bytes_between(code.end, at) < PENNA_REMOTE_TAIL_BYTES;
 }
 
-bool ThreadState::went_home(pid_t thread) const {
-  errno = 0;
-  const long word = ::ptrace(PTRACE_PEEKDATA, thread, reinterpret_cast<void*>(home_), nullptr);
-  return errno == 0 && word != 0;
-}
+bool ThreadState::went_home(pid_t thread) const { return peek(thread, home_).value_or(0) != 0; }
 
 bool ThreadState::ended_by_our_stop() const {
   return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
@@ -115,7 +112,7 @@ bool ThreadState::is_at_end(pid_t thread, const RemoteCode& code) {
   GeneralRegisters registers{};
   iovec view{&registers, sizeof registers};
   if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view))) return false;
-  return registers.rip >= code.end && registers.rip < code.end + PENNA_REMOTE_END_BYTES;
+  return bytes_between(code.end, RemotePtr<const uint8_t>(registers.rip)) < PENNA_REMOTE_END_BYTES;
 }
 
 }  // namespace penna

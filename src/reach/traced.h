@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ptrace(2) with its arguments as what they are: numbers, most of them addresses in the other process.
+// ptrace(2) with its arguments as what they are: numbers, and addresses in the other process.
 //
 // Invariant: none; each function says what it needs.
 #pragma once
@@ -7,7 +7,11 @@
 #include <sys/ptrace.h>
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <optional>
+
+#include "base/remote_ptr.h"
 
 namespace penna {
 
@@ -15,6 +19,13 @@ namespace penna {
 inline bool traced(int request, pid_t thread, uint64_t address, uint64_t data) {
   return ::ptrace(static_cast<__ptrace_request>(request), thread, reinterpret_cast<void*>(address),
                   reinterpret_cast<void*>(data)) != -1;
+}
+
+// Eight bytes of a stopped thread's memory; nothing: there is none.
+inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) {
+  errno = 0;
+  const long word = ::ptrace(PTRACE_PEEKDATA, thread, at.argument(), nullptr);
+  return errno == 0 ? std::optional(static_cast<uint64_t>(word)) : std::nullopt;
 }
 
 }  // namespace penna

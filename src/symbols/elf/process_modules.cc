@@ -121,9 +121,9 @@ ProcessMemory::ProcessMemory(uint32_t pid)
                     pid, errno_text(errno));
 }
 
-bool ProcessMemory::read(uint64_t address, std::span<uint8_t> to) const {
-  return file_ &&
-         ::pread(file_.get(), to.data(), to.size(), static_cast<off_t>(address)) == static_cast<ssize_t>(to.size());
+bool ProcessMemory::read(RemotePtr<const uint8_t> address, std::span<uint8_t> to) const {
+  return file_ && ::pread(file_.get(), to.data(), to.size(), static_cast<off_t>(address.number())) ==
+                      static_cast<ssize_t>(to.size());
 }
 
 }  // namespace penna

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/remote_ptr.h"
 #include "base/result.h"
 #include "symbols/elf/elf_file.h"
 
@@ -20,6 +21,8 @@ struct ProcessModule {
   std::string path;  // as the process knows it
   ElfFile file;
   uint64_t bias = 0;  // run-time address - address in the file
+
+  RemoteBytes in_process(uint64_t file_address) const { return RemoteBytes(file_address + bias); }
 };
 
 struct ProcessModules {
@@ -36,7 +39,7 @@ class ProcessMemory {
  public:
   explicit ProcessMemory(uint32_t pid);
   // False: not all of it can be read.
-  bool read(uint64_t address, std::span<uint8_t> to) const;
+  bool read(RemotePtr<const uint8_t> address, std::span<uint8_t> to) const;
   // Empty while it can be read at all; else why not, in a sentence.
   const std::string& refusal() const { return refusal_; }
 

@@ -94,9 +94,9 @@ TEST(ProcessModules, OfThisProcess) {
     const auto in_file = module.file.bytes_at(here - module.bias, 16);
     std::array<uint8_t, 16> in_memory{};
     ASSERT_GE(in_file.size(), in_memory.size());
-    ASSERT_TRUE(ProcessMemory(static_cast<uint32_t>(::getpid())).read(here, in_memory));
+    ASSERT_TRUE(ProcessMemory(static_cast<uint32_t>(::getpid())).read(RemoteBytes(here), in_memory));
     EXPECT_EQ(std::memcmp(in_file.data(), in_memory.data(), in_memory.size()), 0);
-    EXPECT_FALSE(ProcessMemory(static_cast<uint32_t>(::getpid())).read(0, in_memory));
+    EXPECT_FALSE(ProcessMemory(static_cast<uint32_t>(::getpid())).read(RemoteBytes(), in_memory));
     found = true;
   }
   EXPECT_TRUE(found);

@@ -117,6 +117,10 @@ extern "C" void detour_hook();
 __asm__(
     ".text\n.globl detour_hook\n.type detour_hook, @function\ndetour_hook: ret\n.size detour_hook, . - detour_hook\n");
 
+NearMemory near_memory(void* at, size_t room) {
+  return {CodePtr(reinterpret_cast<uint64_t>(at)), room, CodePtr(reinterpret_cast<uint64_t>(&detour_hook))};
+}
+
 TEST_F(Detours, MovedBeginningsDoTheSame) {
   constexpr size_t kRoom = 1 << 16;
   void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}),
@@ -128,7 +132,7 @@ TEST_F(Detours, MovedBeginningsDoTheSame) {
     const DetourOffer found = offer(name);
     ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
     EXPECT_GE(found.site->code.size(), kBranchBytes);
-    NearMemory near(reinterpret_cast<uint64_t>(near_code), kRoom, reinterpret_cast<uint64_t>(&detour_hook));
+    NearMemory near = near_memory(near_code, kRoom);
     const auto jump = write_detour(*found.site, bias(), &near);
     ASSERT_TRUE(jump.has_value()) << name;
     std::copy(near.bytes().begin(), near.bytes().end(), static_cast<uint8_t*>(near_code));
@@ -149,21 +153,20 @@ TEST_F(Detours, AMovedBeginningGoesOnInTheFunction) {
   void* near_code = ::mmap(reinterpret_cast<void*>((bias() + functions_.front().start - (8 << 20)) & ~uint64_t{4095}),
                            kRoom, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(near_code, MAP_FAILED);
-  NearMemory near(reinterpret_cast<uint64_t>(near_code), kRoom, reinterpret_cast<uint64_t>(&detour_hook));
+  NearMemory near = near_memory(near_code, kRoom);
   std::map<std::string, uint64_t> places;
   for (const char* name : {"detour_plain", "detour_rip", "detour_far_branch", "detour_one", "detour_calls"}) {
     const DetourOffer found = offer(name);
     ASSERT_TRUE(found.site.has_value()) << name << ": " << found.refusal;
-    const uint64_t end = near.end();
+    const CodePtr end = near.end();
     const auto moved = move_beginning(*found.site, bias(), &near);
     ASSERT_TRUE(moved.has_value()) << name;
     EXPECT_EQ(*moved, end);
-    places[name] = *moved;
+    places[name] = moved->number();
     // The last is a jump to the first instruction that stayed.
     int32_t distance;
     std::memcpy(&distance, near.bytes().data() + near.bytes().size() - 4, 4);
-    EXPECT_EQ(near.end() + static_cast<uint64_t>(int64_t{distance}),
-              found.site->place + bias() + found.site->code.size());
+    EXPECT_EQ(near.end() + distance, in_target(found.site->place + found.site->code.size(), bias()));
   }
   std::copy(near.bytes().begin(), near.bytes().end(), static_cast<uint8_t*>(near_code));
   for (const auto& [name, place] : places)
@@ -179,7 +182,7 @@ TEST_F(Detours, ABeginningThatCannotReachItsFunctionIsNotMoved) {
   ASSERT_TRUE(found.site.has_value());
   const uint64_t there = found.site->place + bias();
   const auto is_moved = [&](uint64_t address, uint64_t room) {
-    NearMemory near(address, room, address);  // the hook is in reach always
+    NearMemory near(CodePtr(address), room, CodePtr(address));  // the hook is in reach always
     return move_beginning(*found.site, bias(), &near).has_value();
   };
   EXPECT_TRUE(is_moved(there + (1 << 20), 4096));
@@ -250,18 +253,18 @@ TEST_F(Detours, AnyBytesAreSafe) {
   for (const DetourOffer& found : DetourFinder(file_, functions_).find(anywhere)) {
     EXPECT_NE(found.site.has_value(), found.refusal != nullptr);
     if (!found.site) continue;
-    NearMemory near(code.end + 4096, 4096, 1);
+    NearMemory near(CodePtr(code.end + 4096), 4096, CodePtr(1));
     (void)write_detour(*found.site, 0, &near);
     EXPECT_LE(near.bytes().size(), 4096u);
   }
 }
 
 TEST(NearMemoryRoom, AStubThatDoesNotFitIsNotBegun) {
-  NearMemory none(0x1000, 0, 0x2000);
-  EXPECT_FALSE(none.begin_stub(1, 1).has_value());
-  NearMemory small(0x1000, 64, 0x2000);
-  EXPECT_TRUE(small.begin_stub(1, 10).has_value());
-  EXPECT_FALSE(small.begin_stub(1, 10).has_value());
+  NearMemory none(CodePtr(0x1000), 0, CodePtr(0x2000));
+  EXPECT_FALSE(none.begin_stub(CodePtr(1), 1).has_value());
+  NearMemory small(CodePtr(0x1000), 64, CodePtr(0x2000));
+  EXPECT_TRUE(small.begin_stub(CodePtr(1), 10).has_value());
+  EXPECT_FALSE(small.begin_stub(CodePtr(1), 10).has_value());
 }
 
 }  // namespace

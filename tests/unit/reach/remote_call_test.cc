@@ -70,10 +70,11 @@ asm(".text\n"
 
 namespace {
 
-RemoteCode code_at(void (*entry)()) {
-  return {reinterpret_cast<uintptr_t>(entry), reinterpret_cast<uintptr_t>(&penna_test_remote_end),
-          reinterpret_cast<uintptr_t>(stack + sizeof stack)};
+RemoteCode code_between(void (*entry)(), void (*end)()) {
+  return {RemoteBytes(reinterpret_cast<uintptr_t>(entry)), RemoteBytes(reinterpret_cast<uintptr_t>(end)),
+          RemoteBytes(reinterpret_cast<uintptr_t>(stack + sizeof stack))};
 }
+RemoteCode code_at(void (*entry)()) { return code_between(entry, &penna_test_remote_end); }
 RemoteCode code() { return code_at(&penna_test_remote_entry); }
 
 class RemoteCallTest : public testing::Test {
@@ -405,9 +406,7 @@ TEST_F(RemoteCallTest, TheEndOfWhoCallsLeavesTheThreadAsItWas) {
 }
 
 TEST_F(RemoteCallTest, TheEndOfWhoCallsAmidWhatIsRun) {
-  const RemoteCode slow{reinterpret_cast<uintptr_t>(&penna_test_remote_slow),
-                        reinterpret_cast<uintptr_t>(&penna_test_remote_slow_end),
-                        reinterpret_cast<uintptr_t>(stack + sizeof stack)};
+  const RemoteCode slow = code_between(&penna_test_remote_slow, &penna_test_remote_slow_end);
   start(compute_and_count_signals);
   await_ready();
   for (int i = 1; i <= 5; ++i) {
@@ -444,9 +443,7 @@ int sleep_for(int milliseconds) {
 
 // Its system calls begin anew; of a sleep there is what is left, also if it was stopped before.
 TEST_F(RemoteCallTest, TheEndOfWhoCallsDuringASystemCall) {
-  const RemoteCode slow{reinterpret_cast<uintptr_t>(&penna_test_remote_slow),
-                        reinterpret_cast<uintptr_t>(&penna_test_remote_slow_end),
-                        reinterpret_cast<uintptr_t>(stack + sizeof stack)};
+  const RemoteCode slow = code_between(&penna_test_remote_slow, &penna_test_remote_slow_end);
   for (const int what : {0, 1, 2, 3, 4}) {
     *shared = {};
     start([this, what] {
@@ -489,12 +486,7 @@ TEST_F(RemoteCallTest, WhoComesTooLateLeavesTheThreadAlone) {
   for (int i = 1; i <= 3; ++i) {
     shared->wait = 1;
     const pid_t caller = ::fork();
-    if (caller == 0)
-      ::_exit(call_in(pid_, {reinterpret_cast<uintptr_t>(&penna_test_remote_slow),
-                             reinterpret_cast<uintptr_t>(&penna_test_remote_slow_end),
-                             reinterpret_cast<uintptr_t>(stack + sizeof stack)})
-                  ? 0
-                  : 1);
+    if (caller == 0) ::_exit(call_in(pid_, code_between(&penna_test_remote_slow, &penna_test_remote_slow_end)) ? 0 : 1);
     while (shared->calls < i) ::usleep(100);
     ::kill(caller, SIGSTOP);
     shared->wait = 0;
