@@ -30,8 +30,6 @@ std::string file_of(const std::string& command) {
   return command.find('/') != std::string::npos ? command : find_program(command);
 }
 
-bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
-
 std::string what_conditions_did(const std::vector<Where>& conditions, const CollectorTotals& totals) {
   std::vector<std::string> texts;
   for (const Where& condition : conditions) texts.push_back(condition.text());
@@ -140,6 +138,8 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);
   say(fmt::format("next: penna report {}", times.path));
 }
+
+bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
 
 // Nothing is preloaded into it; and what it would find of ours in its environment, it would pass on.
 static bool begins_with_other_rights(const std::string& file) {

@@ -10,6 +10,7 @@
 #include "collect/collector.h"
 #include "filter/where.h"
 #include "recording/types.h"
+#include "symbols/elf/elf_facts.h"
 
 namespace penna {
 
@@ -32,6 +33,9 @@ struct RecordingTimes {
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
+
+// Is it a program of musl, whose dynamic linker the agent does not know?
+bool is_of_musl(const ElfFacts& facts);
 
 // What LD_PRELOAD shall begin with for the program of `command`: the agent's path, behind a library that must come
 // first. Empty where the dynamic linker would complain, or not start it.

@@ -11,8 +11,11 @@ namespace penna {
 namespace {
 
 Result<> check(const RecordOptions& options) {
-  if (options.command.empty()) return Error{"there is no command to run: write it behind the options, or behind --"};
-  if (options.command[0].empty()) return Error{"the name of the command is empty"};
+  if (options.pid && !options.command.empty())
+    return Error{"-p PID and a command exclude each other: give one of them"};
+  if (!options.pid && options.command.empty())
+    return Error{"there is no command to run: write it behind the options, or behind --"};
+  if (!options.pid && options.command[0].empty()) return Error{"the name of the command is empty"};
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
@@ -51,6 +54,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   OptionParser parser("Runs a command and records it.", "penna record");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
   parser.flag("-f,--force", options.force, "overwrite FILE when it exists; what a link leads to is never replaced");
+  parser.number("-p,--pid", options.pid, "PID",
+                "a process that runs, in place of a command: says what stands against attaching to it, which is not "
+                "built yet",
+                1);
   parser.texts("-k,--kinds", kinds, "KINDS",
                fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
                OptionParser::Split::kAtCommas);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command line of penna record: options up to the command; everything behind its first word belongs to the command.
 //
-// Invariant: what parse_record() gives was checked: a command, at least one class, values in range.
+// Invariant: what parse_record() gives was checked: a command or a process, at least one class, values in range.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 namespace penna {
 
 struct RecordOptions : RecordSettings {
-  std::vector<std::string> command;                  // never empty
+  std::vector<std::string> command;                  // empty only with `pid`
+  std::optional<int> pid;                            // a process that runs, in place of a command
   std::string output;                                // empty: CMD.PID.penna in the current directory
   std::string stem;                                  // of that name, in place of "CMD."
   FilterOptions filter;                              // of calls and time

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/say.h"
+#include "cli/attach_refusal.h"
 #include "cli/call_plans.h"
 #include "cli/end_like.h"
 #include "cli/filter_rules.h"
@@ -101,6 +102,7 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 }  // namespace
 
 int cmd_record(const RecordOptions& options) {
+  if (options.pid) return fail(why_not_attached(*options.pid));
   auto agent = find_agent();
   if (!agent) return fail(agent.error().text);
   auto signals = SignalRelay::start();

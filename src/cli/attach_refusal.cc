@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// See attach_refusal.h. References: proc(5); ptrace(2), "Ptrace access mode checking"; the kernel's Yama.rst.
+#include "cli/attach_refusal.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "cli/record_notes.h"
+#include "reach/find_recorder.h"
+#include "symbols/elf/elf_facts.h"
+
+namespace penna {
+namespace {
+
+// The words behind "NAME:" of /proc/PID/status.
+std::istringstream field(const std::string& status, std::string_view name) {
+  const size_t at = ("\n" + status).find(fmt::format("\n{}:", name));
+  if (at == std::string::npos) return {};
+  const size_t begin = at + name.size() + 1;
+  return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
+}
+
+// Effective, saved and file system's are as the real one.
+bool has_one(std::istringstream ids, uid_t* real) {
+  uid_t other = 0;
+  if (!(ids >> *real)) return true;
+  while (ids >> other)
+    if (other != *real) return false;
+  return true;
+}
+
+// The 9th field of /proc/PID/stat; fields are counted from behind the name, which may hold anything.
+bool is_kernel_thread(pid_t pid) {
+  constexpr unsigned long kKthread = 0x00200000;  // PF_KTHREAD, linux/sched.h
+  const auto stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const size_t name_end = stat ? stat->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return false;
+  std::istringstream fields(stat->substr(name_end + 1));
+  std::string skipped;
+  unsigned long flags = 0;
+  for (int i = 3; i < 9; ++i) fields >> skipped;
+  return fields >> flags && (flags & kKthread) != 0;
+}
+
+// The kernel asks for the same right as for tracing when the memory is opened, Yama included; and nothing happens.
+bool may_trace(pid_t pid) {
+  return static_cast<bool>(Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)));
+}
+
+int read_ptrace_scope() {
+  const auto text = read_file("/proc/sys/kernel/yama/ptrace_scope", 64);
+  return text ? std::atoi(text->c_str()) : 0;
+}
+
+std::string user_name(uid_t user) {
+  const passwd* entry = ::getpwuid(user);
+  return entry != nullptr ? entry->pw_name : fmt::format("number {}", user);
+}
+
+std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
+  if (user != 0 && process.user != user)
+    return fmt::format("belongs to user {}: run penna as that user, or as root", user_name(process.user));
+  if (user != 0 && process.other_rights) return "runs with the rights of another user (setuid): run penna as root";
+  switch (process.ptrace_scope) {
+    case 1:
+      return "may not be traced: /proc/sys/kernel/yama/ptrace_scope is 1; run penna as root, or allow it with: sudo "
+             "sysctl kernel.yama.ptrace_scope=0";
+    case 2: return "may not be traced: /proc/sys/kernel/yama/ptrace_scope is 2; run penna as root (CAP_SYS_PTRACE)";
+    case 3: return "may not be traced by anybody: /proc/sys/kernel/yama/ptrace_scope is 3, until the next boot";
+    default:
+      return "may not be traced: it has made itself undumpable, or it is in a container that has more rights than "
+             "penna; run penna as root, outside of containers";
+  }
+}
+
+}  // namespace
+
+Result<ProcessFacts> read_process_facts(pid_t pid) {
+  const auto status = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
+  if (!status) return Error{fmt::format("there is no process {}", pid)};
+  ProcessFacts facts;
+  facts.pid = pid;
+  field(*status, "Tgid") >> facts.leader;
+  field(*status, "TracerPid") >> facts.tracer;
+  field(*status, "State") >> facts.state;
+  uid_t group = 0;
+  const bool one_user = has_one(field(*status, "Uid"), &facts.user), one_group = has_one(field(*status, "Gid"), &group);
+  facts.other_rights = !one_user || !one_group;
+  facts.kernel_thread = is_kernel_thread(pid);
+  facts.permitted = may_trace(pid);
+  facts.ptrace_scope = read_ptrace_scope();
+  if (const auto program = read_elf_facts(fmt::format("/proc/{}/exe", pid)); program && program->is_elf) {
+    facts.bits = program->bits;
+    facts.is_static = program->is_static;
+    facts.is_musl = is_of_musl(*program);
+  }
+  return facts;
+}
+
+std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user) {
+  const auto sentence = [&](const std::string& rest) { return fmt::format("process {} {}", process.pid, rest); };
+  if (process.leader != process.pid)
+    return fmt::format("{} is a thread of process {}: use -p {}", process.pid, process.leader, process.leader);
+  if (process.pid == self) return sentence("is this penna itself");
+  if (process.kernel_thread) return sentence("is a thread of the kernel, which has no program");
+  if (process.state == 'Z' || process.state == 'X')
+    return sentence("has ended: only its parent still has to wait for it");
+  if (process.tracer != 0)
+    return sentence(fmt::format("is traced by process {} already: end that tracer first", process.tracer));
+  if (process.state == 'T')
+    return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
+  if (!process.permitted) return sentence(why_not_permitted(process, user));
+  if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
+  if (process.is_static) return sentence("is statically linked, and Penna cannot attach to such programs yet");
+  if (process.is_musl) return sentence("uses musl, and Penna cannot attach to such programs yet");
+  return {};
+}
+
+std::string why_not_attached(pid_t pid) {
+  const auto process = read_process_facts(pid);
+  if (!process) return process.error().text;
+  const std::string refusal = attach_refusal(*process, ::getpid(), ::geteuid());
+  if (!refusal.empty()) return refusal;
+  const auto recorder = find_recorder(pid);
+  if (recorder && connect_to_recorder(recorder->control)) {
+    if (recorder->asked_pid == 0) return fmt::format("process {} is a recorder of Penna's", pid);
+    return fmt::format("process {} is recorded already: penna ctl {} changes what is recorded of it", pid, pid);
+  }
+  return fmt::format(
+      "cannot attach to process {}: attaching to running programs is not built yet; start it with: penna record -- CMD",
+      pid);
+}
+
+}  // namespace penna

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Why penna record -p cannot attach to a process, in one sentence with its cause and what to do.
+//
+// Invariant: the process is only looked at, through /proc: it is never stopped, traced or written to.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace penna {
+
+// What /proc says of a process.
+struct ProcessFacts {
+  pid_t pid = 0;
+  pid_t leader = 0;  // of its threads; another one: the number is a thread's
+  pid_t tracer = 0;  // 0: none
+  char state = 0;    // 'R', 'S', 'D', 'T', 't', 'Z', 'X'
+  bool kernel_thread = false;
+  uid_t user = 0;             // real
+  bool other_rights = false;  // effective or saved user or group is another: setuid or setgid
+  bool permitted = false;     // the kernel would let us trace it
+  int ptrace_scope = 0;       // of Yama; 0 also where there is none
+  int bits = 0;               // 0: its program cannot be read
+  bool is_static = false, is_musl = false;
+};
+
+// Error: there is no such process, as a sentence.
+Result<ProcessFacts> read_process_facts(pid_t pid);
+
+// `self`, `user`: our own, effective. Empty: nothing stands against it.
+std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user);
+
+// The same of a process, and of what stands against any: a sentence, never empty as long as no carrier attaches.
+std::string why_not_attached(pid_t pid);
+
+}  // namespace penna

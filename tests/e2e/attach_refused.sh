@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record -p PID: what stands against attaching is told in one sentence, and the process goes on as it was.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+need strace musl-tools
+
+started=()
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+start() { "$@" >/dev/null 2>&1 </dev/null & pid=$!; started+=("$pid"); }
+
+# refused PID PART: one sentence with PART, status 125, no recording; and no thread of it is touched.
+refused() {
+  local state
+  state=$(grep -E '^(State|TracerPid|SigBlk|SigPnd)' "/proc/$1/status" 2>/dev/null || true)
+  run penna record -p "$1"
+  expect_eq 125 "$status" "status of -p $1"
+  expect_eq 1 "$(wc -l <<<"$err")" "lines about $1"
+  expect_contains "$err" "$2"
+  expect_eq "$state" "$(grep -E '^(State|TracerPid|SigBlk|SigPnd)' "/proc/$1/status" 2>/dev/null || true)" "state of $1"
+  [ -z "$(find . -name '*.penna')" ] || fail "a recording of $1"
+}
+# await FILE REGEX: until a line of it matches.
+await() {
+  for ((i = 0; i < 500; ++i)); do
+    ! grep -Eq "$2" "$1" 2>/dev/null || return 0
+    sleep 0.02
+  done
+  fail "$1 never has $2"
+}
+
+run penna record -p cat
+expect_eq 125 "$status"
+expect_contains "$err" pid
+run penna record -p 0
+expect_eq 125 "$status"
+run penna record -p 1 -- true
+expect_eq 125 "$status"
+expect_contains "$err" 'exclude each other'
+refused 4194305 'there is no process 4194305'
+
+echo 'int pause(void); int main(void) { for (;;) pause(); }' >waits.c
+build_c waits
+start ./waits
+usual=$pid
+await "/proc/$usual/status" '^State:.S'
+refused "$usual" 'not built yet'
+refused "$$" 'not built yet'
+kill -0 "$usual" || fail "it did not survive"
+
+cat >threads.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static void* wait_on(void* none) { for (;;) pause(); return none; }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_on, NULL);
+  for (;;) pause();
+}
+C
+build_c threads
+start ./threads
+await "/proc/$pid/status" '^Threads:.2'
+thread=$(ls "/proc/$pid/task" | grep -vx "$pid")
+refused "$thread" "is a thread of process $pid: use -p $pid"
+
+kill -STOP "$usual"
+await "/proc/$usual/status" '^State:.T'
+refused "$usual" "kill -CONT $usual"
+kill -CONT "$usual"
+
+cat >zombie.c <<'C'
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  const pid_t child = fork();
+  if (child == 0) return 0;
+  FILE* out = fopen("zombie.pid", "w");
+  fprintf(out, "%d\n", child);
+  fclose(out);
+  for (;;) pause();
+}
+C
+build_c zombie
+start ./zombie
+await zombie.pid .
+zombie=$(<zombie.pid)
+await "/proc/$zombie/status" '^State:.Z'
+refused "$zombie" 'has ended'
+
+start strace -o strace.txt ./waits
+tracer=$pid
+await strace.txt '^pause'
+traced=$(pgrep -P "$tracer" -x waits)
+started+=("$traced")
+refused "$traced" "is traced by process $tracer"
+
+build_c waits -static
+start ./waits
+await "/proc/$pid/maps" waits
+refused "$pid" 'statically linked'
+musl-gcc waits.c -o waits_musl
+start ./waits_musl
+await "/proc/$pid/maps" waits_musl
+refused "$pid" 'uses musl'
+
+# Of another user.
+if [ "$(id -u)" = 0 ]; then
+  chmod 755 "$work"
+  run setpriv --reuid=65534 --regid=65534 --clear-groups "$PENNA" record -p "$usual"
+  expect_eq 125 "$status"
+  expect_contains "$err" 'belongs to user root'
+  setpriv --reuid=65534 --regid=65534 --clear-groups sleep 60 & other=$!
+  started+=("$other")
+  await "/proc/$other/comm" sleep
+  run setpriv --reuid=65534 --regid=65534 --clear-groups "$PENNA" record -p "$other"
+  expect_eq 125 "$status"
+  expect_match "$err" 'not built yet|ptrace_scope'
+fi
+
+# Recorded already, and the recorder itself.
+mkdir recordings
+"$PENNA" record -q -k alloc -o recordings/it.penna -- sleep 60 & recorder=$!
+started+=("$recorder")
+for ((i = 0; i < 500; ++i)); do
+  recorded=$(pgrep -P "$recorder" -x sleep || true)
+  [ -z "$recorded" ] || break
+  sleep 0.02
+done
+await "/proc/$recorded/maps" penna-channel
+started+=("$recorded")
+run penna record -p "$recorded"
+expect_eq 125 "$status"
+expect_contains "$err" "process $recorded is recorded already: penna ctl $recorded"
+run penna record -p "$recorder"
+expect_eq 125 "$status"
+expect_contains "$err" "process $recorder is a recorder"
+kill "$recorded"
+wait "$recorder" || true
+
+kill -0 "$usual" || fail "it did not survive"

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Each reason not to attach to a process, and which of several is told. What needs other processes: tests/e2e/attach_refused.sh.
+#include "cli/attach_refusal.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace penna::attach_refusal_test {
+namespace {
+
+constexpr pid_t kSelf = 7;
+constexpr uid_t kUser = 1000;
+
+ProcessFacts usual() {
+  ProcessFacts facts;
+  facts.pid = facts.leader = 42;
+  facts.state = 'S';
+  facts.user = kUser;
+  facts.permitted = true;
+  facts.bits = 64;
+  return facts;
+}
+std::string refusal(const ProcessFacts& facts, uid_t user = kUser) { return attach_refusal(facts, kSelf, user); }
+void expect(const ProcessFacts& facts, const std::string& part, uid_t user = kUser) {
+  EXPECT_NE(refusal(facts, user).find(part), std::string::npos) << refusal(facts, user) << " lacks " << part;
+}
+
+TEST(AttachRefusal, NothingStandsAgainstAUsualProcess) { EXPECT_EQ(refusal(usual()), ""); }
+
+TEST(AttachRefusal, EachReason) {
+  ProcessFacts facts = usual();
+  facts.pid = 43;
+  EXPECT_EQ(refusal(facts), "43 is a thread of process 42: use -p 42");
+  facts = usual();
+  facts.pid = facts.leader = kSelf;
+  expect(facts, "process 7 is this penna itself");
+  facts = usual();
+  facts.kernel_thread = true;
+  facts.permitted = false;
+  expect(facts, "a thread of the kernel");
+  facts = usual();
+  facts.state = 'Z';
+  facts.permitted = false;
+  expect(facts, "has ended");
+  facts = usual();
+  facts.tracer = 9;
+  facts.state = 't';
+  expect(facts, "is traced by process 9");
+  facts = usual();
+  facts.state = 'T';
+  expect(facts, "kill -CONT 42");
+  facts = usual();
+  facts.bits = 32;
+  expect(facts, "32-bit");
+  facts = usual();
+  facts.is_static = true;
+  expect(facts, "statically linked");
+  facts = usual();
+  facts.is_musl = true;
+  expect(facts, "musl");
+}
+
+TEST(AttachRefusal, WhoMayNotTrace) {
+  ProcessFacts facts = usual();
+  facts.permitted = false;
+  facts.user = 0;
+  expect(facts, "belongs to user root");
+  facts = usual();
+  facts.permitted = false;
+  facts.other_rights = true;
+  expect(facts, "setuid");
+  for (const int scope : {1, 2, 3}) {
+    facts = usual();
+    facts.permitted = false;
+    facts.ptrace_scope = scope;
+    expect(facts, "ptrace_scope is " + std::to_string(scope));
+  }
+  facts.ptrace_scope = 0;
+  expect(facts, "undumpable");
+  // Not the cause where the kernel allows it.
+  facts.ptrace_scope = 1;
+  facts.permitted = true;
+  EXPECT_EQ(refusal(facts), "");
+}
+
+TEST(AttachRefusal, FactsOfThisProcess) {
+  const auto facts = read_process_facts(::getpid());
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->leader, ::getpid());
+  EXPECT_EQ(facts->tracer, 0);
+  EXPECT_EQ(facts->state, 'R');
+  EXPECT_EQ(facts->user, ::getuid());
+  EXPECT_EQ(facts->bits, 64);
+  EXPECT_FALSE(facts->other_rights || facts->kernel_thread || facts->is_static || facts->is_musl);
+  EXPECT_TRUE(facts->permitted);  // one may always
+}
+
+}  // namespace
+}  // namespace penna::attach_refusal_test
