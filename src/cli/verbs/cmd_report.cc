@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/analyses.h"
+#include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
 #include "cli/progress_line.h"
