@@ -45,7 +45,6 @@ ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, st
       buffer_(PENNA_CHUNK_BYTES),
       written_bytes_(channel_.geometry().chunk_count),
       stuck_at_(channel_.geometry().chunk_count),
-      was_early_(channel_.geometry().chunk_count),
       shown_bytes_(channel_.geometry().chunk_count),
       is_unfinished_(channel_.geometry().chunk_count),
       budget_(std::move(budget)),
@@ -204,9 +203,23 @@ size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
   return end > begin ? end : 0;
 }
 
+// Of each thread the first chunk that is still to come, by serial; only where order matters.
+std::unordered_map<uint32_t, uint64_t> ProcessDrain::first_sequences() {
+  std::unordered_map<uint32_t, uint64_t> first;
+  if (!filter_ || !filter_->has_rules()) return first;
+  each_taken([&](uint32_t chunk) {
+    if (is_unfinished_[chunk]) return;  // that may last
+    const penna_chunk header = channel_.header(chunk);
+    const auto found = first.try_emplace(header.thread_serial, header.sequence).first;
+    found->second = std::min(found->second, header.sequence);
+  });
+  return first;
+}
+
 void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
   constexpr size_t kMostBytes = 256 << 10;  // of a block
   std::vector<uint8_t> pieces, piece;
+  const auto fronts = first_sequences();
   bool any = false;
   const auto flush = [&] {
     if (!pieces.empty()) (void)writer.write_open_pieces(number_, pieces);
@@ -219,10 +232,10 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (end == 0) continue;
     penna_chunk header = header_of(buffer_);
     if (flight_ != nullptr && !flight_->wants(header)) continue;
-    // The chunk in front of it is on its way: once, it is waited for.
-    const bool is_early = written_bytes_[chunk] == 0 && filter_ && !filter_->is_next(header);
-    was_early_[chunk] = is_early && !was_early_[chunk];
-    if (was_early_[chunk]) continue;
+    // A chunk in front of it is on its way: the filter needs to have seen that one.
+    const auto front = fronts.find(header.thread_serial);
+    const bool is_behind = front != fronts.end() && front->second < header.sequence;
+    if (written_bytes_[chunk] == 0 && is_behind && !filter_->is_next(header)) continue;
     written_bytes_[chunk] = static_cast<uint32_t>(end);
     any = true;
     piece.resize(sizeof header + end - begin);

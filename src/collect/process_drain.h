@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -112,6 +113,7 @@ class ProcessDrain {
   void learn_from_all_chunks();
   void hear_of_starts(bool gone);
   std::span<const uint8_t> left_of_open(RecordingWriter& writer, std::span<uint8_t> piece);
+  std::unordered_map<uint32_t, uint64_t> first_sequences();
   size_t open_end(uint32_t chunk, size_t begin);
   void write_missing_stacks(RecordingWriter& writer);
   void write_new_stacks(RecordingWriter& writer);
@@ -125,7 +127,6 @@ class ProcessDrain {
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
   std::vector<uint32_t>
       stuck_at_;  // by chunk: up to where the last write_open_chunks() came, and no further; 0: it did not wait
-  std::vector<bool> was_early_;        // the same: the last one passed it over, as the chunk in front had not come yet
   std::vector<uint32_t> shown_bytes_;  // the same for show_open_chunks()
   std::vector<bool> is_unfinished_;    // the same: it is in unfinished_
   // A full chunk in which a record is still being written, or that lies behind such a one.
