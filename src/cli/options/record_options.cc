@@ -54,10 +54,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   OptionParser parser("Runs a command and records it.", "penna record");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
   parser.flag("-f,--force", options.force, "overwrite FILE when it exists; what a link leads to is never replaced");
-  parser.number("-p,--pid", options.pid, "PID",
-                "a process that runs, in place of a command: says what stands against attaching to it, which is not "
-                "built yet",
-                1);
+  parser.number(
+      "-p,--pid", options.pid, "PID",
+      "a running process instead of a command: says whether it could be attached to (attaching is not built yet)", 1);
   parser.texts("-k,--kinds", kinds, "KINDS",
                fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
                OptionParser::Split::kAtCommas);
