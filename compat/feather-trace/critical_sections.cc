@@ -20,10 +20,10 @@ bool CriticalSections::taken(uint32_t thread, uint64_t lock, uint64_t time) {
   return true;
 }
 
-bool CriticalSections::given_back(uint32_t thread, uint64_t lock, uint64_t time) {
+bool CriticalSections::released(uint32_t thread, uint64_t lock, uint64_t time) {
   if (events_.size() >= kMostEvents) return false;
   const auto index = static_cast<uint32_t>(events_.size());
-  Event event{lock, time, thread | kGivenBack, kNone};
+  Event event{lock, time, thread | kReleased, kNone};
   NumberMap<uint32_t>& open = threads_[thread].open;
   if (auto last = open.find(lock); last != open.end()) {
     event.other = last->second;

@@ -2,7 +2,7 @@
 // CriticalSections: which taking of a lock belongs to which giving back, by the same thread, and in how many others it lies.
 //
 // Why all events first: only a section that ends counts as one that others lie in, and that is known when it ends.
-// Usage:  t = sections.add_thread(tid); sections.taken(t, lock, time); sections.given_back(t, lock, time); ...
+// Usage:  t = sections.add_thread(tid); sections.taken(t, lock, time); sections.released(t, lock, time); ...
 //         sections.finish(); sections.for_each([](const SectionEvent& event) {...});
 // Invariant: an event belongs to one section at most. Sections of one thread and one lock lie in each other: what was taken
 // last is given back first. O(events) in time, 24 bytes for each event; times are taken as they come.
@@ -34,7 +34,7 @@ class CriticalSections {
   uint32_t add_thread(uint64_t id);
   // False: there are kMostEvents, it was not added.
   bool taken(uint32_t thread, uint64_t lock, uint64_t time);
-  bool given_back(uint32_t thread, uint64_t lock, uint64_t time);
+  bool released(uint32_t thread, uint64_t lock, uint64_t time);
   void finish();  // then for_each() may be called
 
   size_t events() const { return events_.size(); }
@@ -44,10 +44,10 @@ class CriticalSections {
   void for_each(Visit&& visit) const {
     std::vector<uint32_t> depth(threads_.size());  // sections that are open and will end
     for (const Event& event : events_) {
-      const bool is_taken = (event.thread & kGivenBack) == 0, is_paired = event.other != kNone;
-      uint32_t& open = depth[event.thread & ~kGivenBack];
+      const bool is_taken = (event.thread & kReleased) == 0, is_paired = event.other != kNone;
+      uint32_t& open = depth[event.thread & ~kReleased];
       if (is_paired && !is_taken) --open;
-      SectionEvent seen{is_taken, open, event.lock, threads_[event.thread & ~kGivenBack].id, event.time, {}};
+      SectionEvent seen{is_taken, open, event.lock, threads_[event.thread & ~kReleased].id, event.time, {}};
       if (is_paired) seen.other = events_[event.other].time;
       if (is_paired && is_taken) ++open;
       visit(static_cast<const SectionEvent&>(seen));
@@ -55,10 +55,10 @@ class CriticalSections {
   }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX, kGivenBack = uint32_t{1} << 31;
+  static constexpr uint32_t kNone = UINT32_MAX, kReleased = uint32_t{1} << 31;
   struct Event {
     uint64_t lock, time;
-    uint32_t thread;  // index; with kGivenBack
+    uint32_t thread;  // index; with kReleased
     uint32_t other;   // of its section; while that is open: the next outer one of this thread and lock
   };
   static_assert(sizeof(Event) == 24, "as promised above");

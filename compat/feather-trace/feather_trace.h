@@ -66,7 +66,7 @@ PENNA_API int ft_disable_event(unsigned long id) { return id <= INT32_MAX ? penn
 PENNA_API int ft_is_event_enabled(unsigned long id) { return id <= INT32_MAX ? penna_is_enabled_id((uint32_t)id) : 0; }
 /* Of triggers with an id: points that somebody records stay on. */
 PENNA_API int ft_disable_all_events(void) {
-  return penna_change("trigger:*", 1u << PENNA_SITE_TRIGGER, penna_wish_off());
+  return penna_change("trigger:*", 1u << PENNA_SITE_TRIGGER, penna_request_off());
 }
 
 /* 1: there is nothing to do. 0: triggers do not work on this processor. */

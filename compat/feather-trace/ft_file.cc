@@ -33,14 +33,14 @@ class FtReader {
 
  private:
   Result<> add(const FtRecord& record) {
-    if (record.event != kFtTaken && record.event != kFtGivenBack)
+    if (record.event != kFtTaken && record.event != kFtReleased)
       return Error{fmt::format("no record of a mutex at byte {}: its event is {}, not {} or {}; {}",
                                sections_.events() * sizeof record, record.event, uint64_t{kFtTaken},
-                               uint64_t{kFtGivenBack}, records_before())};
+                               uint64_t{kFtReleased}, records_before())};
     const auto [thread, is_new] = threads_.try_emplace(record.thread, 0);
     if (is_new) thread.value() = sections_.add_thread(record.thread);
     const bool added = record.event == kFtTaken ? sections_.taken(thread->second, record.lock, record.time)
-                                                : sections_.given_back(thread->second, record.lock, record.time);
+                                                : sections_.released(thread->second, record.lock, record.time);
     if (!added) return Error{fmt::format("too many records: {}", records_before())};
     return ok();
   }

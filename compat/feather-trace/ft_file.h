@@ -19,7 +19,7 @@
 
 namespace penna {
 
-enum FtEvent : uint64_t { kFtTaken = 1000, kFtGivenBack = 1001 };
+enum FtEvent : uint64_t { kFtTaken = 1000, kFtReleased = 1001 };
 
 struct FtRecord {
   uint64_t event;

@@ -30,7 +30,7 @@ SectionCounts print_sections(const CriticalSections& sections, const TextSink& o
 void print_events(const CriticalSections& sections, const TextSink& out) {
   TextBuffer lines(out);
   sections.for_each([&](const SectionEvent& event) {
-    lines.format("{:6}, {:#x}, {:#x}, {}, {:10}\n", uint64_t{event.is_taken ? kFtTaken : kFtGivenBack}, event.lock,
+    lines.format("{:6}, {:#x}, {:#x}, {}, {:10}\n", uint64_t{event.is_taken ? kFtTaken : kFtReleased}, event.lock,
                  event.thread, event.nesting, event.time);
   });
   lines.flush();

@@ -28,15 +28,15 @@ class SectionReader {
       return;
     }
     const LockRecord lock = read_lock(event.record);
-    switch (lock.deed) {
-      case LockDeed::kTaken: return taken(event, lock);
-      case LockDeed::kWaited:
+    switch (lock.op) {
+      case LockOp::kTaken: return taken(event, lock);
+      case LockOp::kWaited:
         if (lock.end == PENNA_WAIT_GOT || lock.end == PENNA_WAIT_OWNER_DIED) taken(event, lock);
         return;
-      case LockDeed::kConditionWaited: return taken(event, lock);  // the mutex was given back before the wait
-      case LockDeed::kGivenBack:
+      case LockOp::kConditionWaited: return taken(event, lock);  // the mutex was given back before the wait
+      case LockOp::kReleased:
         if (!has_sections(lock.sync)) return;
-        found_.left_out += !sections_.given_back(thread(event), lock.address, time(event.time));
+        found_.left_out += !sections_.released(thread(event), lock.address, time(event.time));
         return;
       default: return;
     }

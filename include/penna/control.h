@@ -49,11 +49,13 @@ typedef int (*penna_status_function)(const penna_point_status* point, void* data
 #define PENNA_API static inline __attribute__((unused))
 #endif
 
-PENNA_API int penna_enable(const char* pattern) { return penna_change(pattern, PENNA_ALL_KINDS, penna_wish_enable()); }
-PENNA_API int penna_disable(const char* pattern) {
-  return penna_change(pattern, PENNA_ALL_KINDS, penna_wish_disable());
+PENNA_API int penna_enable(const char* pattern) {
+  return penna_change(pattern, PENNA_ALL_KINDS, penna_request_enable());
 }
-PENNA_API int penna_disable_all(void) { return penna_change("*", PENNA_ALL_KINDS, penna_wish_off()); }
+PENNA_API int penna_disable(const char* pattern) {
+  return penna_change(pattern, PENNA_ALL_KINDS, penna_request_disable());
+}
+PENNA_API int penna_disable_all(void) { return penna_change("*", PENNA_ALL_KINDS, penna_request_off()); }
 
 /* Adapts a penna_status_function to the visitor of sites. */
 typedef struct penna_lister {

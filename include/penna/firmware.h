@@ -146,9 +146,10 @@ uint32_t penna_firmware_switch(const char* pattern, int on) {
   static uint32_t stamp;
   const struct penna_site_table table = penna_firmware_table();
   struct penna_switcher switcher = {penna_firmware_ready, penna_firmware_write};
-  struct penna_request request = {pattern, PENNA_ALL_KINDS, ++stamp, on ? penna_wish_enable() : penna_wish_disable()};
+  struct penna_switching switching = {pattern, PENNA_ALL_KINDS, ++stamp,
+                                      on ? penna_request_enable() : penna_request_disable()};
   struct penna_change_counts counts = {0, 0, 0};
-  if (table.note != NULL) penna_change_table(&switcher, &table, &request, &counts);
+  if (table.note != NULL) penna_change_table(&switcher, &table, &switching, &counts);
   return counts.matched;
 }
 

@@ -129,31 +129,31 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module
 
 /* ---- Switching ------------------------------------------------------------------------------------------------------
  * A site is on while its count `wanted` is not 0: events and spans are then armed as long as somebody records, triggers
- * always. What changes counts is a wish: enable adds one, disable takes one, never below zero; on makes it 1 at least,
- * off makes it 0. All of these, and whatever comes of several in a row, have this form.
+ * always. A request changes counts: enable adds one, disable takes one, never below zero; on makes it 1 at least, off
+ * makes it 0. All of these, and whatever comes of several in a row, have this form.
  */
-struct penna_wish {
+struct penna_request {
   int32_t least, most; /* count becomes (count + add), but at least `least` and at most `most`; 0 <= least <= most */
   int32_t add;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_wish) == 12, "penna_wish is 12 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_request) == 12, "penna_request is 12 bytes");
 
-/* Wishes are remembered for modules that are loaded later, in the order in which they were made. When there are too
+/* Requests are remembered for modules that are loaded later, in the order in which they were made. When there are too
  * many for the switchboard, they go to a mapping of their own, which is this struct with more room. */
-struct penna_wish_record {
-  struct penna_wish wish;
+struct penna_request_record {
+  struct penna_request request;
   uint16_t bytes; /* of this record, a multiple of 4 */
   uint8_t kinds;  /* bit 1 << penna_site_kind */
   uint8_t reserved;
   /* the pattern follows, ended by a zero: a glob of PROVIDER:NAME, or a number */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_wish_record) == 16, "penna_wish_record is 16 bytes");
-struct penna_wishes {
+PENNA_STATIC_ASSERT(sizeof(struct penna_request_record) == 16, "penna_request_record is 16 bytes");
+struct penna_requests {
   uint32_t used; /* bytes */
   uint32_t room; /* bytes; 0 = as many as are declared here */
   uint8_t records[4080];
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_wishes) == 4088, "penna_wishes is 4088 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_requests) == 4088, "penna_requests is 4088 bytes");
 
 /* One a process, made by whoever needs it first: the agent, or penna/control.h in the program. Every module that is
  * known to it points to it (penna_point_entries), which is how others find it. It is never freed.
@@ -169,20 +169,20 @@ struct penna_switchboard {
       window_protection; /* of the pages that are being written at the moment, to be put back; see detail/patch.h */
   uint64_t window_at;
   uint64_t window_bytes; /* 0 = none */
-  uint64_t grown;        /* the penna_wishes that hold instead of these; 0 = none */
-  struct penna_wishes wishes;
+  uint64_t grown;        /* the penna_requests that hold instead of these; 0 = none */
+  struct penna_requests requests;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_switchboard) == 4136, "penna_switchboard is 4136 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, change) == 8, "penna_switchboard.change");
-PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, wishes) == 48, "penna_switchboard.wishes");
+PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, requests) == 48, "penna_switchboard.requests");
 
 /* What came of a request, in sites: a span counts once, and so do copies of a site. */
 struct penna_change_counts {
   uint32_t matched, changed, refused; /* changed: counts that became 0 or ceased to be; refused: could not be patched */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_change_counts) == 12, "penna_change_counts is 12 bytes");
-/* 1, or 0 when there is no memory to remember one more wish: then nothing has changed. */
-typedef int (*penna_change_function)(const char* pattern, uint32_t kinds, const struct penna_wish* wish,
+/* 1, or 0 when there is no memory to remember one more request: then nothing has changed. */
+typedef int (*penna_change_function)(const char* pattern, uint32_t kinds, const struct penna_request* request,
                                      struct penna_change_counts* counts);
 
 #endif

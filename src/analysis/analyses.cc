@@ -98,14 +98,14 @@ AllocationObserver* observer_of(const Analyses& made) {
   return made.history.get();
 }
 
-void add_block_view(const Recording& recording, const Summary& summary, BlockView view, const AllocationWish& wish,
-                    Analyses& made) {
+void add_block_view(const Recording& recording, const Summary& summary, BlockView view,
+                    const AllocationRequest& request, Analyses& made) {
   switch (view) {
     case BlockView::kNone: return;
     case BlockView::kLifetimes:
     case BlockView::kFreers:
       made.lifetimes = std::make_unique<BlockLifetimes>(recording, view == BlockView::kFreers,
-                                                        wish.same != nullptr && wish.same->joins_processes());
+                                                        request.same != nullptr && request.same->joins_processes());
       return;
     case BlockView::kSizes: made.sizes = std::make_unique<BlockSizes>(); return;
     case BlockView::kHistory:
@@ -128,24 +128,24 @@ std::function<uint32_t(const Event&)> context_of(AllocationContext context, cons
 }
 
 void add_allocations(const Recording& recording, const Summary& summary, const AnalysisChoice& choice,
-                     const AllocationWish& wish, ProgressObserver* progress, Analyses& made) {
-  add_block_view(recording, summary, choice.blocks, wish, made);
+                     const AllocationRequest& request, ProgressObserver* progress, Analyses& made) {
+  add_block_view(recording, summary, choice.blocks, request, made);
   AllocationOptions options;
-  options.within = wish.within;
-  options.choice = wish.choice;
+  options.within = request.within;
+  options.choice = request.choice;
   options.observer = observer_of(made);
-  options.same = wish.same;
-  options.peak = wish.peak;
+  options.same = request.same;
+  options.peak = request.peak;
   options.by_kind = choice.context == AllocationContext::kKind;
   // What an observer sees are single blocks; beside their numbers others must mean the same.
   options.as_recorded = made.lifetimes || made.sizes;
-  if (choice.unmatched_frees) made.unmatched = std::make_unique<UnmatchedFrees>(recording, wish.same);
+  if (choice.unmatched_frees) made.unmatched = std::make_unique<UnmatchedFrees>(recording, request.same);
   options.unmatched = made.unmatched.get();
   options.context = context_of(choice.context, made.tree.get());
   made.allocations = std::make_unique<Allocations>(recording, std::move(options));
-  if (wish.choice == nullptr) return;
+  if (request.choice == nullptr) return;
   Progress line("reading", summary.events[PENNA_ALLOC], "events", progress);
-  learn_lifetimes(recording, *wish.choice, [&] { line.step(); });
+  learn_lifetimes(recording, *request.choice, [&] { line.step(); });
 }
 
 bool hangs(const Locks& locks) {
@@ -180,12 +180,12 @@ namespace {
 
 // One pass per part of the choice; none has seen an event yet.
 Analyses passes_of(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
-                   ProgressObserver* progress, const AllocationWish& wish, const LockOptions& locks) {
+                   ProgressObserver* progress, const AllocationRequest& request, const LockOptions& locks) {
   Analyses made;
   if ((choice.classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
   if (choice.call_tree) made.tree = std::make_unique<CallTree>(recording, map, false);
   if (choice.call_groups) made.call_groups = std::make_unique<CallGroups>(recording, map, *choice.call_groups);
-  if ((choice.classes & kAllocEvents) != 0) add_allocations(recording, summary, choice, wish, progress, made);
+  if ((choice.classes & kAllocEvents) != 0) add_allocations(recording, summary, choice, request, progress, made);
   if ((choice.classes & kLockEvents) != 0) {
     made.holders = std::make_unique<HolderTracker>(recording);
     made.locks = std::make_unique<Locks>(*made.holders, locks);
@@ -227,8 +227,8 @@ void find_lock_blocks(const Recording& recording, const Summary& summary, const 
 }  // namespace
 
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
-                 ProgressObserver* progress, const AllocationWish& wish, const LockOptions& locks) {
-  Analyses made = passes_of(recording, summary, map, choice, progress, wish, locks);
+                 ProgressObserver* progress, const AllocationRequest& request, const LockOptions& locks) {
+  Analyses made = passes_of(recording, summary, map, choice, progress, request, locks);
   uint32_t classes = choice.classes;
   if (classes == 0) return made;
   // A new block of memory says that the locks in it are new.

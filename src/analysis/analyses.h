@@ -74,7 +74,7 @@ struct AnalysisChoice {
 };
 
 // Which allocations count, and what is temporary.
-struct AllocationWish {
+struct AllocationRequest {
   AllocationChoice* choice = nullptr;  // null: all
   uint32_t within = 1;
   SameStacks* same = nullptr;  // these two as in AllocationOptions
@@ -83,7 +83,7 @@ struct AllocationWish {
 
 // `map` must outlive the result. `progress`: null for nobody.
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
-                 ProgressObserver* progress, const AllocationWish& wish = {}, const LockOptions& locks = {});
+                 ProgressObserver* progress, const AllocationRequest& request = {}, const LockOptions& locks = {});
 
 // All that is known to be wrong, with what the analyses found.
 HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);

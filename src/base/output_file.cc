@@ -145,18 +145,18 @@ Result<> judge_file(const struct stat& directory, const struct stat& found, cons
   return ok();
 }
 
-Result<Fd> open_at(const Place& place, const std::string& path, const OutputFile& wish) {
+Result<Fd> open_at(const Place& place, const std::string& path, const OutputFile& request) {
   struct stat directory {
   }, found{};
   if (::fstat(place.directory.get(), &directory) != 0) return cannot_write(path, errno);
   if (!place.is_magic && ::fstatat(place.directory.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
-    if (wish.must_be_new) return Error{fmt::format("{} exists already: {}", path, wish.when_there)};
+    if (request.must_be_new) return Error{fmt::format("{} exists already: {}", path, request.when_there)};
     PENNA_TRY(judge_file(directory, found, path));
   }
-  const int access = (wish.flags & O_RDWR) != 0 ? 0 : O_WRONLY;
-  const int flags = O_CREAT | O_CLOEXEC | O_NOCTTY | access | wish.flags | (wish.must_be_new ? O_EXCL : 0);
-  Fd file(::openat(place.directory.get(), place.name.c_str(), flags | (place.is_magic ? 0 : O_NOFOLLOW), wish.mode));
-  if (!file && errno == EEXIST) return Error{fmt::format("{} exists already: {}", path, wish.when_there)};
+  const int access = (request.flags & O_RDWR) != 0 ? 0 : O_WRONLY;
+  const int flags = O_CREAT | O_CLOEXEC | O_NOCTTY | access | request.flags | (request.must_be_new ? O_EXCL : 0);
+  Fd file(::openat(place.directory.get(), place.name.c_str(), flags | (place.is_magic ? 0 : O_NOFOLLOW), request.mode));
+  if (!file && errno == EEXIST) return Error{fmt::format("{} exists already: {}", path, request.when_there)};
   if (!file || ::fstat(file.get(), &found) != 0) return cannot_write(path, errno);
   if (!place.is_magic) PENNA_TRY(judge_file(directory, found, path));  // it may have been exchanged
   return file;
@@ -172,28 +172,28 @@ bool is_empty_directory(const Fd& directory) {
 
 }  // namespace
 
-Result<Fd> open_output(const std::string& path, const OutputFile& wish) {
-  return open_at(PENNA_TRY(Walk(path, wish.links).to_end()), path, wish);
+Result<Fd> open_output(const std::string& path, const OutputFile& request) {
+  return open_at(PENNA_TRY(Walk(path, request.links).to_end()), path, request);
 }
 
-Result<Replacement> Replacement::open(const std::string& path, const OutputFile& wish) {
-  Place place = PENNA_TRY(Walk(path, wish.links).to_end());
+Result<Replacement> Replacement::open(const std::string& path, const OutputFile& request) {
+  Place place = PENNA_TRY(Walk(path, request.links).to_end());
   Replacement made;
   made.path_ = path;
-  made.file_ = PENNA_TRY(open_at(place, path, wish));
+  made.file_ = PENNA_TRY(open_at(place, path, request));
   made.directory_ = std::move(place.directory);
   made.name_ = place.name;
   struct stat status {};
   const bool is_kept =
       !place.is_magic && ::fstat(made.file_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size != 0;
-  if (!is_kept || !made.begin_beside(wish)) return made;
+  if (!is_kept || !made.begin_beside(request)) return made;
   // Not all may be given away, and the mode last: the kernel takes bits of it from a file that changes hands.
   (void)!::fchown(made.file_.get(), status.st_uid, status.st_gid);
   (void)!::fchmod(made.file_.get(), status.st_mode & 0777);
   return made;
 }
 
-bool Replacement::begin_beside(const OutputFile& wish) {
+bool Replacement::begin_beside(const OutputFile& request) {
   constexpr size_t kMostOfName = 200;  // of NAME_MAX
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -201,7 +201,7 @@ bool Replacement::begin_beside(const OutputFile& wish) {
     if (::getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
       random = static_cast<uint64_t>(::getpid()) << 8 | static_cast<uint64_t>(i);
     const std::string name = fmt::format(".{}.{:x}", name_.substr(0, kMostOfName), random & 0xffffffff);
-    const int access = (wish.flags & O_RDWR) != 0 ? O_RDWR : O_WRONLY;
+    const int access = (request.flags & O_RDWR) != 0 ? O_RDWR : O_WRONLY;
     Fd beside(::openat(directory_.get(), name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | access, 0600));
     if (!beside && errno != EEXIST) return false;
     if (!beside) continue;

@@ -25,7 +25,7 @@ struct OutputFile {
 };
 
 // Opens the file for writing (O_RDWR among the flags: for both). It is emptied only by empty_file().
-Result<Fd> open_output(const std::string& path, const OutputFile& wish);
+Result<Fd> open_output(const std::string& path, const OutputFile& request);
 Result<> empty_file(const Fd& file, const std::string& path);
 
 // A file that takes the place of one that others may read just now: it is written beside, and keeps its owner and mode;
@@ -33,7 +33,7 @@ Result<> empty_file(const Fd& file, const std::string& path);
 // this name.
 class Replacement {
  public:
-  static Result<Replacement> open(const std::string& path, const OutputFile& wish);
+  static Result<Replacement> open(const std::string& path, const OutputFile& request);
   Replacement() = default;
   Replacement(Replacement&& other) noexcept;
   Replacement& operator=(Replacement&& other) noexcept;
@@ -45,7 +45,7 @@ class Replacement {
   Result<> put_in_place();
 
  private:
-  bool begin_beside(const OutputFile& wish);
+  bool begin_beside(const OutputFile& request);
   std::string path_;
   Fd directory_, old_, file_;
   std::string name_, beside_;  // in the directory; empty: not beside, or in place

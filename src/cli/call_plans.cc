@@ -37,9 +37,9 @@ bool any_matches(const Patterns& patterns, const std::string& text) {
 namespace {
 
 // The functions that a SPEC is about, and what of them.
-struct ValueWish {
+struct ValueRequest {
   enum Option { kArguments, kResults, kStack };
-  ValueWish(ValueSpec of, Option by) : function(of.function), spec(std::move(of)), option(by) {}
+  ValueRequest(ValueSpec of, Option by) : function(of.function), spec(std::move(of)), option(by) {}
   std::string text() const {
     if (option == kStack) return fmt::format("-T '{}@stack'", function.text());
     return fmt::format("-{} '{}'", option == kArguments ? "A" : "R", function.text());
@@ -49,41 +49,43 @@ struct ValueWish {
   Option option;
 };
 
-void add_wish(const ValueWish& wish, WantedValues* wanted) {
-  if (wish.option == ValueWish::kStack) {
+void add_request(const ValueRequest& request, WantedValues* wanted) {
+  if (request.option == ValueRequest::kStack) {
     wanted->callers = true;
     return;
   }
-  const ValueSpec& spec = wish.spec;
+  const ValueSpec& spec = request.spec;
   wanted->by_name = true;
-  if (spec.by_types) (wish.option == ValueWish::kResults ? wanted->results_by_type : wanted->arguments_by_type) = true;
+  if (spec.by_types)
+    (request.option == ValueRequest::kResults ? wanted->results_by_type : wanted->arguments_by_type) = true;
   wanted->arguments.insert(wanted->arguments.end(), spec.arguments.begin(), spec.arguments.end());
   wanted->results.insert(wanted->results.end(), spec.results.begin(), spec.results.end());
 }
 
-void add_value_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& asked, PatchWishes* wishes) {
-  std::vector<ValueWish> list;
+void add_value_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& asked,
+                        PatchRequests* requests) {
+  std::vector<ValueRequest> list;
   for (const auto& [specs, option] :
-       {std::pair(&options.arguments, ValueWish::kArguments), std::pair(&options.results, ValueWish::kResults)})
+       {std::pair(&options.arguments, ValueRequest::kArguments), std::pair(&options.results, ValueRequest::kResults)})
     for (const auto& spec : *specs) list.emplace_back(spec.value, option);
   for (std::string& function : triggered(options.filter, {TriggerAction::kStack})) {
     ValueSpec stack;
     stack.function = std::move(function);
-    list.emplace_back(std::move(stack), ValueWish::kStack);
+    list.emplace_back(std::move(stack), ValueRequest::kStack);
   }
   std::vector<FunctionPattern> entered = patterns_of(triggered(options.filter, kDecidingActions));
-  for (const ValueWish& wish : list) entered.push_back(wish.function);
+  for (const ValueRequest& request : list) entered.push_back(request.function);
   if (options.filter.functions.empty() && !options.libcalls && !entered.empty())
-    wishes->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
+    requests->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
   if (list.empty() && !options.auto_arguments) return;
-  for (const ValueWish& wish : list) asked->add(wish.text(), wish.function.text());
-  wishes->values = [list, asked, automatic = options.auto_arguments](const std::string& name, const std::string&) {
+  for (const ValueRequest& request : list) asked->add(request.text(), request.function.text());
+  requests->values = [list, asked, automatic = options.auto_arguments](const std::string& name, const std::string&) {
     WantedValues wanted;
     wanted.arguments_by_type = wanted.results_by_type = automatic;
     for (size_t i = 0; i < list.size(); ++i) {
       const bool is_meant = list[i].function.matches(name);
       asked->see(i, name, is_meant);
-      if (is_meant) add_wish(list[i], &wanted);
+      if (is_meant) add_request(list[i], &wanted);
     }
     return wanted;
   };
@@ -91,10 +93,10 @@ void add_value_wishes(const RecordOptions& options, const std::shared_ptr<AskedF
 
 // Those that a pattern asks for by name: what other headers have put into a program is not recorded unasked, as it may
 // be passed millions of times a second. Points of penna/point.h have notes, too, and are recorded by their own sites.
-void add_probe_wishes(const RecordOptions& options, PatchWishes* wishes) {
+void add_probe_requests(const RecordOptions& options, PatchRequests* requests) {
   const auto is_positive = [](const std::string& pattern) { return !pattern.starts_with('!'); };
   if (std::none_of(options.point_patterns.begin(), options.point_patterns.end(), is_positive)) return;
-  wishes->probes = [patterns = options.point_patterns](const ElfFile& file) {
+  requests->probes = [patterns = options.point_patterns](const ElfFile& file) {
     std::vector<SdtNote> notes = read_sdt_notes(file);
     const std::vector<Site> own = notes.empty() ? std::vector<Site>{} : read_point_sites(file);
     std::erase_if(notes, [&](const SdtNote& note) {
@@ -136,28 +138,28 @@ std::vector<std::string> AskedFunctions::with_nearest(std::vector<std::string> o
   return options;
 }
 
-PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
-                         const std::shared_ptr<AskedFunctions>& values) {
-  PatchWishes wishes;
-  if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_wishes(options, &wishes);
-  wishes.own_locks = options.lock_functions;
-  wishes.libcalls = options.libcalls;
-  add_value_wishes(options, values, &wishes);
+PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
+                             const std::shared_ptr<AskedFunctions>& values) {
+  PatchRequests requests;
+  if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_requests(options, &requests);
+  requests.own_locks = options.lock_functions;
+  requests.libcalls = options.libcalls;
+  add_value_requests(options, values, &requests);
   const FilterOptions& filter = options.filter;
-  if (filter.functions.empty()) return wishes;
+  if (filter.functions.empty()) return requests;
   std::vector<FunctionPattern> deciding = filter.callers;
   for (const auto* patterns : {&filter.hidden, &filter.targets})
     deciding.insert(deciding.end(), patterns->begin(), patterns->end());
   for (std::string& function : triggered(filter, kDecidingActions)) deciding.emplace_back(std::move(function));
   for (const FunctionPattern& pattern : filter.functions)
     filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
-  wishes.wanted = [filters, only = filter.functions, never = filter.not_functions, deciding, modules = filter.modules](
-                      const std::string& name, const std::string& file) {
+  requests.wanted = [filters, only = filter.functions, never = filter.not_functions, deciding,
+                     modules = filter.modules](const std::string& name, const std::string& file) {
     for (size_t i = 0; i < only.size(); ++i) filters->see(i, name, only[i].matches(name));
     if (any_matches(deciding, name)) return true;
     return any_matches(only, name) && !any_matches(never, name) && (modules.empty() || any_matches(modules, file));
   };
-  return wishes;
+  return requests;
 }
 
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {

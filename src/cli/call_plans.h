@@ -44,8 +44,8 @@ class AskedFunctions {
 
 // With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have
 // prepared.
-PatchWishes patch_wishes(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
-                         const std::shared_ptr<AskedFunctions>& values);
+PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
+                             const std::shared_ptr<AskedFunctions>& values);
 
 // Lets `server` answer its processes' questions with `planner`: about calls, and about allocators of their own.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);

@@ -72,10 +72,10 @@ std::string what_snapshots_did(const std::vector<std::string>& unmet, const Coll
 // One each as long as they are few.
 std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
   constexpr size_t kFew = 2;
-  const uint64_t count = add_counts(totals.unrecorded.size(), totals.unrecorded_untold);
+  const uint64_t count = add_counts(totals.unrecorded.size(), totals.unrecorded_unreported);
   std::vector<std::string> lines;
-  if (count > kFew || totals.unrecorded_untold != 0)
-    lines.push_back(unrecorded_summary(totals.unrecorded, totals.unrecorded_untold) + "; see: penna info");
+  if (count > kFew || totals.unrecorded_unreported != 0)
+    lines.push_back(unrecorded_summary(totals.unrecorded, totals.unrecorded_unreported) + "; see: penna info");
   else
     for (const UnrecordedProgram& program : totals.unrecorded) lines.push_back(unrecorded_sentence(program));
   return lines;

@@ -216,7 +216,7 @@ bool ChannelMap::next_start(bool gone, penna_start* start) {
 }
 
 // One that has counted below zero, or lies, is at the limit of what is counted.
-uint64_t ChannelMap::starts_untold() const {
+uint64_t ChannelMap::starts_unreported() const {
   const uint32_t told = __atomic_load_n(&start_counts()->untold, __ATOMIC_RELAXED);
   return told <= INT32_MAX ? told : kMostCounted;
 }

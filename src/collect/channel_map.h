@@ -64,7 +64,7 @@ class ChannelMap {
   // The next thing that the target has told of what it starts: untrusted but for the size of its path. `gone`: it does
   // not write any more, and what it had begun to tell is passed over.
   bool next_start(bool gone, penna_start* start);
-  uint64_t starts_untold() const;  // bounded
+  uint64_t starts_unreported() const;  // bounded
 
   // Number of stack nodes handed out so far, at most max_nodes.
   uint32_t node_count() const;

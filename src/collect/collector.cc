@@ -218,11 +218,11 @@ void Collector::add_note(std::string sentence, uint32_t missed) {
 
 void Collector::note_unrecorded() {
   totals_.unrecorded = programs_.unrecorded();
-  totals_.unrecorded_untold = programs_.untold();
+  totals_.unrecorded_unreported = programs_.untold();
   for (size_t i = 0; i < totals_.unrecorded.size() && health_.notes.size() < kMostNotes - 1; ++i)
     add_note(unrecorded_sentence(totals_.unrecorded[i]), kNoteOfAllClasses);
-  if (health_.notes.size() >= kMostNotes - 1 || totals_.unrecorded_untold != 0)
-    add_note(unrecorded_summary(totals_.unrecorded, totals_.unrecorded_untold), kNoteOfAllClasses);
+  if (health_.notes.size() >= kMostNotes - 1 || totals_.unrecorded_unreported != 0)
+    add_note(unrecorded_summary(totals_.unrecorded, totals_.unrecorded_unreported), kNoteOfAllClasses);
 }
 
 void Collector::note_limits() {
@@ -326,7 +326,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   drain.set_clock(static_cast<double>(now.monotonic_ns - began_.monotonic_ns) /
                       static_cast<double>(std::max<uint64_t>(now.ticks - began_.ticks, 1)),
                   hook_costs_);
-  drain.tell_processor_ns(processor_ns);
+  drain.report_cpu_ns(processor_ns);
   drain.finish(writer_, gone, how, code, ticks);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);
   for (int i = 0; i < PENNA_LOSS_COUNT; ++i) totals_.lost_for[i] = add_counts(totals_.lost_for[i], drain.lost_for()[i]);
@@ -363,7 +363,7 @@ void Collector::write_open_chunks_sometimes() {
   last_open_ns_ = now;
   for (auto& drain : drains_) {
     drain->look_at_threads();
-    drain->tell_processor_ns(processor_ns(static_cast<pid_t>(drain->pid())));
+    drain->report_cpu_ns(processor_ns(static_cast<pid_t>(drain->pid())));
     drain->write_open_chunks(writer_);
   }
 }

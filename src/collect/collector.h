@@ -41,10 +41,10 @@ struct CollectorTotals {
   uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
   penna_counters target{};                           // add_counters() of all
   std::vector<UnrecordedProgram>
-      unrecorded;                   // of the programs that recorded ones have started, and of their forked children
-  uint64_t unrecorded_untold = 0;   // and those of which no more is known
-  uint64_t left_behind = 0;         // chunks, as the recorder was told to stop
-  std::vector<std::string> limits;  // of its budget that were reached
+      unrecorded;                      // of the programs that recorded ones have started, and of their forked children
+  uint64_t unrecorded_unreported = 0;  // and those of which no more is known
+  uint64_t left_behind = 0;            // chunks, as the recorder was told to stop
+  std::vector<std::string> limits;     // of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
   uint32_t costliest_pid = 0;

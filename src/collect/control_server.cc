@@ -99,8 +99,8 @@ void ControlServer::note(uint32_t pid, bool on, const std::string& pattern) {
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
-  const auto wish = points_request(request->on, request->pattern);
-  if (!wish) return "error " + wish.error().text;
+  const auto control = points_request(request->on, request->pattern);
+  if (!control) return "error " + control.error().text;
   if (request->pid != 0 && !server_->is_living(request->pid))
     return fmt::format("error process {} is not recorded", request->pid);
   if (request->done) return note(request->pid, request->on, request->pattern), "ok 0 0 0 0";
@@ -110,7 +110,7 @@ std::string ControlServer::answer(const std::string& line) {
   penna_control sum{};
   for (auto& [pid, page] : server_->control_pages()) {
     if (request->pid != 0 && request->pid != pid) continue;
-    const auto got = ask_(pid, *page, *wish);
+    const auto got = ask_(pid, *page, *control);
     if (!got) return "yourself";
     if (!*got) return "error " + got->error().text;
     ++processes;

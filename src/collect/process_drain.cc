@@ -337,7 +337,7 @@ void ProcessDrain::reclaim(RecordingWriter& writer) {
   });
 }
 
-void ProcessDrain::tell_processor_ns(uint64_t ns) {
+void ProcessDrain::report_cpu_ns(uint64_t ns) {
   if (ns == 0) return;
   processor_ns_ = ns;
   processor_ticks_ = penna_now();
@@ -356,7 +356,7 @@ uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
   hear_of_starts(gone);
   if (!gone) look_at_threads();
-  if (programs_ != nullptr) programs_->add_untold(channel_.starts_untold());
+  if (programs_ != nullptr) programs_->add_unreported(channel_.starts_unreported());
   // A living target may go on for ever; what was full at this moment is at most each chunk once.
   drain(writer, channel_.geometry().chunk_count);
   for (const Unfinished& one : unfinished_)

@@ -71,7 +71,7 @@ class ProcessDrain {
   void take_unfinished(RecordingWriter& writer);
 
   // How much processor time the process has used until now; 0: it is gone, and what was told last stands.
-  void tell_processor_ns(uint64_t ns);
+  void report_cpu_ns(uint64_t ns);
   // Of the clock, for what events cost. Before finish(); else nothing is said of it.
   void set_clock(double ns_per_tick, const HookCosts& hooks) { ns_per_tick_ = ns_per_tick, hooks_ = hooks; }
 

@@ -47,7 +47,7 @@ void StartedPrograms::told(const penna_start& start, uint32_t pid) {
     if (forked_.size() < kMost)
       forked_.push_back({"", pid, start.why});
     else
-      add_untold(1);
+      add_unreported(1);
     return;
   }
   if (start.why == PENNA_START_FAILED) {
@@ -68,7 +68,7 @@ void StartedPrograms::told(const penna_start& start, uint32_t pid) {
     }
   }
   if (count_ == kMost) {
-    add_untold(1);
+    add_unreported(1);
     return;
   }
   ++count_;
@@ -97,7 +97,7 @@ void StartedPrograms::left_unanswered(uint32_t pid, bool is_recorded) {
   if (unanswered_.size() < kMost)
     unanswered_.emplace(pid, is_recorded);
   else
-    add_untold(1);
+    add_unreported(1);
 }
 
 std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {

@@ -34,11 +34,11 @@ class StartedPrograms {
   // program, it is.
   void left_unanswered(uint32_t pid, bool is_recorded);
   // Those of which there was no room to tell.
-  void add_untold(uint64_t untold) { untold_ = add_counts(untold_, untold); }
+  void add_unreported(uint64_t untold) { unreported_ = add_counts(unreported_, untold); }
 
   // In the order in which they were started; then forked children.
   std::vector<UnrecordedProgram> unrecorded() const;
-  uint64_t untold() const { return untold_; }
+  uint64_t untold() const { return unreported_; }
 
  private:
   struct Start {
@@ -50,7 +50,7 @@ class StartedPrograms {
   std::vector<UnrecordedProgram> forked_;                     // they start nothing: no meeting is theirs
   std::map<uint32_t, bool> unanswered_;                       // and whether they are recorded
   size_t count_ = 0, early_count_ = 0;
-  uint64_t untold_ = 0;
+  uint64_t unreported_ = 0;
 };
 
 // "/bin/busybox (pid 7) was not recorded: it is statically linked".

@@ -77,7 +77,7 @@ void LiveFeed::stacks(uint32_t process, uint32_t first, std::span<const penna_st
 }
 
 // No more records of these threads come, to tell it: an empty chunk does.
-void LiveFeed::tell_dropped(uint32_t process) {
+void LiveFeed::report_dropped(uint32_t process) {
   const auto first = dropped_.lower_bound({process, 0});
   auto last = first;
   for (; last != dropped_.end() && last->first.first == process; ++last) {
@@ -94,7 +94,7 @@ void LiveFeed::tell_dropped(uint32_t process) {
 
 void LiveFeed::ended(const ProcessEnd& end) {
   std::lock_guard hold(mutex_);
-  tell_dropped(end.number);
+  report_dropped(end.number);
   waiting_.ended.push_back(end);
 }
 

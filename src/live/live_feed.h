@@ -60,7 +60,7 @@ class LiveFeed : public Onlooker {
   struct Dropped {
     uint64_t calls = 0, others = 0;
   };
-  void tell_dropped(uint32_t process);
+  void report_dropped(uint32_t process);
 
   std::atomic<bool> off_{false};
   std::mutex mutex_;  // guards all below

@@ -103,7 +103,7 @@ void LiveView::run() {
     if (output_.is_over()) feed_.turn_off();
   }
   (void)output_.flush(kLastPatienceMs);  // now there is time
-  tell_missing();
+  report_missing();
   (void)output_.flush(kLastPatienceMs);
 }
 
@@ -319,7 +319,7 @@ bool LiveView::line(Shown& thread, const TimelineLine& line) {
     others_missing_ += !begins_call && line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd;
     return true;
   }
-  tell_missing();
+  report_missing();
   if (form_ == LiveForm::kLines) {
     thread.missed = false;
     if (line.kind == LineKind::kStrayExit && thread.gap) return true;
@@ -366,7 +366,7 @@ void LiveView::begin(Shown& thread) {
   start_tree(thread);
 }
 
-void LiveView::tell_missing() {
+void LiveView::report_missing() {
   if (calls_missing_ + others_missing_ == 0) return;
   std::string what = plural_text(static_cast<int64_t>(calls_missing_), "call");
   if (calls_missing_ == 0) what.clear();

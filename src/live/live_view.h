@@ -71,7 +71,7 @@ class LiveView {
   void give(Stream& stream);
   bool line(Shown& thread, const TimelineLine& line);
   bool may_show() const;
-  void tell_missing();
+  void report_missing();
   void title(Shown& thread);
   void begin(Shown& thread);
   void start_tree(Shown& thread);

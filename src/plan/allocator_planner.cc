@@ -63,7 +63,7 @@ Entry look_at(const penna_patch_question& question, const AllocatorFunctions::va
 }
 
 // Does a function that cannot be entered go on, by jumps alone, to one that is? Then that one tells all that is done.
-bool is_told_elsewhere(const Entry& entry, const Entries& entries) {
+bool is_reported_elsewhere(const Entry& entry, const Entries& entries) {
   constexpr int kMostJumps = 8;
   uint64_t at = entry.function->goes_on_at;
   for (int i = 0; at != 0 && i < kMostJumps; ++i) {
@@ -82,7 +82,7 @@ bool is_told_elsewhere(const Entry& entry, const Entries& entries) {
 const Entry* first_refused(const Entries& entries, bool of_operators) {
   for (const Entry& entry : entries)
     if (entry.refusal != nullptr && is_operator(entry.symbol) == of_operators && !is_one_more(entry.symbol) &&
-        !is_told_elsewhere(entry, entries))
+        !is_reported_elsewhere(entry, entries))
       return &entry;
   return nullptr;
 }
@@ -150,7 +150,7 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
   for (const Entry* one : refused)
     if (one != nullptr) refuse_allocator(path, one->symbol, one->refusal, RefusedFunction::kAllocator, half);
   for (const Entry& one : entries)
-    if (one.refusal != nullptr && is_one_more(one.symbol) && !is_told_elsewhere(one, entries))
+    if (one.refusal != nullptr && is_one_more(one.symbol) && !is_reported_elsewhere(one, entries))
       refuse_allocator(path, one.symbol, one.refusal, RefusedFunction::kAllocatorFunction, ends_blocks(one.symbol));
 
   auto entry = entries.begin();

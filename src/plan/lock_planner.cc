@@ -49,7 +49,7 @@ const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question
   const auto file = open_file(question, root);
   if (!file) return known->second;
   const auto prepared = [&] { return beginnings_of(*file, question, root); };
-  known->second = find_lock_functions(*file, question.function != 0, wishes_.own_locks, prepared);
+  known->second = find_lock_functions(*file, question.function != 0, requests_.own_locks, prepared);
   if (has_changed(*file, path)) known->second = {};
   if (!is_new) return known->second;
   for (const RefusedLock& one : known->second.refused)
@@ -102,8 +102,8 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
 
 std::vector<std::string> PatchPlanner::unmet_locks() const {
   std::vector<std::string> unmet;
-  for (size_t i = 0; i < wishes_.own_locks.size(); ++i)
-    if (met_locks_.count(i) == 0) unmet.push_back(wishes_.own_locks[i].text);
+  for (size_t i = 0; i < requests_.own_locks.size(); ++i)
+    if (met_locks_.count(i) == 0) unmet.push_back(requests_.own_locks[i].text);
   return unmet;
 }
 

@@ -192,7 +192,7 @@ std::vector<std::string> names_of(SymbolFile& file, const Symbol& symbol) {
 
 }  // namespace
 
-PatchPlanner::PatchPlanner(PatchWishes wishes) : wishes_(std::move(wishes)) {}
+PatchPlanner::PatchPlanner(PatchRequests requests) : requests_(std::move(requests)) {}
 PatchPlanner::~PatchPlanner() = default;
 
 // The file that is mapped there; or it is said why nothing of it is entered.
@@ -233,27 +233,28 @@ PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& questi
 
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
   CallSites found = find_call_sites(file, functions_of(file));
-  if (wishes_.wanted || wishes_.also) choose_functions(file, path, found.sites, module);
-  if (!wishes_.wanted) module->sites = std::move(found.sites);
-  if (wishes_.values) {
-    PlannedValues planned = plan_values(file, path, wishes_.values, calls_hooks(file, {&kSelfTelling, 1}));
+  if (requests_.wanted || requests_.also) choose_functions(file, path, found.sites, module);
+  if (!requests_.wanted) module->sites = std::move(found.sites);
+  if (requests_.values) {
+    PlannedValues planned = plan_values(file, path, requests_.values, calls_hooks(file, {&kSelfTelling, 1}));
     module->captures = std::move(planned.captures);
     for (RefusedValues& one : planned.refused)
       refused_.push_back({std::move(one.name), path, std::move(one.reason), RefusedFunction::kValues});
   }
-  if (!wishes_.libcalls || calls_are_its_own(file)) return;
+  if (!requests_.libcalls || calls_are_its_own(file)) return;
   module->imports = find_import_sites(file);
   std::erase_if(module->imports, [&](const ImportSite& site) {
     if (site.hidden)
       refused_.push_back({site.name, path, "is called through a pointer that is used as a value, too (-fno-plt)"});
     return site.hidden;
   });
-  if (wishes_.wanted)
+  if (requests_.wanted)
     std::erase_if(module->imports, [&](const ImportSite& site) {
       const auto others = exported_names_.find(site.name);
       std::vector<std::string> all{demangle(site.name, Demangle::kFull)};
       if (others != exported_names_.end()) all.insert(all.end(), others->second.begin(), others->second.end());
-      return std::none_of(all.begin(), all.end(), [&](const std::string& name) { return wishes_.wanted(name, path); });
+      return std::none_of(all.begin(), all.end(),
+                          [&](const std::string& name) { return requests_.wanted(name, path); });
     });
 }
 
@@ -283,8 +284,8 @@ std::optional<std::string> PatchPlanner::asked_for(const std::vector<std::string
                                                    const std::string& path) const {
   std::optional<std::string> asked;
   for (const std::string& name : names) {
-    const bool wanted = wishes_.wanted && wishes_.wanted(name, path);
-    if ((wanted || (wishes_.also && wishes_.also(name, path))) && !asked) asked = name;
+    const bool wanted = requests_.wanted && requests_.wanted(name, path);
+    if ((wanted || (requests_.also && requests_.also(name, path))) && !asked) asked = name;
   }
   return asked;
 }
@@ -306,7 +307,7 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
     const auto site = std::find_if(prepared.begin(), prepared.end(),
                                    [&](const CallSite& one) { return one.function == symbol.start; });
     if (site != prepared.end()) {
-      if (wishes_.wanted) module->sites.push_back(*site);
+      if (requests_.wanted) module->sites.push_back(*site);
     } else if (!has_hooks) {  // else its own hooks tell of it
       if (const char* reason = why_not_entered(file, symbol.raw))
         refused_.push_back({*name, path, reason});
@@ -350,7 +351,7 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
 // patch and is not refused.
 void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
   PlanAnswer answer(plan, question);
-  Pointers* pointers = wishes_.libcalls ? pointers_of(question, root) : nullptr;
+  Pointers* pointers = requests_.libcalls ? pointers_of(question, root) : nullptr;
   const uint64_t start = question.function - question.bias;
   const char* reason = nullptr;
   std::string name = fmt::format("0x{:x}", start);
@@ -358,7 +359,7 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
     const auto named = pointers->functions.find(start);
     if (named == pointers->functions.end()) {
       reason = "is no function that its file names";
-    } else if (const auto asked = asked_for(named->second.names, path_of(question)); asked || !wishes_.wanted) {
+    } else if (const auto asked = asked_for(named->second.names, path_of(question)); asked || !requests_.wanted) {
       name = asked.value_or(named->second.names.front());
       reason = why_not_entered(pointers->file, named->second.raw);
       if (reason == nullptr) reason = enter(*pointers, start, question, &answer);
@@ -383,7 +384,7 @@ const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const 
 std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, const penna_patch_question& question,
                                                            const std::string& root) {
   std::vector<PreparedBeginning> beginnings;
-  if (wishes_.wanted || wishes_.also)
+  if (requests_.wanted || requests_.also)
     for (const DetourSite& site : module_of(question, root).detours) beginnings.push_back({site.function, 0});
   for (const CallSite& site : find_call_sites(file, functions_of(file)).sites)
     beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? kSledBytes : kBranchBytes)});
@@ -393,7 +394,7 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
   PatchPlan plan;
   uint32_t locks = 0;
-  if (wishes_.wanted && wishes_.libcalls)
+  if (requests_.wanted && requests_.libcalls)
     for (const penna_patch_question& question : questions)
       if (question.values == 0 && question.instead == 0 && question.function == 0) learn_exports(question, root);
   for (size_t i = 0; i < questions.size(); ++i) {

@@ -27,14 +27,14 @@
 
 namespace penna {
 
-struct PatchWishes {
+struct PatchRequests {
   // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared.
   // `name`: demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
   // Functions besides, whatever `wanted` says; empty: none.
   std::function<bool(const std::string& name, const std::string& file)> also;
-  ValueWishes values;              // arguments and results; empty: none
+  ValueRequests values;            // arguments and results; empty: none
   std::vector<OwnLock> own_locks;  // besides those that are known
   // The probes of a file that are wanted, of those that other headers have made; empty: none.
   std::function<std::vector<SdtNote>(const ElfFile& file)> probes;
@@ -73,7 +73,7 @@ class PlanAnswer;  // its part for one question
 
 class PatchPlanner {
  public:
-  explicit PatchPlanner(PatchWishes wishes);
+  explicit PatchPlanner(PatchRequests requests);
   ~PatchPlanner();
   PatchPlanner(const PatchPlanner&) = delete;
   PatchPlanner& operator=(const PatchPlanner&) = delete;
@@ -83,10 +83,10 @@ class PatchPlanner {
 
   const std::vector<RefusedFunction>& refused() const { return refused_; }
   const std::vector<TimedLock>& timed_locks() const { return timed_locks_; }
-  // Those of wishes.own_locks of which no file had a function, as typed. Only of use when somebody asked about locks.
+  // Those of requests.own_locks of which no file had a function, as typed. Only of use when somebody asked about locks.
   std::vector<std::string> unmet_locks() const;
   bool was_asked_about_locks() const { return asked_about_locks_; }
-  bool wants_probes() const { return static_cast<bool>(wishes_.probes); }
+  bool wants_probes() const { return static_cast<bool>(requests_.probes); }
 
  private:
   struct Module;
@@ -118,7 +118,7 @@ class PatchPlanner {
   void choose_functions(const ElfFile& file, const std::string& path, const std::vector<CallSite>& prepared,
                         Module* module);
 
-  PatchWishes wishes_;
+  PatchRequests requests_;
   std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
   std::vector<RefusedFunction> refused_;
   std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
@@ -129,7 +129,7 @@ class PatchPlanner {
   std::map<std::string, std::set<std::string>> exported_names_;  // by one of its names all others of a function
   std::vector<TimedLock> timed_locks_;
   std::set<std::string> noted_locks_;  // files of which they are
-  std::set<size_t> met_locks_;         // of wishes_.own_locks
+  std::set<size_t> met_locks_;         // of requests_.own_locks
   bool asked_about_locks_ = false;
 };
 

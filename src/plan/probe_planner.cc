@@ -47,7 +47,7 @@ const std::vector<PlannedProbe>& PatchPlanner::probes_of(const penna_patch_quest
   known.emplace();
   const auto file = open_file(question, root);
   if (!file) return *known;
-  const std::vector<SdtNote> notes = wishes_.probes(*file);
+  const std::vector<SdtNote> notes = requests_.probes(*file);
   if (notes.empty()) return *known;
   std::vector<uint64_t> wanted, all;
   for (const SdtNote& note : notes) wanted.push_back(note.pc);
@@ -69,7 +69,7 @@ const std::vector<PlannedProbe>& PatchPlanner::probes_of(const penna_patch_quest
 
 void PatchPlanner::add_probes(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
   PlanAnswer answer(plan, question);
-  if (wishes_.probes) {
+  if (requests_.probes) {
     const char* const unless = why_not_now(question);
     for (const PlannedProbe& probe : probes_of(question, root)) {
       const char* reason = unless;

@@ -117,7 +117,8 @@ class Types {
 
 }  // namespace
 
-PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes, bool calls_hooks) {
+PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueRequests& requests,
+                          bool calls_hooks) {
   PlannedValues planned;
   Types types(file);
   for (const auto& known : functions_of(file, path)) {
@@ -126,7 +127,7 @@ PlannedValues plan_values(const ElfFile& file, const std::string& path, const Va
     WantedValues wanted;
     std::string shown = function.shown;
     for (const std::string& name : function.names) {
-      WantedValues by = wishes(name, path);
+      WantedValues by = requests(name, path);
       if (by.by_name && !wanted.by_name) shown = name;
       if ((by.by_name && !wanted.by_name) || !wanted.any()) wanted = std::move(by);
     }

@@ -27,7 +27,7 @@ struct WantedValues {
 };
 
 // `name`: demangled; `file`: the module's path.
-using ValueWishes = std::function<WantedValues(const std::string& name, const std::string& file)>;
+using ValueRequests = std::function<WantedValues(const std::string& name, const std::string& file)>;
 
 // A penna_capture in the making: addresses are of the file, and its values and text are its own.
 struct PlannedCapture {
@@ -49,7 +49,8 @@ struct PlannedValues {
 };
 
 // `calls_hooks`: its functions tell of themselves, by calls (-finstrument-functions): of those only stacks can be had.
-PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueWishes& wishes, bool calls_hooks);
+PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueRequests& requests,
+                          bool calls_hooks);
 
 // Appends `captures` to the parts of a plan, which are of processes' modules with this bias.
 void append_captures(std::span<const PlannedCapture> captures, uint64_t bias, std::vector<penna_capture>* to,

@@ -292,7 +292,7 @@ class CallColumnReader {
         pcs_(all.lane(Column::kPcs)),
         bits_(all.bits) {}
   template <typename Reader>
-  void give_back(Reader& all) const {
+  void release(Reader& all) const {
     all.lane(Column::kEntryTimes) = entries_;
     all.lane(Column::kExitTimes) = exits_;
     all.lane(Column::kPcs) = pcs_;

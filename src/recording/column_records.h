@@ -107,7 +107,7 @@ struct Call {
 struct CallColumnModel {
   explicit CallColumnModel(ColumnModel& all)
       : time(all.time), time_shift(all.time_shift), calls(all.calls), pcs(all.pcs) {}
-  void give_back(ColumnModel& all) const {
+  void release(ColumnModel& all) const {
     all.time = time;
     all.calls = calls;
   }

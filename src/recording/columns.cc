@@ -216,8 +216,8 @@ class Decoder {
     words_ -= static_cast<size_t>(at - at_) / 8;
     at_ = at;
     ops_ = ops;
-    io.give_back(io_);
-    model.give_back(model_);
+    io.release(io_);
+    model.release(model_);
   }
 
   void step(uint8_t op) {

@@ -49,13 +49,13 @@ Report threads_report(const Recording& recording, const Summary& summary) {
   }
   uint64_t untold = 0;
   for (const ProcessSummary& process : summary.processes) {
-    if (process.untold_lost == 0) continue;
+    if (process.unattributed_lost == 0) continue;
     std::vector<Cell> cells(table.columns.size());
     cells[0] = int64_t{process.pid};
     cells[2] = std::string("(no thread told)");
-    cells[9] = number(process.untold_lost);
+    cells[9] = number(process.unattributed_lost);
     table.add(std::move(cells));
-    untold = add_counts(untold, process.untold_lost);
+    untold = add_counts(untold, process.unattributed_lost);
   }
   if (untold != 0)
     report.tail.push_back(

@@ -73,7 +73,7 @@ for program in gcc_address gcc_thread gcc_leak clang_address clang_address_share
     same ./$program $how "./plain; exit 3"
   done
 done
-# The runtime is the user's wish.
+# The runtime is the user's choice.
 same env LD_PRELOAD=libasan.so.8 ASAN_OPTIONS=detect_leaks=0 ./plain
 same env LD_PRELOAD=libasan.so.8 ASAN_OPTIONS=detect_leaks=0 ./plain system './gcc_address'
 same env "LD_PRELOAD=libasan.so.8:libpthread.so.0" ASAN_OPTIONS=detect_leaks=0 ./plain spawn ./plain

@@ -34,8 +34,8 @@ PENNA_C_CODE_BEGIN
 #endif
 
 #ifndef PENNA_ARCH_HAS_LINUX
-static inline int penna_change(const char* pattern, uint32_t kinds, struct penna_wish wish) {
-  (void)pattern, (void)kinds, (void)wish;
+static inline int penna_change(const char* pattern, uint32_t kinds, struct penna_request request) {
+  (void)pattern, (void)kinds, (void)request;
   return 0;
 }
 static inline int penna_visit_sites(const char* pattern, int (*visit)(const struct penna_point_site*, void*),
@@ -45,7 +45,7 @@ static inline int penna_visit_sites(const char* pattern, int (*visit)(const stru
 }
 #else
 
-PENNA_RUNTIME_PROTOTYPE int penna_change(const char* pattern, uint32_t kinds, struct penna_wish wish);
+PENNA_RUNTIME_PROTOTYPE int penna_change(const char* pattern, uint32_t kinds, struct penna_request request);
 PENNA_RUNTIME_PROTOTYPE int penna_visit_sites(const char* pattern, int (*visit)(const struct penna_point_site*, void*),
                                               void* data);
 PENNA_RUNTIME_PROTOTYPE void penna_own_module_loaded(const struct penna_point_module* note);
@@ -83,7 +83,7 @@ struct penna_task {
   const struct penna_elf_module* module; /* at which the walk is */
   struct penna_switchboard* board;
   const struct penna_point_module* loaded; /* the module that says that it is there; or null */
-  struct penna_request request;            /* or this */
+  struct penna_switching switching;        /* or this */
   struct penna_change_counts counts;
   int done;
 };
@@ -113,14 +113,14 @@ PENNA_RUNTIME_CALLED int penna_find_board(struct penna_walk* self, const struct 
   return 0;
 }
 
-/* Makes a module known to the switchboard: it gets all the wishes so far. */
+/* Makes a module known to the switchboard: it gets all the requests so far. */
 PENNA_RUNTIME_CALLED int penna_enter_module(struct penna_walk* self, const struct penna_elf_module* module,
                                             const struct penna_site_table* table) {
   struct penna_task* task = (struct penna_task*)(void*)self;
   struct penna_point_entries* entries = penna_entries_of(table);
   task->module = module;
   if (entries->switchboard != 0) return 1;
-  penna_enter_table(&task->switcher, table, penna_wishes_of(task->board));
+  penna_enter_table(&task->switcher, table, penna_requests_of(task->board));
   entries->switchboard = (uintptr_t)task->board;
   return 1;
 }
@@ -129,7 +129,7 @@ PENNA_RUNTIME_CALLED int penna_change_module(struct penna_walk* self, const stru
                                              const struct penna_site_table* table) {
   struct penna_task* task = (struct penna_task*)(void*)self;
   task->module = module;
-  penna_change_table(&task->switcher, table, &task->request, &task->counts);
+  penna_change_table(&task->switcher, table, &task->switching, &task->counts);
   return 1;
 }
 
@@ -146,7 +146,7 @@ static inline struct penna_switchboard* penna_make_board(void) {
 /* Called by dl_iterate_phdr, once: the rest happens in here, where no module can go away. */
 PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t size, void* data) {
   struct penna_task* task = (struct penna_task*)data;
-  struct penna_request* request = &task->request;
+  struct penna_switching* switching = &task->switching;
   (void)first, (void)size;
   task->walk.visit = penna_find_board;
   penna_dl_iterate(penna_walk_module, task);
@@ -155,16 +155,16 @@ PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t siz
   if (task->board == 0) return 1;
   if (task->loaded == 0 && task->board->change != 0) {
     const penna_change_function change = (penna_change_function)(uintptr_t)task->board->change;
-    task->done = change(request->pattern, request->kinds, &request->wish, &task->counts);
+    task->done = change(switching->pattern, switching->kinds, &switching->request, &task->counts);
     return 1;
   }
   penna_lock_board(task->board);
-  request->stamp = ++task->board->stamp;
+  switching->stamp = ++task->board->stamp;
   task->patcher.board = task->board;
   task->walk.visit = penna_enter_module;
   penna_dl_iterate(penna_walk_module, task);
-  if (task->loaded == 0 &&
-      (task->done = penna_remember_wish(task->board, request->pattern, request->kinds, request->wish)) != 0) {
+  if (task->loaded == 0 && (task->done = penna_remember_request(task->board, switching->pattern, switching->kinds,
+                                                                switching->request)) != 0) {
     task->walk.visit = penna_change_module;
     penna_dl_iterate(penna_walk_module, task);
   }
@@ -179,13 +179,13 @@ static inline void penna_begin_task(struct penna_task* task) {
   task->switcher.write = penna_own_write;
 }
 
-PENNA_RUNTIME int penna_change(const char* pattern, uint32_t kinds, struct penna_wish wish) {
+PENNA_RUNTIME int penna_change(const char* pattern, uint32_t kinds, struct penna_request request) {
   struct penna_task task;
   __asm__ volatile(PENNA_ASM_KEEP("penna_control_entries") PENNA_ASM_CONTROL_NOTE : :);
   penna_begin_task(&task);
-  task.request.pattern = pattern;
-  task.request.kinds = kinds;
-  task.request.wish = wish;
+  task.switching.pattern = pattern;
+  task.switching.kinds = kinds;
+  task.switching.request = request;
   penna_dl_iterate(penna_do_task, &task);
   return task.done ? (int)(task.counts.matched - task.counts.refused) : -1;
 }

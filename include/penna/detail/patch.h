@@ -144,39 +144,39 @@ static inline void penna_unlock_board(struct penna_switchboard* board) {
   __atomic_store_n(&board->lock, 0, __ATOMIC_RELEASE); /* pairs with penna_try_lock_board() */
 }
 
-/* ---- Wishes, whose list takes the memory that it needs ----------------------------------------------------------- */
+/* ---- The list of requests, which grows as needed ----------------------------------------------------------------- */
 
-static inline struct penna_wishes* penna_wishes_of(struct penna_switchboard* board) {
-  return board->grown != 0 ? (struct penna_wishes*)(uintptr_t)board->grown : &board->wishes;
+static inline struct penna_requests* penna_requests_of(struct penna_switchboard* board) {
+  return board->grown != 0 ? (struct penna_requests*)(uintptr_t)board->grown : &board->requests;
 }
 
 /* Room for one more record of so many bytes. 0 when there is no memory. */
-static inline int penna_grow_wishes(struct penna_switchboard* board, uint32_t bytes) {
+static inline int penna_grow_requests(struct penna_switchboard* board, uint32_t bytes) {
   enum { PENNA_MOST_WISHES = 1 << 30, PENNA_READ_WRITE = PENNA_PROT_READ | PENNA_PROT_WRITE, PENNA_ANONYMOUS = 0x22 };
-  struct penna_wishes* old = penna_wishes_of(board);
-  const uint32_t header = (uint32_t)offsetof(struct penna_wishes, records);
+  struct penna_requests* old = penna_requests_of(board);
+  const uint32_t header = (uint32_t)offsetof(struct penna_requests, records);
   uint32_t size = 4 * PENNA_PAGE_BYTES;
   long at;
   while (size < PENNA_MOST_WISHES && size < 2 * old->used + bytes + header) size *= 2;
   if (size >= PENNA_MOST_WISHES) return 0;
   at = penna_arch_syscall(PENNA_SYS_mmap, 0, (long)size, PENNA_READ_WRITE, PENNA_ANONYMOUS, -1, 0);
   if (at < 0 && at >= -4095) return 0;
-  struct penna_wishes* grown = (struct penna_wishes*)at;
+  struct penna_requests* grown = (struct penna_requests*)at;
   grown->room = size - header;
   grown->used = old->used;
-  __builtin_memcpy(penna_wish_at(grown, 0), penna_wish_at(old, 0), old->used);
+  __builtin_memcpy(penna_request_at(grown, 0), penna_request_at(old, 0), old->used);
   board->grown = (uintptr_t)grown;
-  if (old != &board->wishes) penna_arch_syscall(PENNA_SYS_munmap, (long)old, (long)(old->room + header), 0, 0, 0, 0);
+  if (old != &board->requests) penna_arch_syscall(PENNA_SYS_munmap, (long)old, (long)(old->room + header), 0, 0, 0, 0);
   return 1;
 }
 
 /* 0, and nothing has changed, when there is no memory, or the pattern is longer than any can be. */
-static inline int penna_remember_wish(struct penna_switchboard* board, const char* pattern, uint32_t kinds,
-                                      struct penna_wish wish) {
-  if (penna_add_wish(penna_wishes_of(board), pattern, kinds, wish)) return 1;
+static inline int penna_remember_request(struct penna_switchboard* board, const char* pattern, uint32_t kinds,
+                                         struct penna_request request) {
+  if (penna_add_request(penna_requests_of(board), pattern, kinds, request)) return 1;
   const uint32_t length = penna_pattern_length(pattern);
-  return length <= PENNA_MAX_PATTERN && penna_grow_wishes(board, penna_wish_bytes(length)) &&
-         penna_add_wish(penna_wishes_of(board), pattern, kinds, wish);
+  return length <= PENNA_MAX_PATTERN && penna_grow_requests(board, penna_request_bytes(length)) &&
+         penna_add_request(penna_requests_of(board), pattern, kinds, request);
 }
 
 PENNA_C_CODE_END

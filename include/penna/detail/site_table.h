@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * site_table.h: the sites of a module, and how a request changes them.
+ * site_table.h: the sites of a module, and how a switching changes them.
  *
  * Why apart from who finds modules and who writes code: a program, the agent, a kernel and a firmware do these
  * differently, and all else alike. Freestanding; the caller holds the lock.
@@ -11,7 +11,7 @@
 #define PENNA_DETAIL_SITE_TABLE_H
 
 #include "penna/arch/point.h"
-#include "penna/detail/wishes.h"
+#include "penna/detail/requests.h"
 
 PENNA_C_CODE_BEGIN
 
@@ -33,11 +33,11 @@ struct penna_switcher {
                const unsigned char* from, const unsigned char* to);
 };
 
-struct penna_request {
+struct penna_switching {
   const char* pattern;
   uint32_t kinds; /* bit 1 << penna_site_kind */
-  uint32_t stamp; /* another one for each request */
-  struct penna_wish wish;
+  uint32_t stamp; /* another one for each switching */
+  struct penna_request request;
 };
 /* Places that use a pool are no points: they are switched when allocations are recorded, and by nobody else. */
 enum {
@@ -134,21 +134,21 @@ static inline int penna_settle_site(struct penna_switcher* switcher, const struc
   return switcher->write(switcher, table, penna_slot_of(site), wanted ? off : on, wanted ? on : off);
 }
 
-/* Does a request in one module. From the last site to the first: a span's end is armed before its beginning. */
+/* Does a switching in one module. From the last site to the first: a span's end is armed before its beginning. */
 static inline void penna_change_table(struct penna_switcher* switcher, const struct penna_site_table* table,
-                                      const struct penna_request* request, struct penna_change_counts* counts) {
+                                      const struct penna_switching* switching, struct penna_change_counts* counts) {
   const struct penna_point_site* first = penna_first_site(table);
   for (size_t i = penna_site_count(table); i-- > 0;) {
     const struct penna_point_site* site = first + i;
     struct penna_site_name name;
     if (!penna_site_is_sound(table, site)) continue;
     penna_name_site(site, &name);
-    if (!penna_pattern_matches(request->pattern, request->kinds, &name)) continue;
+    if (!penna_pattern_matches(switching->pattern, switching->kinds, &name)) continue;
     struct penna_point_state* state = penna_state_of(site);
-    if (state->stamp != request->stamp) { /* the first copy of it that we meet */
+    if (state->stamp != switching->stamp) { /* the first copy of it that we meet */
       const int was_on = state->wanted != 0;
-      state->stamp = request->stamp;
-      state->wanted = penna_wish_applied(request->wish, state->wanted);
+      state->stamp = switching->stamp;
+      state->wanted = penna_request_applied(switching->request, state->wanted);
       state->outcome = was_on != (state->wanted != 0) ? PENNA_CHANGED : PENNA_UNCHANGED;
       if (site->kind != PENNA_SITE_SPAN_END) {
         ++counts->matched;
@@ -164,10 +164,10 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
   }
 }
 
-/* For a module that was not there before: what all the wishes so far make of its sites. Returns how many make no
+/* For a module that was not there before: what all the requests so far make of its sites. Returns how many make no
  * sense. */
 static inline uint32_t penna_enter_table(struct penna_switcher* switcher, const struct penna_site_table* table,
-                                         struct penna_wishes* wishes) {
+                                         struct penna_requests* requests) {
   const struct penna_point_site* first = penna_first_site(table);
   uint32_t unsound = 0;
   for (size_t i = penna_site_count(table); i-- > 0;) {
@@ -177,7 +177,7 @@ static inline uint32_t penna_enter_table(struct penna_switcher* switcher, const 
       continue;
     }
     penna_name_site(first + i, &name);
-    penna_state_of(first + i)->wanted = penna_wanted_count(wishes, &name);
+    penna_state_of(first + i)->wanted = penna_wanted_count(requests, &name);
     penna_settle_site(switcher, table, first + i);
   }
   return unsound;

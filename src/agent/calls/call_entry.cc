@@ -74,7 +74,7 @@ bool passes(uintptr_t caller, uintptr_t resume) {
 void look_for_second_hooks() { end_calls_at_once(); }
 
 // The same hook again is another call: a function that ends in a jump to its own beginning.
-bool is_told_twice(uintptr_t caller, uintptr_t resume) {
+bool is_recorded_twice(uintptr_t caller, uintptr_t resume) {
   return is_trampoline(caller) && link_of_trampoline(caller).resume != resume &&
          is_entered_already(find_function(resume), caller);
 }
@@ -107,7 +107,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   if ((frame != 0 && at.slot == nullptr) || chain == Chain::kUnclear) return lose_call(PENNA_LOSS_SHAPE), 0;
   const uintptr_t* const place = at.slot != nullptr ? at.slot : &registers->caller + (chain == Chain::kKept);
   uintptr_t caller = *place;
-  if (is_told_twice(caller, resume)) {
+  if (is_recorded_twice(caller, resume)) {
     if (at.slot == nullptr && chain == Chain::kNone) pass_pair(caller, resume);
     return 0;
   }

@@ -224,7 +224,7 @@ uint32_t site_of(const CaptureTable& table, penna_capture& capture) {
   info.arg_count = capture.values;
   info.kind = capture.kind;
   for (uint32_t i = 0; i < capture.values; ++i) info.arg_types[i] = table.values[capture.first + i].type;
-  tell_site(info, table.text + capture.text);
+  record_site(info, table.text + capture.text);
   uint32_t none = 0;
   const bool first =
       __atomic_compare_exchange_n(&capture.site, &none, info.site, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -303,7 +303,7 @@ void forget_captures(uintptr_t start, uintptr_t end) {
         __atomic_store_n(&tables[i].captures[j].kind, uint8_t{0}, __ATOMIC_RELAXED);
 }
 
-void forget_told_captures() {
+void forget_recorded_captures() {
   for (uint32_t i = 0; i < table_count; ++i)
     for (uint32_t j = 0; j < tables[i].count; ++j) __atomic_store_n(&tables[i].captures[j].site, 0, __ATOMIC_RELAXED);
 }

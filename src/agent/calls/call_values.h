@@ -19,7 +19,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
 // Code in [start, end) has been unmapped.
 void forget_captures(uintptr_t start, uintptr_t end);
 // In a forked child, whose channel knows none of its sites.
-void forget_told_captures();
+void forget_recorded_captures();
 
 // Whether anything of this function is wanted. Async-signal-safe, as all below.
 bool has_captures(uintptr_t function);

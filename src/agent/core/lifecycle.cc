@@ -85,7 +85,7 @@ void unmap_parents_channel() {
 }
 
 void leave_parent(bool met) {
-  if (!met && of_parent.channel != nullptr) tell_unreached(of_parent.channel);
+  if (!met && of_parent.channel != nullptr) report_unreached(of_parent.channel);
   unmap_parents_channel();
   sys(SYS_munmap, reinterpret_cast<long>(of_parent.doorbell), 4096);
   sys(SYS_munmap, reinterpret_cast<long>(of_parent.life), 4096);

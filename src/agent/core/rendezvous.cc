@@ -126,7 +126,7 @@ struct SharedPages {
   }
 };
 
-// Receives the recorder's wishes and its pages.
+// Receives the recorder's requests and its pages.
 bool receive_config(long socket, penna_config* config, SharedPages* pages) {
   if (!receive_with_descriptors(socket, config, sizeof *config, pages->fds, kMostDescriptors)) return false;
   return config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION && config->chunk_count >= 64 &&

@@ -24,7 +24,7 @@ struct ForkedFrom {
   uint64_t ticks = 0;   // when it did; 0: not known
 };
 
-// Connects to the recorder at `socket_path`, takes its wishes, makes a channel and hands it over. Raw system calls
+// Connects to the recorder at `socket_path`, takes its requests, makes a channel and hands it over. Raw system calls
 // only; waits at most PENNA_ANSWER_SECONDS for an answer.
 struct MeetingSteps {
   void (*make_room)();  // once the recorder has answered, before memory is mapped

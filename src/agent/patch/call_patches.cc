@@ -230,7 +230,7 @@ void start_call_patches(const penna_config& config, bool forked) {
   const bool calls = (config.classes & class_bit(PENNA_CALLS)) != 0;
   wanted = calls && (config.plans & PENNA_PLANS_MODULES) != 0;
   wanted_of_pointers = calls && (config.plans & PENNA_PLANS_POINTERS) != 0;
-  if (forked) forget_told_captures();
+  if (forked) forget_recorded_captures();
   if (!wanted || forked) return;
   penna_prepare_patching();
   patch_modules(nullptr);

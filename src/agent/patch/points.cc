@@ -49,7 +49,7 @@ void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
     ensure_module(info.address);
   }
   for (unsigned i = 0; i < site.arg_count; ++i) info.arg_types[i] = site.types >> (4 * i) & 15;
-  tell_site(info, text);
+  record_site(info, text);
 }
 
 void give_id(const SiteModule& module, const penna_point_site& site, penna_point_state& state) {
@@ -64,7 +64,7 @@ void give_id(const SiteModule& module, const penna_point_site& site, penna_point
   tell(module, site, state.id);
 }
 
-void tell_all_again() {
+void record_all_again() {
   for (const SiteModule& module : site_modules()) {
     if (module.table.note == nullptr) continue;
     const penna_point_site* first = penna_first_site(&module.table);
@@ -95,12 +95,12 @@ bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
 
 constexpr SiteRules kRules{prepare_to_record, fill_entries};
 
-// One request, for all modules, these and later ones. False when there is no memory to remember it.
-bool change_sites(const char* pattern, uint32_t kinds, const penna_wish& wish, penna_change_counts* counts) {
-  if (!penna_remember_wish(board(), pattern, kinds, wish)) return false;
+// One switching, for all modules, these and later ones. False when there is no memory to remember it.
+bool change_sites(const char* pattern, uint32_t kinds, const penna_request& request, penna_change_counts* counts) {
+  if (!penna_remember_request(board(), pattern, kinds, request)) return false;
   Switcher switcher(kRules);
-  penna_request request{pattern, kinds, ++board()->stamp, wish};
-  for (SiteModule& module : site_modules()) switcher.change(module, request, counts);
+  penna_switching switching{pattern, kinds, ++board()->stamp, request};
+  for (SiteModule& module : site_modules()) switcher.change(module, switching, counts);
   return true;
 }
 
@@ -113,13 +113,13 @@ void for_each_pattern(const penna_config& config, Visit&& visit) {
   for (const char* pattern = own; *pattern != '\0'; pattern += text_length(pattern) + 1) visit(*pattern, pattern + 1);
 }
 
-// What the recorder asked for, as wishes: "+glob" and "-glob"; with no "+" first, all points are on but these.
+// What the recorder asked for, as requests: "+glob" and "-glob"; with no "+" first, all points are on but these.
 void take_patterns(const penna_config& config) {
   penna_change_counts ignored{};
-  if (config.point_patterns[0] != '+') change_sites("*", PENNA_RECORDED_KINDS, penna_wish_on(), &ignored);
+  if (config.point_patterns[0] != '+') change_sites("*", PENNA_RECORDED_KINDS, penna_request_on(), &ignored);
   for_each_pattern(config, [&](char sign, const char* pattern) {
     if (sign == '@') return;
-    change_sites(pattern, PENNA_RECORDED_KINDS, sign == '+' ? penna_wish_on() : penna_wish_off(), &ignored);
+    change_sites(pattern, PENNA_RECORDED_KINDS, sign == '+' ? penna_request_on() : penna_request_off(), &ignored);
   });
 }
 
@@ -144,9 +144,9 @@ void settle_all() {
 }
 
 // The program itself changes something: penna_switchboard.change.
-int change_for_program(const char* pattern, uint32_t kinds, const penna_wish* wish, penna_change_counts* counts) {
+int change_for_program(const char* pattern, uint32_t kinds, const penna_request* request, penna_change_counts* counts) {
   BoardLock lock(BoardLock::kWait);
-  return change_sites(pattern, kinds, *wish, counts);
+  return change_sites(pattern, kinds, *request, counts);
 }
 
 // What the agent can be sure of before the first event: one processor feature, and the kernel's leave to patch.
@@ -167,7 +167,7 @@ uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
 
 void start_points(const penna_config& config, bool forked) {
   if (forked) {
-    if (wanted) tell_all_again();
+    if (wanted) record_all_again();
     return;
   }
   wanted = (config.classes & class_bit(PENNA_POINTS)) != 0;
@@ -181,7 +181,7 @@ void start_points(const penna_config& config, bool forked) {
     find_site_modules(switcher);
   }
   penna_change_counts ignored{};
-  if (pools) change_sites("*", PENNA_POOL_KINDS, penna_wish_on(), &ignored);
+  if (pools) change_sites("*", PENNA_POOL_KINDS, penna_request_on(), &ignored);
   if (wanted) {
     take_patterns(config);
     board()->change = reinterpret_cast<uintptr_t>(&change_for_program);
@@ -203,7 +203,7 @@ penna_control_status change_points(const char* pattern, bool on, penna_change_co
   if (!wanted) return PENNA_CONTROL_NOT_RECORDED;
   BoardLock lock(BoardLock::kTry);
   if (!lock) return PENNA_CONTROL_BUSY;
-  bool room = change_sites(pattern, PENNA_ALL_KINDS, on ? penna_wish_on() : penna_wish_off(), counts);
+  bool room = change_sites(pattern, PENNA_ALL_KINDS, on ? penna_request_on() : penna_request_off(), counts);
   return room ? PENNA_CONTROL_DONE : PENNA_CONTROL_FULL;
 }
 

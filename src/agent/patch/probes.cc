@@ -58,7 +58,7 @@ void tell(const penna_probe& probe) {
   info.kind = PENNA_SITE_EVENT;
   for (unsigned i = 0; i < info.arg_count; ++i) info.arg_types[i] = probe.state.types >> (4 * i) & 15;
   ensure_module(info.address);
-  tell_site(info, reinterpret_cast<const char*>(&probe + 1));
+  record_site(info, reinterpret_cast<const char*>(&probe + 1));
 }
 
 // As `lock inc`: others who listen count in the same place. `by`: 1 or -1.

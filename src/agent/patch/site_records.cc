@@ -10,7 +10,7 @@ static uint32_t last_id;
 
 uint32_t new_site_id() { return __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED); }
 
-void tell_site(penna_site_info info, const char* text) {
+void record_site(penna_site_info info, const char* text) {
   const uint32_t text_words = (info.text_bytes + 7u) / 8;
   Record record = begin_record(PENNA_KIND_SITE, 1 + sizeof info / 8 + text_words, kNoClass, penna_now());
   if (!record) return;

@@ -15,6 +15,6 @@ inline constexpr uint32_t kSiteTextRoom = (PENNA_MAX_RECORD_WORDS - 1) * 8 - siz
 // Ids are of the process; a forked child goes on counting. Async-signal-safe, as below.
 uint32_t new_site_id();
 // Writes a SITE record with the text behind it: at most kSiteTextRoom bytes.
-void tell_site(penna_site_info info, const char* text);
+void record_site(penna_site_info info, const char* text);
 
 }  // namespace penna::agent

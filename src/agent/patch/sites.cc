@@ -138,15 +138,15 @@ void Switcher::enter(SiteModule& module) {
   penna_point_entries* entries = penna_entries_of(&module.table);
   rules_.fill_entries(entries);
   if (entries->switchboard == 0)
-    count(&penna_counters::sites_refused, penna_enter_table(this, &module.table, penna_wishes_of(board())));
+    count(&penna_counters::sites_refused, penna_enter_table(this, &module.table, penna_requests_of(board())));
   else
     penna_settle_table(this, &module.table);  // known already: from before the agent came
   entries->switchboard = reinterpret_cast<uintptr_t>(board());
 }
 
-void Switcher::change(SiteModule& module, const penna_request& request, penna_change_counts* counts) {
+void Switcher::change(SiteModule& module, const penna_switching& switching, penna_change_counts* counts) {
   module_ = &module;
-  if (module.table.note != nullptr) penna_change_table(this, &module.table, &request, counts);
+  if (module.table.note != nullptr) penna_change_table(this, &module.table, &switching, counts);
 }
 
 void Switcher::settle(SiteModule& module) {

@@ -61,7 +61,7 @@ class Switcher : private penna_switcher {
   Switcher& operator=(const Switcher&) = delete;
 
   void enter(SiteModule& module);  // one that is new to us
-  void change(SiteModule& module, const penna_request& request, penna_change_counts* counts);
+  void change(SiteModule& module, const penna_switching& switching, penna_change_counts* counts);
   void settle(SiteModule& module);
 
  private:

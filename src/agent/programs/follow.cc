@@ -38,16 +38,16 @@ bool following() {
 
 // What is going to be started, told to the recorder before an exec, which does not come back when it works. What did
 // not start is taken back.
-class ExecTold {
+class ExecReport {
  public:
-  explicit ExecTold(const ProgramToStart& program) : told_(program.is_there) {
+  explicit ExecReport(const ProgramToStart& program) : told_(program.is_there) {
     if (!told_) return;
-    tell_start(own_pid(), program.why, program.path, penna_now());
+    report_start(own_pid(), program.why, program.path, penna_now());
     if (program.why == PENNA_START_EXPECTED) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
     if (!told_) return;
-    tell_start(own_pid(), PENNA_START_FAILED, program.path, penna_now());
+    report_start(own_pid(), PENNA_START_FAILED, program.path, penna_now());
     if (program.why == PENNA_START_SECCOMP) count_unfollowed(-1);
     if (program.why == PENNA_START_EXPECTED) expect_process(-1);
   }
@@ -57,16 +57,16 @@ class ExecTold {
 };
 
 // The same of a child, whose number is known when it has been started.
-class SpawnTold {
+class SpawnReport {
  public:
-  explicit SpawnTold(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
+  explicit SpawnReport(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
     if (program.why == PENNA_START_EXPECTED) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
     if (program.why == PENNA_START_EXPECTED) expect_process(-1);
   }
   void worked(const ProgramToStart& program) const {
-    tell_start(static_cast<uint32_t>(*pid_), program.why, program.path, began_);
+    report_start(static_cast<uint32_t>(*pid_), program.why, program.path, began_);
   }
 
  private:
@@ -108,7 +108,8 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
 
 template <typename Start, typename Look>
 int exec_with_ours(const char* name, char* const* from, Start start, Look look) {
-  return with_our_environment(name, from, start, look, [](const ProgramToStart& program) { return ExecTold(program); });
+  return with_our_environment(name, from, start, look,
+                              [](const ProgramToStart& program) { return ExecReport(program); });
 }
 
 // spawn(pid, environment)
@@ -117,7 +118,7 @@ int spawn_with_ours(pid_t* pid, const char* name, char* const* from, Spawn spawn
   pid_t child = 0;
   const int error = with_our_environment(
       name, from, [&](char* const* e) { return spawn(&child, e); }, look,
-      [&](const ProgramToStart& program) { return SpawnTold(program, &child); });
+      [&](const ProgramToStart& program) { return SpawnReport(program, &child); });
   if (error == 0 && pid != nullptr) *pid = child;
   return error;
 }
@@ -148,7 +149,7 @@ auto with_our_command(const char* command, Start start) {
   else
     look_for_agent(agent_path(), &shell);
   if (!shell.takes_variables()) {
-    tell_start(0, shell.why, kShell, penna_now());
+    report_start(0, shell.why, kShell, penna_now());
     return start(command);
   }
   const char* preloaded = "";

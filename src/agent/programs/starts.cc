@@ -43,7 +43,7 @@ void put(penna_channel* channel, uint32_t pid, penna_start_why why, const char* 
 
 }  // namespace
 
-void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
+void report_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks) {
   if (process.channel == nullptr) return;
   if (why == PENNA_START_SECCOMP) count_unfollowed(1);
   put(process.channel, pid, why, path, ticks);
@@ -56,7 +56,7 @@ void count_unfollowed(int count) {
 }
 
 // In a namespace of processes that begins with it, it has another number than its parent knows.
-void tell_unreached(penna_channel* of_parent) {
+void report_unreached(penna_channel* of_parent) {
   const bool is_first = sys(SYS_getppid) == 0;
   put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), PENNA_START_UNREACHED, "", penna_now());
 }

@@ -14,13 +14,13 @@ namespace penna::agent {
 
 // `pid`: 0 where it is not known. `ticks`: from before it was started. What is left alone for a filter of system calls
 // is counted, too.
-void tell_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks);
+void report_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks);
 
 // Programs that are started and not recorded, as they would end of it (call_filters.h).
 void count_unfollowed(int count);
 
 // A forked child of the process with the channel `of_parent` has not met the recorder: by what is told there.
-void tell_unreached(struct penna_channel* of_parent);
+void report_unreached(struct penna_channel* of_parent);
 
 // This process, as the kernel numbers it: in the child of a vfork another one than channel->pid.
 uint32_t own_pid();

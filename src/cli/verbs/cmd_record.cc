@@ -136,7 +136,7 @@ int cmd_record(const RecordOptions& options) {
   if (!server) return fail(server.error().text);
   const auto asked_by_filters = std::make_shared<AskedFunctions>(),
              asked_for_values = std::make_shared<AskedFunctions>();
-  PatchPlanner planner(patch_wishes(options, asked_by_filters, asked_for_values));
+  PatchPlanner planner(patch_requests(options, asked_by_filters, asked_for_values));
   plan_calls(**server, planner, options);
   auto control = ControlServer::listen(*socket_path, **server, collector, ask_process);
   if (!control) return fail(control.error().text);

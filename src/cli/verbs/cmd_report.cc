@@ -160,9 +160,10 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   LeakSuppressor suppressor(recording, names, listed, true);
   SameStacks same(recording, names);
   const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
-  const AllocationWish wish{choice.get(), options.within.value_or(1), shows_stacks(which, options) ? &same : nullptr};
+  const AllocationRequest request{choice.get(), options.within.value_or(1),
+                                  shows_stacks(which, options) ? &same : nullptr};
   const Analyses analyses = analyse(recording, summary, names.map(), passes_of(options, which.passes), progress.get(),
-                                    wish, lock_options(options, recording));
+                                    request, lock_options(options, recording));
   const std::optional<CriticalPath> path = PENNA_TRY(path_of(options, recording, summary, analyses));
   AllocationView view{groups_of(options), [] {}, analyses.tree.get(),
                       options.suppressions.none ? nullptr : &suppressor};

@@ -66,9 +66,9 @@ Allocations::~Allocations() = default;
 void Allocations::operator()(const Event& event) {
   if (event.time > next_end_) end_processes(event.time);
   BlockRecord block = read_block(event.record);
-  if (block.deed == BlockDeed::kNone) return;
+  if (block.op == BlockOp::kNone) return;
   if (family_.has(event.process, block)) return visit(event, block);
-  if (block.deed != BlockDeed::kAllocated) return;
+  if (block.op != BlockOp::kAllocated) return;
   others_.heap_allocations += block.space == BlockSpace::kHeap;
   others_.mappings += block.space == BlockSpace::kMaps;
   others_.pool_allocations += block.space == BlockSpace::kPool;
@@ -103,11 +103,11 @@ void Allocations::set_ended(uint32_t process, bool ended) {
 void Allocations::visit(const Event& event, BlockRecord& block) {
   if (ended_[event.process]) set_ended(event.process, false);  // it has not: the recording contradicts itself
   const bool maps = block.space == BlockSpace::kMaps;
-  switch (block.deed) {
-    case BlockDeed::kNone: return;
-    case BlockDeed::kAllocated: return maps ? mapped(event, block) : allocated(event, block);
-    case BlockDeed::kFreed: return maps ? unmapped(event, block) : freed(event, block);
-    case BlockDeed::kKept: return take_back(event, block.address);
+  switch (block.op) {
+    case BlockOp::kNone: return;
+    case BlockOp::kAllocated: return maps ? mapped(event, block) : allocated(event, block);
+    case BlockOp::kFreed: return maps ? unmapped(event, block) : freed(event, block);
+    case BlockOp::kKept: return take_back(event, block.address);
   }
 }
 
@@ -187,7 +187,7 @@ void Allocations::count_live(const Event& event, const HeapBlock& block) {
   change_live(event.process, block.slot, weight.blocks, weight.bytes);
   StackAllocations& stack = stacks_[block.slot];
   stack.own_peak_bytes = std::max(stack.own_peak_bytes, stack.live_bytes - present_[block.slot].gone_bytes);
-  tell_live(event.process, event.time);
+  report_live(event.process, event.time);
   HeapTotals& totals = totals_[event.process];
   if (totals.live_bytes > totals.peak_bytes) {
     totals.peak_bytes = totals.live_bytes;
@@ -208,7 +208,7 @@ void Allocations::remove_live(uint32_t process, const HeapBlock& block) {
   change_live(process, block.slot, -weight.blocks, -weight.bytes);  // modulo 2^64
 }
 
-void Allocations::tell_live(uint32_t process, uint64_t time) {
+void Allocations::report_live(uint32_t process, uint64_t time) {
   if (options_.observer != nullptr)
     options_.observer->on_live(process, time, totals_[process].live_bytes, totals_[process].live_blocks);
 }
@@ -259,7 +259,7 @@ void Allocations::freed(const Event& event, const BlockRecord& free) {
   if (last.is_told) return;
   totals.frees += weight.blocks;
   remove_live(event.process, last.block);
-  tell_live(event.process, event.time);
+  report_live(event.process, event.time);
   // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
   if (free.space == BlockSpace::kHeap && free.family == PENNA_FAMILY_REALLOC) return;
   note_temporary(last, event.thread, true);
@@ -346,7 +346,7 @@ void Allocations::take_part(const Event& event, const MappedPart& part, bool by_
   change_live(event.process, whole.slot, blocks, -gone.size);
   totals.splits += head && tail;
   totals.frees += part.is_whole();
-  tell_live(event.process, event.time);
+  report_live(event.process, event.time);
   LastOfThread& last = threads_[event.thread];
   last.block = gone;
   last.temporary = false;

@@ -185,7 +185,7 @@ class Allocations {
   void note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary);
   void allocated(const Event& event, const BlockRecord& told);
   void settle(uint32_t thread);
-  void tell_live(uint32_t process, uint64_t time);
+  void report_live(uint32_t process, uint64_t time);
   void freed(const Event& event, const BlockRecord& free);
   void freed_unknown(const Event& event, const BlockRecord& free);
   void take_back(const Event& event, uint64_t address);

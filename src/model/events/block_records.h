@@ -13,7 +13,7 @@
 
 namespace penna {
 
-enum class BlockDeed : uint8_t {
+enum class BlockOp : uint8_t {
   kNone,  // it speaks of no block
   kAllocated,
   kFreed,
@@ -25,7 +25,7 @@ enum class BlockDeed : uint8_t {
 enum class BlockSpace : uint8_t { kHeap, kMaps, kPool };
 
 struct BlockRecord {
-  BlockDeed deed = BlockDeed::kNone;
+  BlockOp op = BlockOp::kNone;
   BlockSpace space = BlockSpace::kHeap;
   uint16_t flags = 0;    // kMaps: penna_map_flag; of mremap nothing
   uint32_t family = 0;   // kHeap: penna_alloc_family; kMaps: penna_map_how; of an untrusted recording anything
@@ -36,8 +36,8 @@ struct BlockRecord {
 };
 
 inline BlockRecord read_block(const Record& record) {
-  const auto block = [](BlockDeed deed, uint64_t address_family, uint32_t stack, uint64_t size) {
-    return BlockRecord{deed,
+  const auto block = [](BlockOp op, uint64_t address_family, uint32_t stack, uint64_t size) {
+    return BlockRecord{op,
                        BlockSpace::kHeap,
                        0,
                        static_cast<uint32_t>(address_family >> 56),
@@ -49,34 +49,34 @@ inline BlockRecord read_block(const Record& record) {
   switch (record.kind) {
     case PENNA_KIND_ALLOC: {
       const auto alloc = record.as<penna_alloc>();
-      return block(BlockDeed::kAllocated, alloc.address_family, alloc.stack, alloc.size);
+      return block(BlockOp::kAllocated, alloc.address_family, alloc.stack, alloc.size);
     }
     case PENNA_KIND_ALLOC_LARGE: {
       const auto alloc = record.as<penna_alloc_large>();
-      return block(BlockDeed::kAllocated, alloc.address_family, alloc.stack, alloc.size);
+      return block(BlockOp::kAllocated, alloc.address_family, alloc.stack, alloc.size);
     }
-    case PENNA_KIND_FREE: return block(BlockDeed::kFreed, record.as<penna_free>().address_family, 0, 0);
+    case PENNA_KIND_FREE: return block(BlockOp::kFreed, record.as<penna_free>().address_family, 0, 0);
     case PENNA_KIND_FREE_STACK: {
       const auto free = record.as<penna_free_stack>();
-      return block(BlockDeed::kFreed, free.address_family, free.stack, 0);
+      return block(BlockOp::kFreed, free.address_family, free.stack, 0);
     }
-    case PENNA_KIND_REALLOC_FAILED: return block(BlockDeed::kKept, record.as<penna_free>().address_family, 0, 0);
+    case PENNA_KIND_REALLOC_FAILED: return block(BlockOp::kKept, record.as<penna_free>().address_family, 0, 0);
     case PENNA_KIND_MAP: {
       const auto map = record.as<penna_map>();
-      return {BlockDeed::kAllocated, BlockSpace::kMaps, static_cast<uint16_t>(map.flags & 7), map.how, 0, map.stack,
-              map.address,           map.bytes};
+      return {BlockOp::kAllocated, BlockSpace::kMaps, static_cast<uint16_t>(map.flags & 7), map.how, 0, map.stack,
+              map.address,         map.bytes};
     }
     case PENNA_KIND_UNMAP: {
       const auto unmap = record.as<penna_unmap>();
-      return {BlockDeed::kFreed, BlockSpace::kMaps, 0, 0, 0, unmap.stack, unmap.address, unmap.bytes};
+      return {BlockOp::kFreed, BlockSpace::kMaps, 0, 0, 0, unmap.stack, unmap.address, unmap.bytes};
     }
     case PENNA_KIND_POOL_ALLOC: {
       const auto alloc = record.as<penna_pool_alloc>();
-      return {BlockDeed::kAllocated, BlockSpace::kPool, 0, 0, alloc.pool, alloc.stack, alloc.address, alloc.size};
+      return {BlockOp::kAllocated, BlockSpace::kPool, 0, 0, alloc.pool, alloc.stack, alloc.address, alloc.size};
     }
     case PENNA_KIND_POOL_FREE: {
       const auto free = record.as<penna_pool_free>();
-      return {BlockDeed::kFreed, BlockSpace::kPool, 0, 0, free.pool, free.stack, free.address, 0};
+      return {BlockOp::kFreed, BlockSpace::kPool, 0, 0, free.pool, free.stack, free.address, 0};
     }
     default: return {};
   }

@@ -15,7 +15,7 @@ namespace {
 std::optional<BlockRecord> next_block(RecordCursor records) {
   Record record;
   while (records.next(record))
-    if (const BlockRecord block = read_heap_block(record); block.deed != BlockDeed::kNone) return block;
+    if (const BlockRecord block = read_heap_block(record); block.op != BlockOp::kNone) return block;
   return {};
 }
 
@@ -70,7 +70,7 @@ bool ThreadCursor::is_taken_back() const {
     if (recording_.read_chunk(refs_[i], bytes)) next = next_block(RecordCursor(bytes));
     break;
   }
-  return next && next->deed == BlockDeed::kKept && next->address == read_heap_block(event_.record).address;
+  return next && next->op == BlockOp::kKept && next->address == read_heap_block(event_.record).address;
 }
 
 uint64_t ThreadCursor::earliest() const {

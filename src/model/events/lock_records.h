@@ -2,7 +2,7 @@
 // read_lock(): the one reading of the records of locks and of all else that threads wait for.
 //
 // Why: that a LOCK has a stack or none, that an rwlock has two kinds of taking, is no business of those who count.
-// Invariant: of records that are no lock's, and of hostile ones with an unknown sync, the deed is kNone.
+// Invariant: of records that are no lock's, and of hostile ones with an unknown sync, the op is kNone.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace penna {
 
-enum class LockDeed : uint8_t {
+enum class LockOp : uint8_t {
   kNone,
   kTaken,            // without waiting: stack, where it is known
   kBusy,             // it was tried and not got
   kRequested,        // a wait begins: stack, holder; of a condition: sync, address
   kWaited,           // the wait ended: begin, stack, holder, end
-  kGivenBack,        // stack, where it is known
+  kReleased,         // stack, where it is known
   kConditionWaited,  // the mutex is held again: condition, begin, stack, end
   kWoke,             // stack, most
   kMade,             // stack
@@ -25,7 +25,7 @@ enum class LockDeed : uint8_t {
 };
 
 struct LockRecord {
-  LockDeed deed = LockDeed::kNone;
+  LockOp op = LockOp::kNone;
   penna_sync sync = PENNA_SYNC_MUTEX;
   bool tried = false;  // kTaken: by a trylock, which never waits
   uint64_t address = 0;
@@ -38,34 +38,34 @@ struct LockRecord {
 };
 
 inline LockRecord read_lock(const Record& record) {
-  const auto lock = [](LockDeed deed, uint64_t word, uint32_t stack = 0) {
+  const auto lock = [](LockOp op, uint64_t word, uint32_t stack = 0) {
     const auto sync = static_cast<uint32_t>(word >> 56) & ~uint32_t{PENNA_SYNC_TRIED};
     LockRecord read;
-    read.deed = sync < PENNA_SYNC_COUNT ? deed : LockDeed::kNone;
+    read.op = sync < PENNA_SYNC_COUNT ? op : LockOp::kNone;
     read.sync = static_cast<penna_sync>(sync < PENNA_SYNC_COUNT ? sync : 0);
     read.tried = (word >> 56 & PENNA_SYNC_TRIED) != 0;
     read.address = word & PENNA_ADDRESS_MASK;
     read.stack = stack;
     return read;
   };
-  const auto lock_at = [&](LockDeed deed) {
+  const auto lock_at = [&](LockOp op) {
     const auto at = record.as<penna_lock_at>();
-    LockRecord read = lock(deed, at.lock, at.stack);
+    LockRecord read = lock(op, at.lock, at.stack);
     read.holder = at.owner;
     return read;
   };
   switch (record.kind) {
-    case PENNA_KIND_LOCK: return lock(LockDeed::kTaken, record.as<penna_lock>().lock);
-    case PENNA_KIND_UNLOCK: return lock(LockDeed::kGivenBack, record.as<penna_lock>().lock);
-    case PENNA_KIND_LOCK_BUSY: return lock(LockDeed::kBusy, record.as<penna_lock>().lock);
-    case PENNA_KIND_LOCK_GONE: return lock(LockDeed::kGone, record.as<penna_lock>().lock);
-    case PENNA_KIND_LOCK_AT: return lock_at(LockDeed::kTaken);
-    case PENNA_KIND_UNLOCK_AT: return lock_at(LockDeed::kGivenBack);
-    case PENNA_KIND_LOCK_REQUEST: return lock_at(LockDeed::kRequested);
-    case PENNA_KIND_LOCK_MADE: return lock_at(LockDeed::kMade);
+    case PENNA_KIND_LOCK: return lock(LockOp::kTaken, record.as<penna_lock>().lock);
+    case PENNA_KIND_UNLOCK: return lock(LockOp::kReleased, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_BUSY: return lock(LockOp::kBusy, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_GONE: return lock(LockOp::kGone, record.as<penna_lock>().lock);
+    case PENNA_KIND_LOCK_AT: return lock_at(LockOp::kTaken);
+    case PENNA_KIND_UNLOCK_AT: return lock_at(LockOp::kReleased);
+    case PENNA_KIND_LOCK_REQUEST: return lock_at(LockOp::kRequested);
+    case PENNA_KIND_LOCK_MADE: return lock_at(LockOp::kMade);
     case PENNA_KIND_LOCK_WAIT: {
       const auto wait = record.as<penna_lock_wait>();
-      LockRecord read = lock(LockDeed::kWaited, wait.lock, wait.stack);
+      LockRecord read = lock(LockOp::kWaited, wait.lock, wait.stack);
       read.begin = wait.begin;
       read.holder = wait.owner;
       read.end = wait.end;
@@ -73,7 +73,7 @@ inline LockRecord read_lock(const Record& record) {
     }
     case PENNA_KIND_COND_WAIT: {
       const auto wait = record.as<penna_cond_wait>();
-      LockRecord read = lock(LockDeed::kConditionWaited, wait.lock, wait.stack);
+      LockRecord read = lock(LockOp::kConditionWaited, wait.lock, wait.stack);
       read.begin = wait.begin;
       read.condition = wait.condition;
       read.end = wait.end;
@@ -81,7 +81,7 @@ inline LockRecord read_lock(const Record& record) {
     }
     case PENNA_KIND_WAKE: {
       const auto wake = record.as<penna_wake>();
-      LockRecord read = lock(LockDeed::kWoke, wake.lock, wake.stack);
+      LockRecord read = lock(LockOp::kWoke, wake.lock, wake.stack);
       read.most = wake.most;
       return read;
     }

@@ -96,7 +96,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   raise_to(summary.lost, told.data());
   raise_to(summary.lost, process.health.lost.data());
   for (size_t i = 0; i < told.size(); ++i)
-    summary.untold_lost = add_counts(summary.untold_lost, summary.lost[i] - told[i]);
+    summary.unattributed_lost = add_counts(summary.unattributed_lost, summary.lost[i] - told[i]);
   const uint64_t start = process.process.start_ticks;
   if (start != 0) span.add(start, start);
   if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);
@@ -110,7 +110,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
 }
 
 // Whether the threads of a process told of all the time that it waited for room.
-bool all_blocked_told(const RecordedProcess& process, const std::vector<ThreadSummary>& threads) {
+bool all_blocked_attributed(const RecordedProcess& process, const std::vector<ThreadSummary>& threads) {
   uint64_t told = 0, counted = process.health.blocked_ticks;
   if (process.end) counted = std::max(counted, process.end->counters.blocked_ticks);
   for (uint32_t thread : process.threads) told += threads[thread].blocked_ticks;
@@ -199,7 +199,7 @@ Summary summarize(const Recording& recording) {
   for (uint32_t i = 0; i < recording.processes().size(); ++i) {
     auto& process = summary.processes.emplace_back(summarize_process(recording, i, summary.threads));
     process.parent = parents[i];
-    const bool told = all_blocked_told(recording.processes()[i], summary.threads);
+    const bool told = all_blocked_attributed(recording.processes()[i], summary.threads);
     for (uint32_t thread : recording.processes()[i].threads) {
       ThreadSummary& of_thread = summary.threads[thread];
       of_thread.blocked_known = of_thread.has_health && (told || of_thread.blocked_ticks != 0);

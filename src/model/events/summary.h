@@ -51,7 +51,7 @@ struct ProcessSummary {
   std::string name;  // process_name()
   std::vector<std::string> command;
   EventCounts events{}, lost{};
-  uint64_t untold_lost = 0;  // of `lost`: by threads that ended before they had room to tell
+  uint64_t unattributed_lost = 0;  // of `lost`: by threads that ended before they had room to tell
   uint64_t first_time = 0,
            last_time = 0;  // ticks: its begin and end, or those of its records where these are not known
   uint32_t threads = 0;

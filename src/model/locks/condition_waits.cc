@@ -43,7 +43,7 @@ void ConditionWaits::woke(uint32_t condition, uint32_t thread, uint64_t time, bo
   state.last_wake = time;
 }
 
-void ConditionWaits::ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t given_back,
+void ConditionWaits::ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t released,
                            uint32_t given_back_by) {
   ConditionStats& stats = all_[condition];
   State& state = states_[condition];
@@ -52,7 +52,7 @@ void ConditionWaits::ended(uint32_t condition, uint32_t thread, uint32_t lock, b
   if (wait.condition != condition) return;
   stats.spurious += !timed_out && state.woken == 0;
   const Broadcast& broadcast = state.broadcast;
-  if (!timed_out && broadcast.woken != 0 && wait.begin <= broadcast.time && given_back > broadcast.time &&
+  if (!timed_out && broadcast.woken != 0 && wait.begin <= broadcast.time && released > broadcast.time &&
       given_back_by != broadcast.thread)
     ++state.broadcast.queued;
   leave(thread, !timed_out);

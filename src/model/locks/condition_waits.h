@@ -27,7 +27,7 @@ class ConditionWaits {
   // `elsewhere`: a thread of another process, which shares it, waits.
   void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody, bool elsewhere = false);
   // `retaken`: another thread than the one that had woken it gave the mutex back last, at that time; 0: none did.
-  void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t given_back,
+  void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t released,
              uint32_t given_back_by);
   // The thread stopped to wait in a way that was not recorded.
   void dropped(uint32_t thread);

@@ -19,14 +19,14 @@ void WaitHistory::operator()(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   if (step.dropped.is_open())
     add(event.thread, {step.dropped.begin, event.time, step.dropped.object, step.dropped.stack});
-  switch (read.deed) {
-    case LockDeed::kTaken:
+  switch (read.op) {
+    case LockOp::kTaken:
       if (step.asked.is_open()) end_wait(event, step);
       return;
-    case LockDeed::kWaited:
-    case LockDeed::kConditionWaited: return end_wait(event, step);
-    case LockDeed::kWoke: release_of(step.object) = {event.thread, read.stack, event.time, 0}; return;
-    case LockDeed::kGivenBack:
+    case LockOp::kWaited:
+    case LockOp::kConditionWaited: return end_wait(event, step);
+    case LockOp::kWoke: release_of(step.object) = {event.thread, read.stack, event.time, 0}; return;
+    case LockOp::kReleased:
       if (step.released) {
         release_of(step.object) = {event.thread, step.hold.stack != 0 ? step.hold.stack : read.stack, event.time,
                                    step.hold.since};

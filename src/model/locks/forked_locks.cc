@@ -72,7 +72,7 @@ void ForkedLocks::update(uint32_t process, uint64_t address, uint32_t depth, uin
   }
 }
 
-bool ForkedLocks::give_back(uint32_t process, uint64_t address) {
+bool ForkedLocks::release(uint32_t process, uint64_t address) {
   NumberMap<uint32_t>& mine = inherited_[process];
   auto found = mine.find(address);
   if (found == mine.end()) return false;

@@ -32,7 +32,7 @@ class ForkedLocks {
     if (parents_[process] != nullptr || !inherited_[process].empty()) update(process, address, depth, time);
   }
   // The process gives back what it does not hold: true when it had it from its parent.
-  bool give_back(uint32_t process, uint64_t address);
+  bool release(uint32_t process, uint64_t address);
 
  private:
   struct Fork {

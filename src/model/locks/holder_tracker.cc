@@ -99,12 +99,12 @@ LockStep HolderTracker::begin(const Event& event) {
   };
   if (event.after_loss) drop_holds_of(event.thread);
   index_.pass(event.time, is_gone);
-  if (read.deed == LockDeed::kNone) {
+  if (read.op == LockOp::kNone) {
     if (class_bit(event.record.kind) == kAllocEvents) index_.memory(event, is_gone);
     return step;
   }
-  if (read.deed == LockDeed::kMade) step.remade = forget(event, read.sync, read.address);
-  if (read.deed == LockDeed::kConditionWaited) {
+  if (read.op == LockOp::kMade) step.remade = forget(event, read.sync, read.address);
+  if (read.op == LockOp::kConditionWaited) {
     step.object = object_of(event, PENNA_SYNC_CONDITION, read.condition);
     step.mutex = object_of(event, read.sync, read.address);
   } else {
@@ -115,31 +115,31 @@ LockStep HolderTracker::begin(const Event& event) {
 
 void HolderTracker::apply(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
-  if (read.deed == LockDeed::kNone) return;
+  if (read.op == LockOp::kNone) return;
   ThreadState& thread = threads_[event.thread];
   thread.last = event.time;
-  const bool ends_wait = read.deed == LockDeed::kWaited || read.deed == LockDeed::kConditionWaited;
+  const bool ends_wait = read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited;
   if (thread.wait.is_open() && !ends_wait) {
     // A short wait (record --min-wait) ends like an acquisition that found it free. Else a thread that waits writes
     // nothing, but the last one to come to a barrier: it wakes the others.
-    const bool last_to_come = read.deed == LockDeed::kWoke && read.sync == PENNA_SYNC_BARRIER;
-    if (read.deed == LockDeed::kTaken && thread.wait.object == step.object) {
+    const bool last_to_come = read.op == LockOp::kWoke && read.sync == PENNA_SYNC_BARRIER;
+    if (read.op == LockOp::kTaken && thread.wait.object == step.object) {
       step.asked = std::exchange(thread.wait, {});
     } else if (!last_to_come) {
       drop_wait(event, step);
     }
   }
   if (ends_wait) end_wait(event, step.object, step);
-  switch (read.deed) {
-    case LockDeed::kTaken: step.acquired = can_be_held(read.sync) && acquire(event, step.object, step); break;
-    case LockDeed::kWaited:
+  switch (read.op) {
+    case LockOp::kTaken: step.acquired = can_be_held(read.sync) && acquire(event, step.object, step); break;
+    case LockOp::kWaited:
       if ((read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED) && is_lock(read.sync))
         step.acquired = acquire(event, step.object, step);
       break;
-    case LockDeed::kConditionWaited: step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, step); break;
-    case LockDeed::kGivenBack: release(event, step); break;
-    case LockDeed::kRequested: request(event, step); break;
-    case LockDeed::kGone: forget(event, read.sync, read.address); break;
+    case LockOp::kConditionWaited: step.acquired = can_be_held(read.sync) && acquire(event, step.mutex, step); break;
+    case LockOp::kReleased: release(event, step); break;
+    case LockOp::kRequested: request(event, step); break;
+    case LockOp::kGone: forget(event, read.sync, read.address); break;
     default: break;
   }
 }
@@ -222,7 +222,7 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
     --unfinished_;
   }
   step.read.begin = std::max(step.read.begin, std::min(from_, event.time));
-  if (step.read.sync != PENNA_SYNC_JOIN || step.read.deed != LockDeed::kWaited) return;
+  if (step.read.sync != PENNA_SYNC_JOIN || step.read.op != LockOp::kWaited) return;
   uint32_t ended = holds_[object].thread;
   if (ended == kNoIndex && step.read.holder != 0) ended = thread_of(event.process, step.read.holder, event.time);
   step.hold = holds_[object];
@@ -237,8 +237,8 @@ bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep&
   taken.thread = event.thread;
   taken.depth = 1;
   taken.own_stack = read.stack;
-  taken.stack = read.stack != 0 || read.deed != LockDeed::kTaken ? read.stack : step.asked.stack;
-  taken.waited = read.deed != LockDeed::kTaken;
+  taken.stack = read.stack != 0 || read.op != LockOp::kTaken ? read.stack : step.asked.stack;
+  taken.waited = read.op != LockOp::kTaken;
   taken.shared = read.sync == PENNA_SYNC_READ;
   taken.since = event.time;
   if (taken.shared) return read_acquire(object, taken);

@@ -62,7 +62,7 @@ struct OpenWait {
 
 // What one event meant.
 struct LockStep {
-  LockRecord read;             // deed kNone: nothing
+  LockRecord read;             // op kNone: nothing
   uint32_t object = kNoIndex;  // that it is about; of a condition wait the condition
   uint32_t mutex = kNoIndex;   // of a condition wait: what is held again
   uint32_t remade = kNoIndex;  // kMade: the object that was at its address before

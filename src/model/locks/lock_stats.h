@@ -57,10 +57,10 @@ constexpr bool has_holder(LockKind kind) {
 }
 
 // Of a thread that was woken at `woken` and had the mutex of its condition at `taken`: did it wait for the mutex?
-// `given_back`: when another thread did so last. Then others held it for most of that time; else waking up took so
+// `released`: when another thread did so last. Then others held it for most of that time; else waking up took so
 // long.
-constexpr bool mutex_was_held(uint64_t woken, uint64_t given_back, uint64_t taken) {
-  return given_back > woken && given_back <= taken && given_back - woken > (taken - woken) / 2;
+constexpr bool mutex_was_held(uint64_t woken, uint64_t released, uint64_t taken) {
+  return released > woken && released <= taken && released - woken > (taken - woken) / 2;
 }
 
 struct LockStats {

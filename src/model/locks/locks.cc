@@ -56,18 +56,18 @@ void Locks::operator()(const Event& event) {
 void Locks::operator()(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   for (const uint32_t object : tracker_.gone()) replaced(object);
-  if (read.deed == LockDeed::kNone) return;
+  if (read.op == LockOp::kNone) return;
   forked_.pass(event.time);
-  switch (read.deed) {
-    case LockDeed::kTaken: return taken(use(event, step.object), event, read);
-    case LockDeed::kGivenBack: return given_back(event, step);
-    case LockDeed::kBusy: ++counted(use(event, step.object), event.thread).busy; return;
-    case LockDeed::kRequested: return requested(event, step);
-    case LockDeed::kWaited: return waited(event, step);
-    case LockDeed::kConditionWaited: return condition_waited(event, step);
-    case LockDeed::kWoke: return woke(event, step);
-    case LockDeed::kMade: return made(event, step);
-    case LockDeed::kGone: return replaced(step.object);
+  switch (read.op) {
+    case LockOp::kTaken: return taken(use(event, step.object), event, read);
+    case LockOp::kReleased: return released(event, step);
+    case LockOp::kBusy: ++counted(use(event, step.object), event.thread).busy; return;
+    case LockOp::kRequested: return requested(event, step);
+    case LockOp::kWaited: return waited(event, step);
+    case LockOp::kConditionWaited: return condition_waited(event, step);
+    case LockOp::kWoke: return woke(event, step);
+    case LockOp::kMade: return made(event, step);
+    case LockOp::kGone: return replaced(step.object);
     default: return;
   }
 }
@@ -201,7 +201,7 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   LockStats& lock = locks_[index];
   const bool is_shared = read.sync == PENNA_SYNC_READ;
   // Of a sample, those without a stack stand for others; of what nobody holds all are recorded.
-  const bool is_one_of_many = read.deed == LockDeed::kTaken && read.stack == 0 && has_holder(lock.kind);
+  const bool is_one_of_many = read.op == LockOp::kTaken && read.stack == 0 && has_holder(lock.kind);
   const uint64_t weight = is_one_of_many ? sample_ : 1;
   LockStats& counts = counted(index, event.thread);
   counts.acquisitions += weight;
@@ -234,7 +234,7 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   forked_.holds(event.process, lock.address, 1, event.time);
 }
 
-void Locks::given_back(const Event& event, const LockStep& step) {
+void Locks::released(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   const uint32_t index = use(event, step.object);
   const LockStats& lock = locks_[index];
@@ -257,7 +257,7 @@ void Locks::given_back(const Event& event, const LockStep& step) {
     return;
   }
   const bool is_free = !first_hold(index).is_one();
-  if (is_free && forked_.give_back(event.process, lock.address)) {
+  if (is_free && forked_.release(event.process, lock.address)) {
     ++counts.inherited_unlocks;
   } else if (sample_ == 1) {  // else it may have been taken without being recorded
     ++counts.unmatched_unlocks;

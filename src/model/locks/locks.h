@@ -111,7 +111,7 @@ class Locks {
 
   void taken(uint32_t index, const Event& event, const LockRecord& read);
   void acquired(uint32_t index, const Event& event, const LockRecord& read);
-  void given_back(const Event& event, const LockStep& step);
+  void released(const Event& event, const LockStep& step);
   void end_hold(const Hold& hold, uint64_t time, uint32_t stack);
   void joined(const Event& event, const LockRecord& read);
   uint64_t death_of(const Hold& hold, const Event& event, const LockRecord& read) const;

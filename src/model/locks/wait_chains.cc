@@ -66,19 +66,19 @@ uint32_t WaitChains::link_of(const Key& key, uint32_t waiter, uint32_t waiter_st
 }
 
 void WaitChains::operator()(const Event& event, const LockStep& step) {
-  const LockDeed deed = step.read.deed;
-  if (deed == LockDeed::kNone) return;
+  const LockOp op = step.read.op;
+  if (op == LockOp::kNone) return;
   if (step.dropped.is_open()) end_wait(event.thread, step.dropped, event.time, PENNA_WAIT_ERROR, false);
-  if (deed == LockDeed::kRequested) begin_wait(event, step);
+  if (op == LockOp::kRequested) begin_wait(event, step);
   if (step.asked.is_open()) {
     end_wait(event.thread, step.asked, event.time, step.read.end, true, step.mutex);
-  } else if (deed == LockDeed::kWaited || deed == LockDeed::kConditionWaited) {
+  } else if (op == LockOp::kWaited || op == LockOp::kConditionWaited) {
     end_unasked(event, step);
   }
-  if (deed == LockDeed::kGivenBack && step.read.stack != 0 && step.released) place(step, event.time);
-  if (deed == LockDeed::kWoke || (deed == LockDeed::kGivenBack && (step.released || !knows_holder(step.read.sync))))
+  if (op == LockOp::kReleased && step.read.stack != 0 && step.released) place(step, event.time);
+  if (op == LockOp::kWoke || (op == LockOp::kReleased && (step.released || !knows_holder(step.read.sync))))
     woke(event, step);
-  if (step.acquired || step.released || deed == LockDeed::kGone)
+  if (step.acquired || step.released || op == LockOp::kGone)
     holder_changed(step.mutex != kNoIndex ? step.mutex : step.object, event.time);
 }
 
@@ -86,7 +86,7 @@ void WaitChains::woke(const Event& event, const LockStep& step) {
   Waker& waker = waker_of(step.object);
   waker = {event.thread, step.read.stack != 0 ? step.read.stack : step.hold.stack, step.hold.stack, step.hold.since,
            event.time};
-  if (step.read.deed != LockDeed::kGivenBack || !step.released) return;
+  if (step.read.op != LockOp::kReleased || !step.released) return;
   if (const auto found = releases_.find(step.object); found != releases_.end()) found.value().add(waker);
 }
 
@@ -97,7 +97,7 @@ void WaitChains::settle(Flow& flow, uint64_t time) {
     ChainLink& link = links_[flow.link];
     link.time += passed;
     wait_time_ += passed;
-    if (link.kind == LinkKind::kHeld || link.kind == LinkKind::kGivenBack) {
+    if (link.kind == LinkKind::kHeld || link.kind == LinkKind::kReleased) {
       flow.held_link = flow.link;
       flow.held_until = time;
     }
@@ -244,8 +244,8 @@ void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t 
     is_known |= one.time <= woken || one.since <= woken;
     if (one.time <= woken) continue;
     if (is_known || is_after) charge({}, LinkKind::kFree, one.since);
-    const bool is_given_back = one.taken == 0 && one.stack != 0;
-    charge(one, is_given_back ? LinkKind::kGivenBack : LinkKind::kHeld, one.time);
+    const bool is_released = one.taken == 0 && one.stack != 0;
+    charge(one, is_released ? LinkKind::kReleased : LinkKind::kHeld, one.time);
     is_after = true;
   }
   charge({}, LinkKind::kFree, time);
@@ -308,8 +308,8 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
 void WaitChains::end_unasked(const Event& event, const LockStep& step) {
   waits_ += !step.resumed;
   const LockRecord& read = step.read;
-  const OpenWait wait{step.object, read.deed == LockDeed::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync,
-                      read.stack, read.holder, std::min(read.begin, event.time)};
+  const OpenWait wait{step.object, read.op == LockOp::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync, read.stack,
+                      read.holder, std::min(read.begin, event.time)};
   if (read.begin > event.time) ++impossible_;
   if (!knows_holder(wait.sync)) return end_woken(event.thread, wait, event.time, read.end, true, step.mutex);
   const Waker waker = waker_of(step.object);
@@ -330,7 +330,7 @@ void WaitChains::place(const LockStep& step, uint64_t time) {
   settle(flow, time);
   for (const Unplaced& part : flow.unplaced) {
     const ChainLink from = links_[part.link];
-    const uint32_t to = link_of({from.object, step.read.stack, from.next, LinkKind::kGivenBack, from.is_cut},
+    const uint32_t to = link_of({from.object, step.read.stack, from.next, LinkKind::kReleased, from.is_cut},
                                 from.waiter, from.waiter_stack, from.holder, from.holder_wait_stack);
     links_[part.link].time -= part.time;
     links_[to].time += part.time;

@@ -24,7 +24,7 @@ namespace penna {
 
 enum class LinkKind : uint8_t {
   kHeld,           // a thread has it; of a join: it runs
-  kGivenBack,      // the same; the stack is where it gave it back, because nobody knows where it took it
+  kReleased,       // the same; the stack is where it gave it back, because nobody knows where it took it
   kUnknownHolder,  // a thread of another process had it, or one that was not recorded
   kFree,           // nobody has it, or nobody knows who: being handed over
   kWoken,          // a thread woke the waiter: the stack is where it did

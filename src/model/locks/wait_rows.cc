@@ -41,15 +41,15 @@ WaitRows::Contended& WaitRows::contended(uint32_t object) {
 
 void WaitRows::operator()(const Event& event, const LockStep& step) {
   if (step.dropped.is_open()) drop_wait(event, step);
-  switch (step.read.deed) {
-    case LockDeed::kRequested: return begin_wait(event, step);
-    case LockDeed::kTaken:
+  switch (step.read.op) {
+    case LockOp::kRequested: return begin_wait(event, step);
+    case LockOp::kTaken:
       if (step.asked.is_open()) leave_queue(event.thread, step.asked.begin, event.time);
       return;
-    case LockDeed::kWaited:
-    case LockDeed::kConditionWaited: return end_wait(event, step);
-    case LockDeed::kGivenBack:
-    case LockDeed::kWoke: return released(event, step);
+    case LockOp::kWaited:
+    case LockOp::kConditionWaited: return end_wait(event, step);
+    case LockOp::kReleased:
+    case LockOp::kWoke: return released(event, step);
     default: return;
   }
 }
@@ -86,7 +86,7 @@ void WaitRows::leave_queue(uint32_t thread, uint64_t begin, uint64_t time) {
 
 // The thread went on. When all that is known of that is the end of another wait, it did so when that began.
 void WaitRows::drop_wait(const Event& event, const LockStep& step) {
-  const bool ends_another = step.read.deed == LockDeed::kWaited || step.read.deed == LockDeed::kConditionWaited;
+  const bool ends_another = step.read.op == LockOp::kWaited || step.read.op == LockOp::kConditionWaited;
   const uint64_t end = ends_another ? std::min(step.read.begin, event.time) : event.time;
   if (end > step.dropped.begin) return finish_wait(event.thread, step.dropped, end, WaitEnd::kLeft);
   leave_queue(event.thread, step.dropped.begin, end);
@@ -98,10 +98,10 @@ void WaitRows::end_wait(const Event& event, const LockStep& step) {
   Waiting& mine = waiting_[event.thread];
   if (!wait.is_open()) mine = {.last_end = mine.last_end};  // its request was not recorded
   wait.object = step.object;
-  wait.sync = read.deed == LockDeed::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync;
+  wait.sync = read.op == LockOp::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync;
   wait.begin = std::min(read.begin, event.time);
   if (read.stack != 0) wait.stack = read.stack;
-  if (read.sync == PENNA_SYNC_JOIN && read.deed == LockDeed::kWaited) mine.other = step.hold.thread;
+  if (read.sync == PENNA_SYNC_JOIN && read.op == LockOp::kWaited) mine.other = step.hold.thread;
   // The lock was free, since its owner had died: that is no wait.
   if (read.end == PENNA_WAIT_OWNER_DIED && wait.begin == event.time)
     return leave_queue(event.thread, wait.begin, event.time);
@@ -139,7 +139,7 @@ void WaitRows::finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, 
 
 void WaitRows::released(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
-  if (read.deed == LockDeed::kWoke || !knows_holder(read.sync)) {
+  if (read.op == LockOp::kWoke || !knows_holder(read.sync)) {
     Contended& at = contended(step.object);
     at.waker = event.thread;
     at.waker_stack = read.stack;

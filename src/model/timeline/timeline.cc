@@ -88,13 +88,13 @@ bool Timeline::describe_block(const Record& record, TimelineLine& out) {
   const auto of_space = [&block](LineKind heap, LineKind maps, LineKind pool) {
     return block.space == BlockSpace::kHeap ? heap : block.space == BlockSpace::kMaps ? maps : pool;
   };
-  switch (block.deed) {
-    case BlockDeed::kNone: return false;
-    case BlockDeed::kAllocated:
+  switch (block.op) {
+    case BlockOp::kNone: return false;
+    case BlockOp::kAllocated:
       out.kind = of_space(LineKind::kAllocation, LineKind::kMap, LineKind::kPoolAllocation);
       break;
-    case BlockDeed::kFreed: out.kind = of_space(LineKind::kFree, LineKind::kUnmap, LineKind::kPoolFree); break;
-    case BlockDeed::kKept: out.kind = LineKind::kReallocFailed; break;
+    case BlockOp::kFreed: out.kind = of_space(LineKind::kFree, LineKind::kUnmap, LineKind::kPoolFree); break;
+    case BlockOp::kKept: out.kind = LineKind::kReallocFailed; break;
   }
   out.address = block.address;
   out.family = block.family;
@@ -117,42 +117,42 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
     out.duration = event.time - out.begin;
     request_.reset();
   };
-  switch (read.deed) {
-    case LockDeed::kNone: return false;
-    case LockDeed::kTaken:
+  switch (read.op) {
+    case LockOp::kNone: return false;
+    case LockOp::kTaken:
       out.kind = LineKind::kLock;
       // A short wait (record --min-wait) ends like an acquisition that found the lock free.
       if (request_ && request_->lock == out.lock && lock_kind(request_->sync) == lock_kind(out.sync)) request_.reset();
       if (is_held(read.sync)) take(out.lock, event.time);
       break;
-    case LockDeed::kBusy: out.kind = LineKind::kLockBusy; break;
-    case LockDeed::kRequested:
+    case LockOp::kBusy: out.kind = LineKind::kLockBusy; break;
+    case LockOp::kRequested:
       out.kind = LineKind::kLockRequest;
       out.owner = read.holder;
       request_ = out;
       request_->record = nullptr;
       break;
-    case LockDeed::kWaited:
+    case LockOp::kWaited:
       ended(LineKind::kLockWait);
       if (is_held(read.sync) && (read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED))
         take(out.lock, event.time);
       break;
-    case LockDeed::kGivenBack:
+    case LockOp::kReleased:
       out.kind = LineKind::kUnlock;
-      give_back(out.lock, out);
+      release(out.lock, out);
       break;
-    case LockDeed::kConditionWaited:
+    case LockOp::kConditionWaited:
       ended(LineKind::kConditionWait);
       out.address = read.condition;
       out.sync = PENNA_SYNC_CONDITION;
       take(out.lock, event.time);
       break;
-    case LockDeed::kWoke:
+    case LockOp::kWoke:
       out.kind = LineKind::kWake;
       out.size = read.most;
       break;
-    case LockDeed::kMade: out.kind = LineKind::kLockMade; break;
-    case LockDeed::kGone: out.kind = LineKind::kLockGone; break;
+    case LockOp::kMade: out.kind = LineKind::kLockMade; break;
+    case LockOp::kGone: out.kind = LineKind::kLockGone; break;
   }
   return true;
 }
@@ -174,7 +174,7 @@ void Timeline::take(uint64_t lock, uint64_t time) {
   ++found.value().depth;
 }
 
-void Timeline::give_back(uint64_t lock, TimelineLine& out) {
+void Timeline::release(uint64_t lock, TimelineLine& out) {
   auto found = held_.find(lock);
   if (found == held_.end()) return;
   out.begin = found->second.since;

@@ -131,7 +131,7 @@ class Timeline {
   static bool describe_block(const Record& record, TimelineLine& out);
   bool describe_lock(const Event& event, TimelineLine& out);
   void take(uint64_t lock, uint64_t time);
-  void give_back(uint64_t lock, TimelineLine& out);
+  void release(uint64_t lock, TimelineLine& out);
   TimelineLine open_wait() const;
 
   // A record that is needed longer than its event, and the call it is of.

@@ -71,11 +71,11 @@ void LimitedFunctions::add_with_stack(uint32_t process, uint32_t stack, uint32_t
     if ((bits >> i & 1) == 0) doubtful_[i] += amount;
 }
 
-std::vector<Verdict> LimitedFunctions::verdicts(const char* deed) {
+std::vector<Verdict> LimitedFunctions::verdicts(const char* op) {
   for (size_t i = 0; i < limits_.size(); ++i) {
     verdicts_[i].allowed = limits_[i].allowed;
     if ((met_ >> i & 1) == 0)
-      verdicts_[i].doubt = std::string("no function of this name ") + (by_calls_ ? "was called" : deed) +
+      verdicts_[i].doubt = std::string("no function of this name ") + (by_calls_ ? "was called" : op) +
                            ": it is kept, if the name is right";
     sort_blames(verdicts_[i]);
   }

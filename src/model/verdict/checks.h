@@ -71,8 +71,8 @@ class LimitedFunctions {
   // The same, where each has a stack: those of which the stack is not known whole are counted.
   void add_with_stack(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount);
   uint64_t doubtful(size_t limit) const { return doubtful_[limit]; }
-  // One for each limit. `deed`: what is limited, "took a lock": no function of the name may have done it.
-  std::vector<Verdict> verdicts(const char* deed);
+  // One for each limit. `op`: what is limited, "took a lock": no function of the name may have done it.
+  std::vector<Verdict> verdicts(const char* op);
 
  private:
   const std::vector<CallLimit>& limits_;

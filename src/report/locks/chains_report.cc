@@ -46,7 +46,7 @@ std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_
     if (link.kind == LinkKind::kNotWoken) text += " (not woken yet)";
     if (link.kind == LinkKind::kNobodyKnown) text += " (who ended the wait is not known)";
     if (link.kind == LinkKind::kWoken) text += fmt::format(" (woken by {})", holder_text(texts, link));
-    if ((link.kind == LinkKind::kHeld || link.kind == LinkKind::kGivenBack) && !join && link.object != kNoIndex)
+    if ((link.kind == LinkKind::kHeld || link.kind == LinkKind::kReleased) && !join && link.object != kNoIndex)
       text += fmt::format(" (held by {})", holder_text(texts, link));
     if (link.is_cut) text += " <- ...";
   }
@@ -75,7 +75,7 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
                         there ? link.stack_there : link.stack);
       }
       break;
-    case LinkKind::kGivenBack: texts.add_stack(details, holder + has + "it, given back in", process, link.stack); break;
+    case LinkKind::kReleased: texts.add_stack(details, holder + has + "it, given back in", process, link.stack); break;
     case LinkKind::kWoken:
       texts.add_stack(details, holder + (link.more_holders ? " end the wait, in" : " ends the wait, in"), process,
                       link.stack);

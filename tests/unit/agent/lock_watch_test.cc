@@ -23,7 +23,7 @@ struct LockWatch : testing::Test {
 
   int stacks_of(int acquisitions, uint64_t of) {
     int told = 0;
-    for (int i = 0; i < acquisitions; ++i) told += tells_stack(of);
+    for (int i = 0; i < acquisitions; ++i) told += wants_stack(of);
     return told;
   }
   void SetUp() override {
@@ -45,18 +45,18 @@ TEST_F(LockWatch, OneThatIsMadeAnewIsYoungAgain) {
 
 TEST_F(LockWatch, AQuietLockThatIsWaitedForTellsWhereTheHoldEndsAndThenEachAcquisition) {
   stacks_of(9, lock);
-  EXPECT_FALSE(tells_end(lock));
+  EXPECT_FALSE(wants_end(lock));
   watch_contended(lock);
-  EXPECT_TRUE(tells_end(lock));
-  told_end(lock);
-  EXPECT_FALSE(tells_end(lock));
+  EXPECT_TRUE(wants_end(lock));
+  end_recorded(lock);
+  EXPECT_FALSE(wants_end(lock));
   EXPECT_EQ(stacks_of(100, lock), 100);
 }
 
 TEST_F(LockWatch, AYoungLockThatIsWaitedForHasToldItsHolder) {
-  EXPECT_TRUE(tells_stack(lock));
+  EXPECT_TRUE(wants_stack(lock));
   watch_contended(lock);
-  EXPECT_FALSE(tells_end(lock));
+  EXPECT_FALSE(wants_end(lock));
 }
 
 TEST_F(LockWatch, IsNotQuietWhileSomebodyWaits) {
@@ -74,7 +74,7 @@ TEST_F(LockWatch, IsQuietAgainWhenNobodyWaitsAnyMore) {
   for (int i = 0; i < 10; ++i) {
     watch_contended(lock);
     watch_wait_over(lock);
-    if (tells_end(lock)) told_end(lock);
+    if (wants_end(lock)) end_recorded(lock);
     EXPECT_EQ(stacks_of(100, lock), 100);
   }
 }
@@ -83,7 +83,7 @@ TEST_F(LockWatch, ReadersAndWritersAreWatchedAsOne) {
   stacks_of(9, lock | kRead);
   EXPECT_EQ(stacks_of(9, lock | kWrite), 0);
   watch_contended(lock | kWrite);
-  EXPECT_TRUE(tells_end(lock | kRead));
+  EXPECT_TRUE(wants_end(lock | kRead));
 }
 
 TEST_F(LockWatch, APairTellsOnce) {

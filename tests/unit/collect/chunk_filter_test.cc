@@ -59,7 +59,7 @@ std::vector<uint8_t> calls(uint64_t pc, uint64_t sequence = 0, uint32_t generati
 uint32_t calls_in(std::span<const uint8_t> chunk) { return scan_chunk(chunk).events[PENNA_CALLS]; }
 
 // Of thread `serial`: a call, a point, a block, and maybe a name.
-std::vector<uint8_t> deeds(uint32_t serial, uint64_t sequence, const char* name = nullptr) {
+std::vector<uint8_t> ops(uint32_t serial, uint64_t sequence, const char* name = nullptr) {
   ChunkBuilder chunk(kNow, serial, sequence);
   const uint64_t time = kNow + 10 * sequence;
   if (name != nullptr) {
@@ -87,32 +87,32 @@ constexpr std::array<uint32_t, 3> kAll{2, 1, 1}, kPairedOnly{0, 1, 0};
 TEST(ChunkFilter, OfOtherThreadsOnlyWhatIsPairedOverThreadsStays) {
   ChunkFilter filter = of_threads({"4002"}, {});  // as ChunkBuilder numbers them
   EXPECT_TRUE(filter.has_rules());
-  EXPECT_EQ(left(filter, deeds(1, 0)), kPairedOnly);
-  EXPECT_EQ(left(filter, deeds(2, 0)), kAll);
+  EXPECT_EQ(left(filter, ops(1, 0)), kPairedOnly);
+  EXPECT_EQ(left(filter, ops(2, 0)), kAll);
   EXPECT_EQ(filter.others_left_out(), 3u);
   EXPECT_EQ(filter.calls_left_out(), 0u) << "they are counted once";
 }
 
 TEST(ChunkFilter, AThreadThatMayStillGetTheNameIsKeptForAWhile) {
   ChunkFilter filter = of_threads({}, {"bak*"});
-  EXPECT_EQ(left(filter, deeds(1, 0, "main")), kAll);
-  EXPECT_EQ(left(filter, deeds(2, 0, "baker")), kAll);
-  for (uint64_t i = 1; i < 4; ++i) EXPECT_EQ(left(filter, deeds(1, i)), kAll);
-  for (uint64_t i = 4; i < 8; ++i) EXPECT_EQ(left(filter, deeds(1, i)), kPairedOnly);
-  for (uint64_t i = 1; i < 8; ++i) EXPECT_EQ(left(filter, deeds(2, i, i == 2 ? "eater" : nullptr)), kAll);
+  EXPECT_EQ(left(filter, ops(1, 0, "main")), kAll);
+  EXPECT_EQ(left(filter, ops(2, 0, "baker")), kAll);
+  for (uint64_t i = 1; i < 4; ++i) EXPECT_EQ(left(filter, ops(1, i)), kAll);
+  for (uint64_t i = 4; i < 8; ++i) EXPECT_EQ(left(filter, ops(1, i)), kPairedOnly);
+  for (uint64_t i = 1; i < 8; ++i) EXPECT_EQ(left(filter, ops(2, i, i == 2 ? "eater" : nullptr)), kAll);
   EXPECT_EQ(filter.late_threads(), 0u);
   const auto before = filter.others_left_out();
-  filter.preview(deeds(1, 8));
+  filter.preview(ops(1, 8));
   EXPECT_EQ(filter.others_left_out(), before) << "it comes again";
-  EXPECT_EQ(left(filter, deeds(1, 8, "baking")), kAll);
-  EXPECT_EQ(left(filter, deeds(1, 9)), kAll);
+  EXPECT_EQ(left(filter, ops(1, 8, "baking")), kAll);
+  EXPECT_EQ(left(filter, ops(1, 9)), kAll);
   EXPECT_EQ(filter.late_threads(), 1u);
 }
 
 // With its entry and its exit, or not at all.
 TEST(ChunkFilter, ACallIsOfAThreadThatWasWantedWhenItWasEntered) {
   ChunkFilter filter = of_threads({}, {"late"});
-  for (uint64_t i = 0; i < 4; ++i) (void)left(filter, deeds(1, i));
+  for (uint64_t i = 0; i < 4; ++i) (void)left(filter, ops(1, i));
   ChunkBuilder kept(kNow, 1, 4), named(kNow, 1, 5);
   const std::vector<uint8_t> opens = kept.entry(kOther, kNow + 50).close();
   EXPECT_EQ(left(filter, opens)[0], 0u);

@@ -91,8 +91,8 @@ TEST(StartedPrograms, WhoGaveUpIsToldAsWhatItWasToBecome) {
 
 TEST(StartedPrograms, WhatIsNotKnownIsCountedUpToALimit) {
   StartedPrograms programs;
-  programs.add_untold(kMostCounted);
-  programs.add_untold(kMostCounted);
+  programs.add_unreported(kMostCounted);
+  programs.add_unreported(kMostCounted);
   EXPECT_EQ(
       unrecorded_summary({}, programs.untold()),
       "at least 9,007,199,254,740,992 programs that were started were not recorded: at least 9,007,199,254,740,992 "

@@ -263,7 +263,7 @@ TEST_F(Triggers, can_be_listed) {
   EXPECT_EQ(c_list_two(), 2);
 }
 
-TEST_F(Triggers, there_may_be_any_number_of_wishes) {
+TEST_F(Triggers, there_may_be_any_number_of_requests) {
   for (uint32_t id = 100000; id < 102000; ++id) ASSERT_EQ(penna::enable(id), 0) << id;
   for (int round = 0; round < 1000; ++round) {
     ASSERT_EQ(penna::enable("unit:*n*e*"), 3) << round;

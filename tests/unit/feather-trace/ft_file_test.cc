@@ -24,8 +24,8 @@ Bytes two_sections() {
   constexpr uint32_t kGarbage = 0xdeadbeef;  // nesting was never written
   add(bytes, {kFtTaken, 0xa0, 1, kGarbage, kGarbage, 10});
   add(bytes, {kFtTaken, 0xb0, 1, kGarbage, kGarbage, 11});
-  add(bytes, {kFtGivenBack, 0xb0, 1, kGarbage, kGarbage, 12});
-  add(bytes, {kFtGivenBack, 0xa0, 1, kGarbage, kGarbage, 13});
+  add(bytes, {kFtReleased, 0xb0, 1, kGarbage, kGarbage, 12});
+  add(bytes, {kFtReleased, 0xa0, 1, kGarbage, kGarbage, 13});
   return bytes;
 }
 
@@ -58,7 +58,7 @@ TEST(FtFile, IsRead) {
 
 TEST(FtFile, LongerThanABuffer) {
   Bytes bytes;
-  for (uint64_t i = 0; i < 10'000; ++i) add(bytes, {i % 2 == 0 ? kFtTaken : kFtGivenBack, 1, i % 3, 0, 0, i});
+  for (uint64_t i = 0; i < 10'000; ++i) add(bytes, {i % 2 == 0 ? kFtTaken : kFtReleased, 1, i % 3, 0, 0, i});
   const Read done = read(bytes, 12345);
   EXPECT_EQ(done.error, "");
   EXPECT_EQ(done.sections.events(), 10'000u);
@@ -109,7 +109,7 @@ TEST(FtFile, OfRandomRecords) {
     Bytes bytes;
     const size_t records = random() % 500;
     for (size_t i = 0; i < records; ++i)
-      add(bytes, {random() % 2 == 0 ? kFtTaken : kFtGivenBack, random() % 4, random() % 3, 0, 0, random()});
+      add(bytes, {random() % 2 == 0 ? kFtTaken : kFtReleased, random() % 4, random() % 3, 0, 0, random()});
     const Read done = read(bytes);
     EXPECT_EQ(done.error, "");
     const SectionCounts counts = text_of(done.sections).counts;

@@ -247,7 +247,7 @@ TEST_F(WaitChainsTest, AHoldWithoutStackIsKnownByItsEnd) {
   unlock_at(thread(1), kOuter, 12, 200);
   Chained seen(build);
   EXPECT_EQ(seen.time({{kOuter, 12}}), 100u);
-  EXPECT_EQ(seen.worst().kind, LinkKind::kGivenBack);
+  EXPECT_EQ(seen.worst().kind, LinkKind::kReleased);
   EXPECT_EQ(seen.worst().times, 1u);
   EXPECT_EQ(seen.total(), 105u);
 }

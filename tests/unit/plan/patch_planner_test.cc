@@ -42,9 +42,9 @@ TEST(PatchPlanner, OnePatchForEachPreparedFunction) {
 }
 
 TEST(PatchPlanner, OnlyWhatIsWanted) {
-  PatchWishes wishes;
-  wishes.wanted = [](const std::string& name, const std::string&) { return name == "second"; };
-  PatchPlanner planner(wishes);
+  PatchRequests requests;
+  requests.wanted = [](const std::string& name, const std::string&) { return name == "second"; };
+  PatchPlanner planner(requests);
   EXPECT_EQ(plan_of(planner, {question_about(patchable())}).patches.size(), 1u);
 }
 
@@ -77,9 +77,9 @@ TEST(PatchPlanner, OneFunctionThatDlsymHasFound) {
     EXPECT_NE(one.function, 0u) << name;
     return one;
   };
-  PatchWishes wishes;
-  wishes.libcalls = true;
-  PatchPlanner planner(wishes);
+  PatchRequests requests;
+  requests.libcalls = true;
+  PatchPlanner planner(requests);
   const penna_patch_question plain = question("plain");
   const Plan plan = plan_of(planner, {plain});
   ASSERT_EQ(plan.patches.size(), 1u);
@@ -101,8 +101,8 @@ TEST(PatchPlanner, OneFunctionThatDlsymHasFound) {
 
   PatchPlanner without({});  // nobody has asked for calls into libraries
   EXPECT_EQ(plan_of(without, {plain}).patches.size(), 0u);
-  wishes.wanted = [](const std::string& name, const std::string&) { return name == "nothing"; };
-  PatchPlanner other(wishes);
+  requests.wanted = [](const std::string& name, const std::string&) { return name == "nothing"; };
+  PatchPlanner other(requests);
   EXPECT_EQ(plan_of(other, {plain}).patches.size(), 0u);
   EXPECT_TRUE(other.refused().empty());
 }
@@ -125,9 +125,9 @@ TEST(PatchPlanner, AJumpWhoseDistanceIsThereAlready) {
   question.function = start + kBias;
   question.near = question.function + 5 + static_cast<uint64_t>(int64_t{distance}) - 16 - sizeof(penna_stub);
   question.near_bytes = 512;
-  PatchWishes wishes;
-  wishes.libcalls = true;
-  PatchPlanner planner(wishes);
+  PatchRequests requests;
+  requests.libcalls = true;
+  PatchPlanner planner(requests);
   const Plan plan = plan_of(planner, {question});
   ASSERT_EQ(plan.patches.size(), 1u);
   EXPECT_EQ(plan.patches[0].address, question.function);
@@ -164,10 +164,10 @@ TEST(PatchPlanner, RandomQuestions) {
   std::mt19937_64 random(5);
   const penna_patch_question sound = question_about(patchable());
   for (bool all : {false, true}) {
-    PatchWishes wishes;
-    wishes.libcalls = all;
-    if (all) wishes.wanted = [](const std::string&, const std::string&) { return true; };
-    PatchPlanner planner(wishes);
+    PatchRequests requests;
+    requests.libcalls = all;
+    if (all) requests.wanted = [](const std::string&, const std::string&) { return true; };
+    PatchPlanner planner(requests);
     for (int round = 0; round < 300; ++round) {
       std::vector<penna_patch_question> questions(random() % 4, sound);
       for (penna_patch_question& question : questions)
@@ -193,11 +193,11 @@ TEST(PatchPlanner, FunctionsOfLocks) {
   const auto named = [](const std::string& name) {
     return WantedFunction{name, [name](const std::string& one) { return one == name; }};
   };
-  PatchWishes wishes;
-  wishes.own_locks = {{"own", named("own_lock"), named("own_unlock"), named("own_try"), PENNA_ANSWER_TRUE},
-                      {"other", named("other_lock"), named("other_unlock"), {}, PENNA_ANSWER_NONE},
-                      {"gone", named("gone_lock"), named("gone_unlock"), {}, PENNA_ANSWER_NONE}};
-  PatchPlanner planner(wishes);
+  PatchRequests requests;
+  requests.own_locks = {{"own", named("own_lock"), named("own_unlock"), named("own_try"), PENNA_ANSWER_TRUE},
+                        {"other", named("other_lock"), named("other_unlock"), {}, PENNA_ANSWER_NONE},
+                        {"gone", named("gone_lock"), named("gone_unlock"), {}, PENNA_ANSWER_NONE}};
+  PatchPlanner planner(requests);
   EXPECT_FALSE(planner.was_asked_about_locks());
   penna_patch_question question = question_about(library);
   question.instead = kHook;
@@ -247,9 +247,9 @@ TEST(PatchPlanner, FunctionsOfLocksThatMayRun) {
   const auto named = [](const std::string& name) {
     return WantedFunction{name, [name](const std::string& one) { return one == name; }};
   };
-  PatchWishes wishes;
-  wishes.own_locks = {{"own", named("own_lock"), named("own_unlock"), {}, PENNA_ANSWER_NONE}};
-  PatchPlanner planner(wishes);
+  PatchRequests requests;
+  requests.own_locks = {{"own", named("own_lock"), named("own_unlock"), {}, PENNA_ANSWER_NONE}};
+  PatchPlanner planner(requests);
   penna_patch_question question = question_about(library);
   question.instead = kHook;
   question.numbers = PENNA_MOST_LOCK_FUNCTIONS;

@@ -34,7 +34,7 @@ void* leave_early_memory(void* block, size_t size) {
 }
 
 __attribute__((always_inline)) inline void* trace_realloc(void* block, size_t size) {
-  return told_realloc(block, size, [=] { return real.realloc(block, size); });
+  return record_realloc(block, size, [=] { return real.realloc(block, size); });
 }
 
 }  // namespace
@@ -46,16 +46,16 @@ using namespace penna::agent;
 
 void* penna::agent::recorded_malloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.malloc(size) : early_alloc(size, 16);
-  return told(inside([=] { return real.malloc(size); }), size, PENNA_FAMILY_MALLOC);
+  return record_alloc(guarded([=] { return real.malloc(size); }), size, PENNA_FAMILY_MALLOC);
 }
 
 void penna::agent::recorded_free(void* block) {
   if (block == nullptr || is_early(block)) return;
   if (recording(PENNA_ALLOC))
-    tell_free(block, PENNA_FAMILY_MALLOC);
+    record_free(block, PENNA_FAMILY_MALLOC);
   else if (!have_real())
     return;
-  inside([=] { real.free(block); });
+  guarded([=] { real.free(block); });
 }
 
 void* penna::agent::recorded_realloc(void* block, size_t size) {
@@ -70,7 +70,7 @@ PENNA_EXPORT void* calloc(size_t count, size_t size) {
     size_t bytes;
     return __builtin_mul_overflow(count, size, &bytes) ? nullptr : early_alloc(bytes, 16);
   }
-  return told(inside([=] { return real.calloc(count, size); }), count * size, PENNA_FAMILY_CALLOC);
+  return record_alloc(guarded([=] { return real.calloc(count, size); }), count * size, PENNA_FAMILY_CALLOC);
 }
 
 // libc's calls realloc, as we do; that may be the program's own, which is entered if it can be.
@@ -89,29 +89,29 @@ PENNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
 
 PENNA_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.aligned_alloc(alignment, size) : early_alloc(size, alignment);
-  return told(inside([=] { return real.aligned_alloc(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
+  return record_alloc(guarded([=] { return real.aligned_alloc(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT void* memalign(size_t alignment, size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.memalign(alignment, size) : early_alloc(size, alignment);
-  return told(inside([=] { return real.memalign(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
+  return record_alloc(guarded([=] { return real.memalign(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
   bool traced = recording(PENNA_ALLOC);
   if (!traced && !have_real()) return (*result = early_alloc(size, alignment)) != nullptr ? 0 : ENOMEM;
-  int error = traced ? inside([=] { return real.posix_memalign(result, alignment, size); })
+  int error = traced ? guarded([=] { return real.posix_memalign(result, alignment, size); })
                      : real.posix_memalign(result, alignment, size);
-  if (traced && error == 0) told(*result, size, PENNA_FAMILY_ALIGNED);
+  if (traced && error == 0) record_alloc(*result, size, PENNA_FAMILY_ALIGNED);
   return error;
 }
 
 PENNA_EXPORT void* valloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.valloc(size) : early_alloc(size, 4096);
-  return told(inside([=] { return real.valloc(size); }), size, PENNA_FAMILY_ALIGNED);
+  return record_alloc(guarded([=] { return real.valloc(size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
 PENNA_EXPORT void* pvalloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.pvalloc(size) : early_alloc(size, 4096);
-  return told(inside([=] { return real.pvalloc(size); }), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);
+  return record_alloc(guarded([=] { return real.pvalloc(size); }), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);
 }

@@ -46,7 +46,7 @@ __attribute__((always_inline)) inline uint64_t free_time() {
 }
 
 // Must be inlined into the hook, as the next one: they look at the hook's own frame.
-__attribute__((always_inline)) inline void* told(void* block, size_t size, penna_alloc_family family) {
+__attribute__((always_inline)) inline void* record_alloc(void* block, size_t size, penna_alloc_family family) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
   if (has_alloc_options()) {
     if (only_samples() && passes_unsampled(size)) return block;
@@ -55,7 +55,7 @@ __attribute__((always_inline)) inline void* told(void* block, size_t size, penna
   return write_alloc(block, size, family, unwind::HookFrame::here());
 }
 
-__attribute__((always_inline)) inline bool tell_free(void* block, penna_alloc_family family) {
+__attribute__((always_inline)) inline bool record_free(void* block, penna_alloc_family family) {
   if (has_alloc_options()) {
     if (only_samples() && is_unsampled(block)) return false;
     return write_chosen_free(block, family, unwind::HookFrame::here());
@@ -71,7 +71,7 @@ void take_back_free(void* block);
 // (hooks/entered_allocators.cc): what this thread allocates and frees meanwhile is part of what is told here. (An
 // exception leaves it by penna_inside_personality().)
 template <typename Call>
-__attribute__((always_inline)) inline auto inside(Call&& call) {
+__attribute__((always_inline)) inline auto guarded(Call&& call) {
   struct Scope {
     uint32_t before = thread.in_allocator;
     Scope() { thread.in_allocator = 1; }
@@ -85,11 +85,11 @@ __attribute__((always_inline)) inline auto inside(Call&& call) {
 // Tells what call(), a realloc, does. The block is told dead before, because another thread may get its address while
 // the real function still runs. One that gives nothing for a size of 0 has freed the block.
 template <typename Call>
-__attribute__((always_inline)) inline void* told_realloc(void* block, size_t size, Call&& call) {
-  const bool freed = block != nullptr && tell_free(block, PENNA_FAMILY_REALLOC);
-  void* result = inside(call);
+__attribute__((always_inline)) inline void* record_realloc(void* block, size_t size, Call&& call) {
+  const bool freed = block != nullptr && record_free(block, PENNA_FAMILY_REALLOC);
+  void* result = guarded(call);
   if (result == nullptr && freed && size != 0) take_back_free(block);
-  return told(result, size, PENNA_FAMILY_REALLOC);
+  return record_alloc(result, size, PENNA_FAMILY_REALLOC);
 }
 
 }  // namespace penna::agent

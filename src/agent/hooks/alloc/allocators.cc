@@ -138,7 +138,7 @@ void note_entered(bool entered) {
 }
 
 // The same functions, so that the recording names those of them that the module has.
-void tell_refused(const ModuleFacts& module, Part part, penna_unless unless) {
+void report_refused(const ModuleFacts& module, Part part, penna_unless unless) {
   const EnteredFunctions functions = entered_functions(0, part == Part::kAll);
   enter_instead(module, functions.first(), functions.count, functions.originals, unless);
 }
@@ -157,15 +157,15 @@ bool may_have_allocator(const ModuleFacts& module) {
 
 void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (part == Part::kAll && !may_have_allocator(module)) return;
-  if (unless != PENNA_UNLESS_NOTHING) return tell_refused(module, part, unless);
+  if (unless != PENNA_UNLESS_NOTHING) return report_refused(module, part, unless);
   const uint32_t set = claim_hooks(module);
-  if (set == kMostAllocators) return tell_refused(module, part, PENNA_UNLESS_FULL);
+  if (set == kMostAllocators) return report_refused(module, part, PENNA_UNLESS_FULL);
   note_entered(true);  // in front of the first call: another thread may be in one as soon as it leads to the hook
   const EnteredFunctions functions = entered_functions(set, part == Part::kAll);
   const EnterInstead done = enter_instead(module, functions.first(), functions.count, functions.originals, unless);
   if (done != EnterInstead::kEntered) __atomic_store_n(&entered_modules[set], 0, __ATOMIC_RELAXED);
   note_entered(any_entered());
-  if (done == EnterInstead::kNotUnderThreads) tell_refused(module, part, PENNA_UNLESS_RUNNING);
+  if (done == EnterInstead::kNotUnderThreads) report_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
 // A sanitizer's allocator calls us itself, when it has looked who called it: nothing of ours is in its reports, and
@@ -179,9 +179,9 @@ void listen_to_sanitizer(bool allocations) {
                         reinterpret_cast<uintptr_t>(runtime.dlfo_map_end));
   if (sanitizer_tells || !allocations) return;
   using Told = void (*)(const volatile void*, size_t);
-  using ToldFree = void (*)(const volatile void*);
+  using RecordedFree = void (*)(const volatile void*);
   sanitizer_tells =
-      reinterpret_cast<int (*)(Told, ToldFree)>(install.address)(sanitizer_allocated, sanitizer_frees) != 0;
+      reinterpret_cast<int (*)(Told, RecordedFree)>(install.address)(sanitizer_allocated, sanitizer_frees) != 0;
 }
 
 }  // namespace

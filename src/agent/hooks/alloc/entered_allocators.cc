@@ -75,8 +75,8 @@ struct Hooks {
   static int entered_posix_memalign(void** result, size_t alignment, size_t size) {
     const auto call = [=] { return original<int(void**, size_t, size_t)>(kposix_memalign)(result, alignment, size); };
     if (!recording(PENNA_ALLOC)) return call();
-    const int error = inside(call);
-    if (error == 0) told(*result, size, PENNA_FAMILY_ALIGNED);
+    const int error = guarded(call);
+    if (error == 0) record_alloc(*result, size, PENNA_FAMILY_ALIGNED);
     return error;
   }
 
@@ -156,10 +156,10 @@ EnteredFunctions entered_functions(uint32_t set, bool all) {
 }
 
 void sanitizer_allocated(const volatile void* block, size_t size) {
-  if (recording(PENNA_ALLOC)) told(const_cast<void*>(block), size, PENNA_FAMILY_MALLOC);
+  if (recording(PENNA_ALLOC)) record_alloc(const_cast<void*>(block), size, PENNA_FAMILY_MALLOC);
 }
 void sanitizer_frees(const volatile void* block) {
-  if (block != nullptr && recording(PENNA_ALLOC)) tell_free(const_cast<void*>(block), PENNA_FAMILY_MALLOC);
+  if (block != nullptr && recording(PENNA_ALLOC)) record_free(const_cast<void*>(block), PENNA_FAMILY_MALLOC);
 }
 
 // An exception leaves an operator new (penna_call_inside). It lies in a block that was allocated inside, and will be
@@ -171,7 +171,7 @@ extern "C" __attribute__((visibility("hidden"), used)) int penna_inside_personal
   thread.in_allocator = 0;
   if (reinterpret_cast<uintptr_t>(exception) - reinterpret_cast<uintptr_t>(thread.inside_block) < thread.inside_bytes &&
       recording(PENNA_ALLOC))
-    told(thread.inside_block, thread.inside_bytes, PENNA_FAMILY_MALLOC);
+    record_alloc(thread.inside_block, thread.inside_bytes, PENNA_FAMILY_MALLOC);
   return kContinueUnwind;
 }
 

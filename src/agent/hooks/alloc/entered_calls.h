@@ -32,19 +32,19 @@ extern uintptr_t entered_originals[kMostAllocators][kEnteredCount];
 // Inlined into the hooks: they look at their frames.
 template <typename Call>
 __attribute__((always_inline)) inline void* allocated(size_t size, penna_alloc_family family, Call&& call) {
-  return recording(PENNA_ALLOC) ? told(inside(call), size, family) : call();
+  return recording(PENNA_ALLOC) ? record_alloc(guarded(call), size, family) : call();
 }
 
 template <typename Call>
 __attribute__((always_inline)) inline void freed(void* block, penna_alloc_family family, Call&& call) {
   if (block == nullptr || !recording(PENNA_ALLOC)) return call();
-  tell_free(block, family);
-  inside(call);
+  record_free(block, family);
+  guarded(call);
 }
 
 template <typename Call>
 __attribute__((always_inline)) inline void* moved(void* block, size_t size, Call&& call) {
-  return recording(PENNA_ALLOC) ? told_realloc(block, size, call) : call();
+  return recording(PENNA_ALLOC) ? record_realloc(block, size, call) : call();
 }
 
 }  // namespace penna::agent

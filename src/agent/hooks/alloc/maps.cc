@@ -60,7 +60,7 @@ void* map_early(void* address, size_t bytes, int protection, int flags, int fd, 
 }
 
 // The data segment's end moved: all ways that it has.
-__attribute__((always_inline)) inline void tell_break(uint64_t before, uint64_t after, uint64_t time) {
+__attribute__((always_inline)) inline void record_break(uint64_t before, uint64_t after, uint64_t time) {
   if (after > before) write_map(before, after - before, PENNA_MAP_BRK, 0, unwind::HookFrame::here());
   if (after < before) write_unmap(after, before - after, time, unwind::HookFrame::here());
 }
@@ -115,7 +115,7 @@ PENNA_EXPORT int brk(void* end) {
   if (!recording_maps()) return real.brk(end);
   const uint64_t now = penna_now(), before = number(real.sbrk(0));
   const int error = real.brk(end);
-  if (error == 0) tell_break(before, number(end), now);
+  if (error == 0) record_break(before, number(end), now);
   return error;
 }
 
@@ -125,6 +125,6 @@ PENNA_EXPORT void* sbrk(intptr_t by) {
   const uint64_t now = penna_now();
   void* before = real.sbrk(by);
   if (before != reinterpret_cast<void*>(-1))
-    tell_break(number(before), number(before) + static_cast<uint64_t>(by), now);
+    record_break(number(before), number(before) + static_cast<uint64_t>(by), now);
   return before;
 }

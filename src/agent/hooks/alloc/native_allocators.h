@@ -32,7 +32,7 @@ struct Six {
   }
 };
 
-// As inside(), whatever the options are.
+// As guarded(), whatever the options are.
 class InsideScope {
  public:
   InsideScope() { thread.in_allocator = 1; }
@@ -45,10 +45,11 @@ class InsideScope {
 };
 
 // An allocator is entered: there are options (alloc_record.h).
-inline void tell_given(uintptr_t block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook) {
+inline void record_native_alloc(uintptr_t block, size_t size, penna_alloc_family family,
+                                const unwind::HookFrame* hook) {
   if (block != 0) write_chosen_alloc(reinterpret_cast<void*>(block), size, family, hook);
 }
-inline bool tell_taken(uintptr_t block, penna_alloc_family family, const unwind::HookFrame* hook) {
+inline bool record_native_free(uintptr_t block, penna_alloc_family family, const unwind::HookFrame* hook) {
   return block != 0 && write_chosen_free(reinterpret_cast<void*>(block), family, hook);
 }
 
@@ -77,7 +78,7 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
     const Word block = call<kWhich>(all);
-    tell_given(block, all.bytes<kSize, kCount>(), kFamily, unwind::HookFrame::here());
+    record_native_alloc(block, all.bytes<kSize, kCount>(), kFamily, unwind::HookFrame::here());
     return block;
   }
   template <Entered kWhich, int kSize, int kCount, penna_alloc_family kFamily>
@@ -85,35 +86,35 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
     const Word block = call_that_throws<kWhich>(all);
-    tell_given(block, all.bytes<kSize, kCount>(), kFamily, unwind::HookFrame::here());
+    record_native_alloc(block, all.bytes<kSize, kCount>(), kFamily, unwind::HookFrame::here());
     return block;
   }
   template <Entered kWhich, penna_alloc_family kFamily>
   static Word takes(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
-    tell_taken(a, kFamily, unwind::HookFrame::here());
+    record_native_free(a, kFamily, unwind::HookFrame::here());
     return call<kWhich>(all);
   }
   template <Entered kWhich, int kBlock, int kSize, int kCount, OnFailure kFailure>
   static Word moves(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
-    const bool was_told = tell_taken(all.at<kBlock>(), PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    const bool was_told = record_native_free(all.at<kBlock>(), PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     const Word block = call<kWhich>(all);
     const size_t bytes = all.bytes<kSize, kCount>();
     if (block == 0 && was_told && bytes != 0 && kFailure == kStays)
       take_back_free(reinterpret_cast<void*>(all.at<kBlock>()));
-    tell_given(block, bytes, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    record_native_alloc(block, bytes, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return block;
   }
   template <Entered kWhich, int kSize, int kCount>
   static Word moves_or_throws(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
-    tell_taken(a, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    record_native_free(a, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     const Word block = call_that_throws<kWhich>(all);
-    tell_given(block, all.bytes<kSize, kCount>(), PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    record_native_alloc(block, all.bytes<kSize, kCount>(), PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return block;
   }
 
@@ -124,8 +125,8 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
     const Word size = call<kWhich>(all);
-    if (size >= b && tell_taken(a, PENNA_FAMILY_REALLOC, unwind::HookFrame::here()))
-      tell_given(a, b, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    if (size >= b && record_native_free(a, PENNA_FAMILY_REALLOC, unwind::HookFrame::here()))
+      record_native_alloc(a, b, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return size;
   }
   // posix_memalign(&block, alignment, size).
@@ -135,7 +136,7 @@ struct NativeHooks {
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
     const Word error = call<kWhich>(all);
     if (static_cast<int>(error) == 0)
-      tell_given(*reinterpret_cast<Word*>(a), c, PENNA_FAMILY_ALIGNED, unwind::HookFrame::here());
+      record_native_alloc(*reinterpret_cast<Word*>(a), c, PENNA_FAMILY_ALIGNED, unwind::HookFrame::here());
     return error;
   }
   // reallocarr(&block, count, size).
@@ -144,10 +145,10 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC) || a == 0) return pass_on<kWhich>(all);
     const Word block = *reinterpret_cast<Word*>(a);
-    const bool was_told = tell_taken(block, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+    const bool was_told = record_native_free(block, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     const Word error = call<kWhich>(all);
     if (static_cast<int>(error) == 0)
-      tell_given(*reinterpret_cast<Word*>(a), b * c, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
+      record_native_alloc(*reinterpret_cast<Word*>(a), b * c, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     else if (was_told)
       take_back_free(reinterpret_cast<void*>(block));
     return error;
@@ -161,7 +162,7 @@ struct NativeHooks {
     if constexpr (kGiven != kOne) given = all.at<kGiven>() != 0;
     if (!recording(PENNA_ALLOC) || given) return pass_on<kWhich>(all);
     const Word text = call<kWhich>(all);
-    tell_given(text, text != 0 ? text_bytes<Char>(text) : 0, PENNA_FAMILY_MALLOC, unwind::HookFrame::here());
+    record_native_alloc(text, text != 0 ? text_bytes<Char>(text) : 0, PENNA_FAMILY_MALLOC, unwind::HookFrame::here());
     return text;
   }
   // dupenv_s(&text, &size, name).
@@ -171,7 +172,7 @@ struct NativeHooks {
     if (!recording(PENNA_ALLOC) || a == 0) return pass_on<kWhich>(all);
     const Word before = *reinterpret_cast<Word*>(a), error = call<kWhich>(all), text = *reinterpret_cast<Word*>(a);
     if (static_cast<int>(error) == 0 && text != before && text != 0)
-      tell_given(text, text_bytes<char>(text), PENNA_FAMILY_MALLOC, unwind::HookFrame::here());
+      record_native_alloc(text, text_bytes<char>(text), PENNA_FAMILY_MALLOC, unwind::HookFrame::here());
     return error;
   }
 

@@ -45,7 +45,7 @@ void tell(const Name& name, uint32_t id) {
   info.site = id;
   info.kind = PENNA_SITE_POOL;
   info.text_bytes = static_cast<uint16_t>(sizeof kProvider + name.bytes + 2);
-  tell_site(info, text);
+  record_site(info, text);
 }
 
 Pool* make_pool(const Name& name) {

@@ -23,7 +23,7 @@ int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFra
   if (is_part_of_lock_function()) return wait();
   const uint64_t lock = lock_word(mutex, PENNA_SYNC_MUTEX);
   const uint32_t stack = current_stack(hook->caller());
-  tell_given_back(lock, penna_now(), hook);
+  record_released(lock, penna_now(), hook);
   ConditionWait told = ConditionWait::begin_now(lock, condition_word(condition), stack);
   int answer;
   pthread_cleanup_push(ConditionWait::cancelled, &told);
@@ -47,8 +47,8 @@ __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t mo
   uint32_t stack = 0;
   const bool wakes = is_waited_for(condition);
   if (wakes) watch_woken();
-  if (wakes || tells_stack(condition_word(condition))) stack = current_stack(unwind::HookFrame::here()->caller());
-  tell_wake(condition_word(condition), most, stack);
+  if (wakes || wants_stack(condition_word(condition))) stack = current_stack(unwind::HookFrame::here()->caller());
+  record_wake(condition_word(condition), most, stack);
   return wake_them();
 }
 

@@ -112,7 +112,7 @@ Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFr
   end_call(call);
   errno = saved;
   if (is_yes(tries.answer, answer)) {
-    tell_taken_at(call->lock, call->stack);
+    record_acquired_at(call->lock, call->stack);
     call->result = function.result;
     call->result2 = function.result2;
     return {0, Next::kDone};
@@ -126,7 +126,7 @@ Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFr
 
 Next take_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   call->lock = lock_word(call->arguments[0], function.sync);
-  call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
+  call->stack = wants_stack(call->lock) ? current_stack(hook->caller()) : 0;
   if (function.tried_by != kNobody && function.knows_result) return try_first(call, function, hook);
   call->begin = penna_now();
   return begin_call(call, kTimed, function.code);
@@ -134,7 +134,7 @@ Next take_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
 
 Next try_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   call->lock = lock_word(call->arguments[0], function.sync);
-  call->stack = tells_stack(call->lock) ? current_stack(hook->caller()) : 0;
+  call->stack = wants_stack(call->lock) ? current_stack(hook->caller()) : 0;
   return begin_call(call, kSimple, function.code);
 }
 
@@ -153,7 +153,7 @@ Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
   call->lock = word_of_held(lock, sync_of(function, call));
   call->condition = lock_word(call->arguments[0], PENNA_SYNC_CONDITION);
   call->stack = current_stack(hook->caller());
-  if (!takes_when(function)) tell_given_back(call->lock, penna_now(), hook);
+  if (!takes_when(function)) record_released(call->lock, penna_now(), hook);
   call->begin = ConditionWait::begin_now(call->lock, call->condition, call->stack).begin;
   return begin_call(call, kOnCondition, function.code);
 }
@@ -161,55 +161,55 @@ Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
 // Whether anybody waits, nobody knows: whoever does waits next for what this thread holds.
 void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
   watch_woken();
-  tell_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
+  record_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
 }
 
 // ---- Afterwards -----------------------------------------------------------------------------------------------------
 
-void tell_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
+void record_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
   LockWait{call->lock, call->begin, call->stack, 0}.end_for_lock(end, now);
 }
 
 // Nobody knew before that it would wait: whoever takes the lock from now on says where.
-void tell_timed(LockCall* call, penna_wait_end end, uint64_t now, const unwind::HookFrame* hook) {
+void record_timed_wait(LockCall* call, penna_wait_end end, uint64_t now, const unwind::HookFrame* hook) {
   if (now - call->begin < process.timed_wait || now - call->begin < process.min_wait) {
-    if (end == PENNA_WAIT_GOT) tell_taken_at(call->lock, call->stack);
+    if (end == PENNA_WAIT_GOT) record_acquired_at(call->lock, call->stack);
     return;
   }
   if (call->stack == 0) call->stack = current_stack(hook->caller());
-  told_end(call->lock);
-  tell_wait(call, end, now);
+  end_recorded(call->lock);
+  record_wait(call, end, now);
 }
 
-void tell_taken(LockCall* call, EnteredLock& function, const unwind::HookFrame* hook) {
+void record_acquired(LockCall* call, EnteredLock& function, const unwind::HookFrame* hook) {
   const uint64_t now = penna_now();
   const penna_wait_end end = end_of_wait(function, call->result);
   if (call->state == kWaiting) {
     watch_wait_over(call->lock);
-    return tell_wait(call, end, now);
+    return record_wait(call, end, now);
   }
-  tell_timed(call, end, now, hook);
+  record_timed_wait(call, end, now, hook);
   if (end != PENNA_WAIT_GOT || __atomic_load_n(&function.knows_result, __ATOMIC_RELAXED)) return;
   function.result = call->result;
   function.result2 = call->result2;
   __atomic_store_n(&function.knows_result, true, __ATOMIC_RELEASE);
 }
 
-void tell_tried(const LockCall* call, const EnteredLock& function) {
+void record_try(const LockCall* call, const EnteredLock& function) {
   if (is_yes(function.answer, call->result))
-    tell_taken_at(call->lock, call->stack, kTried);
+    record_acquired_at(call->lock, call->stack, kTried);
   else
     write_lock(PENNA_KIND_LOCK_BUSY, call->lock, penna_now());
 }
 
-void tell_condition_over(const LockCall* call, penna_wait_end end) {
+void record_condition_end(const LockCall* call, penna_wait_end end) {
   ConditionWait{call->lock, call->condition, call->begin, call->stack}.end(end);
 }
 
 // The function goes on, waking others, when the lock is free: who was waited for is known from before.
-void tell_entered_given_back(const LockCall* call, const unwind::HookFrame* hook) {
-  if (call->state == kGivingWaited) shall_tell_end(call->lock);
-  tell_given_back(call->lock, call->begin, hook);
+void record_entered_release(const LockCall* call, const unwind::HookFrame* hook) {
+  if (call->state == kGivingWaited) shall_record_end(call->lock);
+  record_released(call->lock, call->begin, hook);
 }
 
 // It will not return: what was begun is told as far as it is known.
@@ -217,11 +217,11 @@ void leave_call(LockCall* call, const unwind::HookFrame* hook) {
   switch (call->state) {
     case kWaiting:
       watch_wait_over(call->lock);
-      tell_wait(call, PENNA_WAIT_ERROR, penna_now());
+      record_wait(call, PENNA_WAIT_ERROR, penna_now());
       break;
     case kGiving:
-    case kGivingWaited: tell_entered_given_back(call, hook); break;
-    case kOnCondition: tell_condition_over(call, PENNA_WAIT_ERROR); break;
+    case kGivingWaited: record_entered_release(call, hook); break;
+    case kOnCondition: record_condition_end(call, PENNA_WAIT_ERROR); break;
     default: break;
   }
   call->state = kLeft;
@@ -256,7 +256,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Next penna_before_lock(Lo
     case PENNA_LOCK_GIVES:
       call->lock = word_of_held(call->arguments[0], function.sync);
       call->begin = penna_now();
-      return begin_call(call, tells_end(call->lock) ? kGivingWaited : kGiving, function.code);
+      return begin_call(call, wants_end(call->lock) ? kGivingWaited : kGiving, function.code);
     case PENNA_LOCK_TAKES_WHEN:
     case PENNA_LOCK_TAKES_WHEN_AS:
     case PENNA_LOCK_AWAITS:
@@ -279,22 +279,22 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
   switch (function.role) {
     case PENNA_LOCK_TAKES:
       if (call->state == kLeft)
-        tell_taken_at(call->lock, 0);  // it came back by another jump
+        record_acquired_at(call->lock, 0);  // it came back by another jump
       else
-        tell_taken(call, function, hook);
+        record_acquired(call, function, hook);
       break;
-    case PENNA_LOCK_TRIES: tell_tried(call, function); break;
+    case PENNA_LOCK_TRIES: record_try(call, function); break;
     case PENNA_LOCK_GIVES:
-      if (call->state != kLeft && is_yes(function.answer, call->result)) tell_entered_given_back(call, hook);
+      if (call->state != kLeft && is_yes(function.answer, call->result)) record_entered_release(call, hook);
       break;
     case PENNA_LOCK_MAKES:
-      if (is_yes(function.answer, call->result)) tell_made(lock_word(call->arguments[0], function.sync), hook);
+      if (is_yes(function.answer, call->result)) record_created(lock_word(call->arguments[0], function.sync), hook);
       break;
     case PENNA_LOCK_WAKES_ONE:
     case PENNA_LOCK_WAKES_ALL: break;  // told before
     default:
       if (call->state != kLeft)
-        tell_condition_over(call, is_yes(function.answer, call->result) ? PENNA_WAIT_GOT : PENNA_WAIT_TIMEOUT);
+        record_condition_end(call, is_yes(function.answer, call->result) ? PENNA_WAIT_GOT : PENNA_WAIT_TIMEOUT);
       break;
   }
 }

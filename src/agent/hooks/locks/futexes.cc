@@ -62,7 +62,7 @@ long wait_for_futex(const FutexArguments& call, uint32_t owner, const unwind::Ho
 
 long wake_futex(const FutexArguments& call, bool wakes_one, const unwind::HookFrame* hook) {
   const uint32_t most = wakes_one ? 1 : call.value > INT32_MAX / 2 ? UINT32_MAX : static_cast<uint32_t>(call.value);
-  tell_wake(lock_of(call), most, current_stack(hook->caller()));
+  record_wake(lock_of(call), most, current_stack(hook->caller()));
   return do_futex(call);
 }
 

@@ -5,21 +5,21 @@
 namespace penna::agent {
 
 // Of acquisitions without a stack, each that is told stands for lock_sample of them; of those with one, each is told.
-void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried) {
+void record_acquired_at(uint64_t lock, uint32_t stack, uint64_t tried) {
   const uint64_t now = penna_now();
   const bool told = stack != 0 || process.lock_sample <= 1 || draw_lock_sample();
   if (told) write_taken(lock | tried, stack, now);
   holds_since(lock, told ? now : 0);
 }
 
-void tell_given_back_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook) {
+void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook) {
   if (inside_lock_function()) return;
   // Functions of locks may have been entered since it was taken, not these options.
   const bool is_noted = process.long_hold != 0 || process.lock_sample > 1;
   const uint64_t since = is_noted ? held_since(lock) : UINT64_MAX;
   const bool is_long = process.long_hold != 0 && since != 0 && since < time && time - since >= process.long_hold;
-  const bool was_waited_for = tells_end(lock) && since != 0;
-  if (was_waited_for) told_end(lock);
+  const bool was_waited_for = wants_end(lock) && since != 0;
+  if (was_waited_for) end_recorded(lock);
   if (is_long || was_waited_for)
     write_lock_at(PENNA_KIND_UNLOCK_AT, lock, current_stack(hook->caller()), time);
   else if (since != 0)

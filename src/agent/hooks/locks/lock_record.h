@@ -152,19 +152,19 @@ struct ConditionWait {
   static void cancelled(void* wait) { static_cast<ConditionWait*>(wait)->end(PENNA_WAIT_ERROR); }
 };
 
-inline void tell_wake(uint64_t condition, uint32_t most, uint32_t stack) {
+inline void record_wake(uint64_t condition, uint32_t most, uint32_t stack) {
   write_record(PENNA_KIND_WAKE, penna_wake{condition, stack, most}, PENNA_LOCKS, penna_now());
 }
 
 // The lock is taken. The record comes last, here and below: nothing needs be kept for behind its slow way.
-__attribute__((always_inline)) inline void tell_taken(uint64_t lock) {
+__attribute__((always_inline)) inline void record_acquired(uint64_t lock) {
   const uint64_t now = penna_now();
   holds(lock);
   write_lock(PENNA_KIND_LOCK, lock, now);
 }
 // The same in unusual ways: with a stack, or as record --sample-locks and --holds want it.
 // `tried`: kTried, or 0.
-void tell_taken_at(uint64_t lock, uint32_t stack, uint64_t tried = 0);
+void record_acquired_at(uint64_t lock, uint32_t stack, uint64_t tried = 0);
 
 __attribute__((always_inline)) inline bool has_lock_options() {
   return __builtin_expect((armed() & kLockOptions) != 0, 0);
@@ -175,7 +175,7 @@ __attribute__((always_inline)) inline bool is_part_of_lock_function() {
 }
 
 // Its owner had died: told as a wait that took no time, the record that says so.
-__attribute__((noinline, cold)) inline void tell_owner_died(uint64_t lock, const unwind::HookFrame* hook) {
+__attribute__((noinline, cold)) inline void record_owner_died(uint64_t lock, const unwind::HookFrame* hook) {
   const uint64_t now = penna_now();
   LockWait{lock, now, current_stack(hook->caller()), 0}.end(PENNA_WAIT_OWNER_DIED, now);
   holds_since(lock, now);
@@ -207,7 +207,7 @@ __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stac
     return owner == kRefused ? wait() : wait_for<Answers>(lock, stack, owner, wait, hook);
   }
   if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED) {
-    tell_owner_died(lock, hook);
+    record_owner_died(lock, hook);
     return answer;
   }
   // It says things that the waiting function would not: then that one shall speak.
@@ -222,7 +222,7 @@ __attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it
   const uint32_t stack = with_stack ? current_stack(hook->caller()) : 0;
   const int answer = try_it();
   if (!Answers::got(answer)) return take_busy<Answers>(lock, answer, stack, wait, owner_of, hook);
-  tell_taken_at(lock, stack);
+  record_acquired_at(lock, stack);
   return answer;
 }
 
@@ -230,13 +230,13 @@ __attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it
 // way is out of line, so that this one saves few registers.
 template <typename Answers, typename Try, typename Wait, typename Owner>
 __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
-  const bool with_stack = tells_stack(lock);
+  const bool with_stack = wants_stack(lock);
   if (__builtin_expect(with_stack, 0) || has_lock_options())
     return take_at<Answers>(lock, with_stack, try_it, wait, owner_of, unwind::HookFrame::here());
   const int answer = try_it();
   if (__builtin_expect(!Answers::got(answer), 0))
     return take_busy<Answers>(lock, answer, 0, wait, owner_of, unwind::HookFrame::here());
-  tell_taken(lock);
+  record_acquired(lock);
   return Answers::kGot;
 }
 
@@ -245,40 +245,40 @@ template <typename Answers, typename Try>
 __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it) {
   if (is_part_of_lock_function()) return try_it();
   uint32_t stack = 0;
-  if (__builtin_expect(tells_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
+  if (__builtin_expect(wants_stack(lock), 0)) stack = current_stack(unwind::HookFrame::here()->caller());
   const int answer = try_it();
   if (Answers::got(answer))
-    tell_taken_at(lock, stack, kTried);
+    record_acquired_at(lock, stack, kTried);
   else if (Answers::busy(answer))
     write_lock(PENNA_KIND_LOCK_BUSY, lock, penna_now());
   else if (Answers::end(answer) == PENNA_WAIT_OWNER_DIED)
-    tell_owner_died(lock, unwind::HookFrame::here());
+    record_owner_died(lock, unwind::HookFrame::here());
   return answer;
 }
 
 // The lock was given back at `time`: told with a stack, or as the options want it.
-void tell_given_back_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook);
+void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook);
 
-__attribute__((always_inline)) inline void tell_given_back(uint64_t lock, uint64_t time,
+__attribute__((always_inline)) inline void record_released(uint64_t lock, uint64_t time,
                                                            const unwind::HookFrame* hook) {
-  if (tells_end(lock) || has_lock_options()) return tell_given_back_at(lock, time, hook);
+  if (wants_end(lock) || has_lock_options()) return record_released_at(lock, time, hook);
   holds_no_more(lock);
   write_lock(PENNA_KIND_UNLOCK, lock, time);
 }
 
 // Written when the lock is free again, so that the record does not lengthen the hold; stamped before.
 template <typename Unlock>
-__attribute__((always_inline)) inline int give_back(uint64_t lock, Unlock unlock) {
+__attribute__((always_inline)) inline int release(uint64_t lock, Unlock unlock) {
   const uint64_t now = penna_now();
-  const bool untold = tells_end(lock);
+  const bool untold = wants_end(lock);
   const int answer = unlock();
   if (__builtin_expect(answer != 0, 0)) return answer;
-  if (untold) shall_tell_end(lock);
-  tell_given_back(lock, now, unwind::HookFrame::here());
+  if (untold) shall_record_end(lock);
+  record_released(lock, now, unwind::HookFrame::here());
   return 0;
 }
 
-inline void tell_made(uint64_t lock, const unwind::HookFrame* hook) {
+inline void record_created(uint64_t lock, const unwind::HookFrame* hook) {
   watch_from_birth(lock);
   write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(hook->caller()), penna_now());
 }
@@ -287,7 +287,7 @@ inline void tell_made(uint64_t lock, const unwind::HookFrame* hook) {
 template <typename Make>
 __attribute__((always_inline)) inline int make_lock(uint64_t lock, Make make) {
   const int answer = make();
-  if (answer == 0) tell_made(lock, unwind::HookFrame::here());
+  if (answer == 0) record_created(lock, unwind::HookFrame::here());
   return answer;
 }
 template <typename Destroy>

@@ -15,7 +15,7 @@ uint16_t* waiters_of(const uint8_t* state) { return lock_waiters + (state - lock
 }  // namespace
 
 // Threads that do this at once lose each other's steps: a stack more or less.
-bool tells_stack_of_watched(uint8_t* state) {
+bool wants_stack_of_watched(uint8_t* state) {
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
   if (seen < kYoungAcquisitions)
     __atomic_store_n(state, seen + 1, __ATOMIC_RELAXED);
@@ -33,8 +33,8 @@ void watch_contended(uint64_t lock) {
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
   __atomic_fetch_add(waiters_of(state), 1, __ATOMIC_RELAXED);
   // The holder's acquisition was told with its stack, unless the lock was quiet.
-  const bool untold = seen == kQuietLock || seen == kContendedUntold;
-  __atomic_store_n(state, untold ? kContendedUntold : UINT8_MAX, __ATOMIC_RELAXED);
+  const bool untold = seen == kQuietLock || seen == kContendedUnrecorded;
+  __atomic_store_n(state, untold ? kContendedUnrecorded : UINT8_MAX, __ATOMIC_RELAXED);
 }
 
 void watch_wait_over(uint64_t lock) { __atomic_fetch_sub(waiters_of(state_of_lock(lock)), 1, __ATOMIC_RELAXED); }

@@ -18,9 +18,9 @@
 namespace penna::agent {
 
 // What the byte of a lock says.
-inline constexpr uint8_t kYoungAcquisitions = 8;  // below: so many acquisitions were told with their stack
-inline constexpr uint8_t kQuietLock = 8;          // nobody waited lately
-inline constexpr uint8_t kContendedUntold = 9;    // a wait began during a hold that had no stack: its end tells one
+inline constexpr uint8_t kYoungAcquisitions = 8;    // below: so many acquisitions were told with their stack
+inline constexpr uint8_t kQuietLock = 8;            // nobody waited lately
+inline constexpr uint8_t kContendedUnrecorded = 9;  // a wait began during a hold that had no stack: its end tells one
 inline constexpr uint8_t kContendedLock =
     128;  // above: counts down, with each acquisition that found it free, to quiet
 
@@ -37,8 +37,8 @@ inline uint8_t* state_of_lock(uint64_t lock) {
   return lock_states + ((lock << 8) * kLockHash >> (64 - kLockStateBits));  // of the address alone: readers and writers
 }
 
-// The slow half of tells_stack().
-bool tells_stack_of_watched(uint8_t* state);
+// The slow half of wants_stack().
+bool wants_stack_of_watched(uint8_t* state);
 
 // Is `lock` taken for the first time while what the thread took last is still held?
 inline bool is_new_order(uint64_t lock) {
@@ -51,9 +51,9 @@ inline bool is_new_order(uint64_t lock) {
 }
 
 // Asked before a lock is tried: shall the acquisition say where it happens?
-__attribute__((always_inline)) inline bool tells_stack(uint64_t lock) {
+__attribute__((always_inline)) inline bool wants_stack(uint64_t lock) {
   uint8_t* state = state_of_lock(lock);
-  if (__builtin_expect(__atomic_load_n(state, __ATOMIC_RELAXED) != kQuietLock, 0)) return tells_stack_of_watched(state);
+  if (__builtin_expect(__atomic_load_n(state, __ATOMIC_RELAXED) != kQuietLock, 0)) return wants_stack_of_watched(state);
   return __builtin_expect(thread.held_count != 0, 0) && is_new_order(lock);
 }
 
@@ -68,20 +68,22 @@ inline void watch_woken() {
   if (thread.held_count == 0) return;
   uint8_t* state = state_of_lock(thread.held[(thread.held_count - 1) % kMostHeld]);
   if (__atomic_load_n(state, __ATOMIC_RELAXED) == kQuietLock)
-    __atomic_store_n(state, kContendedUntold, __ATOMIC_RELAXED);
+    __atomic_store_n(state, kContendedUnrecorded, __ATOMIC_RELAXED);
 }
 
 // A lock was made: its place may have been another's.
 inline void watch_from_birth(uint64_t lock) { __atomic_store_n(state_of_lock(lock), 0, __ATOMIC_RELAXED); }
 
 // Asked when it was given back: shall that say where, because the acquisition did not?
-__attribute__((always_inline)) inline bool tells_end(uint64_t lock) {
-  return __builtin_expect(__atomic_load_n(state_of_lock(lock), __ATOMIC_RELAXED) == kContendedUntold, 0);
+__attribute__((always_inline)) inline bool wants_end(uint64_t lock) {
+  return __builtin_expect(__atomic_load_n(state_of_lock(lock), __ATOMIC_RELAXED) == kContendedUnrecorded, 0);
 }
 // It shall, whatever others, who waited for it, have told since it was free.
-inline void shall_tell_end(uint64_t lock) { __atomic_store_n(state_of_lock(lock), kContendedUntold, __ATOMIC_RELAXED); }
+inline void shall_record_end(uint64_t lock) {
+  __atomic_store_n(state_of_lock(lock), kContendedUnrecorded, __ATOMIC_RELAXED);
+}
 // It did.
-inline void told_end(uint64_t lock) { __atomic_store_n(state_of_lock(lock), UINT8_MAX, __ATOMIC_RELAXED); }
+inline void end_recorded(uint64_t lock) { __atomic_store_n(state_of_lock(lock), UINT8_MAX, __ATOMIC_RELAXED); }
 
 // What the thread holds; more than kMostHeld at once overwrite the first.
 __attribute__((always_inline)) inline void holds(uint64_t lock) {

@@ -11,20 +11,20 @@ using namespace penna::agent;
 PENNA_EXPORT int pthread_mutex_lock(pthread_mutex_t* lock) {
   if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_lock(lock) : take_watched_mutex(lock, false);
   if (__builtin_expect(is_unusual(lock), 0)) return take_watched_mutex(lock, false);
-  if (tells_stack(mutex_word(lock))) return take_watched_mutex(lock, true);
+  if (wants_stack(mutex_word(lock))) return take_watched_mutex(lock, true);
   const int answer = try_mutex(lock);
   if (__builtin_expect(answer != 0, 0)) return take_busy_mutex(lock, answer);
-  tell_taken(mutex_word(lock));
+  record_acquired(mutex_word(lock));
   return 0;
 }
 
 PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
-  if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_unlock(lock) : give_back_watched_mutex(lock);
-  if (tells_end(mutex_word(lock))) return give_back_watched_mutex(lock);
+  if (!only_plain_locks()) return no_locks() ? real.pthread_mutex_unlock(lock) : release_watched_mutex(lock);
+  if (wants_end(mutex_word(lock))) return release_watched_mutex(lock);
   const uint64_t now = penna_now();
   const int answer = real.pthread_mutex_unlock(lock);
   if (__builtin_expect(answer > 0, 0)) return answer;  // an error; asked for != 0, gcc would keep the 0 to return it
-  if (tells_end(mutex_word(lock))) return tell_mutex_given_back(lock, now);
+  if (wants_end(mutex_word(lock))) return record_mutex_released(lock, now);
   holds_no_more(mutex_word(lock));
   write_lock(PENNA_KIND_UNLOCK, mutex_word(lock), now);
   return 0;

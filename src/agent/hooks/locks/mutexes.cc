@@ -54,7 +54,7 @@ __attribute__((noinline, cold)) int take_unusual(pthread_mutex_t* lock, Wait wai
     return answer;
   };
   return take_at<PosixAnswers>(
-      word(lock), tells_stack(word(lock)), try_it, [&] { return refused != 0 ? refused : wait(); },
+      word(lock), wants_stack(word(lock)), try_it, [&] { return refused != 0 ? refused : wait(); },
       [=] { return owner_or_refused(lock); }, hook);
 }
 
@@ -78,7 +78,7 @@ int take_watched_mutex(pthread_mutex_t* lock, bool with_stack) {
   const auto wait = [=] { return real.pthread_mutex_lock(lock); };
   if (is_unusual(lock)) return take_unusual(lock, wait, unwind::HookFrame::here());
   return take_at<PosixAnswers>(
-      word(lock), with_stack || tells_stack(word(lock)), [=] { return try_mutex(lock); }, wait,
+      word(lock), with_stack || wants_stack(word(lock)), [=] { return try_mutex(lock); }, wait,
       [=] { return owner_or_refused(lock); }, unwind::HookFrame::here());
 }
 int take_busy_mutex(pthread_mutex_t* lock, int answer) {
@@ -86,12 +86,12 @@ int take_busy_mutex(pthread_mutex_t* lock, int answer) {
       word(lock), answer, 0, [=] { return real.pthread_mutex_lock(lock); }, [=] { return owner_or_refused(lock); },
       unwind::HookFrame::here());
 }
-int give_back_watched_mutex(pthread_mutex_t* lock) {
+int release_watched_mutex(pthread_mutex_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_unlock(lock));
-  return give_back(word(lock), [=] { return real.pthread_mutex_unlock(lock); });
+  return release(word(lock), [=] { return real.pthread_mutex_unlock(lock); });
 }
-int tell_mutex_given_back(pthread_mutex_t* lock, uint64_t time) {
-  tell_given_back_at(word(lock), time, unwind::HookFrame::here());
+int record_mutex_released(pthread_mutex_t* lock, uint64_t time) {
+  record_released_at(word(lock), time, unwind::HookFrame::here());
   return 0;
 }
 
@@ -152,7 +152,7 @@ PENNA_EXPORT int mtx_timedlock(mtx_t* lock, const timespec* until) {
 }
 PENNA_EXPORT int mtx_unlock(mtx_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.mtx_unlock(lock));
-  return give_back(word(lock), [=] { return real.mtx_unlock(lock); });
+  return release(word(lock), [=] { return real.mtx_unlock(lock); });
 }
 
 PENNA_EXPORT int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
@@ -175,5 +175,5 @@ PENNA_EXPORT int pthread_spin_trylock(pthread_spinlock_t* lock) {
 }
 PENNA_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_spin_unlock(lock));
-  return give_back(word(lock), [=] { return real.pthread_spin_unlock(lock); });
+  return release(word(lock), [=] { return real.pthread_spin_unlock(lock); });
 }

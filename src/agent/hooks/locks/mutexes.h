@@ -29,13 +29,13 @@ __attribute__((always_inline)) inline int try_mutex(pthread_mutex_t* lock) {
 }
 
 // The unusual ways: reached by a jump, as if their caller had called them.
-// With a stack, or options, or of an unusual kind, or not recorded at all. `with_stack`: what tells_stack() said, if it
+// With a stack, or options, or of an unusual kind, or not recorded at all. `with_stack`: what wants_stack() said, if it
 // was asked.
 int take_watched_mutex(pthread_mutex_t* lock, bool with_stack);
 // It was tried, which gave `answer`, not 0.
 int take_busy_mutex(pthread_mutex_t* lock, int answer);
-int give_back_watched_mutex(pthread_mutex_t* lock);
+int release_watched_mutex(pthread_mutex_t* lock);
 // It was, at `time`; that is to be told with a stack.
-int tell_mutex_given_back(pthread_mutex_t* lock, uint64_t time);
+int record_mutex_released(pthread_mutex_t* lock, uint64_t time);
 
 }  // namespace penna::agent

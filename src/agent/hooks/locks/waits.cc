@@ -51,7 +51,7 @@ __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) 
   if (is_part_of_lock_function()) return wait();
   const int saved = errno;
   uint32_t stack = 0;
-  if (tells_stack(word(semaphore))) stack = current_stack(unwind::HookFrame::here()->caller());
+  if (wants_stack(word(semaphore))) stack = current_stack(unwind::HookFrame::here()->caller());
   if (real.sem_trywait(semaphore) == 0) {
     write_taken(word(semaphore), stack, penna_now());
     return 0;
@@ -79,7 +79,7 @@ bool is_done(const int* once) { return __atomic_load_n(once, __ATOMIC_ACQUIRE) =
 bool is_going_on(const int* once) { return (__atomic_load_n(once, __ATOMIC_RELAXED) & 1) != 0; }
 
 template <typename Call>
-void tell_once(const int* once, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
+void record_once(const int* once, void (*function)(), Call call_it, const unwind::HookFrame* hook) {
   const uint64_t lock = lock_word(once, PENNA_SYNC_ONCE);
   const uint32_t stack = current_stack(hook->caller());
   const bool waits = is_going_on(once);
@@ -207,7 +207,7 @@ PENNA_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
 PENNA_EXPORT int pthread_once(pthread_once_t* once, void (*function)()) {
   if (is_done(once) || !recording(PENNA_LOCKS)) return have_real() ? real.pthread_once(once, function) : 0;
   int answer = 0;
-  tell_once(
+  record_once(
       once, function, [&](void (*ours)()) { answer = real.pthread_once(once, ours); }, HookFrame::here());
   return answer;
 }
@@ -217,7 +217,7 @@ PENNA_EXPORT void call_once(once_flag* once, void (*function)()) {
     if (have_real()) real.call_once(once, function);
     return;
   }
-  tell_once(
+  record_once(
       same, function, [&](void (*ours)()) { real.call_once(once, ours); }, HookFrame::here());
 }
 

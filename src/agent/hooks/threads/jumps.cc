@@ -13,7 +13,7 @@
 namespace penna::agent {
 namespace {
 
-void tell_jump(penna_jump_what what, const void* buffer, const void* other) {
+void record_jump(penna_jump_what what, const void* buffer, const void* other) {
   if (!recording(PENNA_CALLS)) return;
   const penna_jump jump{reinterpret_cast<uintptr_t>(buffer), reinterpret_cast<uintptr_t>(other), what, 0};
   write_record(PENNA_KIND_JUMP, jump, kNoClass, penna_now());
@@ -37,7 +37,7 @@ const RealFunctions& ready() {
 extern "C" {
 #define PENNA_SAVES(name)                                                                           \
   __attribute__((visibility("hidden"), used)) void* penna_agent_before_##name(const void* buffer) { \
-    tell_jump(PENNA_JUMP_SAVE, buffer, nullptr);                                                    \
+    record_jump(PENNA_JUMP_SAVE, buffer, nullptr);                                                  \
     return reinterpret_cast<void*>(ready().name);                                                   \
   }
 PENNA_SAVES(setjmp)
@@ -47,7 +47,7 @@ PENNA_SAVES(getcontext)
 
 // Its arguments are those of a function that it will call: so it, too, is jumped to.
 __attribute__((visibility("hidden"), used)) void* penna_agent_before_makecontext(const ucontext_t* context) {
-  tell_jump(PENNA_JUMP_MAKE, context, context->uc_link);
+  record_jump(PENNA_JUMP_MAKE, context, context->uc_link);
   return reinterpret_cast<void*>(ready().makecontext);
 }
 }
@@ -58,7 +58,7 @@ using namespace penna::agent;
 
 #define PENNA_GOES(name)                                     \
   PENNA_EXPORT void name(__jmp_buf_tag* buffer, int value) { \
-    tell_jump(PENNA_JUMP_GO, buffer, nullptr);               \
+    record_jump(PENNA_JUMP_GO, buffer, nullptr);             \
     leave_entered();                                         \
     ready().name(buffer, value);                             \
     __builtin_unreachable();                                 \
@@ -69,14 +69,14 @@ PENNA_GOES(siglongjmp)
 PENNA_GOES(__longjmp_chk)
 
 PENNA_EXPORT int setcontext(const ucontext_t* context) {
-  tell_jump(PENNA_JUMP_GO, context, nullptr);
+  record_jump(PENNA_JUMP_GO, context, nullptr);
   leave_entered();
   return ready().setcontext(context);
 }
 
 // This frame waits on the stack that is left, and returns from there.
 PENNA_EXPORT int swapcontext(ucontext_t* from, const ucontext_t* to) {
-  tell_jump(PENNA_JUMP_SWITCH, to, from);
+  record_jump(PENNA_JUMP_SWITCH, to, from);
   const uint32_t in_allocator = thread.in_allocator;
   LockCall* const lock_call = thread.lock_call;
   thread.in_allocator = 0;

@@ -32,7 +32,7 @@ void copy_name(const char* name, char (&to)[16]) {
 
 // As it was given, also of a thread that has no chunk yet, where the kernel may not be asked; else a thread without one
 // tells it with its first event. `given`: if the kernel says another name, it was another thread's.
-void tell_own_name(const char* given) {
+void record_own_name(const char* given) {
   penna_thread own{};
   if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
   if (system_calls_filtered) {
@@ -57,7 +57,7 @@ void leave_clock() {
 
 // It was there to be named; by now it may have ended, as far as its namer lets it. One without an event tells its name
 // with the first.
-void tell_name_of_other(pthread_t which, const char* name) {
+void record_name_of_other(pthread_t which, const char* name) {
   constexpr uint32_t kAnyClass = (1u << PENNA_CLASS_COUNT) - 1;
   if (process.channel == nullptr || (armed() & kAnyClass) == 0) return;
   const Thread* other = thread_of(which);
@@ -78,7 +78,7 @@ PENNA_EXPORT int pthread_setname_np(pthread_t which, const char* name) noexcept 
   if (real.pthread_setname_np == nullptr && !resolve_real_functions()) return EAGAIN;
   const int error = real.pthread_setname_np(which, name);
   const bool is_own = which == penna::unwind::thread_pointer();
-  if (error == 0) is_own ? tell_own_name(name) : tell_name_of_other(which, name);
+  if (error == 0) is_own ? record_own_name(name) : record_name_of_other(which, name);
   return error;
 }
 
@@ -95,6 +95,6 @@ PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as th
   const auto ask = [&] { return real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]); };
   const bool filters = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_FILTER;
   const int result = filters ? install_filter(reinterpret_cast<const void*>(arguments[1]), ask) : ask();
-  if (option == PR_SET_NAME && result == 0) tell_own_name(reinterpret_cast<const char*>(arguments[0]));
+  if (option == PR_SET_NAME && result == 0) record_own_name(reinterpret_cast<const char*>(arguments[0]));
   return result;
 }
