@@ -1,5 +1,6 @@
 # Build rules shared by all folders.
 include_guard()
+include(GNUInstallDirs)
 find_package(fmt REQUIRED)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -13,6 +14,10 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+# How programs and libraries find one another where they are installed: by relative paths, so that the tree can be moved.
+file(RELATIVE_PATH PENNA_LIB_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH PENNA_BIN_FROM_LIB ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_BINDIR})
 
 find_program(PENNA_CCACHE ccache)
 if(PENNA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -53,7 +58,7 @@ endfunction()
 # quicker to compile; who steps through code takes the dev preset.
 function(penna_tool_options target)
   target_compile_options(${target} PRIVATE ${PENNA_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-g1>)
-  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include;${CMAKE_SOURCE_DIR}/src>")
   if(PENNA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes what a .cc file includes for a header
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()

@@ -19,6 +19,7 @@
 #include "base/count_text.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "cli/installed_library.h"
 #include "cli/options/arguments.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -71,12 +72,6 @@ Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
   if (!options.connect.empty() && options.all)
     return Error{"--all is for who shows the calls: give it to etrace --listen"};
   return parsed;
-}
-
-std::string library() {
-  std::error_code unknown;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  return (self.parent_path().parent_path() / "lib" / "libpenna-etrace.so").string();
 }
 
 // ---- A run that is over
@@ -201,6 +196,7 @@ Result<std::unique_ptr<LiveSession>> prepare(const EtraceOptions& options) {
 template <typename View>
 Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSession& live, ProgramSymbols& symbols,
                    View& view) {
+  const std::string library = PENNA_TRY(installed_library("libpenna-etrace.so"));
   symbols.set_program([&](const std::string& path) { return is_executable_of(view.recording(), path); });
   Collector collector(std::move(live.writer), live.doorbell);
   collector.set_onlooker(view.onlooker());
@@ -212,7 +208,7 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
 
   tell(options,
        fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
-                   library()));
+                   library));
   follow(*server, live.doorbell, signals, -1);
   const Result<> closed = collector.stop();
   view.finish();

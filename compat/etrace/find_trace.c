@@ -130,14 +130,18 @@ static void become_recorder(const char* etrace, int fd) {
   execve(etrace, words, environment);
 }
 
-/* bin/etrace, beside the lib/ in which this library lies. */
+/* etrace, as it lies beside this library in an installed tree, or in a build tree. */
 static int find_etrace(char* path, size_t room) {
+  static const char* const folders[] = {PENNA_BIN_FROM_LIB, "../bin"};
   Dl_info self;
   if (dladdr((const void*)&find_etrace, &self) == 0 || self.dli_fname == NULL) return 0;
   const char* slash = strrchr(self.dli_fname, '/');
   const int folder = slash != NULL ? (int)(slash - self.dli_fname) : 0;
-  const int length = snprintf(path, room, "%.*s/../bin/etrace", folder, self.dli_fname);
-  return slash != NULL && length > 0 && (size_t)length < room && access(path, X_OK) == 0;
+  for (int i = 0; slash != NULL && i < 2; i++) {
+    const int length = snprintf(path, room, "%.*s/%s/etrace", folder, self.dli_fname, folders[i]);
+    if (length > 0 && (size_t)length < room && access(path, X_OK) == 0) return 1;
+  }
+  return 0;
 }
 
 /* What the recorder says: where it listens, or "!" and why it does not. Empty: it said nothing in time. */
@@ -153,7 +157,8 @@ static void hear(int fd, char* answer, size_t room) {
 }
 
 static void record(void) {
-  char etrace[4096], answer[512] = "!bin/etrace does not lie beside the directory of libpenna-etrace.so";
+  char etrace[4096],
+      answer[512] = "!cannot find etrace beside libpenna-etrace.so: install all of Penna below one prefix";
   int ends[2];
   if (!may_be_replaced() || pipe2(ends, O_CLOEXEC) != 0) return;
   if (find_etrace(etrace, sizeof etrace)) {

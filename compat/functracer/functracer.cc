@@ -28,6 +28,7 @@
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "cli/end_like.h"
+#include "cli/installed_library.h"
 #include "cli/options/arguments.h"
 #include "cli/options/record_options.h"
 #include "cli/signal_relay.h"
@@ -153,12 +154,6 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
 
 // ---- The child that records
 
-std::string library() {
-  std::error_code unknown;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  return (self.parent_path().parent_path() / "lib" / "libpenna-functracer.so").string();
-}
-
 Result<RecordOptions> record_options(const FunctracerOptions& options, const std::string& recording) {
   // A depth of 0 is for what is written: less than one frame is not recorded.
   const std::string depth = std::to_string(std::max<uint32_t>(options.style.pick.depth, 1));
@@ -180,10 +175,10 @@ Result<RecordOptions> record_options(const FunctracerOptions& options, const std
   return to_record;
 }
 
-[[noreturn]] void record(const RecordOptions& options, const std::string& socket_path) {
+[[noreturn]] void record(const RecordOptions& options, const std::string& library, const std::string& socket_path) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string preload =
-      library() + (preloaded != nullptr && *preloaded != '\0' ? std::string(":") + preloaded : "");
+      library + (preloaded != nullptr && *preloaded != '\0' ? std::string(":") + preloaded : "");
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
   ::setenv(FUNCTRACER_VARIABLE, socket_path.c_str(), 1);
   const int status = cmd_record(options);
@@ -283,6 +278,7 @@ class Follower {
 Result<int> run(const FunctracerOptions& options) {
   SocketDirectory directory;
   const std::string path = PENNA_TRY(directory.create());
+  const std::string library = PENNA_TRY(installed_library("libpenna-functracer.so"));
   const Fd socket = PENNA_TRY(listen(path));
   const std::string recording = fmt::format("{}/functracer-{}.penna", options.style.directory, ::getpid());
   const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
@@ -293,7 +289,7 @@ Result<int> run(const FunctracerOptions& options) {
   if (child < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
   if (child == 0) {
     ::sigprocmask(SIG_SETMASK, &signals.before(), nullptr);
-    record(to_record, path);
+    record(to_record, library, path);
   }
   const int status = Follower(options, recording, socket).follow(child, signals);
   if (!options.debug) remove_own_file(recording);

@@ -20,6 +20,7 @@
 #include "cli/end_like.h"
 #include "cli/filter_rules.h"
 #include "cli/follow.h"
+#include "cli/installed_library.h"
 #include "cli/options/arguments.h"
 #include "cli/record_notes.h"
 #include "cli/shown_names.h"
@@ -39,20 +40,6 @@
 
 namespace penna {
 namespace {
-
-// libpenna-agent.so beside us: ../lib as built and as installed. PENNA_AGENT names another one.
-Result<std::string> find_agent() {
-  if (const char* named = std::getenv("PENNA_AGENT"); named != nullptr && *named != '\0') return std::string(named);
-  char self[4096];
-  ssize_t got = ::readlink("/proc/self/exe", self, sizeof self);
-  if (got <= 0) return Error{"cannot find out where penna lies: is /proc mounted?"};
-  auto folder = std::filesystem::path(std::string(self, static_cast<size_t>(got))).parent_path().parent_path();
-  for (const char* below : {"lib", "lib/penna", "lib/x86_64-linux-gnu/penna"}) {
-    std::string candidate = (folder / below / "libpenna-agent.so").string();
-    if (::access(candidate.c_str(), R_OK) == 0) return candidate;
-  }
-  return Error{fmt::format("cannot find libpenna-agent.so below {}; set PENNA_AGENT to its path", folder.string())};
-}
 
 // CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not
 // be overwritten.
@@ -103,7 +90,7 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 
 int cmd_record(const RecordOptions& options) {
   if (options.pid) return fail(why_not_attached(*options.pid));
-  auto agent = find_agent();
+  auto agent = installed_library("libpenna-agent.so");
   if (!agent) return fail(agent.error().text);
   auto signals = SignalRelay::start();
   if (!signals) return fail(signals.error().text);
