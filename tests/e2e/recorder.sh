@@ -82,8 +82,8 @@ run bash -c 'ulimit -f 1000; PENNA_RECORD=x.penna ./quiet'
 expect_eq "3 $said" "$status $out" "the program with a limit"
 # A program with more rights than its caller takes no orders from his environment; one without does.
 nobody() { as_root setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all env "$@"; }
-mkdir open && chmod 777 . open && cp "$lib"/libpenna{,-agent}.so open
-build_c quiet -O2 -Lopen "-Wl,-rpath,$work/open" -Wl,--no-as-needed -lpenna -o open/plain
+mkdir open && chmod 777 . open && cp "$lib"/libpenna{.so.?,-agent.so} open
+build_c quiet -O2 -L"$lib" "-Wl,-rpath,$work/open" -Wl,--no-as-needed -lpenna -o open/plain
 cp open/plain open/privileged
 as_root chown root: open/privileged && as_root chmod 4755 open/privileged
 for program in plain privileged; do
