@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# cmake --install: what lies where, that nothing of it points into the build tree, and that the tree works where it is moved.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+build=$(readlink -f "$(dirname "$PENNA")/..")
+version=$(penna --version | head -n 1)
+version=${version#penna }
+cmake --install "$build" --prefix "$work/first" >log 2>&1 || fail "$(cat log)"
+mv first moved
+prefix=$work/moved
+lib=$(dirname "$(find "$prefix" -name libpenna-agent.so)")
+
+# ---- What there is
+for file in bin/{penna,etrace,functracer,mutex_trace,mutex_ft2csv} include/penna/{point,recorder,version}.h \
+    include/penna-compat/{usdt.h,folly/tracing/StaticTracepoint.h,feather-trace/ft_userspace.h} \
+    share/doc/penna/{README.md,LICENSE,docs/points.md,examples/points.c}; do
+  [ -f "$prefix/$file" ] || fail "$file is not installed"
+done
+for file in libpenna.so "libpenna.so.$version" libpenna-agent.so libpenna-etrace.so libpenna-functracer.so pkgconfig/penna.pc \
+    cmake/Penna/Penna{Config,ConfigVersion,Targets}.cmake; do
+  [ -f "$lib/$file" ] || fail "$file is not installed in $lib"
+done
+expect_eq "$(cd "$PENNA_SOURCE/include" && find penna -type f | sort)" "$(cd "$prefix/include" && find penna -type f | sort)" "headers"
+expect_eq "" "$(find "$prefix" -name CMakeLists.txt -o -perm /022 -not -type l)" "files that do not belong here, or that others may write"
+
+# ---- Nothing points elsewhere
+soname() { readelf -d "$1" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'; }
+expect_eq libpenna.so.0 "$(soname "$lib/libpenna.so")" "soname"
+expect_eq libpenna.so.0 "$(readlink "$lib/libpenna.so")" "libpenna.so"
+expect_eq "libpenna.so.$version" "$(readlink "$lib/libpenna.so.0")" "libpenna.so.0"
+for library in agent etrace functracer; do
+  expect_eq "libpenna-$library.so" "$(soname "$lib/libpenna-$library.so")" "soname"
+done
+# Those that need the agent look for it beside them; no other looks anywhere.
+looking=$(find "$prefix" -type f | while read -r file; do
+  path=$(readelf -d "$file" 2>/dev/null | sed -n 's/.*\(RPATH\|RUNPATH\).*\[\(.*\)\]/\2/p')
+  [ -z "$path" ] || echo "$(basename "$file") $path"
+done | sort)
+expect_eq 'libpenna-etrace.so $ORIGIN
+libpenna.so.'"$version"' $ORIGIN' "$looking" "run paths"
+expect_eq "" "$(grep -rIlF -e "$PENNA_SOURCE" -e "$work/first" -e "$build" "$prefix")" "text files that name the source, the build or the first prefix"
+for file in "$prefix"/bin/* "$lib"/*.so*; do
+  ldd "$file" | grep -q 'not found' && fail "$file: $(ldd "$file")"
+  ldd "$file" | grep -F "$build" && fail "$file takes a library of the build tree"
+done
+
+# ---- It works there
+export PENNA_VERSION_WANTED=$version
+"$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" || fail "use"
+"$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" develop || fail "develop"
+
+# etrace finds its library, and that finds etrace.
+mkdir traced && cd traced
+cat >calls.c <<'PROGRAM'
+__attribute__((noinline)) int twice(int x) { return 2 * x; }
+int main(void) { return twice(21) - 42; }
+PROGRAM
+build_c calls -finstrument-functions
+touch TRACE
+run env LD_PRELOAD="$lib/libpenna-etrace.so" ./calls
+expect_eq "0 " "$status $err" "a program with libpenna-etrace.so"
+run "$prefix/bin/etrace" ./calls
+expect_contains "$out" twice
+cd ..
+
+# A part is missing: one sentence. The environment of a caller does not stand in for it.
+mv "$lib"/libpenna-agent.so elsewhere.so
+run env PENNA_AGENT="$work/elsewhere.so" "$prefix/bin/penna" record true
+expect_eq 125 "$status" "status without the agent"
+expect_contains "$err" "cannot find libpenna-agent.so in $lib: install all of Penna below one prefix"
+mv elsewhere.so "$lib/libpenna-agent.so"
+# ld.so knows no way to name such a library in LD_PRELOAD.
+mv moved 'moved here'
+run 'moved here/bin/penna' record true
+expect_eq 125 "$status" "status where a path has a blank"
+expect_contains "$err" "move Penna out of $work/moved here/lib"
+
+# ---- In parts, below DESTDIR
+for part in runtime library; do
+  DESTDIR=$work/parts cmake --install "$build" --prefix /opt/penna --component $part >log 2>&1 || fail "$(cat log)"
+done
+parts/opt/penna/bin/penna record -q -o parts.penna -- true || fail "the parts runtime and library record nothing"
+[ ! -e parts/opt/penna/include ] || fail "headers belong to the part dev"
+DESTDIR=$work/dev cmake --install "$build" --prefix /opt/penna --component dev >log 2>&1 || fail "$(cat log)"
+expect_eq "include lib" "$(ls dev/opt/penna | paste -sd ' ')" "part dev"
+echo PASS
