@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all, as if
- * it had been there from the start.
+ * requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all, as
+ * if it had been there from the start.
  *
  * Why it stays short: what cannot make a difference any more is dropped, and requests of one pattern become one where
  * nothing between them can tell. Freestanding; the caller holds the lock, and gives it room (penna_remember_request in
@@ -215,8 +215,8 @@ static inline void penna_forget_overruled(struct penna_requests* requests, const
   penna_tidy_requests(requests);
 }
 
-/* Merges the new request with the last of the same pattern, if nothing between them depends on the order. 1 when nothing
- * is left to add. */
+/* Merges the new request with the last of the same pattern, if nothing between them depends on the order. 1 when
+ * nothing is left to add. */
 static inline int penna_merge_request(struct penna_requests* requests, const char* pattern, uint32_t kinds,
                                       struct penna_request request) {
   struct penna_request_record* found = 0;                /* of this pattern, */
