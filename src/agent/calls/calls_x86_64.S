@@ -8,7 +8,7 @@
  * Invariant: every register but the flags and rsp has its value when the function begins, and when it has returned;
  * memory below the stack pointer is written within 128 bytes only, which signal handlers leave alone (psABI 3.2.2).
  *
- *      penna_call_enter, a function's first instruction             penna_call_return, in the trampoline
+ *      penna_call_enter, a function's first instruction             .Lcall_return, in the trampoline
  *
  *        rsp + 8  |  caller  |  will hold the trampoline              rsp      |  the caller's      |
  *        rsp      |  resume  |  in the function                       rsp - 8  |  in the trampoline |  will hold caller
@@ -348,9 +348,56 @@ penna_call_mcount:
         .cfi_endproc
 .size mcount, . - mcount
 
-/* The way back of every function that came in above: rsp - 8 holds where in which trampoline. */
-        .hidden penna_call_return
-FUNCTION penna_call_return
+/* An exception comes from a trampoline, rax, on its way to that one's caller, rdx. With that as its return address,
+ * this is a frame like others. */
+        .hidden penna_call_unwind_on
+FUNCTION penna_call_unwind_on
+        .cfi_startproc
+        .cfi_def_cfa rsp, 0
+        .cfi_register rip, rdx
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset rip, -8
+        sub     $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        mov     %rax, %rdi
+        call    *penna_call_resume(%rip)
+        ud2
+        .cfi_endproc
+.size penna_call_unwind_on, . - penna_call_unwind_on
+
+/* The trampolines. Calls of what lies at rsp - 16, and comes back to the next instruction: so each is the return
+ * address of one link. The offset of its link lies in each, for unwinders.
+ *
+ * Their unwind information says that they are the link's caller. rip -> link.caller:
+ * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1)
+ * rsp stays what it is, but for what tell_apart() in unwinder.h adds: breg7 0; const1s -8; and. */
+        .hidden penna_return_trampolines
+        .hidden penna_return_links
+FUNCTION penna_return_trampolines, 4096
+        .cfi_startproc
+        .cfi_personality 0x1b, penna_return_personality
+        .cfi_def_cfa rsp, 0
+        .cfi_escape 0x16, 7, 5, 0x77, 0, 0x09, 0xf8, 0x1a
+        .cfi_escape 0x16, 0x10, 12, 0x80, 0, 0x09, 0xf0, 0x1a, 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06
+        .set    number, 0
+        .rept   TRAMPOLINES + MAX_PROBES
+        call    *-16(%rsp)
+        .byte   0xe9                            /* jmp, of full size */
+        .long   .Lcall_return - . - 4
+        .byte   0xcc, 0xcc, 0xcc
+        .long   penna_return_links + number * LINK_BYTES - .
+        .set    number, number + 1
+        .endr
+        .cfi_endproc
+        .if . - penna_return_trampolines != (TRAMPOLINES + MAX_PROBES) * TRAMPOLINE_BYTES
+        .error "a trampoline has not its size"
+        .endif
+
+/* The way back of every function that came in above: rsp - 8 holds where in which trampoline.
+ * No symbol of its own: debuggers step through code without lines one symbol at a time, and would stop here. */
+        .fill   64, 1, 0xcc                     /* disassemblers find out of the data before */
+.Lcall_return:
         .cfi_startproc
         .cfi_def_cfa rsp, 0
         /* rip = link.caller, found by the word at CFA - 8 as below for the trampolines:
@@ -389,53 +436,6 @@ FUNCTION penna_call_return
         jmp     .Lreturn
         RECORD_ELSEWHERE TAG_EXIT, .Lreturn
         .cfi_endproc
-.size penna_call_return, . - penna_call_return
-
-/* An exception comes from a trampoline, rax, on its way to that one's caller, rdx. With that as its return address,
- * this is a frame like others. */
-        .hidden penna_call_unwind_on
-FUNCTION penna_call_unwind_on
-        .cfi_startproc
-        .cfi_def_cfa rsp, 0
-        .cfi_register rip, rdx
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
-        .cfi_offset rip, -8
-        sub     $8, %rsp
-        .cfi_adjust_cfa_offset 8
-        mov     %rax, %rdi
-        call    *penna_call_resume(%rip)
-        ud2
-        .cfi_endproc
-.size penna_call_unwind_on, . - penna_call_unwind_on
-
-/* The trampolines. Calls of what lies at rsp - 16, and comes back to the next instruction: so each is the return
- * address of one link. The offset of its link lies in each, for unwinders.
- *
- * Their unwind information says that they are the link's caller. rip -> link.caller:
- * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1)
- * rsp stays what it is, but for what tell_apart() in unwinder.h adds: breg7 0; const1s -8; and. */
-        .hidden penna_return_trampolines
-        .hidden penna_return_links
-FUNCTION penna_return_trampolines, 4096
-        .cfi_startproc
-        .cfi_personality 0x1b, penna_return_personality
-        .cfi_def_cfa rsp, 0
-        .cfi_escape 0x16, 7, 5, 0x77, 0, 0x09, 0xf8, 0x1a
-        .cfi_escape 0x16, 0x10, 12, 0x80, 0, 0x09, 0xf0, 0x1a, 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06
-        .set    number, 0
-        .rept   TRAMPOLINES + MAX_PROBES
-        call    *-16(%rsp)
-        .byte   0xe9                            /* jmp, of full size */
-        .long   penna_call_return - . - 4
-        .byte   0xcc, 0xcc, 0xcc
-        .long   penna_return_links + number * LINK_BYTES - .
-        .set    number, number + 1
-        .endr
-        .cfi_endproc
-        .if . - penna_return_trampolines != (TRAMPOLINES + MAX_PROBES) * TRAMPOLINE_BYTES
-        .error "a trampoline has not its size"
-        .endif
 .size penna_return_trampolines, . - penna_return_trampolines
 
         .bss
