@@ -14,7 +14,7 @@ TEST(CriticalSections, OneLineEachInTheFormatThatItAlwaysHad) {
   CriticalSections sections;
   const uint32_t thread = sections.add_thread(140003109168832);
   sections.taken(thread, 0x556afcf9f080, 1795188664859531);
-  sections.given_back(thread, 0x556afcf9f080, 1795188665859632);
+  sections.released(thread, 0x556afcf9f080, 1795188665859632);
   sections.finish();
   const SectionsText text = text_of(sections);
   EXPECT_EQ(text.sections, "1795188664859531, 1795188665859632, 1000101, 0, 140003109168832\n");
@@ -31,12 +31,12 @@ TEST(CriticalSections, LieInThoseOfTheSameThread) {
   const uint32_t one = sections.add_thread(1), two = sections.add_thread(2);
   sections.taken(one, kA, 10);
   sections.taken(two, kB, 11);
-  sections.given_back(two, kB, 12);
+  sections.released(two, kB, 12);
   sections.taken(one, kB, 13);
-  sections.given_back(one, kB, 14);
+  sections.released(one, kB, 14);
   sections.taken(one, kB, 15);
-  sections.given_back(one, kB, 16);
-  sections.given_back(one, kA, 20);
+  sections.released(one, kB, 16);
+  sections.released(one, kA, 20);
   sections.finish();
   EXPECT_EQ(text_of(sections).sections,
             "10, 20, 10, 0, 1\n"
@@ -50,10 +50,10 @@ TEST(CriticalSections, HandOverHand) {
   const uint32_t thread = sections.add_thread(1);
   sections.taken(thread, 1, 10);
   sections.taken(thread, 2, 20);
-  sections.given_back(thread, 1, 30);
+  sections.released(thread, 1, 30);
   sections.taken(thread, 3, 40);
-  sections.given_back(thread, 2, 50);
-  sections.given_back(thread, 3, 60);
+  sections.released(thread, 2, 50);
+  sections.released(thread, 3, 60);
   sections.finish();
   EXPECT_EQ(text_of(sections).sections,
             "10, 30, 20, 0, 1\n"
@@ -65,7 +65,7 @@ TEST(CriticalSections, OfARecursiveLockLieInEachOther) {
   CriticalSections sections;
   const uint32_t thread = sections.add_thread(1);
   for (uint64_t time = 1; time <= 3; ++time) sections.taken(thread, kA, time);
-  for (uint64_t time = 4; time <= 6; ++time) sections.given_back(thread, kA, time);
+  for (uint64_t time = 4; time <= 6; ++time) sections.released(thread, kA, time);
   sections.finish();
   EXPECT_EQ(text_of(sections).sections,
             "1, 6, 5, 0, 1\n"
@@ -76,11 +76,11 @@ TEST(CriticalSections, OfARecursiveLockLieInEachOther) {
 TEST(CriticalSections, WithOneEndAreTold) {
   CriticalSections sections;
   const uint32_t one = sections.add_thread(1), two = sections.add_thread(2);
-  sections.given_back(one, kA, 5);  // taken before all began
+  sections.released(one, kA, 5);  // taken before all began
   sections.taken(one, kB, 10);      // never given back: nothing lies in it
   sections.taken(one, kA, 20);
-  sections.given_back(two, kA, 21);  // by a thread that does not hold it
-  sections.given_back(one, kA, 22);
+  sections.released(two, kA, 21);  // by a thread that does not hold it
+  sections.released(one, kA, 22);
   sections.taken(two, kA, 30);  // the last of all
   sections.finish();
   const SectionsText text = text_of(sections);
@@ -98,7 +98,7 @@ TEST(CriticalSections, OfALockThatWasTakenAgainAndAgain) {
   CriticalSections sections;
   const uint32_t thread = sections.add_thread(1);
   for (uint64_t time = 1; time <= 3; ++time) sections.taken(thread, kA, time);
-  sections.given_back(thread, kA, 4);
+  sections.released(thread, kA, 4);
   sections.finish();
   const SectionsText text = text_of(sections);
   EXPECT_EQ(text.sections, "3, 4, 1, 0, 1\n");
@@ -110,7 +110,7 @@ TEST(CriticalSections, OfAThreadThatLostEventsAreNotPaired) {
   const uint32_t before = sections.add_thread(7);
   sections.taken(before, kA, 1);
   const uint32_t after = sections.add_thread(7);
-  sections.given_back(after, kA, 100);
+  sections.released(after, kA, 100);
   sections.finish();
   const SectionsText text = text_of(sections);
   EXPECT_EQ(text.sections, "");
@@ -121,7 +121,7 @@ TEST(CriticalSections, WhoseTimesContradictThemselvesAreCounted) {
   CriticalSections sections;
   const uint32_t thread = sections.add_thread(1);
   sections.taken(thread, kA, 100);
-  sections.given_back(thread, kA, 90);
+  sections.released(thread, kA, 90);
   sections.finish();
   const SectionsText text = text_of(sections);
   EXPECT_EQ(text.sections, "100, 90, 0, 0, 1\n");
@@ -134,7 +134,7 @@ TEST(CriticalSections, TakeLinearTime) {
   const uint32_t thread = sections.add_thread(1);
   constexpr uint64_t kMany = 1'000'000;
   for (uint64_t i = 0; i < kMany; ++i) sections.taken(thread, i % 2 == 0 ? kA : i, i);
-  for (uint64_t i = kMany; i-- > 0;) sections.given_back(thread, i % 2 == 0 ? kA : i, 2 * kMany - i);
+  for (uint64_t i = kMany; i-- > 0;) sections.released(thread, i % 2 == 0 ? kA : i, 2 * kMany - i);
   sections.finish();
   uint64_t paired = 0, deepest = 0;
   sections.for_each([&](const SectionEvent& event) {
