@@ -106,7 +106,9 @@ def check_names():
         text = re.split(r'/\* -+ Implementation', path.read_text())[0]
         functions = re.findall(r'^(?:static inline|PENNA_API|uint32_t|int)\b[^;{=#(]*?\b(\w+)\(', strip(text), re.MULTILINE)
         wanted = set(re.findall(r'^#\s*define ((?:PENNA|FOLLY|ft|INIT)_\w+[^_\W])\(', text, re.MULTILINE)) | set(functions)
-        wanted -= INTERNAL | set(re.findall(r'^#\s*undef (\w+)', text, re.MULTILINE))
+        # A list (.inc) takes away the macro that it was included for.
+        gone = text + ''.join(part.read_text() for part in path.parent.glob('*.inc'))
+        wanted -= INTERNAL | set(re.findall(r'^#\s*undef (\w+)', gone, re.MULTILINE))
         missing += [f'{path.name}: user/ does not use {name}' for name in sorted(wanted)
                     if not re.search(rf'\b{name}\b', used)]
     # penna_word_long_double is penna_word_float on processors that have no long double: meant.

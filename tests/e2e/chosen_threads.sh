@@ -96,7 +96,7 @@ cmp <(penna report chains pair.penna --tid "$eater") <(penna report chains pair.
 
 # Recorded of these threads alone, it is the same: blocks that others free are freed, locks that others hold are held.
 facts() { # REC [OPTIONS]
-  penna report threads "$@" --format csv | cut -d, -f3
+  penna report threads "$@" --format csv | cut -d, -f3 | sort  # whoever has more events comes first
   penna report calls "$@" --format csv | awk -F, 'NR > 1 { print $1, $NF }' | sort
   penna report points "$@" --format csv | cut -d, -f1,2
   penna report alloc "$@" --size 100 --by function --format csv | wc -l

@@ -15,7 +15,7 @@
 namespace penna {
 
 struct CallLimit {
-  FunctionPattern pattern;
+  FunctionPattern pattern{std::string()};
   uint64_t allowed = 0;
 };
 inline constexpr size_t kMostCallLimits = 64;
