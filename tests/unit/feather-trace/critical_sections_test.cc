@@ -77,7 +77,7 @@ TEST(CriticalSections, WithOneEndAreTold) {
   CriticalSections sections;
   const uint32_t one = sections.add_thread(1), two = sections.add_thread(2);
   sections.released(one, kA, 5);  // taken before all began
-  sections.taken(one, kB, 10);      // never given back: nothing lies in it
+  sections.taken(one, kB, 10);    // never given back: nothing lies in it
   sections.taken(one, kA, 20);
   sections.released(two, kA, 21);  // by a thread that does not hold it
   sections.released(one, kA, 22);
