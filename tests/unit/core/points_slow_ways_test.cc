@@ -65,7 +65,7 @@ TEST_F(PointsSlowWays, VectorRegistersAreKeptWhole) {
       ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
       "vmovdqu %%ymm\\n, 32 * \\n(%[out])\n .endr\n"
       "vzeroupper\n"
-      : "=a"(result), "+D"(a), "+S"(b), "+d"(c), "+c"(function)
+      : "=&a"(result), "+D"(a), "+S"(b), "+d"(c), "+c"(function)
       : "b"(&in), [out] "r"(&out)
       : "r8", "r9", "r10", "r11", "r12", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
         "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
