@@ -17,12 +17,14 @@ double measure_ticks_per_ns();
 // What one call of penna_now() costs, in nanoseconds of processor time.
 double measure_stamp_ns();
 
-// Nanoseconds of processor time, here and now.
+// The same of one hook of -finstrument-functions that records, beside one that does not. Takes a millisecond: only to be
+// asked when such calls were recorded.
+double measure_call_hook_ns();
+
 struct HookCosts {
-  double stamp_ns = 0;  // as measure_stamp_ns()
-  double call_ns = 0;   // of one hook of -finstrument-functions that records, beside one that does not
+  double stamp_ns = 0;  // measure_stamp_ns()
+  double call_ns = 0;   // measure_call_hook_ns(); 0: not measured
 };
-HookCosts measure_hook_costs();
 
 // Processor time of a process and all its threads, in nanoseconds; 0: it is gone.
 uint64_t processor_ns(pid_t pid);

@@ -73,7 +73,7 @@ Result<> Collector::start(void (*on_thread)()) {
   try {
     thread_ = std::thread([this, on_thread] {
       on_thread();
-      hook_costs_ = measure_hook_costs();
+      hook_costs_.stamp_ns = measure_stamp_ns();
       run();
     });
   } catch (const std::system_error& error) {
@@ -323,6 +323,7 @@ bool Collector::drain_all() {
 void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns) {
   ProcessDrain& drain = *drains_[index];
   const ClockTriplet now = read_clocks();
+  if (hook_costs_.call_ns == 0 && drain.calls_at_once()) hook_costs_.call_ns = measure_call_hook_ns();
   drain.set_clock(static_cast<double>(now.monotonic_ns - began_.monotonic_ns) /
                       static_cast<double>(std::max<uint64_t>(now.ticks - began_.ticks, 1)),
                   hook_costs_);

@@ -72,6 +72,8 @@ class ProcessDrain {
 
   // How much processor time the process has used until now; 0: it is gone, and what was told last stands.
   void report_cpu_ns(uint64_t ns);
+  // Whether all calls until now came by the hooks of -finstrument-functions (penna_channel).
+  bool calls_at_once() const { return channel_.calls_at_once(); }
   // Of the clock, for what events cost. Before finish(); else nothing is said of it.
   void set_clock(double ns_per_tick, const HookCosts& hooks) { ns_per_tick_ = ns_per_tick, hooks_ = hooks; }
 
