@@ -11,6 +11,10 @@ start() { "$@" >/dev/null 2>&1 </dev/null & pid=$!; started+=("$pid"); }
 # refused PID PART: one sentence with PART, status 125, no recording; and no thread of it is touched.
 refused() {
   local state
+  for _ in {1..200}; do # one that still starts has another state in a moment
+    grep -q '^State:.R' "/proc/$1/status" 2>/dev/null || break
+    sleep 0.01
+  done
   state=$(grep -E '^(State|TracerPid|SigBlk|SigPnd)' "/proc/$1/status" 2>/dev/null || true)
   run penna record -p "$1"
   expect_eq 125 "$status" "status of -p $1"
