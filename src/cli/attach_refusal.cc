@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "cli/record_notes.h"
 #include "reach/find_recorder.h"
 #include "symbols/elf/elf_facts.h"
@@ -38,13 +39,12 @@ bool has_one(std::istringstream ids, uid_t* real) {
   return true;
 }
 
-// The 9th field of /proc/PID/stat; fields are counted from behind the name, which may hold anything.
+// The 9th field of /proc/PID/stat.
 bool is_kernel_thread(pid_t pid) {
   constexpr unsigned long kKthread = 0x00200000;  // PF_KTHREAD, linux/sched.h
   const auto stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-  const size_t name_end = stat ? stat->rfind(')') : std::string::npos;
-  if (name_end == std::string::npos) return false;
-  std::istringstream fields(stat->substr(name_end + 1));
+  if (!stat) return false;
+  std::istringstream fields{std::string(stat_from_state(*stat))};
   std::string skipped;
   unsigned long flags = 0;
   for (int i = 3; i < 9; ++i) fields >> skipped;

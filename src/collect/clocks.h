@@ -17,8 +17,8 @@ double measure_ticks_per_ns();
 // What one call of penna_now() costs, in nanoseconds of processor time.
 double measure_stamp_ns();
 
-// The same of one hook of -finstrument-functions that records, beside one that does not. Takes a millisecond: only to be
-// asked when such calls were recorded.
+// The same of one hook of -finstrument-functions that records, beside one that does not. Takes a millisecond: ask
+// only when such calls were recorded.
 double measure_call_hook_ns();
 
 struct HookCosts {

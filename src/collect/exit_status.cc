@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/proc_stat.h"
 
 namespace penna {
 namespace {
@@ -57,9 +58,7 @@ std::optional<int> status_of_zombie(int pidfd, uint32_t pid) {
 
 std::optional<int> status_in_stat(const std::string& line) {
   constexpr int kState = 3, kExitCode = 52;  // proc_pid_stat(5)
-  const size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream words(line.substr(name_end + 1));
+  std::istringstream words{std::string(stat_from_state(line))};
   std::string word;
   for (int field = kState; words >> word; ++field) {
     if (field == kState && word != "Z" && word != "X") return std::nullopt;

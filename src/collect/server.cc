@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "collect/arrivals.h"
 #include "collect/budget.h"
 #include "collect/clocks.h"
@@ -58,10 +59,9 @@ msghdr message_of(iovec* part, AnyControl* control) {
 // 0: there is none, or it cannot be told.
 uint32_t parent_of(uint32_t pid) {
   const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-  const size_t name_end = line ? line->rfind(')') : std::string::npos;
+  const std::string fields(line ? stat_from_state(*line) : std::string_view());
   unsigned parent = 0;
-  if (name_end == std::string::npos || std::sscanf(line->c_str() + name_end + 1, " %*c %u", &parent) != 1) return 0;
-  return parent;
+  return std::sscanf(fields.c_str(), "%*c %u", &parent) == 1 ? parent : 0;
 }
 
 // The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/mapped_memory.h"
+#include "base/proc_stat.h"
 #include "reach/thread_state.h"
 #include "reach/traced.h"
 
@@ -30,12 +31,11 @@ constexpr long kPatienceUs = 2'000'000;
 constexpr long kLongestUs = 5'000'000;  // what we run takes milliseconds; a hostile process may lead us anywhere
 constexpr long kLongestPauseUs = 2000;  // between two looks at it
 
-// "S" of the third field of /proc/PID/stat, which comes after the name in parentheses; 'X' when it is gone.
+// "S" of /proc/PID/stat; 'X' when it is gone.
 char state_of(pid_t pid, pid_t thread) {
-  auto text = read_file(fmt::format("/proc/{}/task/{}/stat", pid, thread), 4096);
-  if (!text) return 'X';
-  const size_t name_end = text->rfind(')');
-  return name_end != std::string::npos && name_end + 2 < text->size() ? (*text)[name_end + 2] : 'X';
+  const auto line = read_file(fmt::format("/proc/{}/task/{}/stat", pid, thread), 4096);
+  const std::string_view fields = line ? stat_from_state(*line) : std::string_view();
+  return fields.empty() ? 'X' : fields[0];
 }
 
 bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X'; }
