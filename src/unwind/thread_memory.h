@@ -8,7 +8,8 @@
 // The words are: the return address of each frame, which lies below the stack pointer that it returns with, and is the
 // pc of the next state: the frames themselves say where it is and what it was. And a few that are kept besides: the
 // saved fp, where some outer rule counts from the value that it restores (`kNeedsFp`: else a stale fp changes nothing,
-// and equality of fp is not asked for either); the word behind a CFA that is loaded; three words of a signal frame.
+// and equality of fp is not asked for either); the word behind a CFA that is loaded; three words of a signal frame; the
+// return address that ended the walk because it is no code: the pc of no frame.
 // Reading them cannot fault: all lie in one stack range that is also the current one; a walk that crosses stacks is not
 // remembered.
 //

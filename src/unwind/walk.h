@@ -184,11 +184,13 @@ class Walk {
   // Finds the nodes of the new frames, and remembers them.
   WalkResult append(End end) {
     Outer outer = met_ ? Outer{memory_.frames[known_ - 1].node(), known_, memory_.frames[known_ - 1].meta}
-                       : Outer{root(end), 0, 0};
+                       : Outer{root(end), 0, Frame::pack(0, ends_by_word(), 0, 0)};
     const bool remember =
         !crossed_ && range_.contains(innermost_slot(memory_.scratch[0].sp)) && outer.has_room_for(fresh_);
     if (disturbed()) return {};
     memory_.count = 0;  // from here on a nested walk starts without memory
+    if (outer.count == 0 && ends_by_word())
+      memory_.words[0] = {reinterpret_cast<const uintptr_t*>(innermost_slot(at_.sp)), at_.pc};
     const NewFrames frames{memory_, fresh_, path_, {at_.pc, stuck_ ? 0 : at_.sp, at_.fp, false}};
     if (!frames.recall(hooks_, outer.node, false) && !frames.intern(hooks_, outer.node, [this] { return disturbed(); }))
       return {0, static_cast<uint32_t>(fresh_) + (met_ ? static_cast<uint32_t>(known_) : 0), 0, End::tree_full, 0};
@@ -199,6 +201,13 @@ class Walk {
       frames.count(outer);
     }
     return {memory_.nodes[0], static_cast<uint32_t>(outer.count), static_cast<uint32_t>(fresh_), end, outer.guessed()};
+  }
+
+  // Whether a plain step read a return address that is no code, which ended the walk. No frame has that address as its
+  // pc, so the word is remembered separately: if it changes, the next walk may go on from there. Unusual steps remember
+  // their words themselves.
+  bool ends_by_word() const {
+    return !stuck_ && is_end(at_.pc) && Rule{memory_.scratch[fresh_ - 1].rule_bits()}.plain();
   }
 
   uint32_t root(End end) {

@@ -3,6 +3,7 @@
 #include <alloca.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "shapes.h"
@@ -355,6 +356,36 @@ TEST(Memory, StandInsChangeNothing) {
     EXPECT_EQ(result.end, End::complete) << turn;
     EXPECT_EQ(result.node, node) << turn;
     if ((how & 4) != 0) walk_here(unwinder);  // another stack in between
+  }
+}
+
+// Walks from a frame whose return address is replaced by `outer`, if given.
+[[gnu::noinline]] WalkResult walk_below(Unwinder& unwinder, std::optional<uintptr_t> outer) {
+  auto* slot = const_cast<volatile uintptr_t*>(&HookFrame::here()->caller_pc);
+  const uintptr_t real = *slot;
+  *slot = outer.value_or(real);
+  const WalkResult result = walk_here(unwinder);
+  *slot = real;
+  asm volatile("");
+  return result;
+}
+
+// No frame has the return address that ended a walk as its pc. It is checked all the same: otherwise the next walk
+// would report the old end, or miss the callers that are there now.
+TEST(Memory, AWalkEndsOnlyWhileItsLastReturnAddressIsTheSame) {
+  Unwinder unwinder;
+  const struct {
+    std::optional<uintptr_t> outer;
+    End end;
+    bool has_callers;
+  } cases[] = {{0, End::complete, false}, {~uintptr_t{0}, End::bad_memory, false}, {{}, End::complete, true}};
+  volatile int turns = 12;  // one call site: the same pc
+  for (int turn = 0; turn < turns; ++turn) {
+    const auto& now = cases[turn / 2 % 3];
+    const WalkResult result = walk_below(unwinder, now.outer);
+    EXPECT_EQ(result.end, now.end) << turn;
+    EXPECT_EQ(result.depth > 1, now.has_callers) << turn;
+    EXPECT_EQ(result.fresh == 0, turn % 2 == 1) << turn << ": only the same walk again is known";
   }
 }
 
