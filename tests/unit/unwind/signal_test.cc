@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include <atomic>
+#include <climits>
 #include <random>
 
 #include "shapes.h"
@@ -140,6 +141,52 @@ TEST(Signal, InterruptedStackIsGoneNextTime) {
     munmap(memory, kSize);
     raise(SIGUSR1);
     check_stacks();
+  }
+}
+
+// Alternates between stacks: main's own, then `foreign`, then a buffer on main's own again.
+constexpr size_t kBufferBytes = 128 << 10;
+char* inner_buffer;  // lies in the frame of interrupt_twice()
+
+void set_alternate_stack(void* memory, int flags) {
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = kBufferBytes;
+  stack.ss_flags = flags;
+  sigaltstack(&stack, nullptr);
+}
+
+// SS_AUTODISARM of linux/signal.h, which clashes with glibc's signal.h: a handler on the alternate stack may register
+// another one.
+constexpr int kAutoDisarm = INT_MIN;
+
+void on_foreign_stack(int, siginfo_t*, void*) {
+  set_alternate_stack(inner_buffer, 0);
+  raise(SIGUSR2);
+}
+
+[[gnu::noinline]] void interrupt_twice(void* foreign) {
+  char buffer[kBufferBytes];
+  inner_buffer = buffer;
+  set_alternate_stack(foreign, kAutoDisarm);
+  raise(SIGUSR1);
+  set_alternate_stack(nullptr, SS_DISABLE);
+  asm volatile("" : : "r"(buffer) : "memory");
+}
+
+// The walk begins and ends on the thread's own stack, so its range says nothing of the foreign stack in between. If such
+// a walk were remembered, the next one would read the words of that stack, which is unmapped by then.
+TEST(Signal, AWalkThatLeavesItsStackAndComesBackIsNotRemembered) {
+  Seen here;
+  seen = &here;
+  Handler outer(SIGUSR1, on_foreign_stack, SA_ONSTACK), inner(SIGUSR2, on_signal, SA_ONSTACK);
+  volatile int rounds = 3;  // one call site: the same frames on the own stack each time
+  for (int round = 0; round < rounds; ++round) {
+    void* foreign = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    interrupt_twice(foreign);
+    munmap(foreign, kBufferBytes);
+    check_stacks();
+    EXPECT_EQ(here.again.fresh, here.again.depth) << round;
   }
 }
 
