@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Picks the header of the processor we are built for: what all of the agent knows about one.
+// Selects the header of the target processor, for everything in the agent that is not limited to one folder.
 //
-// An arch header defines: kMachine and the relocations kJumpSlot, kGlobDat and kWord; behind_mark(function) and
-// kEntryMark; copy_many(), fill_many(); PENNA_PASS_ON(name, before); perhaps PENNA_FIRST_GLIBC.
+// An arch header defines: kMachine; the relocation types kJumpSlot, kGlobDat and kWord; behind_mark(function) and
+// kEntryMark; copy_many() and fill_many(); PENNA_PASS_ON(name, before); optionally PENNA_FIRST_GLIBC.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// x86-64 as all of the agent sees it. References: System V ABI for x86-64, table 4.9 (relocations); Intel SDM, vol. 2.
+// x86-64. References: System V ABI for x86-64, table 4.9 (relocations); Intel SDM, vol. 2.
 //
 // Invariant: nothing here calls libc or touches errno.
 #pragma once
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The version of glibc's oldest symbols here; not defined where glibc is younger than what changed them.
+// The version of glibc's oldest symbols on this processor. Undefined on processors that glibc supports only since after
+// the versions that matter to us.
 #define PENNA_FIRST_GLIBC "GLIBC_2.2.5"
 
 namespace penna::agent {
@@ -16,7 +17,7 @@ namespace penna::agent {
 inline constexpr unsigned kMachine = EM_X86_64;
 inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT, kGlobDat = R_X86_64_GLOB_DAT, kWord = R_X86_64_64;
 
-// endbr64, which may stand where a function begins.
+// endbr64, which may be the first instruction of a function.
 inline constexpr uint8_t kEntryMark[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 inline uintptr_t behind_mark(uintptr_t function) {
   const auto* code = reinterpret_cast<const volatile uint8_t*>(function);
@@ -25,7 +26,7 @@ inline uintptr_t behind_mark(uintptr_t function) {
   return function + sizeof kEntryMark;
 }
 
-// The processor's own loops: faster than ours above some hundred bytes.
+// rep movsb and rep stosb: faster than our own loops above about a hundred bytes.
 inline void copy_many(uint8_t* to, const uint8_t* from, size_t bytes) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
@@ -35,13 +36,13 @@ inline void fill_many(uint8_t* to, int value, size_t bytes) {
 
 }  // namespace penna::agent
 
-// ---- PENNA_PASS_ON: a function of the dynamic linker's we stand in front of, which looks at its caller --------
+// ---- PENNA_PASS_ON: interpose a dynamic linker function that looks at its caller ------------------------------
 //
-// Why assembly: it knows its caller by its return address. So ours must *jump* on, with the caller's return address on
-// top of the stack and the arguments in place.
-// Invariant: the function finds the registers of up to three arguments, and the stack, as the caller has left them.
+// Why assembly: such a function identifies its caller by its return address. So our wrapper must *jump* to it, with the
+// caller's return address on top of the stack and the arguments in place.
+// Invariant: the function sees up to three argument registers, and the stack, exactly as the caller left them.
 
-// Defines `name`, which goes on to the address that before(first, second, third, address of the return address) gives.
+// Defines `name`, which jumps to the address that before(first, second, third, address of the return address) returns.
 #define PENNA_PASS_ON(name, before)        \
   __asm__(                                 \
       ".text\n"                            \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See call_filters.h. The machine is the classic BPF of linux/filter.h, with what seccomp(2) allows of it.
+// See call_filters.h. The machine is classic BPF (linux/filter.h), restricted as in seccomp(2).
 #include "agent/core/call_filters.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ bool can_be_read(uintptr_t begin, size_t bytes) {
 
 // ---- The machine ----------------------------------------------------------------------------------------------------
 
-constexpr uint32_t kEndless = SECCOMP_RET_KILL_PROCESS;  // what the kernel would have refused to install
+constexpr uint32_t kEndless = SECCOMP_RET_KILL_PROCESS;  // the kernel would refuse to install such a filter
 
 struct Machine {
   uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = {};
@@ -67,7 +67,7 @@ struct Machine {
   }
 };
 
-// What the filter says of `call`: SECCOMP_RET_*. Jumps lead forward only, so that it ends.
+// Runs the filter on `call` and returns its SECCOMP_RET_* value. Jumps only go forward, so this terminates.
 uint32_t answer_of(const sock_filter* code, uint32_t length, const seccomp_data& call) {
   Machine machine;
   for (uint64_t at = 0; at < length; ++at) {
@@ -88,10 +88,10 @@ uint32_t answer_of(const sock_filter* code, uint32_t length, const seccomp_data&
   return kEndless;
 }
 
-// ---- What it is asked -----------------------------------------------------------------------------------------------
+// ---- Which calls are tried ------------------------------------------------------------------------------------------
 
-// A system call of the agent's with what a filter may look at, and what cannot be done without it. `must_work`: nor
-// when it is answered by an error.
+// A system call that the agent makes, with the arguments that a filter may check, and what is impossible without it.
+// `must_work`: also impossible if the call fails with an error instead of killing.
 struct OwnCall {
   int number;
   uint32_t without;
@@ -162,14 +162,14 @@ bool is_refused(uint32_t answer, bool must_work) {
     case SECCOMP_RET_LOG: return false;
     case SECCOMP_RET_ERRNO:
     case SECCOMP_RET_TRACE: return must_work;
-    default: return true;  // ends the process or the thread, raises SIGSYS, or asks another process
+    default: return true;  // kills the process or thread, raises SIGSYS, or asks a supervisor
   }
 }
 
 }  // namespace
 
 uint32_t refused_by_filter(const void* program) {
-  if ((call_refusals & kRefusesRecording) != 0) return 0;  // no memory can be looked at any more, and none need be
+  if ((call_refusals & kRefusesRecording) != 0) return 0;  // memory can no longer be probed, and nothing needs to be
   const auto* const filter = static_cast<const sock_fprog*>(program);
   if (!can_be_read(reinterpret_cast<uintptr_t>(filter), sizeof *filter)) return 0;
   const uint32_t length = filter->len;

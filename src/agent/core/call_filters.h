@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: MIT
-// Filters of system calls (seccomp) that this process gives itself: which of the agent's own calls would they be the
-// end of?
+// seccomp filters that this process installs: which of the agent's own system calls would they kill it for?
 //
-// Why beforehand: a filter that kills cannot be asked, and a program that is started under it has it from its first
-// instruction. So the filter is run, as the kernel would run it, over the calls that the agent makes; then it makes
-// none of these any more.
-// Left out: filters of programs that are not recorded, and what is installed by an instruction of the program's own,
-// past libc.
-// Invariant: the target's memory is read only where it can be read.
+// Why in advance: a filter that kills gives no second chance, and a program that is exec'd under it has it from its
+// first instruction. So the agent interprets the filter over every system call that it makes itself, and then avoids
+// the calls that the filter does not allow.
+// Not covered: filters of programs that are not recorded, and filters installed by the program's own syscall
+// instruction instead of through libc.
+// Invariant: the target's memory is read only after it was probed.
 #pragma once
 
 #include <stdint.h>
 
 namespace penna::agent {
 
-// What can no longer be done without the end of the process, or not at all.
+// What the agent can no longer do, because the system call is fatal or fails.
 enum CallRefusals : uint32_t {
-  kRefusesStart = 1,      // in processes and programs that have this one's filters: to meet the recorder
-  kRefusesProgram = 16,   // in programs alone: what a forked process has of its parent
-  kRefusesRecording = 2,  // to record on
-  kRefusesCode = 4,       // to look at code that is loaded, and to change it
-  kRefusesCopies = 8,     // to read memory that may not be there
-  kRefusesGrowth = 32,    // to use more of the stack tree
+  kRefusesStart = 1,      // meet the recorder, in this process's children and the programs that they exec
+  kRefusesProgram = 16,   // the same, in exec'd programs only: a forked process inherits what is needed
+  kRefusesRecording = 2,  // keep recording
+  kRefusesCode = 4,       // inspect loaded code and patch it
+  kRefusesCopies = 8,     // read memory that may be unmapped
+  kRefusesGrowth = 32,    // make more of the stack tree accessible
 };
 
-// Forked children have it of their parent; of a program that is started, see program_refused().
+// Inherited by forked children; for exec'd programs see program_refused().
 inline uint32_t call_refusals = 0;
 
-// Processes that are forked, and programs that are started, would end of our start: they are to be left alone.
+// Forked children (exec'd programs) would be killed by the agent's start: leave them alone.
 inline bool fork_refused() { return (call_refusals & kRefusesStart) != 0; }
 inline bool program_refused() { return (call_refusals & (kRefusesStart | kRefusesProgram)) != 0; }
 
-// Nor may code be looked at or changed.
+// Code must not be inspected or patched any more.
 inline bool code_refused() { return (call_refusals & (kRefusesRecording | kRefusesCode)) != 0; }
 
-// What `program`, a struct sock_fprog that the target hands to the kernel, refuses: CallRefusals.
+// Which CallRefusals the filter `program` causes: a struct sock_fprog that the target passes to the kernel.
+// Async-signal-safe; `program` may point to anything.
 uint32_t refused_by_filter(const void* program);
 
 }  // namespace penna::agent

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The slow half of the writer: chunks are taken, opened, closed and handed to the collector.
+// The slow path of the writer: chunks are taken, opened, closed and handed to the collector.
 //
 // Why nothing here locks: a signal handler may run this code in the middle of itself. Every step is one atomic
-// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over. Meanwhile signals
-// wait, for a handler that does not return would leave the chunk, or its place in the ring, to nobody.
+// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over. Signals are blocked
+// meanwhile, because a handler that does not return would leave the chunk, or its ring slot, without an owner.
 // Invariant: a chunk's number is in exactly one place: the free bitmap, a thread's cursor, or the ring.
 #include <linux/futex.h>
 #include <time.h>
@@ -24,14 +24,14 @@ uint32_t chunk_in(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32);
 
 penna_chunk* header_of(uint32_t chunk) { return reinterpret_cast<penna_chunk*>(chunk_address(chunk)); }
 
-// The lowest free chunk: the one whose pages are warm. kNone when there is none.
+// Takes the lowest free chunk, whose pages are most likely warm. kNone if all are in use.
 uint32_t take_free_chunk() {
   for (uint32_t word = 0; word < process.chunk_count / 64; ++word) {
     uint64_t* bits = process.free_bitmap + word;
     uint64_t seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
     while (seen != 0) {
       uint64_t bit = seen & -seen;
-      // Acquire: pairs with the collector's release when it gave the chunk back, zeroed.
+      // Acquire: pairs with the collector's release when it returned the chunk, zeroed.
       seen = __atomic_fetch_and(bits, ~bit, __ATOMIC_ACQUIRE);
       if ((seen & bit) != 0) return word * 64 + static_cast<uint32_t>(__builtin_ctzll(bit));
       seen &= ~bit;
@@ -42,7 +42,7 @@ uint32_t take_free_chunk() {
 
 bool backlog_full() { return __atomic_load_n(&process.channel->backlog, __ATOMIC_RELAXED) >= process.backlog_limit; }
 
-// Sleeps until the collector has given a chunk back, at most 50 ms: a dead recorder wakes nobody.
+// Sleeps until the collector returns a chunk, at most 50 ms: a dead recorder wakes nobody.
 void wait_for_room(uint32_t generation) {
   timespec limit{0, 50'000'000};
   __atomic_fetch_add(&process.channel->free_waiters, 1, __ATOMIC_SEQ_CST);  // pairs with the collector's load
@@ -53,7 +53,7 @@ void wait_for_room(uint32_t generation) {
 
 }  // namespace
 
-// The collector sleeps only after it has said so and looked at the bell once more.
+// The collector sleeps only after it has announced that and checked the bell once more.
 void ring_doorbell() {
   penna_doorbell* doorbell = process.doorbell;
   __atomic_fetch_add(&doorbell->bell, 1, __ATOMIC_SEQ_CST);  // pairs with the collector's load of the bell
@@ -63,11 +63,11 @@ void ring_doorbell() {
 
 namespace {
 
-// Somebody waited for a chunk in vain, and none has been given back since: by generation, with bit 32 set. Then nobody
-// waits again, for the program would stand still.
+// Set when a thread waited for a chunk in vain and none was returned since: the generation, with bit 32 set. Then
+// nobody waits again, or the program would stall at every event.
 uint64_t waited_in_vain;
 
-// A free chunk by the rules of --on-full; kNone when the event must be dropped. Signals come while it waits.
+// A free chunk according to --on-full; kNone if the event must be dropped. Signals are unblocked while it waits.
 uint32_t obtain_chunk(SignalBlock& signals) {
   uint64_t began = 0;
   uint32_t chunk = kNone;
@@ -76,7 +76,7 @@ uint32_t obtain_chunk(SignalBlock& signals) {
     bool backlogged = backlog_full();
     if (!backlogged) chunk = take_free_chunk();
     if (chunk != kNone || process.on_full != PENNA_ON_FULL_BLOCK) break;
-    // Every chunk belongs to some thread: the collector may find that some of them are gone, but do not wait for ever.
+    // All chunks are in use by threads. The collector may find that some of these are dead, but do not wait for ever.
     const uint64_t now_in_vain = uint64_t{1} << 32 | generation;
     if (!backlogged && tries == kSweepTries) __atomic_store_n(&waited_in_vain, now_in_vain, __ATOMIC_RELAXED);
     if (!backlogged && __atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) == now_in_vain) break;
@@ -106,7 +106,7 @@ void open_chunk(uint32_t chunk) {
   header->sequence = penna_arch_add_local(&thread.sequence, 1);
   header->pc_high = thread.pc_high;
   header->generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
-  // Release: a collector that comes after our death sees an opened chunk's header whole.
+  // Release: if we die, the collector sees the whole header of an open chunk, or none of it.
   __atomic_store_n(&header->ctf_magic, PENNA_CTF_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -119,7 +119,7 @@ void hand_over(uint32_t chunk, uint32_t content_bytes) {
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): who has a chunk has a channel
   auto* ring = reinterpret_cast<penna_ring*>(reinterpret_cast<uint8_t*>(process.channel) + process.channel->full_at);
   uint32_t ticket;
-  // The ring has a slot for every chunk. Were it full all the same, the collector finds the chunk when we have died.
+  // The ring has a slot for every chunk. Should it be full all the same, the collector finds the chunk after our death.
   if (void* slot = penna_ring_reserve(ring, &ticket)) {
     __builtin_memcpy(slot, &chunk, sizeof chunk);
     penna_ring_commit(ring, ticket);  // release: pairs with the acquire in penna_ring_read
@@ -127,7 +127,7 @@ void hand_over(uint32_t chunk, uint32_t content_bytes) {
   ring_doorbell();
 }
 
-// The reservation at `offset` did not fit: fill what is left, so that no hole stays open there.
+// The reservation at `offset` did not fit: fill the rest of the chunk, so that no gap stays open.
 void pad_tail(uint32_t chunk, uint32_t offset) {
   if (offset >= PENNA_CHUNK_BYTES) return;
   auto* word = reinterpret_cast<uint64_t*>(chunk_address(chunk) + offset);
@@ -135,7 +135,7 @@ void pad_tail(uint32_t chunk, uint32_t offset) {
                    __ATOMIC_RELEASE);
 }
 
-// What this thread has to tell besides: its name when it is new, and what it lost while there was no room.
+// Metadata of this thread: its name if it is new, and what it lost while no chunk was free.
 void write_notes(bool new_thread) {
   uint64_t now = penna_now();
   if (new_thread) {
@@ -197,10 +197,10 @@ uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class ev
         write_notes(new_thread);
         return place(uint64_t{fresh} << 32 | PENNA_CHUNK_HEADER_BYTES);
       }
-      // Opened in vain: handed over empty, because its sequence number is taken and a gap would mean a loss.
+      // Opened for nothing: handed over empty, because its sequence number is used and a gap would mean a loss.
       if (fresh != kNone) hand_over(fresh, PENNA_CHUNK_HEADER_BYTES);
     }
-    // A signal handler came between and has swung the cursor: take room in its chunk.
+    // A signal handler interrupted us and swung the cursor: reserve in its chunk.
     at = penna_arch_add_local(&thread.cursor, bytes);
     if (fits(at, bytes)) return place(at);
   }

@@ -19,7 +19,7 @@ constexpr char kSocket[] = PENNA_SOCKET_VARIABLE "=";
 char socket_path[128];
 char library_path[1024];
 
-// Where entry `prefix` is in `list`; null when it is not.
+// Where the entry that begins with `prefix` is in `list`; null if there is none.
 char** find_entry(char** list, const char* prefix, size_t length) {
   for (; *list != nullptr; ++list)
     if (text_begins(*list, prefix, length)) return list;
@@ -30,7 +30,7 @@ void remove_entry(char** entry) {
   for (; *entry != nullptr; ++entry) entry[0] = entry[1];
 }
 
-char* shown_socket;  // where the kernel shows it to others
+char* shown_socket;  // in the memory behind /proc/PID/environ
 
 void wipe(char* text) {
   for (; *text != '\0'; ++text) *text = '\0';
@@ -61,7 +61,7 @@ void strip_preload() {
 }  // namespace
 
 bool take_from_environment() {
-  // A program with more rights than its caller shares no memory with a recorder that the caller names.
+  // AT_SECURE: a program that is more privileged than its caller must not share memory with a recorder of the caller's.
   if (environ == nullptr || getauxval(AT_SECURE) != 0) return false;
   char** entry = find_entry(environ, kSocket, sizeof kSocket - 1);
   if (entry == nullptr) return false;
@@ -89,7 +89,7 @@ bool set_recorder_socket(const char* path) {
 const char* agent_path() { return library_path; }
 
 namespace {
-// What is loaded before the agent: `runtime`, or what the user preloads if that must come first.
+// What LD_PRELOAD lists before the agent: `runtime`, or what the user preloads if that must come first.
 const char* runtime_before_agent(const char* preloaded, const char* runtime, size_t* length) {
   *length = text_length(runtime);
   if (*length != 0) return runtime;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the recorder put into the environment, and how it gets into the programs that this one starts.
+// The variables that the recorder adds to the environment, and how they reach the programs that this one starts.
 //
-// Why hidden: a program that prints or compares its environment must not see us. So the agent takes its variables out
-// before main, and puts them into every environment that is handed to an exec.
+// Why hidden: a program that prints or compares its environment must not see us. So the agent removes its variables
+// before main, and adds them to every environment that is passed to an exec.
 // Invariant: the target sees LD_PRELOAD as its user set it, and no PENNA_SOCKET.
 #pragma once
 
@@ -10,29 +10,29 @@
 
 namespace penna::agent {
 
-// Takes our variables out of `environ`, once; false when there are none, or before libc knows its environment.
+// Removes our variables from `environ`, once. False if there are none, or if libc has not set up environ yet.
 bool take_from_environment();
 
-// The recorder has been met, or will not be: until then, what the kernel shows of our variables tells a recorder who
-// looks at the end that somebody is on the way to it. The path stays, for `penna ctl`: only the name of the variable
-// changes.
+// Call once the recorder was met or gave no answer. Until then our variables in /proc/PID/environ tell a recorder that
+// wants to finish that this process is about to connect. Only the name of the variable is overwritten: `penna ctl`
+// needs the path.
 void wipe_environment();
 
-// The path of the recorder's socket; null when this program is not being recorded.
+// The path of the recorder's socket; null if this program is not recorded.
 const char* recorder_socket();
 
-// The same from a recorder inside this process, whose exec'd programs are not followed. False when it is too long.
+// Sets the path for a recorder inside this process; programs that it execs are not followed. False if it is too long.
 bool set_recorder_socket(const char* path);
 
-// The path by which this agent was preloaded; empty when it was not.
+// The path from which this agent was preloaded; empty if it was not.
 const char* agent_path();
 
-// Appends what LD_PRELOAD shall be for a program that needs `runtime` first, or nothing (empty), where it was
-// `preloaded`.
+// Appends the value of LD_PRELOAD for a program that had `preloaded` and needs `runtime` first; an empty `runtime`
+// means none. Returns the new end.
 char* append_preload(char* to, const char* preloaded, const char* runtime);
 
-// An environment for a new program: `from` with our variables, built in place of the caller's stack or any other
-// storage. sizes() says how much is needed: `pointers` entries and `bytes` characters. `runtime`: as above.
+// The environment of a new program: `from` plus our variables, built in the caller's memory (usually its stack).
+// exec_environment_size() says how much that takes: `pointers` entries and `bytes` characters. `runtime`: as above.
 struct ExecEnvironment {
   size_t pointers = 0;
   size_t bytes = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// GrowingTable: entries by number that stay where they are. Memory for more is mapped when those that are there are
-// used up.
+// GrowingTable: a growing array whose entries never move. More memory is mapped as entries are added.
 //
-// Why not one array: readers take no lock, and hold addresses of entries; and most processes need few.
-// Invariant: entries below count() can be used, and are zero until somebody fills them; count() grows only. One thread
-// at a time adds.
+// Why not one array: readers hold addresses of entries without a lock, and most processes need few entries.
+// Invariant: entries below count() are usable, and zero until they are filled; count() never shrinks. One thread at a
+// time adds; any number read.
 #pragma once
 
 #include <stdint.h>
@@ -14,14 +13,14 @@
 
 namespace penna::agent {
 
-// In parts of kPart entries, of which the first is always there.
+// Consists of up to kParts parts of kPart entries; the first part is static.
 template <typename T, uint32_t kPart, uint32_t kParts>
 class GrowingTable {
  public:
   uint32_t count() const { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }  // pairs with the release in add()
   T& operator[](uint32_t number) { return number < kPart ? first_[number] : more_[number / kPart - 1][number % kPart]; }
 
-  // Null: there is no more memory, or no more numbers.
+  // Null: out of memory, or full.
   T* add() {
     const uint32_t number = count_, part = number / kPart;
     if (part == kParts || (part != 0 && !has_part(part - 1))) return nullptr;

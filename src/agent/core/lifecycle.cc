@@ -40,14 +40,14 @@ __thread Thread thread __attribute__((tls_model("initial-exec"))) = {
 
 namespace {
 
-// The last meeting with a recorder, of this process or of the one that it was forked from; none when channel is null.
+// The last rendezvous, of this process or of the process that it was forked from; none if channel is null.
 Rendezvous last_meeting;
 bool environment_taken;
 pthread_key_t exit_key;
 bool exit_key_valid;
 
-// Runs when a thread that has recorded something ends. Later destructors may record again: enter_thread() then sets the
-// key once more, and libc comes back here.
+// Runs when a thread that recorded events ends. Later destructors may record again: enter_thread() then sets the key
+// once more, and libc calls this again.
 void thread_exits(void*) {
   if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
   close_chunk();
@@ -62,15 +62,15 @@ void forget_parent() {
   thread.serial = 0;
   thread.tid = 0;
   thread.fork_ticks = 0;
-  thread.random = 0;  // or the child would draw what its parent draws
+  thread.random = 0;  // or the child would draw the same samples as its parent
   for (uint32_t& count : thread.lost_class) count = 0;
   forget_last_stack();
   forget_linker_stays();
   forget_passed_opens();
 }
 
-// What the parent has mapped. The doorbell is unmapped after the meeting: until then, it tells a recorder who looks at
-// the end that somebody is on the way to it.
+// The parent's mappings. The doorbell stays mapped until the child has met the recorder: a recorder that wants to
+// finish sees by it that this process is about to connect.
 struct OfParent {
   penna_channel* channel;
   uint64_t channel_bytes;
@@ -91,13 +91,13 @@ void leave_parent(bool met) {
   sys(SYS_munmap, reinterpret_cast<long>(of_parent.life), 4096);
 }
 
-// MADV_WIPEONFORK must be set before the first fork; without it (before Linux 4.14) a child would corrupt its parent.
+// MADV_WIPEONFORK must be set before the first fork; without it (Linux before 4.14) a child would corrupt its parent.
 bool protect_from_fork() {
   return !sys_failed(sys(SYS_madvise, reinterpret_cast<long>(&process), sizeof process, MADV_WIPEONFORK));
 }
 
-// What a record of a lock costs here and now: stamped and stored as one, but it tells nothing. The least of some
-// rounds: memory is touched for the first time in the first.
+// The cost in ticks of recording a lock event on this machine, measured with PAD records. The minimum of a few rounds,
+// because the first one touches fresh memory.
 uint64_t measure_record_cost() {
   uint64_t least = UINT64_MAX;
   for (int round = 0; round < 4; ++round) {

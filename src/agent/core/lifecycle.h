@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The agent's life in a process: meets the recorder, survives fork, knows when to be silent.
+// The agent's life in a process: it meets the recorder, survives fork, and knows when to be silent.
 //
-// Invariant: everything here is async-signal-safe, takes no lock and leaves errno alone. Without a recorder that
-// answers, the agent is inert: its hooks cost one test.
+// Invariant: everything here is async-signal-safe, takes no lock and preserves errno. Without a recorder that answers,
+// the agent is inert: its hooks cost one test.
 #pragma once
 
 #include "agent/core/state.h"
@@ -12,18 +12,18 @@ namespace penna::agent {
 // False once the recorder has ended, in whatever way: the kernel marks the robust futex that it holds.
 bool recorder_alive();
 
-// Stops recording for good in this process. Chunks that are in the channel stay there.
+// Stops recording in this process for good. Chunks that are in the channel stay there for the collector. Idempotent.
 void stop_recording();
 
-// As above, without a system call: this process has a filter that ends it for one.
+// The same without a system call: this process has a seccomp filter that would kill it for one.
 void leave_system_calls();
 
-// Makes the current thread known to the channel; true when it was not before. Also arms the destructor that hands its
-// chunk over when the thread ends.
+// Registers the current thread with the channel; true if it was not registered before. Also arms the destructor that
+// hands over the thread's last chunk.
 bool enter_thread();
 
-// Tells the recorder that a process or program is about to start (+1), or that it could not (-1): so that it does not
-// end the recording in between. A hint: nothing depends on its truth but how long the recorder waits at the end.
+// Tells the recorder that a process or program is about to start (+1), or failed to (-1), so that it does not end the
+// recording in between. A hint: it only decides how long the recorder waits at the end.
 void expect_process(int count);
 
 }  // namespace penna::agent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that is mapped for a scope: neither the target's heap nor its stack.
+// Memory that is mapped for the length of a scope: neither the target's heap nor its stack.
 //
-// Invariant: at() is null or `bytes` of memory as long as the object lives.
+// Invariant: at() is null, or `bytes` bytes that are mapped as long as the object lives.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ namespace penna::agent {
 
 class MappedMemory {
  public:
-  // As mmap; of an `fd` that is none there is no memory, but with MAP_ANONYMOUS.
+  // As mmap(2). A negative `fd` without MAP_ANONYMOUS maps nothing.
   MappedMemory(uint64_t bytes, int protection, int flags, long fd = -1) : bytes_(bytes) {
     const long got = sys(SYS_mmap, 0, static_cast<long>(bytes), protection, flags, fd, 0);
     if (!sys_failed(got)) at_ = reinterpret_cast<uint8_t*>(got);

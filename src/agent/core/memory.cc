@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// memcpy, memmove, memset and memcmp of the agent's own, for the calls that compilers make of assignments.
+// The agent's own memcpy, memmove, memset and memcmp, for the calls that compilers generate.
 //
-// Why not libc's: their calls may be what the user wants to see; then they would be ours that are seen. And libc's may
-// use vector registers, which hold the program's values where the agent is entered.
-// Invariant: hidden in this library, so the program's are never these.
+// Why not libc's: the user may want to record calls of them, and would then see ours. Also, libc's may use vector
+// registers, which hold values of the program where the agent is entered from a patch.
+// Invariant: hidden in this library, so the program never binds to these.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) Word;
 
-constexpr size_t kFew = 128;  // above, the processor's own loop is faster than ours
+constexpr size_t kFew = 128;  // above, rep movsb is faster than our loop
 
 }  // namespace
 

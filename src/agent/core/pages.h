@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages of memory, as addresses and sizes are rounded to them.
+// The page size, and rounding to it.
 #pragma once
 
 #include <stdint.h>

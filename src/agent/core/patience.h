@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waiting that has an end: where who is waited for may itself wait for something that this thread holds.
+// Bounded waiting, for cases where the other side may itself wait for something that this thread holds.
 //
 // Invariant: returns within about a second, whatever the others do.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace penna::agent {
 
-// Tries at once, then each half millisecond for a second. False: it never came true.
+// Tries at once, then every half millisecond for a second. False: it never succeeded.
 template <typename Try>
 bool within_a_second(Try&& try_it) {
   constexpr int kTries = 2000;

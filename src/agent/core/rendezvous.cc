@@ -21,7 +21,7 @@
 namespace penna::agent {
 namespace {
 
-// A descriptor of our own, closed at the end of the scope: the target never sees it.
+// A file descriptor of our own, closed at the end of the scope: the target never sees it.
 struct Descriptor {
   long fd = -1;
   explicit Descriptor(long opened) : fd(opened) {}
@@ -33,10 +33,10 @@ struct Descriptor {
   explicit operator bool() const { return fd >= 0; }
 };
 
-// With room for as many descriptors as one message has.
+// The most descriptors that one message carries.
 constexpr int kMostDescriptors = 2;
 
-// One buffer with room for descriptors beside it, as sendmsg and recvmsg take it.
+// A buffer and room for descriptors, in the form that sendmsg and recvmsg take.
 struct Message {
   Message(void* bytes, size_t size) : part{bytes, size} {
     header.msg_iov = &part;
@@ -48,7 +48,7 @@ struct Message {
   Message& operator=(const Message&) = delete;
   long address() const { return reinterpret_cast<long>(&header); }
 
-  // Where the kernel puts descriptors, or takes them from.
+  // Where the kernel stores descriptors, or reads them from.
   cmsghdr& control() { return *reinterpret_cast<cmsghdr*>(room); }
 
   iovec part;
@@ -56,7 +56,7 @@ struct Message {
   alignas(cmsghdr) char room[CMSG_SPACE(kMostDescriptors * sizeof(int))] = {};
 };
 
-// A signal may interrupt the wait, and be handled: it then begins anew, but not without an end.
+// Repeats an interrupted call, but only a limited number of times: signals may keep coming.
 template <typename Call>
 long uninterrupted(Call&& call) {
   constexpr int kTries = 1000;
@@ -65,8 +65,8 @@ long uninterrupted(Call&& call) {
   return got;
 }
 
-// By its path, or, where that cannot be reached (for another user, behind another root), by the same name without a
-// place in the file system.
+// Connects by path or, where the path is not reachable (another user, another root), to the abstract socket of the same
+// name.
 long connect_by(long fd, const char* path, bool by_path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -76,8 +76,8 @@ long connect_by(long fd, const char* path, bool by_path) {
       [&] { return sys(SYS_connect, fd, reinterpret_cast<long>(&address), static_cast<long>(bytes)); });
 }
 
-// Who answers may tell us what code to change: it must be of our own user, or of root. Once the recorder has ended,
-// anybody may take its name.
+// Whoever answers may tell us what code to change, so it must run as our user or as root. Once the recorder has ended,
+// anybody can bind its name.
 bool may_be_trusted(long fd) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
@@ -99,7 +99,7 @@ long connect_to(const char* path) {
   return -1;
 }
 
-// Receives `bytes` bytes and so many descriptors. False: something else came, and none is open.
+// Receives `bytes` bytes and exactly `count` descriptors. False: something else came; then no descriptor is left open.
 bool receive_with_descriptors(long socket, void* to, long bytes, int* fds, int count) {
   Message message(to, static_cast<size_t>(bytes));
   const cmsghdr& control = message.control();
@@ -117,7 +117,7 @@ bool receive_with_descriptors(long socket, void* to, long bytes, int* fds, int c
   return good;
 }
 
-// The recorder's shared pages: descriptors while they are open here.
+// Descriptors of the recorder's shared pages, until they are mapped.
 struct SharedPages {
   int fds[kMostDescriptors] = {-1, -1};  // of the doorbell and of the life
   ~SharedPages() {
@@ -126,7 +126,7 @@ struct SharedPages {
   }
 };
 
-// Receives the recorder's requests and its pages.
+// Receives the recorder's configuration and its pages.
 bool receive_config(long socket, penna_config* config, SharedPages* pages) {
   if (!receive_with_descriptors(socket, config, sizeof *config, pages->fds, kMostDescriptors)) return false;
   return config->magic == PENNA_CHANNEL_MAGIC && config->version == PENNA_ABI_VERSION && config->chunk_count >= 64 &&
@@ -145,13 +145,13 @@ bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
   return sys(SYS_sendmsg, socket, message.address(), MSG_NOSIGNAL) == sizeof hello;
 }
 
-// The recorder looks at who we are, while we still are it, and then says so.
+// Waits until the recorder has identified this process and says so.
 bool wait_until_admitted(long socket) {
   char admitted = 0;
   return uninterrupted([&] { return sys(SYS_recvfrom, socket, reinterpret_cast<long>(&admitted), 1, 0, 0, 0); }) == 1;
 }
 
-// Where everything lies; see the drawing in penna/channel.h.
+// The layout of the channel; see the drawing in penna/channel.h.
 penna_channel plan_channel(const penna_config& config) {
   penna_channel plan{};
   plan.magic = PENNA_CHANNEL_MAGIC;
@@ -175,15 +175,15 @@ penna_channel plan_channel(const penna_config& config) {
   return plan;
 }
 
-// Where the channel does not take the space from libraries that are loaded later and from the stubs in their reach: it
-// may have gigabytes. A hint: 0, or where something is by now, the kernel chooses.
+// An address away from libraries that are loaded later, and from stubs within their reach: the channel may take
+// gigabytes. A hint: if it is 0 or in use, the kernel chooses.
 uint64_t apart_from_libraries(uint64_t bytes) {
   constexpr uint64_t kApart = uint64_t{8} << 30;
   const uint64_t here = reinterpret_cast<uintptr_t>(&apart_from_libraries);
   return here > 2 * (kApart + bytes) ? page_up(here - kApart - bytes) : 0;
 }
 
-// Maps the channel so that its chunks lie at multiples of their size: a record finds its chunk by masking.
+// Maps the channel such that its chunks are aligned to their size: a record finds its chunk by masking.
 uint8_t* map_aligned(long fd, uint64_t bytes) {
   uint64_t room = bytes + PENNA_CHUNK_BYTES;
   long got = sys(SYS_mmap, static_cast<long>(apart_from_libraries(room)), static_cast<long>(room), PROT_NONE,
@@ -201,7 +201,7 @@ uint8_t* map_aligned(long fd, uint64_t bytes) {
   return nullptr;
 }
 
-// What the program may have in all: RLIMIT_FSIZE, which would raise SIGXFSZ, and of address space RLIMIT_AS.
+// The program's limits: RLIMIT_FSIZE, which would raise SIGXFSZ, and RLIMIT_AS.
 struct Room {
   uint64_t file = 0, memory = 0;
 
@@ -214,7 +214,7 @@ struct Room {
     return {limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_AS)};
   }
   bool holds(uint64_t bytes) const { return bytes <= file / 4 && bytes <= memory / 4; }
-  // So little that the program hardly has less than without us.
+  // So small a part of the limits that the program hardly has less than without us.
   bool hardly_feels(uint64_t bytes) const { return bytes <= file / 4 && (!is_limited() || bytes <= memory / 32); }
   bool is_limited() const { return memory != RLIM64_INFINITY; }
 };
@@ -229,8 +229,8 @@ uint32_t half_but(uint32_t least, uint32_t value) {
   return value / 2 > least ? value / 2 : least < value ? least : value;
 }
 
-// With little memory allowed, fewer chunks and stacks rather than no recording. One chunk for each thread whose usual
-// stack would have room, and the stacks of a middling program, are given up only when they are too much.
+// Under tight limits, fewer chunks and stack nodes rather than no recording. One chunk for each thread that fits by its
+// default stack size, and the stacks of a medium program, are given up last.
 penna_channel plan_within(const Room& room, penna_config& config) {
   constexpr uint64_t kUsualStack = 8 << 20;
   constexpr uint32_t kMiddling = 1 << 15, kLeastChunks = 64, kLeastNodes = 1024;
@@ -250,7 +250,7 @@ penna_channel plan_within(const Room& room, penna_config& config) {
   return plan;
 }
 
-// Nothing of the program's is in it, and a dump would make the kernel allocate every page that is not there.
+// The channel holds nothing of the program's, and a core dump would make the kernel allocate all of its pages.
 void keep_out_of_dumps(uint8_t* base, uint64_t bytes) {
   if (system_calls_filtered) return;
   sys(SYS_madvise, reinterpret_cast<long>(base), static_cast<long>(bytes), MADV_DONTDUMP);
@@ -258,7 +258,7 @@ void keep_out_of_dumps(uint8_t* base, uint64_t bytes) {
 
 uint8_t* make_channel(const penna_channel& plan, long fd) {
   if (sys_failed(sys(SYS_ftruncate, fd, static_cast<long>(plan.total_bytes)))) return nullptr;
-  // Sealed: the collector must be able to trust that the size stays.
+  // Sealed: the collector must be able to rely on the size.
   if (sys_failed(sys(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) return nullptr;
   uint8_t* base = map_aligned(fd, plan.total_bytes);
   if (base == nullptr) return nullptr;

@@ -5,17 +5,17 @@
 namespace penna::agent {
 namespace {
 
-constexpr uint32_t kMostUsed = kTrampolines / 8 * 7;  // so that searches end soon
-constexpr uint32_t kProbes = kMaxProbes - 1;          // from one home
+constexpr uint32_t kMostUsed = kTrampolines / 8 * 7;  // keeps searches short
+constexpr uint32_t kProbes = kMaxProbes - 1;          // per home
 uint32_t used;
 
-// Where the search begins: near for pairs of neighbouring callers. calls_x86_64.S does the same.
+// Where the search begins: close together for neighbouring callers. calls_x86_64.S computes the same.
 uint32_t home_of(uintptr_t caller, uintptr_t resume) {
   return static_cast<uint32_t>((caller >> 1) + (resume >> 4)) & (kTrampolines - 1);
 }
 
-// Neighbouring functions that neighbours call fill the room around their homes. Then there are others, anywhere in the
-// table: calls of such a pair are found here each time, more slowly.
+// Where neighbouring functions call neighbouring functions, the slots around their homes fill up. Then other homes are
+// tried, all over the table; every call of such a pair takes this slower search.
 constexpr uint32_t kHomes = 16;
 uint32_t nth_home(uintptr_t caller, uintptr_t resume, uint32_t nth) {
   if (nth == 0) return home_of(caller, resume);
@@ -33,17 +33,17 @@ bool take(ReturnLink& link) {
   return __atomic_compare_exchange_n(&link.caller, &unused, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-// The link of a pair: a known one, or one that is claimed for it and has still to be filled (`is_new`). Null: no room.
+// The link of a pair: an existing one, or one that was claimed and is still to be filled (`is_new`). Null: table full.
 ReturnLink* find_or_claim(uintptr_t caller, uintptr_t resume, bool* is_new) {
   *is_new = false;
-  // The last one of the table stays unused: there every search ends.
+  // The last slot of the table stays unused, so that every search ends.
   for (uint32_t probe = 0; probe < kHomes * kProbes; ++probe) {
     ReturnLink& link = penna_return_links[nth_home(caller, resume, probe / kProbes) + probe % kProbes];
     const uintptr_t seen = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with the release in publish()
     if (seen == caller && link.resume == resume) return &link;
     if (seen != 0) continue;
     if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= kMostUsed) return nullptr;
-    // Two threads may give one pair two links: both are right.
+    // Two threads may create two links for one pair: both are correct.
     if (!take(link)) continue;
     __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
     link.resume = resume;

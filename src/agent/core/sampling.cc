@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See sampling.h. The set is a table of buckets, a line of the processor's cache each; a block lies in one of kTries
+// See sampling.h. The set is a hash table whose buckets are one cache line each; a block may be in any of kTries
 // buckets.
 //
-// Why relaxed throughout: whoever frees a block has got it from whoever allocated it, in a way that orders the two
-// already; blocks that others add and take meanwhile are other addresses.
+// Why relaxed throughout: whoever frees a block got it from whoever allocated it, in a way that already orders the two;
+// blocks that others add and take meanwhile have other addresses.
 #include "agent/core/sampling.h"
 
 #include "agent/core/writer.h"
@@ -48,8 +48,8 @@ uint64_t next_random() {
   return x * 0x2545f4914f6cdd1d;
 }
 
-// The natural logarithm of x > 0, normal, to 1e-6: of the mantissa m in [0.7, 1.42) by the series of 2 artanh((m - 1) /
-// (m + 1)).
+// The natural logarithm of a normal x > 0, to 1e-6: of the mantissa m in [0.7, 1.42) by the series of 2 artanh((m - 1)
+// / (m + 1)).
 double logarithm(double x) {
   uint64_t bits;
   __builtin_memcpy(&bits, &x, sizeof bits);
@@ -78,12 +78,12 @@ void seed() { thread.random = (penna_now() ^ reinterpret_cast<uintptr_t>(&thread
 bool draw_lock_sample() {
   if (thread.random == 0) {
     seed();
-    thread.until_sample = draw_distance();  // what is drawn for allocations begins with the seed
+    thread.until_sample = draw_distance();  // the draws for allocations start with the seed
   }
   return next_random() % process.lock_sample == 0;
 }
 
-// The thread's count does not reach so far, or it has none yet.
+// The thread's countdown has run out, or was not drawn yet.
 __attribute__((noinline, cold)) bool draw_next_sample(size_t size) {
   bool chosen = true;
   if (thread.random == 0) {
@@ -95,7 +95,7 @@ __attribute__((noinline, cold)) bool draw_next_sample(size_t size) {
   return chosen;
 }
 
-// False: there is no room. Then the block is not recorded, and counted as lost.
+// False: no slot is free. The block is then not recorded, and counted as lost.
 __attribute__((noinline, cold)) bool add_sample(const void* block) {
   const auto address = reinterpret_cast<uintptr_t>(block);
   for (uint32_t nth = 0; nth < kTries; ++nth) {

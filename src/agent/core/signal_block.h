@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// SignalBlock: signals wait for as long as it lives.
+// SignalBlock: blocks signals for the length of a scope.
 //
-// Why: a handler need not return. It may leave by siglongjmp, and an asynchronous cancellation leaves for good. What
-// was in the middle of being handed from one owner to the next then belongs to nobody, and whoever waits for it waits
-// for ever.
-// Invariant: the mask is again what it was. Signals by which a thread is told of its own faults stay open: blocked,
-// they would kill at once.
+// Why: a handler need not return. It may leave by siglongjmp, and asynchronous cancellation never comes back. Whatever
+// was being handed from one owner to the next would then belong to nobody, and whoever waits for it would wait for
+// ever.
+// Invariant: the mask is restored. Signals for the thread's own faults stay unblocked: blocked, they would kill at
+// once.
 #pragma once
 
 #include <signal.h>
@@ -22,7 +22,7 @@ class SignalBlock {
   SignalBlock(const SignalBlock&) = delete;
   SignalBlock& operator=(const SignalBlock&) = delete;
 
-  // In between: signals come, and may not return.
+  // Unblocks signals for a moment; a handler that runs here may not return.
   void open() { sys(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, sizeof before_); }
   void close() {
     sys(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&kAll), reinterpret_cast<long>(&before_), sizeof before_);
@@ -33,7 +33,7 @@ class SignalBlock {
                                          uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGFPE - 1) |
                                          uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSYS - 1);
   static constexpr uint64_t kAll = ~kOwnFaults;
-  uint64_t before_;  // as the kernel has masks
+  uint64_t before_;  // in the kernel's format
 };
 
 }  // namespace penna::agent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Raw system calls for the agent: sys(number, ...) and sys_failed(result).
 //
-// Why not libc's wrappers: they set errno, are cancellation points, and the target may have replaced them.
+// Why not libc's wrappers: they set errno, are cancellation points, and the target may have interposed them.
 // Invariant: a result in [-4095, -1] is a negated errno; nothing else of the thread's state changes.
 #pragma once
 

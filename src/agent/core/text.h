@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes and C strings without libc: the target may have replaced strlen and its kin, or may be tracing them.
+// Bytes and C strings without libc: the target may have interposed strlen and its kin, or be tracing them.
 #pragma once
 
 #include <stddef.h>
@@ -12,14 +12,14 @@ inline size_t text_length(const char* text) {
   return length;
 }
 
-// True when `text` begins with the first `length` characters of `prefix`, which may count the zero at its end.
+// True if `text` begins with the first `length` characters of `prefix`. `length` may include the terminating zero.
 inline bool text_begins(const char* text, const char* prefix, size_t length) {
   for (size_t i = 0; i < length; ++i)
     if (text[i] != prefix[i]) return false;
   return true;
 }
 
-// The last part of a path.
+// The last component of a path.
 inline const char* file_name(const char* path) {
   const char* name = path;
   for (; *path != '\0'; ++path)
@@ -27,7 +27,7 @@ inline const char* file_name(const char* path) {
   return name;
 }
 
-// Copies `from` without its zero; returns where the next character goes.
+// Copies `from` without its terminating zero; returns the new end.
 inline char* text_append(char* to, const char* from) {
   while (*from != '\0') *to++ = *from++;
   return to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What another thread has told of itself, by its pthread_t.
+// The state of another thread, by its pthread_t.
 #pragma once
 
 #include <pthread.h>
@@ -10,8 +10,8 @@
 
 namespace penna::agent {
 
-// A pthread_t is the address of the thread's control block, from which our thread-local variable lies as far as in this
-// thread. May be unreadable, where the thread has ended.
+// A pthread_t is the address of the thread control block, and a thread-local variable is at the same distance from it
+// in every thread. The result may be unmapped if the thread has ended.
 inline const Thread* thread_of(pthread_t which) {
   return reinterpret_cast<const Thread*>(which + (reinterpret_cast<uintptr_t>(&thread) - unwind::thread_pointer()));
 }
